@@ -32,27 +32,27 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 		asked := get(a, func(s *server) []*gatekeeperv1.TryAcquireRequest { return s.acquired })
 		for _, q := range asked {
 			if q.GetRequestId() == "" || q.GetRequestId() != asked[0].GetRequestId() || q.GetIdentity().GetHolderId() != asked[0].GetIdentity().GetHolderId() || q.GetIdentity().GetHolderId() == "" {
-				t.Errorf("ids changed: %v", q)
+				t.Errorf("request %v does not have the ids of the first attempt", q)
 			}
 			if q.GetWeight() != 2 || q.GetFiring().GetName() != "nightly" || q.GetMetadata()["pid"] != "1" || q.GetIdentity().GetGroup() != "prod" || q.GetIdentity().GetAcquirer() != "app1" {
-				t.Errorf("%v", q)
+				t.Errorf("sent request %v, want all its fields set", q)
 			}
 		}
 		synctest.Wait()
 		if want := last.Add(58800 * time.Millisecond); !p.SafeUntil().Equal(want) {
-			t.Errorf("safe until %s, want %s", p.SafeUntil(), want)
+			t.Errorf("SafeUntil() = %s, want %s", p.SafeUntil(), want)
 		}
 		if p.HolderID() != asked[0].GetIdentity().GetHolderId() || p.Token() != 7 || p.Semaphore() != "export" {
-			t.Errorf("%q %d %q", p.HolderID(), p.Token(), p.Semaphore())
+			t.Errorf("the permit has holder id %q, token %d and semaphore %q", p.HolderID(), p.Token(), p.Semaphore())
 		}
 		if name, due := p.Firing(); name != "nightly" || !due.Equal(time.Unix(1, 0)) {
-			t.Errorf("the firing %q of %v", name, due)
+			t.Errorf("Firing() = %q, %v", name, due)
 		}
 		release(t, p)
 		acquire(t, c.Semaphore("export"))
 		again := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[len(s.acquired)-1] })
 		if again.GetRequestId() == asked[0].GetRequestId() || again.GetIdentity().GetHolderId() == asked[0].GetIdentity().GetHolderId() {
-			t.Error("two acquisitions share an id")
+			t.Error("two acquisitions have the same id")
 		}
 	})
 }
@@ -67,7 +67,7 @@ func TestTryAcquire_Denied_SaysWhy(t *testing.T) {
 		p, err := c.Semaphore("export").TryAcquire(t.Context())
 		d, ok := errors.AsType[*DeniedError](err)
 		if p != nil || !ok || d.Reason != ReasonNoFreePermit || d.Message != "app2 holds it" || len(d.Holders) != 1 || d.Retry {
-			t.Errorf("%v %#v", p, err)
+			t.Errorf("TryAcquire() = %v, %#v, want a denial with its reason and holders", p, err)
 		}
 	})
 }
@@ -83,7 +83,7 @@ func TestTryAcquire_AnswerTooLate_IsAskedAgain(t *testing.T) {
 		}
 		p, err := c.Semaphore("export").TryAcquire(t.Context())
 		if err != nil || n != 2 || !p.Held() {
-			t.Errorf("%v after %d attempts", err, n)
+			t.Errorf("TryAcquire() error = %v after %d attempts, want nil after 2", err, n)
 		}
 	})
 }
@@ -98,29 +98,29 @@ func TestTryAcquire_ContextEndsWithUnknownOutcome_TakesBack(t *testing.T) {
 		defer cancel()
 		_, err := c.Semaphore("export").TryAcquire(ctx)
 		if !errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
+			t.Errorf("TryAcquire() error = %v, want an unknown outcome", err)
 		}
 		synctest.Wait()
 		asked := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[0] })
 		cancelled := get(a, func(s *server) []*gatekeeperv1.CancelRequest { return s.canceled })
 		if len(cancelled) != 1 || cancelled[0].GetRequestId() != asked.GetRequestId() || cancelled[0].GetIdentity().GetHolderId() != asked.GetIdentity().GetHolderId() {
-			t.Errorf("cancelled %v", cancelled)
+			t.Errorf("sent cancellations %v, want one for the request", cancelled)
 		}
 	})
 }
 
-func TestTryAcquire_NeverReached_LeavesNothingBehind(t *testing.T) {
+func TestTryAcquire_NoServerReached_SendsNoCancellation(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.down()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := c.Semaphore("export").TryAcquire(ctx)
 		if !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) {
-			t.Errorf("%v", err)
+			t.Errorf("TryAcquire() error = %v, want ErrUnavailable without an unknown outcome", err)
 		}
 		start := time.Now()
 		if err := c.Close(); err != nil || time.Since(start) != 0 {
-			t.Errorf("close took %s, %v", time.Since(start), err)
+			t.Errorf("Close() took %s, error = %v", time.Since(start), err)
 		}
 	})
 }
@@ -132,16 +132,16 @@ func TestTryAcquire_StopTimeTooLong_IsRefusedAndGivenBack(t *testing.T) {
 		w.servers["a"].tryAcquire = grants(7, 10*time.Second)
 		_, err := c.Semaphore("export").TryAcquire(t.Context())
 		if e, ok := errors.AsType[*StopTimeError](err); !ok || e.Duration != 10*time.Second {
-			t.Errorf("%v", err)
+			t.Errorf("TryAcquire() error = %v, want *StopTimeError", err)
 		}
 		synctest.Wait()
 		if n := get(w.servers["a"], func(s *server) int { return len(s.canceled) }); n != 1 {
-			t.Errorf("%d cancelled", n)
+			t.Errorf("sent %d cancellations, want 1", n)
 		}
 	})
 }
 
-func TestAcquire_WaitsTellsThePlaceAndCountsFromSendPlusWaited(t *testing.T) {
+func TestAcquire_Waits_ReportsThePlaceAndCountsFromSendPlusWaited(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.refreshNothing()
 		var asked []*gatekeeperv1.AcquireRequest
@@ -163,15 +163,15 @@ func TestAcquire_WaitsTellsThePlaceAndCountsFromSendPlusWaited(t *testing.T) {
 		start := time.Now()
 		p := must(c.Semaphore("export", WithPlace(func(p Place) { places = append(places, p.Place) })).Acquire(t.Context()))(t)
 		synctest.Wait()
-		// sent after 60 s, waited 20 s, lives 60 s, less 2 % of 80 s
+		// Sent at 60 s, waited 20 s, lives 60 s, minus 2 % of 80 s.
 		if got, want := p.SafeUntil().Sub(start), 140*time.Second-1600*time.Millisecond; got != want {
-			t.Errorf("safe until %s, want %s", got, want)
+			t.Errorf("SafeUntil() = %s after the start, want %s", got, want)
 		}
 		if len(places) != 2 || places[0] != 2 || places[1] != 1 {
-			t.Errorf("places %v", places)
+			t.Errorf("got places %v, want [2 1]", places)
 		}
 		if asked[0].GetRequestId() != asked[1].GetRequestId() || asked[1].GetWaitedBefore().AsDuration() != time.Minute {
-			t.Errorf("%v", asked[1])
+			t.Errorf("the second attempt was %v, want the same request id and 1m waited", asked[1])
 		}
 	})
 }
@@ -188,7 +188,7 @@ func TestTryAcquireFor_TimeIsOverDuringAPause_IsDeniedAsPaused(t *testing.T) {
 		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), time.Minute)
 		d, ok := errors.AsType[*DeniedError](err)
 		if !ok || d.Reason != ReasonPaused || d.Pause.GetReason() != "the disks" || !strings.Contains(d.Message, "paused (the disks)") {
-			t.Errorf("got %v, want denied as paused", err)
+			t.Errorf("TryAcquireFor() error = %v, want a denial with ReasonPaused", err)
 		}
 	})
 }
@@ -202,11 +202,11 @@ func TestAcquire_ContextEnds_LeavesTheQueue(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		if _, err := c.Semaphore("export").Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
+			t.Errorf("Acquire() error = %v, want DeadlineExceeded", err)
 		}
 		synctest.Wait()
 		if n := get(a, func(s *server) int { return len(s.canceled) }); n != 1 {
-			t.Errorf("%d cancelled", n)
+			t.Errorf("sent %d cancellations, want 1", n)
 		}
 	})
 }
@@ -217,24 +217,24 @@ func TestRelease_BeliefEndsBeforeItIsSent(t *testing.T) {
 		a.set(func(s *server) {
 			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				if p.Held() || !isDone(p) || !errors.Is(ended(p), ErrReleased) {
-					t.Errorf("released while held; cause %v", ended(p))
+					t.Errorf("the release was sent before belief had ended; cause %v", ended(p))
 				}
 				return &gatekeeperv1.ReleaseResponse{Released: true}, nil
 			}
 		})
-		for range 2 { // the second one sends nothing
+		for range 2 { // the second call sends nothing
 			release(t, p)
 		}
 		if n := get(a, func(s *server) int { return len(s.released) }); n != 1 {
-			t.Errorf("sent %d times", n)
+			t.Errorf("sent %d releases, want 1", n)
 		}
 		if err := p.Refresh(t.Context()); !errors.Is(err, ErrReleased) {
-			t.Errorf("refresh: %v", err)
+			t.Errorf("Refresh() = %v, want ErrReleased", err)
 		}
 	})
 }
 
-func TestRelease_EndedContext_IsSentAllTheSame(t *testing.T) {
+func TestRelease_EndedContext_IsStillSent(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -245,7 +245,7 @@ func TestRelease_EndedContext_IsSentAllTheSame(t *testing.T) {
 	})
 }
 
-func TestRelease_EndedBefore_IsTruthful(t *testing.T) {
+func TestRelease_PermitHadEnded_ReturnsEndedError(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute)
 		a.set(func(s *server) {
@@ -254,13 +254,13 @@ func TestRelease_EndedBefore_IsTruthful(t *testing.T) {
 			}
 		})
 		if e, ok := errors.AsType[*EndedError](p.Release(t.Context())); !ok || e.Message != "it expired" || e.Token != 7 {
-			t.Errorf("%v", e)
+			t.Errorf("Release() = %v, want *EndedError", e)
 		}
 	})
 }
 
-// A release whose answer was lost may still arrive: the same token, granted again to the same request, must not be
-// believed in.
+// A release whose answer was lost may still arrive. So the client must not accept the same token when it is granted
+// again to a repeat of the request.
 func TestRelease_Unanswered_ItsTokenIsNotTakenAgain(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		mine := []AcquireOption{WithHolderID("me"), WithRequestID("import")}
@@ -276,11 +276,11 @@ func TestRelease_Unanswered_ItsTokenIsNotTakenAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := c.Semaphore("export", mine...).TryAcquire(t.Context()); !errors.Is(err, ErrReleasePending) {
-			t.Errorf("%v", err)
+			t.Errorf("TryAcquire() error = %v, want ErrReleasePending", err)
 		}
 		synctest.Wait()
 		if n := get(a, func(s *server) int { return len(s.canceled) }); n != 0 {
-			t.Errorf("%d cancelled", n)
+			t.Errorf("sent %d cancellations, want 0", n)
 		}
 		a.set(func(s *server) { s.release = releases })
 		if err := p.Release(t.Context()); err != nil {
@@ -297,13 +297,13 @@ func TestClose_EndsBeliefAndReleasesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !isDone(p) || !errors.Is(ended(p), ErrClosed) || p.Held() {
-			t.Errorf("cause %v", ended(p))
+			t.Errorf("the permit's cause is %v, want ErrClosed", ended(p))
 		}
 		if n := get(a, func(s *server) int { return len(s.released) }); n != 0 {
-			t.Error("released")
+			t.Error("Close sent a release")
 		}
 		if _, err := c.Semaphore("export").TryAcquire(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("%v", err)
+			t.Errorf("TryAcquire() error = %v, want ErrClosed", err)
 		}
 	})
 }

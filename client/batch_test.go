@@ -20,10 +20,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// inBatches is part of the name of a test in which requests go in batches, as far as they can.
+// inBatches is part of the name of tests whose requests are sent in batches where possible.
 const inBatches = "in_batches"
 
-// engage has a client ask for these semaphores in batches, however few ask.
+// engage makes a client send requests for these semaphores in batches, even if there are few callers.
 func engage(t *testing.T, client *Client, name string, semaphores ...string) *coalescer {
 	t.Helper()
 	conn := must(client.router.conn(endpoint(name)))(t)
@@ -38,7 +38,7 @@ func engage(t *testing.T, client *Client, name string, semaphores ...string) *co
 	return conn.batches
 }
 
-// BatchTryAcquire leaves every request open, unless the test says otherwise.
+// BatchTryAcquire answers no request, unless the test sets tryBatch.
 func (s *server) BatchTryAcquire(ctx context.Context, q *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 	s.set(func(s *server) { s.batches = append(s.batches, q) })
 	if get(s, func(s *server) bool { return s.cut }) {
@@ -64,7 +64,7 @@ func noFreePermit() *gatekeeperv1.Denial {
 	return &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT}
 }
 
-// denies denies every request, alone and in batches.
+// denies makes the server deny every request, alone and in batches.
 func (s *server) denies() {
 	s.set(func(s *server) {
 		s.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -80,7 +80,7 @@ func (s *server) denies() {
 	})
 }
 
-// What a Client does is the same whichever way its requests go.
+// A Client behaves the same whether or not its requests are sent in batches.
 func TestCalls_GoInBatches_NothingElseChanges(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"retries":         TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt,
@@ -99,7 +99,7 @@ func TestCalls_GoInBatches_NothingElseChanges(t *testing.T) {
 	}
 }
 
-func TestBatch_OneCallerHasNone_ManyDeniedCallersShareThem(t *testing.T) {
+func TestBatch_ManyDeniedCallers_ShareBatches(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.denies()
 		ask := func() {
@@ -111,7 +111,7 @@ func TestBatch_OneCallerHasNone_ManyDeniedCallersShareThem(t *testing.T) {
 			ask()
 		}
 		if n := len(batchesOf(a)); n != 0 {
-			t.Fatalf("%d batches for one caller", n)
+			t.Fatalf("one caller sent %d batches, want 0", n)
 		}
 		const callers, each = 50, 20
 		var group sync.WaitGroup
@@ -128,12 +128,12 @@ func TestBatch_OneCallerHasNone_ManyDeniedCallersShareThem(t *testing.T) {
 			together += len(b.GetRequests())
 		}
 		if alone := len(calls(a)) - 5; together+alone != callers*each || together < callers {
-			t.Errorf("%d of %d requests went in batches, and %d alone", together, callers*each, alone)
+			t.Errorf("%d of %d requests were sent in batches, and %d alone", together, callers*each, alone)
 		}
 	})
 }
 
-// A batch never grants, so a semaphore that grants is asked for alone.
+// A batch never grants, so requests for a semaphore that was granted last are sent alone.
 func TestBatch_SemaphoreThatWasGrantedLast_IsAskedForAlone(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = grants(7, time.Minute)
@@ -142,12 +142,12 @@ func TestBatch_SemaphoreThatWasGrantedLast_IsAskedForAlone(t *testing.T) {
 			must(c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"}))(t)
 		}
 		if n := len(batchesOf(a)); n != 1 {
-			t.Errorf("%d batches, want one for the first request alone", n)
+			t.Errorf("sent %d batches, want 1 for the first request", n)
 		}
 	})
 }
 
-func TestBatch_InFlight_TheNextOneGathers(t *testing.T) {
+func TestBatch_InFlight_CollectsTheNext(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.denies()
 		deny, let := a.tryBatch, make(chan struct{})
@@ -163,12 +163,12 @@ func TestBatch_InFlight_TheNextOneGathers(t *testing.T) {
 		var group sync.WaitGroup
 		group.Go(func() { _ = ask(t.Context()) })
 		synctest.Wait()
-		// Of those that join the next batch, one stops waiting. The others and the server do not notice.
+		// One of the callers in the next batch stops waiting. The others and the server are not affected.
 		ctx, cancel := context.WithCancel(t.Context())
 		group.Go(func() {
 			u := new(UnavailableError)
 			if err := ask(ctx); !errors.As(err, &u) || u.Unknown || !errors.Is(err, context.Canceled) {
-				t.Errorf("a caller that stopped waiting: %v", err)
+				t.Errorf("TryAcquire() error = %v, want context.Canceled without an unknown outcome", err)
 			}
 		})
 		for range 10 {
@@ -188,7 +188,7 @@ func TestBatch_InFlight_TheNextOneGathers(t *testing.T) {
 			sizes = append(sizes, len(b.GetRequests()))
 		}
 		if !slices.Equal(sizes, []int{1, 10}) {
-			t.Errorf("batches of %v requests", sizes)
+			t.Errorf("sent batches of %v requests, want [1 10]", sizes)
 		}
 	})
 }
@@ -226,13 +226,13 @@ func TestBatch_CallerStopsWaiting_WhileItIsInFlight_LeavesTheOthersAlone(t *test
 		close(let)
 		group.Wait()
 		if errs[0] != nil || !errors.Is(errs[1], context.Canceled) || errors.Is(errs[1], ErrOutcomeUnknown) || errs[2] != nil {
-			t.Errorf("got %v", errs)
+			t.Errorf("TryAcquire() errors = %v, want nil, context.Canceled, nil", errs)
 		}
 	})
 }
 
-// Whatever a batch does not answer is asked again alone, without an unknown outcome: also requests without an id, which
-// are never repeated.
+// A request that a batch does not answer is sent again alone, and its outcome is not unknown. This includes requests
+// without an id, which are never retried otherwise.
 func TestBatch_Results_EachCallerHasItsOwn(t *testing.T) {
 	open := &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{{}}}
 	answered := func(r *gatekeeperv1.TryAcquireResult) *gatekeeperv1.BatchTryAcquireResponse {
@@ -245,15 +245,15 @@ func TestBatch_Results_EachCallerHasItsOwn(t *testing.T) {
 		alone bool
 		rests bool
 	}{
-		"denied":            {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Denial{Denial: noFreePermit()}})},
-		"refused":           {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Error{Error: &gatekeeperv1.CallError{Code: changed.GetCode(), Message: changed.GetMessage(), Details: changed.GetDetails()}}})},
-		"open":              {reply: open, alone: true},
-		"no error":          {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Error{Error: new(gatekeeperv1.CallError)}}), alone: true},
-		"too few results":   {reply: new(gatekeeperv1.BatchTryAcquireResponse), alone: true},
-		"the way broke":     {err: status.Error(codes.Unavailable, "reset"), alone: true, rests: true},
-		"a leader changed":  {err: refused(codes.Unavailable, reasonOutcomeUnknown), alone: true, rests: true},
-		"an older server":   {err: status.Error(codes.Unimplemented, "unknown method BatchTryAcquire"), alone: true, rests: true},
-		"it was overloaded": {err: refused(codes.ResourceExhausted, reasonNotAppended), alone: true, rests: true},
+		"denied":          {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Denial{Denial: noFreePermit()}})},
+		"refused":         {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Error{Error: &gatekeeperv1.CallError{Code: changed.GetCode(), Message: changed.GetMessage(), Details: changed.GetDetails()}}})},
+		"open":            {reply: open, alone: true},
+		"no error":        {reply: answered(&gatekeeperv1.TryAcquireResult{Result: &gatekeeperv1.TryAcquireResult_Error{Error: new(gatekeeperv1.CallError)}}), alone: true},
+		"too few results": {reply: new(gatekeeperv1.BatchTryAcquireResponse), alone: true},
+		"connection lost": {err: status.Error(codes.Unavailable, "reset"), alone: true, rests: true},
+		"leader changed":  {err: refused(codes.Unavailable, reasonOutcomeUnknown), alone: true, rests: true},
+		"older server":    {err: status.Error(codes.Unimplemented, "unknown method BatchTryAcquire"), alone: true, rests: true},
+		"overloaded":      {err: refused(codes.ResourceExhausted, reasonNotAppended), alone: true, rests: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withServer(t, func(t *testing.T, c *Client, a *server) {
@@ -264,25 +264,26 @@ func TestBatch_Results_EachCallerHasItsOwn(t *testing.T) {
 				b := engage(t, c, "a", "s")
 				r, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
 				if test.alone != (r.GetGrant() != nil) || len(calls(a)) > 1 || test.alone && err != nil {
-					t.Errorf("answered %v, %v after %v", r, err, calls(a))
+					t.Errorf("TryAcquire() = %v, %v after calls %v", r, err, calls(a))
 				}
 				if name == "denied" && r.GetDenial() == nil || name == "refused" && !errors.As(err, new(*RevisionChangedError)) {
-					t.Errorf("answered %v, %v", r, err)
+					t.Errorf("TryAcquire() = %v, %v", r, err)
 				}
 				b.mu.Lock()
 				b.denied["s"] = true
 				b.mu.Unlock()
 				_, _ = c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
 				if n := len(batchesOf(a)); (n == 1) != test.rests {
-					t.Errorf("%d batches", n)
+					t.Errorf("sent %d batches", n)
 				}
 			})
 		})
 	}
 }
 
-// What concerns gRPC, and what no server could read, goes alone, and does no harm to requests of others.
-func TestBatch_WhatCannotBeBatched_GoesAlone(t *testing.T) {
+// Calls that use features of gRPC, and requests that cannot be encoded, are sent alone, and do not affect the requests
+// of others.
+func TestBatch_UnsupportedCall_IsSentAlone(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.denies()
 		engage(t, c, "a", "s", "\xff", "")
@@ -292,7 +293,7 @@ func TestBatch_WhatCannotBeBatched_GoesAlone(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := c.Permits().TryAcquire(t.Context(), plain, grpc.Header(&header)); err != nil || header == nil {
-			t.Errorf("header %v: %v", header, err)
+			t.Errorf("got header %v, error %v", header, err)
 		}
 		for _, q := range []*gatekeeperv1.TryAcquireRequest{
 			{Semaphore: "s", Metadata: map[string]string{"k": strings.Repeat("v", maxBatched)}},
@@ -302,10 +303,10 @@ func TestBatch_WhatCannotBeBatched_GoesAlone(t *testing.T) {
 			_, _ = c.Permits().TryAcquire(t.Context(), q)
 		}
 		if n := len(batchesOf(a)); n != 0 {
-			t.Errorf("%d batches", n)
+			t.Errorf("sent %d batches, want 0", n)
 		}
 		if _, err := c.Permits().TryAcquire(t.Context(), plain); err != nil || len(batchesOf(a)) != 1 {
-			t.Errorf("a plain request: %v, %d batches", err, len(batchesOf(a)))
+			t.Errorf("a plain request: error %v, sent %d batches, want 1", err, len(batchesOf(a)))
 		}
 	})
 }
@@ -321,7 +322,7 @@ func TestBatch_LargeRequests_AreSplit(t *testing.T) {
 		}
 		encoded, ok := encode(q)
 		if !ok {
-			t.Fatal("it is not batched")
+			t.Fatal("encode() = false, want true")
 		}
 		b.next = append(b.next, &batched{ctx: t.Context(), encoded: encoded})
 		want = append(want, q.GetRequestId())
@@ -334,17 +335,17 @@ func TestBatch_LargeRequests_AreSplit(t *testing.T) {
 		}
 		m := new(gatekeeperv1.BatchTryAcquireRequest)
 		if err := proto.Unmarshal(fields, m); err != nil || len(m.GetRequests()) != len(calls) {
-			t.Fatalf("%d requests of %d: %v", len(m.GetRequests()), len(calls), err)
+			t.Fatalf("decoded %d requests of %d: %v", len(m.GetRequests()), len(calls), err)
 		}
 		if len(fields) > maxBatchBytes || len(calls) > maxBatch {
-			t.Errorf("a batch has %d requests of %d bytes", len(calls), len(fields))
+			t.Errorf("a batch has %d requests and %d bytes, which is too much", len(calls), len(fields))
 		}
 		for _, q := range m.GetRequests() {
 			got = append(got, q.GetRequestId())
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("%d requests of %d were sent", len(got), len(want))
+		t.Errorf("sent %d requests of %d, or in another order", len(got), len(want))
 	}
 }
 
@@ -365,7 +366,7 @@ func TestClose_BatchIsInFlight_EndsIt(t *testing.T) {
 			t.Error(err)
 		}
 		if err := <-asked; err == nil {
-			t.Error("a closed client was answered")
+			t.Error("TryAcquire() error = nil after Close, want an error")
 		}
 	})
 }
@@ -386,7 +387,7 @@ func TestWithCallsAlone_NothingGoesInBatches(t *testing.T) {
 		}
 		group.Wait()
 		if n := len(batchesOf(a)); n != 0 {
-			t.Errorf("%d batches", n)
+			t.Errorf("sent %d batches, want 0", n)
 		}
 	})
 }

@@ -22,7 +22,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// bearerServer notes the authorization of each call, and answers with its refusal if it has one.
+// bearerServer records the authorization of each call, and returns its refusal if one is set.
 type bearerServer struct {
 	benchServer
 	refusal error
@@ -47,14 +47,14 @@ func (s *bearerServer) calls() []string {
 	return s.heard
 }
 
-// bearing starts a server, and returns how to dial it by TLS.
+// bearing starts a server, and returns its address and the option to dial it with TLS.
 func bearing(t *testing.T, s *bearerServer) (address string, with Option) {
 	ours := newAuthority(t, "ours")
 	cfg := &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", time.Now().Add(time.Hour))}}
 	return serveTLS(t, cfg, s), WithTLS(TLS{CAFile: ours.file})
 }
 
-// askWith makes one call, and returns what the server was sent.
+// askWith makes one call, and returns the authorization that the server received.
 func askWith(t *testing.T, c *Client, s *bearerServer) (heard string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -91,23 +91,24 @@ func TestWithBearerTokenFile_FileReplaced_NextCallSendsTheNewToken(t *testing.T)
 	} {
 		step.do()
 		if heard, err := askWith(t, c, s); err != nil || heard != step.want {
-			t.Errorf("%s: the server was sent %q (%v), want %q", step.what, heard, err, step.want)
+			t.Errorf("%s: the server received %q (%v), want %q", step.what, heard, err, step.want)
 		}
 	}
 }
 
-// Kubernetes renews the token of a projected volume by a link: token is ..data/token, and ..data is renamed over.
+// Kubernetes renews the token of a projected volume with a link: token points to ..data/token, and a rename replaces
+// ..data.
 func TestWithBearerTokenFile_ProjectedVolumeRenewed_NextCallSendsTheNewToken(t *testing.T) {
 	t.Parallel()
 	s := new(bearerServer)
 	address, with := bearing(t, s)
 	volume := t.TempDir()
 	in := func(name string) string { return filepath.Join(volume, name) }
-	renew := func(folder, text string) {
+	renew := func(dir, text string) {
 		t.Helper()
 		if err := errors.Join(
-			os.Mkdir(in(folder), 0o700), os.WriteFile(filepath.Join(in(folder), "token"), []byte(text), 0o600),
-			os.Symlink(folder, in("..data_tmp")), os.Rename(in("..data_tmp"), in("..data")),
+			os.Mkdir(in(dir), 0o700), os.WriteFile(filepath.Join(in(dir), "token"), []byte(text), 0o600),
+			os.Symlink(dir, in("..data_tmp")), os.Rename(in("..data_tmp"), in("..data")),
 		); err != nil {
 			t.Fatal(err)
 		}
@@ -124,17 +125,17 @@ func TestWithBearerTokenFile_ProjectedVolumeRenewed_NextCallSendsTheNewToken(t *
 	}{
 		{"at the start", "Bearer eyJ.one.x", func() {}},
 		{"renewed", "Bearer eyJ.two.x", func() { renew("..second", "eyJ.two.x") }}, // as long as the first
-		{"the old folder removed", "Bearer eyJ.two.x", func() { _ = os.RemoveAll(in("..first")) }},
+		{"the old directory removed", "Bearer eyJ.two.x", func() { _ = os.RemoveAll(in("..first")) }},
 		{"renewed again", "Bearer eyJ.six.x", func() { renew("..third", "eyJ.six.x") }},
 	} {
 		step.do()
 		if heard, err := askWith(t, c, s); err != nil || heard != step.want {
-			t.Errorf("%s: the server was sent %q (%v), want %q", step.what, heard, err, step.want)
+			t.Errorf("%s: the server received %q (%v), want %q", step.what, heard, err, step.want)
 		}
 	}
 }
 
-// lettingServer lets a caller with the token "one" in, and then ends its streams as a server does when the token ends.
+// lettingServer accepts calls with the token "one", and then ends their streams, as a server does when a token expires.
 type lettingServer struct {
 	benchServer
 	gatekeeperv1.UnimplementedWatchServiceServer
@@ -161,7 +162,7 @@ func (s *lettingServer) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerSt
 	return stream.Send(&gatekeeperv1.WatchResponse{Revision: 2})
 }
 
-// A stream lasts longer than a token: it is opened again with the token that has replaced it, and refused if none has.
+// A stream outlives its token: it is reopened with the new token, and refused if there is none.
 func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextOneIsUsed(t *testing.T) {
 	t.Parallel()
 	refusal := must(status.New(codes.Unauthenticated, "it has expired").WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reasonUnauthenticated}))(t).Err()
@@ -180,19 +181,19 @@ func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextOneIsUsed(t *testing.T)
 		})))(t)
 		_, err := c.Semaphore("job").Acquire(t.Context())
 		if renewed != as[*DeniedError](err) || renewed == as[*UnauthenticatedError](err) {
-			t.Errorf("renewed %t: Acquire: %v", renewed, err)
+			t.Errorf("renewed %t: Acquire() error = %v", renewed, err)
 		}
 		asked.Store(0)
 		for r, err := range c.Watch(t.Context(), &gatekeeperv1.WatchRequest{}) {
 			if err != nil {
 				if renewed || !as[*UnauthenticatedError](err) {
-					t.Errorf("renewed %t: Watch: %v", renewed, err)
+					t.Errorf("renewed %t: Watch() error = %v", renewed, err)
 				}
 				break
 			}
 			if r.GetRevision() == 2 {
 				if !renewed {
-					t.Error("a stream goes on without a token")
+					t.Error("Watch continued without a token")
 				}
 				break
 			}
@@ -219,7 +220,7 @@ func TestWithBearerToken_SourceHasNone_CallIsUnauthenticatedAndSaysWhy(t *testin
 		client := must(Dial(t.Context(), []string{address}, with, WithBearerToken(func(context.Context) (string, error) { return c.token, c.err })))(t)
 		heard, err := askWith(t, client, s)
 		if !as[*UnauthenticatedError](err) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") || heard != "" {
-			t.Errorf("%v, and the server was sent %q; want %q", err, heard, c.want)
+			t.Errorf("TryAcquire() error = %v, and the server received %q; want %q", err, heard, c.want)
 		}
 		_ = client.Close()
 	}
@@ -238,16 +239,16 @@ func TestRefusals_OfCallers_AreTypedAndNotRepeated(t *testing.T) {
 	c.router.target = address
 	c.router.mu.Unlock()
 	if _, err := askWith(t, c, s); !as[*UnauthenticatedError](err) || errors.Is(err, ErrUnavailable) || len(s.calls()) != 1 {
-		t.Errorf("%v after %d calls", err, len(s.calls()))
+		t.Errorf("TryAcquire() error = %v after %d calls, want *UnauthenticatedError after 1", err, len(s.calls()))
 	}
 	s.refusal = refusal(codes.PermissionDenied, reasonForbidden, map[string]string{"principal": "orders", "role": "acquirer"})
 	_, err := askWith(t, c, s)
 	if e, ok := errors.AsType[*ForbiddenError](err); !ok || e.Principal != "orders" || e.Role != "acquirer" || len(s.calls()) != 2 {
-		t.Errorf("%v after %d calls", err, len(s.calls()))
+		t.Errorf("TryAcquire() error = %v after %d calls, want *ForbiddenError after 2", err, len(s.calls()))
 	}
 }
 
-func TestDial_BearerToken_EachTroubleIsItsError(t *testing.T) {
+func TestDial_InvalidBearerToken_ReturnsSpecificError(t *testing.T) {
 	s := new(bearerServer)
 	address, with := bearing(t, s)
 	file := filepath.Join(t.TempDir(), "token")
@@ -256,19 +257,19 @@ func TestDial_BearerToken_EachTroubleIsItsError(t *testing.T) {
 	}
 	source := WithBearerToken(func(context.Context) (string, error) { return "secret", nil })
 	for _, opts := range [][]Option{{source}, {source, WithPlaintext()}} {
-		if _, err := Dial(t.Context(), nil, opts...); err == nil || !strings.Contains(err.Error(), "by TLS only") {
-			t.Errorf("without TLS: %v", err)
+		if _, err := Dial(t.Context(), nil, opts...); err == nil || !strings.Contains(err.Error(), "only sent over TLS") {
+			t.Errorf("Dial without TLS: error = %v", err)
 		}
 	}
 	if _, err := Dial(t.Context(), nil, with, WithBearerTokenFile("/no/such/file")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a file that is not there: %v", err)
+		t.Errorf("Dial with a missing file: error = %v", err)
 	}
 	_, err := Dial(t.Context(), nil, with, WithBearerTokenFile("gk_secret"))
 	if err == nil || strings.Contains(err.Error(), "secret") {
-		t.Errorf("a token in place of a file: %v", err)
+		t.Errorf("Dial with a token as the file name: error = %v", err)
 	}
 	if _, err := Dial(t.Context(), nil, with, WithBearerTokenFile(file)); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "secret") {
-		t.Errorf("a file of two words: %v", err)
+		t.Errorf("Dial with a file of two words: error = %v", err)
 	}
 
 	t.Setenv("GK_BEARER_TOKEN", " secret\n")
@@ -283,27 +284,27 @@ func TestDial_BearerToken_EachTroubleIsItsError(t *testing.T) {
 		return heard
 	}
 	if heard := ask(); heard != "Bearer secret" {
-		t.Errorf("by the variable: %q", heard)
+		t.Errorf("with GK_BEARER_TOKEN: the server received %q", heard)
 	}
 	if heard := ask(WithBearerToken(nil)); heard != "" {
-		t.Errorf("with none: %q", heard)
+		t.Errorf("with WithBearerToken(nil): the server received %q", heard)
 	}
-	if _, err := Dial(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "by TLS only") {
-		t.Errorf("without TLS, by the variable: %v", err)
+	if _, err := Dial(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "only sent over TLS") {
+		t.Errorf("Dial with GK_BEARER_TOKEN but without TLS: error = %v", err)
 	}
 	if c, err := Dial(t.Context(), nil, WithPlaintext()); err != nil {
-		t.Errorf("WithPlaintext: %v", err)
+		t.Errorf("Dial with WithPlaintext: error = %v", err)
 	} else {
 		_ = c.Close()
 	}
 	t.Setenv("GK_BEARER_TOKEN_FILE", file)
 	if _, err := Dial(t.Context(), nil, with); err == nil || !strings.Contains(err.Error(), "GK_BEARER_TOKEN_FILE") {
-		t.Errorf("the file of the variable: %v", err)
+		t.Errorf("Dial with an invalid GK_BEARER_TOKEN_FILE: error = %v", err)
 	}
 	if err := os.WriteFile(file, []byte("filed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if heard := ask(); heard != "Bearer filed" {
-		t.Errorf("a file and a token: %q", heard)
+		t.Errorf("with both variables: the server received %q, want the token of the file", heard)
 	}
 }

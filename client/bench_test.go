@@ -16,8 +16,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// What a call costs through the client and through the generated stub, on a connection in memory to the same fake
-// server: the difference is the client's own. `make bench` measures the same against real servers.
+// These benchmarks measure a call through the client and through the generated stub, over an in-memory connection to
+// the same fake server. The difference is the cost of the client. `make bench` measures the same against real servers.
 
 func BenchmarkTryAcquire_Denied(b *testing.B) {
 	client, stub := benchCluster(b)
@@ -73,7 +73,8 @@ func BenchmarkTryAcquire_Release(b *testing.B) {
 	})
 }
 
-// One round of refreshes of 10 000 permits: everything that the renewer does but for the stream.
+// BenchmarkRenewer_Round measures one round of refreshes of 10 000 permits: everything that the renewer does except the
+// stream.
 func BenchmarkRenewer_Round(b *testing.B) {
 	const permits = 10_000
 	k, clock := restingRenewer(b)
@@ -102,7 +103,7 @@ func BenchmarkRenewer_Round(b *testing.B) {
 		round()
 	}
 	if len(k.permits) != permits {
-		b.Fatalf("%d of %d permits are left", len(k.permits), permits)
+		b.Fatalf("%d of %d permits are left, want all", len(k.permits), permits)
 	}
 	b.ReportMetric(float64(number-frames)/float64(b.N), "frames/op")
 }
@@ -115,8 +116,8 @@ func refreshedAll(q *gatekeeperv1.KeepAliveRequest) []*gatekeeperv1.TokenResult 
 	return results
 }
 
-// benchServer grants "free", refreshes what it is asked to, and denies anything else. It remembers nothing, as tests'
-// fakes do.
+// benchServer grants "free", refreshes every token, and denies anything else. Unlike the fakes of tests, it records
+// nothing.
 type benchServer struct {
 	gatekeeperv1.UnimplementedPermitServiceServer
 	token atomic.Uint64
@@ -148,7 +149,7 @@ func (s *benchServer) KeepAlive(stream gatekeeperv1.PermitService_KeepAliveServe
 	}
 }
 
-// benchCluster is a client and a stub of one server.
+// benchCluster returns a client and a stub of the same server.
 func benchCluster(b *testing.B) (*Client, gatekeeperv1.PermitServiceClient) {
 	b.Helper()
 	listener := bufconn.Listen(64 << 10)

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// shortens has the server answer every refresh from the given time on with another duration.
+// shortens makes the server answer every refresh after the given time with another duration.
 func (s *stage) shortens(after, to time.Duration) {
 	start := time.Now()
 	s.a.keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
@@ -32,7 +32,7 @@ func TestShorterDuration_RoomForTheStopTime_DoesNotStopTheJob(t *testing.T) {
 		p := acquire(t, s.client.Semaphore("export", WithStopTime(2*time.Second)))
 		pass(time.Minute)
 		if p.Context().Err() != nil || !p.Held() || p.Duration() != 4*time.Second {
-			t.Errorf("%v, held %t for %s", context.Cause(p.Context()), p.Held(), p.Duration())
+			t.Errorf("cause %v, held %t with a duration of %s; want a live permit of 4s", context.Cause(p.Context()), p.Held(), p.Duration())
 		}
 	})
 }
@@ -45,27 +45,27 @@ func TestShorterDuration_TooBriefForTheStopTime_StopsWithThatCause(t *testing.T)
 		cause := context.Cause(p.Context())
 		brief, ok := errors.AsType[*StopTimeError](cause)
 		if !ok || brief.Duration != 4*time.Second || !errors.Is(cause, ErrStopped) || errors.Is(cause, ErrExpiring) || !strings.Contains(cause.Error(), "edited") {
-			t.Errorf("%v", cause)
+			t.Errorf("the permit's cause is %v, want *StopTimeError and ErrStopped", cause)
 		}
 		if left := time.Until(p.SafeUntil()); left < 3*time.Second {
-			t.Errorf("there are %s to stop", left)
+			t.Errorf("%s are left to stop, want at least 3s", left)
 		}
 	})
 }
 
-// A denial that only an edit can fix is not retried again and again, and is logged once.
-func TestLoop_StopTimeTooLong_BacksOffAndTellsItOnce(t *testing.T) {
+// A run that fails until the definition is edited is retried more and more rarely, and is logged once.
+func TestLoop_StopTimeTooLong_BacksOffAndLogsOnce(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
 		defer cancel()
 		sem := s.client.Semaphore("export", WithStopTime(9*time.Second))
 		err := NewRunner(sem, func(context.Context) error { t.Error("ran"); return nil }, WithDenialPolicy(DenialSkip)).Loop(ctx)
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
+			t.Errorf("Loop() = %v, want DeadlineExceeded", err)
 		}
 		asked := get(s.a, func(s *server) int { return len(s.acquired) })
-		if told := strings.Count(s.log.String(), "a run of the loop failed"); asked > 90 || asked < 20 || told != 1 {
-			t.Errorf("asked %d times, logged %d times", asked, told)
+		if logged := strings.Count(s.log.String(), "a run of the loop failed"); asked > 90 || asked < 20 || logged != 1 {
+			t.Errorf("asked %d times, logged %d times; want 20 to 90 times and once", asked, logged)
 		}
 	})
 }

@@ -48,20 +48,21 @@ func TestCall_NotLeader_FollowsTheHintAtOnceAndStays(t *testing.T) {
 			}
 		}
 		if took := time.Since(start); took != 0 {
-			t.Errorf("it paused for %s", took)
+			t.Errorf("following the hint took %s, want no pause", took)
 		}
 		if a, b, n := calls(w.servers["a"]), calls(w.servers["b"]), calls(w.servers["c"]); len(a) != 1 || len(b) != 0 || len(n) != 3 {
-			t.Errorf("a %v, b %v, c %v", a, b, n)
+			t.Errorf("calls to a: %v, b: %v, c: %v", a, b, n)
 		}
 	})
 }
 
-// An address that a hint named may lead to another cluster's server by now, which would grant: it is told who is meant.
+// The address in a hint may by now belong to a server of another cluster, which would grant. So the call names the
+// server that it expects.
 func TestCall_AtAHintedAddress_SaysWhoIsMeant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		w.servers["a"].tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
-			return nil, refused(codes.Unavailable, reasonNotLeader, "leader_id", "b", "leader_api", endpoint("b"), "term", "2", "leader_name", "cluster/b/folder")
+			return nil, refused(codes.Unavailable, reasonNotLeader, "leader_id", "b", "leader_api", endpoint("b"), "term", "2", "leader_name", "cluster/b/data")
 		}
 		var meant []string
 		w.servers["b"].tryAcquire = func(ctx context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -70,8 +71,8 @@ func TestCall_AtAHintedAddress_SaysWhoIsMeant(t *testing.T) {
 		}
 		c := w.dial([]string{"a"})
 		acquire(t, c.Semaphore("s"))
-		if !slices.Equal(meant, []string{"cluster/b/folder"}) {
-			t.Errorf("said to b: %q", meant)
+		if !slices.Equal(meant, []string{"cluster/b/data"}) {
+			t.Errorf("the call at b named %q", meant)
 		}
 	})
 }
@@ -84,17 +85,17 @@ func TestCall_HintOfOlderTerm_IsIgnored(t *testing.T) {
 		if err := list(t, c); err != nil {
 			t.Fatal(err)
 		}
-		w.servers["c"].set(func(s *server) { s.list = failing(notLeader("a", 4)) }) // it lags
+		w.servers["c"].set(func(s *server) { s.list = failing(notLeader("a", 4)) }) // c lags behind
 		if err := list(t, c); err != nil {
 			t.Fatal(err)
 		}
 		if a, b := calls(w.servers["a"]), calls(w.servers["b"]); len(a) != 1 || len(b) != 1 {
-			t.Errorf("a was called %d times, b %d times: the hint was followed", len(a), len(b))
+			t.Errorf("a was called %d times, b %d times, want 1 each: an old hint was followed", len(a), len(b))
 		}
 	})
 }
 
-func TestCall_HintsInACircle_ArePaced(t *testing.T) {
+func TestCall_CircularHints_ArePaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
@@ -103,10 +104,10 @@ func TestCall_HintsInACircle_ArePaced(t *testing.T) {
 		defer cancel()
 		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
 		if !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
+			t.Errorf("ListDefinitions() error = %v, want DeadlineExceeded without an unknown outcome", err)
 		}
 		if n := len(calls(w.servers["a"])) + len(calls(w.servers["b"])); n > 100 {
-			t.Errorf("%d calls in 10 s", n)
+			t.Errorf("made %d calls in 10 s, want at most 100", n)
 		}
 	})
 }
@@ -115,7 +116,7 @@ func TestCall_HintThatCannotBeReached_FallsBackToTheEndpoints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "balancer", "inside")
 		c := w.dial([]string{"balancer"})
-		w.servers["inside"].down() // reachable behind the balancer only
+		w.servers["inside"].down() // reachable only behind the balancer
 		n := 0
 		w.servers["balancer"].list = func(ctx context.Context, q *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
 			if n++; n%2 == 1 {
@@ -142,12 +143,12 @@ func TestCall_DeadEndpoint_RotatesWithoutPause(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(start); took > 100*time.Millisecond {
-			t.Errorf("took %s", took)
+			t.Errorf("the call took %s, want no pause", took)
 		}
 	})
 }
 
-func TestCall_AddressWithTooManyWrongTokens_IsNoOutage(t *testing.T) {
+func TestCall_AddressWithTooManyWrongTokens_IsThrottled(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.list = failing(refused(codes.ResourceExhausted, reasonTooManyFailures))
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -155,15 +156,15 @@ func TestCall_AddressWithTooManyWrongTokens_IsNoOutage(t *testing.T) {
 		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
 		u, ok := errors.AsType[*UnavailableError](err)
 		if !ok || !u.Throttled() || u.Recovering() {
-			t.Fatalf("%#v", err)
+			t.Fatalf("ListDefinitions() error = %#v, want Throttled", err)
 		}
 		if !strings.HasPrefix(err.Error(), "the servers answer, but check no token from this address for now: ") {
-			t.Errorf("got %q", err)
+			t.Errorf("error = %q", err)
 		}
 	})
 }
 
-func TestCall_ClusterThatWasRecovered_IsNoOutage(t *testing.T) {
+func TestCall_ClusterThatWasRecovered_IsRecovering(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.list = failing(refused(codes.Unavailable, reasonRecovering))
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -171,15 +172,15 @@ func TestCall_ClusterThatWasRecovered_IsNoOutage(t *testing.T) {
 		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
 		u, ok := errors.AsType[*UnavailableError](err)
 		if !ok || !u.Recovering() || u.NoLeader() || !errors.Is(err, ErrUnavailable) {
-			t.Fatalf("%#v", err)
+			t.Fatalf("ListDefinitions() error = %#v, want Recovering", err)
 		}
 		if !strings.HasPrefix(err.Error(), "the servers answer, but grant nothing yet: "+endpoint("a")) {
-			t.Errorf("got %q", err)
+			t.Errorf("error = %q", err)
 		}
 	})
 }
 
-func TestCall_NobodyAnswers_NamesEveryEndpoint(t *testing.T) {
+func TestCall_NoServerAnswers_NamesEveryEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
@@ -190,20 +191,20 @@ func TestCall_NobodyAnswers_NamesEveryEndpoint(t *testing.T) {
 		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
 		u, ok := errors.AsType[*UnavailableError](err)
 		if !ok || len(u.Tried) != 2 || u.Unknown {
-			t.Fatalf("%#v", err)
+			t.Fatalf("ListDefinitions() error = %#v, want 2 endpoints tried", err)
 		}
 		if !u.NoLeader() {
-			t.Error("one answers and knows no leader: nobody leads")
+			t.Error("NoLeader() = false, want true: a server answered that it knows no leader")
 		}
 		for _, want := range []string{"the servers answer, but none of them leads: ", endpoint("a"), endpoint("b"), "the server is down", reasonNoLeader} {
 			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%q does not name %q", err, want)
+				t.Errorf("error = %q, want it to contain %q", err, want)
 			}
 		}
 	})
 }
 
-// What may be repeated after which failure: the table of retry safety.
+// A call is repeated only if that is safe after the kind of failure.
 func TestCall_Repeats_OnlyWhatIsSafe(t *testing.T) {
 	undone := []error{refused(codes.Unavailable, reasonNoLeader), refused(codes.Unavailable, reasonRecovering), refused(codes.Unavailable, reasonNotAppended),
 		refused(codes.Unavailable, reasonHopLimit), notLeader("nowhere", 1), refused(codes.ResourceExhausted, reasonNotAppended),
@@ -263,10 +264,10 @@ func TestCall_Repeats_OnlyWhatIsSafe(t *testing.T) {
 						err := call(t.Context(), c)
 						repeats := kind == "undone" || kind == "unknown" && safe[name]
 						if repeated := n > 1; repeated != repeats || (err == nil) != repeats {
-							t.Errorf("called %d times, %v", n, err)
+							t.Errorf("called %d times, error = %v", n, err)
 						}
 						if unsafe := kind == "unknown" && !safe[name]; errors.Is(err, ErrOutcomeUnknown) != unsafe {
-							t.Errorf("unknown outcome: %v", err)
+							t.Errorf("error = %v, which is wrong about an unknown outcome", err)
 						}
 					})
 				})
@@ -275,7 +276,7 @@ func TestCall_Repeats_OnlyWhatIsSafe(t *testing.T) {
 	}
 }
 
-func TestCall_UnreachedServer_IsTriedElsewhereWhateverTheCall(t *testing.T) {
+func TestCall_UnreachableServer_IsRetriedElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
@@ -307,12 +308,12 @@ func TestErrors_AreDecidedByReason(t *testing.T) {
 		err := typed(t.Context(), refused(codes.FailedPrecondition, reason, "name", "n", "current", "9", "expected", "8", "index", "3", "token", "7"))
 		var base *StatusError
 		if !matches(err) || !errors.As(err, &base) || base.Reason != reason || status.Code(err) != codes.FailedPrecondition {
-			t.Errorf("%s: %#v", reason, err)
+			t.Errorf("%s: typed() = %#v", reason, err)
 		}
 	}
 	stale, _ := errors.AsType[*StaleVersionError](typed(t.Context(), refused(codes.Aborted, reasonStaleVersion, "name", "n", "current", "9", "expected", "8", "index", "3")))
 	if stale == nil || stale.Name != "n" || stale.Current != 9 || stale.Expected != 8 || stale.Index != 3 {
-		t.Errorf("%#v", stale)
+		t.Errorf("typed() = %#v, want name n, current 9, expected 8, index 3", stale)
 	}
 }
 
@@ -328,22 +329,22 @@ func TestMembers_AsksEachDirectly(t *testing.T) {
 			}
 		}
 		w.servers["c"].down()
-		c := w.dial([]string{"b"}) // the others are learned
+		c := w.dial([]string{"b"}) // the client learns of the others
 		all := must(c.Members(t.Context(), &gatekeeperv1.GetStatusRequest{}))(t)
 		var ids []string
 		for _, m := range all {
 			ids = append(ids, m.ID())
 			if reached := m.ID() == "a" || m.ID() == "b"; (m.Err == nil) != reached || (m.Status != nil) != reached || m.Member == nil {
-				t.Errorf("%s: %+v", m.ID(), m)
+				t.Errorf("%s: got %+v", m.ID(), m)
 			}
 		}
 		if !slices.Equal(ids, []string{"a", "b", "c", "d"}) {
-			t.Errorf("%v", ids)
+			t.Errorf("Members() ids = %v, want [a b c d]", ids)
 		}
 	})
 }
 
-func TestWatch_BrokenStream_GoesOnAfterTheLastRevision(t *testing.T) {
+func TestWatch_BrokenStream_ContinuesAfterTheLastRevision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
@@ -361,22 +362,22 @@ func TestWatch_BrokenStream_GoesOnAfterTheLastRevision(t *testing.T) {
 			from = append(from, q.GetFromRevision())
 			return s.Send(&gatekeeperv1.WatchResponse{Revision: 13})
 		}
-		var told []uint64
+		var revisions []uint64
 		for r, err := range c.Watch(t.Context(), &gatekeeperv1.WatchRequest{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if told = append(told, r.GetRevision()); len(told) == 4 {
+			if revisions = append(revisions, r.GetRevision()); len(revisions) == 4 {
 				break
 			}
 		}
-		if !slices.Equal(told, []uint64{10, 11, 12, 13}) || !slices.Equal(from, []uint64{0, 13}) {
-			t.Errorf("got %v, asked from %v", told, from)
+		if !slices.Equal(revisions, []uint64{10, 11, 12, 13}) || !slices.Equal(from, []uint64{0, 13}) {
+			t.Errorf("got revisions %v, asked from %v", revisions, from)
 		}
 	})
 }
 
-// Calls share the router: another one can move the target past an endpoint that this call has never asked.
+// Calls share the router, so another call can move the target past an endpoint that this call has not tried.
 func TestDo_EndpointNotAskedYet_DoesNotCountAsACertificateThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b", "c")
@@ -388,16 +389,16 @@ func TestDo_EndpointNotAskedYet_DoesNotCountAsACertificateThatFails(t *testing.T
 			at := conn.Target()
 			asked[at]++
 			if at == endpoint("c") {
-				return nil // it is well
+				return nil // it works
 			}
-			if at == endpoint("b") && asked[at] == 1 { // another call was here too, and found c not up yet
+			if at == endpoint("b") && asked[at] == 1 { // simulates another call that failed at b and c
 				c.router.failed(endpoint("b"))
 				c.router.failed(endpoint("c"))
 			}
 			return &CertificateError{Endpoint: at, ByServer: true, Err: errors.New("bad certificate")}
 		})
 		if err != nil {
-			t.Errorf("%v; asked: %v", err, asked)
+			t.Errorf("do() = %v after calls %v, want nil", err, asked)
 		}
 	})
 }

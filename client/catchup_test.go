@@ -21,12 +21,12 @@ func TestPassed_IsInOrderAndBounded(t *testing.T) {
 		n           int
 		first, last time.Duration // before noon
 	}{
-		"minutes of an hour":           {every(time.Minute), time.Hour, 60, 59 * time.Minute, 0},
-		"the newest of many":           {every(time.Second), 365 * 24 * time.Hour, 1000, 999*time.Second - 30*time.Second, -30 * time.Second},
-		"few in a long time":           {every(24 * time.Hour), 10 * 24 * time.Hour, 10, 9*24*time.Hour + 12*time.Hour, 12 * time.Hour},
-		"none":                         {every(24 * time.Hour), time.Hour, 0, 0, 0},
-		"never":                        {func(time.Time) time.Time { return time.Time{} }, time.Hour, 0, 0, 0},
-		"a schedule that stands still": {func(time.Time) time.Time { return now.Add(-time.Minute) }, time.Hour, 1, 30 * time.Second, 30 * time.Second},
+		"minutes of an hour":            {every(time.Minute), time.Hour, 60, 59 * time.Minute, 0},
+		"the newest of many":            {every(time.Second), 365 * 24 * time.Hour, 1000, 999*time.Second - 30*time.Second, -30 * time.Second},
+		"few in a long time":            {every(24 * time.Hour), 10 * 24 * time.Hour, 10, 9*24*time.Hour + 12*time.Hour, 12 * time.Hour},
+		"none":                          {every(24 * time.Hour), time.Hour, 0, 0, 0},
+		"never":                         {func(time.Time) time.Time { return time.Time{} }, time.Hour, 0, 0, 0},
+		"a schedule that does not move": {func(time.Time) time.Time { return now.Add(-time.Minute) }, time.Hour, 1, 30 * time.Second, 30 * time.Second},
 	} {
 		got := passed(c.next, now.Add(-c.since), now)
 		if len(got) != c.n {
@@ -35,19 +35,19 @@ func TestPassed_IsInOrderAndBounded(t *testing.T) {
 		}
 		noon := now.Truncate(time.Hour)
 		if c.n > 0 && (!got[0].Equal(noon.Add(-c.first)) || !got[c.n-1].Equal(noon.Add(-c.last))) {
-			t.Errorf("%s: %s to %s", name, got[0], got[c.n-1])
+			t.Errorf("%s: got due times from %s to %s", name, got[0], got[c.n-1])
 		}
 	}
 }
 
-func TestCatchUp_ServersThatDoNotKnowTheCall_HaveNothingToRun(t *testing.T) {
+func TestCatchUp_ServersWithoutTheCall_RunNothing(t *testing.T) {
 	if status.Code(typed(t.Context(), status.Error(codes.Unimplemented, "unknown method CatchUp"))) != codes.Unimplemented {
-		t.Error("the code of the error is lost")
+		t.Error("typed() has lost the code Unimplemented")
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t) // its servers do not have it
-		r := s.runner(func(context.Context) error { t.Error("ran"); return nil })
-		if err := r.CatchUp(t.Context(), func(time.Time) time.Time { t.Error("asked the schedule"); return time.Time{} }); err != nil {
+		s := newStage(t) // its servers do not support CatchUp
+		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil })
+		if err := r.CatchUp(t.Context(), func(time.Time) time.Time { t.Error("CatchUp called next"); return time.Time{} }); err != nil {
 			t.Error(err)
 		}
 	})

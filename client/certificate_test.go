@@ -27,7 +27,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// authority signs certificates.
+// authority is a certificate authority.
 type authority struct {
 	t    *testing.T
 	cert *x509.Certificate
@@ -62,7 +62,7 @@ func writePEM(t *testing.T, path, kind string, der []byte) {
 	}
 }
 
-// sign makes a certificate for a host that is an address, until a time.
+// sign issues a certificate for an IP address, valid until the given time.
 func (a *authority) sign(host string, until time.Time) tls.Certificate {
 	a.t.Helper()
 	key := newKey(a.t)
@@ -77,7 +77,7 @@ func (a *authority) sign(host string, until time.Time) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// files are those of a certificate and its key.
+// files writes a certificate and its key to files, and returns their names.
 func (a *authority) files(c tls.Certificate) (cert, key string) {
 	a.t.Helper()
 	dir := a.t.TempDir()
@@ -91,7 +91,7 @@ func (a *authority) files(c tls.Certificate) (cert, key string) {
 	return cert, key
 }
 
-// serveTLS starts the fake server on a real listener, and returns its address.
+// serveTLS starts a fake server on a real listener, and returns its address.
 func serveTLS(t *testing.T, config *tls.Config, s gatekeeperv1.PermitServiceServer) string {
 	t.Helper()
 	l := must(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
@@ -110,7 +110,7 @@ func serveTLS(t *testing.T, config *tls.Config, s gatekeeperv1.PermitServiceServ
 	return l.Addr().String()
 }
 
-// dialTLS trusts the authority.
+// dialTLS returns a client with the given TLS settings, whose first target is the first endpoint.
 func dialTLS(t *testing.T, with TLS, endpoints ...string) *Client {
 	t.Helper()
 	c := must(Dial(t.Context(), endpoints, WithTLS(with), WithGRPC(grpc.WithNoProxy()), WithGroup("prod"), WithAcquirer("app1")))(t)
@@ -124,15 +124,15 @@ func dialTLS(t *testing.T, with TLS, endpoints ...string) *Client {
 	return c
 }
 
-// Each trouble with a certificate fails a call by its own error, although its context never ends.
-func TestCertificateError_EachTrouble_FailsTheCallAtOnceAndSaysWhich(t *testing.T) {
+// Each kind of certificate error fails a call with a specific error, although the context never ends.
+func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	later := time.Now().Add(time.Hour)
 	good := ours.sign("127.0.0.1", later)
 	expired, expiredKey := ours.files(ours.sign("127.0.0.1", time.Now().Add(-time.Minute)))
 	strange, strangeKey := strangers.files(strangers.sign("127.0.0.1", later))
 	mutual := &tls.Config{Certificates: []tls.Certificate{good}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.pool}
-	unnamed := mutual.Clone() // it does not tell its clients which authorities it knows, so that they send what they have
+	unnamed := mutual.Clone() // it does not send its authorities, so clients send any certificate that they have
 	unnamed.ClientAuth, unnamed.ClientCAs = tls.RequireAnyClientCert, nil
 	unnamed.VerifyPeerCertificate = func(raw [][]byte, _ [][]*x509.Certificate) error {
 		c, err := x509.ParseCertificate(raw[0])
@@ -143,7 +143,7 @@ func TestCertificateError_EachTrouble_FailsTheCallAtOnceAndSaysWhich(t *testing.
 		return err
 	}
 	for _, c := range []struct {
-		trouble  string
+		name     string
 		server   *tls.Config
 		client   TLS
 		byServer bool
@@ -175,42 +175,42 @@ func TestCertificateError_EachTrouble_FailsTheCallAtOnceAndSaysWhich(t *testing.
 			"the server's certificate is not trusted: certificate has expired or is not yet valid",
 		},
 		{
-			"none of the client", mutual, TLS{CAFile: ours.file}, true, as[*net.OpError],
+			"no client certificate", mutual, TLS{CAFile: ours.file}, true, as[*net.OpError],
 			"the server requires a client certificate: configure one with its key",
 		},
 		{
-			"one of the client's by an authority that the server does not name", mutual, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
+			"client certificate of an authority that the server does not name", mutual, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
 			"the server does not accept the client certificate: tls: unknown certificate authority",
 		},
 		{
-			"one of the client's by an unknown authority", unnamed, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
+			"client certificate of an unknown authority", unnamed, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
 			"the server does not accept the client certificate: tls: bad certificate",
 		},
 		{
-			"one of the client's that has expired", mutual, TLS{CAFile: ours.file, CertFile: expired, KeyFile: expiredKey}, true, as[*net.OpError],
+			"expired client certificate", mutual, TLS{CAFile: ours.file, CertFile: expired, KeyFile: expiredKey}, true, as[*net.OpError],
 			"the server does not accept the client certificate: tls: expired certificate",
 		},
 	} {
-		t.Run(c.trouble, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			a, b := serveTLS(t, c.server, &benchServer{}), serveTLS(t, c.server, &benchServer{})
 			client := dialTLS(t, c.client, a, b)
 			_, err := client.Semaphore("free").TryAcquire(context.Background())
 			e, ok := errors.AsType[*CertificateError](err)
 			if !ok || e.ByServer != c.byServer || e.Endpoint != a && e.Endpoint != b {
-				t.Fatalf("%v is not the certificate error that is wanted: %+v", err, e)
+				t.Fatalf("error = %v, want a *CertificateError of one of the endpoints, got %+v", err, e)
 			}
 			if !c.is(err) {
-				t.Errorf("%v does not wrap what TLS said", err)
+				t.Errorf("error = %v, which does not wrap the error of package tls", err)
 			}
 			u, ok := errors.AsType[*UnavailableError](err)
 			if !ok || errors.Is(err, ErrOutcomeUnknown) || u.Ended != nil || len(u.Tried) != 2 {
-				t.Errorf("%+v, want both endpoints tried and nothing done", u)
+				t.Errorf("error = %+v, want both endpoints tried and no unknown outcome", u)
 			}
 			if want := e.Endpoint + ": " + c.text; !strings.HasPrefix(e.Error(), want) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%q in %q, want %q", e, err, want)
 			}
 			if status.Code(e) != codes.Unavailable {
-				t.Errorf("to gRPC it is %s", status.Code(e))
+				t.Errorf("status.Code() = %s, want Unavailable", status.Code(e))
 			}
 		})
 	}
@@ -221,7 +221,7 @@ func as[T error](err error) bool {
 	return ok
 }
 
-// One endpoint with a good certificate is enough, whichever is asked first.
+// One endpoint with a valid certificate is enough, even if it is not tried first.
 func TestCertificateError_OneEndpointOfTwo_IsPassedOver(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	later := time.Now().Add(time.Hour)
@@ -239,9 +239,9 @@ func TestCertificateError_OneEndpointOfTwo_IsPassedOver(t *testing.T) {
 	}
 }
 
-// An endpoint at which nobody listens may come back: the call goes on, and its error names the certificate of the other
-// all the same.
-func TestCertificateError_BesideAnOutage_IsFoundAtTheEndOfTheContext(t *testing.T) {
+// A server that is down may come back, so the call continues until its context ends. Its error still contains the
+// certificate error of the other server.
+func TestCertificateError_OtherServerDown_IsReportedWhenTheContextEnds(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", time.Now().Add(time.Hour))}}, &benchServer{})
 	c := dialTLS(t, TLS{CAFile: ours.file}, wrong, "127.0.0.1:1")
@@ -249,25 +249,25 @@ func TestCertificateError_BesideAnOutage_IsFoundAtTheEndOfTheContext(t *testing.
 	defer cancel()
 	_, err := c.Semaphore("free").TryAcquire(ctx)
 	if e, ok := errors.AsType[*CertificateError](err); !ok || e.Endpoint != wrong || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v, want the certificate of %s at the end of the context", err, wrong)
+		t.Errorf("TryAcquire() error = %v, want the certificate error of %s when the context ends", err, wrong)
 	}
 }
 
-// A client that has got through before rides out a certificate that was replaced by a wrong one, as any outage, and a
-// release with it.
+// If a client has reached a server before, a wrong certificate is an outage: calls, such as a release, wait until it is
+// corrected.
 func TestCertificateError_AfterItWorked_IsAnOutage(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	later := time.Now().Add(time.Hour)
 	good, wrong := ours.sign("127.0.0.1", later), strangers.sign("127.0.0.1", later)
 	var mu sync.Mutex
 	present, handshakes := &good, 0
-	var mended chan struct{}
+	var fixed chan struct{}
 	config := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if handshakes++; present == &wrong && handshakes >= 3 { // somebody mends it after some attempts
+		if handshakes++; present == &wrong && handshakes >= 3 { // the right certificate is back after some attempts
 			present = &good
-			close(mended)
+			close(fixed)
 		}
 		return present, nil
 	}}
@@ -284,11 +284,11 @@ func TestCertificateError_AfterItWorked_IsAnOutage(t *testing.T) {
 	defer c.Close()
 	p := acquire(t, c.Semaphore("free"))
 	mu.Lock()
-	present, handshakes, mended = &wrong, 0, make(chan struct{})
+	present, handshakes, fixed = &wrong, 0, make(chan struct{})
 	mu.Unlock()
 	(<-accepted).Close()
 	release(t, p)
-	<-mended
+	<-fixed
 }
 
 func TestMembers_CertificateOfOne_IsItsError(t *testing.T) {
@@ -299,6 +299,6 @@ func TestMembers_CertificateOfOne_IsItsError(t *testing.T) {
 	c := dialTLS(t, TLS{CAFile: ours.file}, good, wrong)
 	_, err := c.Members(t.Context(), &gatekeeperv1.GetStatusRequest{})
 	if e, ok := errors.AsType[*CertificateError](err); !ok || e.Endpoint != wrong {
-		t.Errorf("%v, want the certificate of %s", err, wrong)
+		t.Errorf("Members() error = %v, want the certificate error of %s", err, wrong)
 	}
 }

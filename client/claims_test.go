@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// rising grants tokens that rise from 1.
+// rising grants increasing tokens, starting with 1.
 func rising(duration time.Duration) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 	token := uint64(0)
 	return func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -23,7 +23,7 @@ func rising(duration time.Duration) func(context.Context, *gatekeeperv1.TryAcqui
 	}
 }
 
-// unanswered is a call whose outcome nobody learns.
+// unanswered is a call without an answer, so its outcome is unknown.
 func unanswered[Q, A any](ctx context.Context, _ Q) (none A, err error) {
 	<-ctx.Done()
 	return none, status.FromContextError(ctx.Err()).Err()
@@ -33,7 +33,7 @@ func wantInUse(t *testing.T, err error, token uint64) {
 	t.Helper()
 	e, ok := errors.AsType[*InUseError](err)
 	if !ok || e.Semaphore != "export" || e.Group != "prod" || e.Acquirer != "app1" || e.HolderID != "worker" || e.Token != token {
-		t.Errorf("%#v: %v", err, err)
+		t.Errorf("error = %#v (%v), want an *InUseError with the holder's identity and token", err, err)
 	}
 }
 
@@ -47,24 +47,24 @@ func TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded(t *testing.T) 
 		_, err = sem.Acquire(t.Context())
 		wantInUse(t, err, 1)
 		if n := get(a, func(s *server) int { return len(s.acquired) }); n != 1 {
-			t.Errorf("%d requests: a refused one must not reach the servers", n)
+			t.Errorf("sent %d requests, want 1: a rejected acquisition must not reach the servers", n)
 		}
 		for _, other := range []*Semaphore{
 			c.Semaphore("import", WithHolderID("worker")), c.Semaphore("export", WithHolderID("other")), c.Semaphore("export"),
 			c.Semaphore("export", WithHolderID("worker"), WithGroup("dr")), c.Semaphore("export", WithHolderID("worker"), WithAcquirer("app2")),
 		} {
 			if _, err := other.TryAcquire(t.Context()); err != nil {
-				t.Errorf("another identity: %v", err)
+				t.Errorf("TryAcquire of another identity: error = %v", err)
 			}
 		}
 
 		release(t, p)
 		if _, err := sem.TryAcquire(t.Context()); err != nil {
-			t.Errorf("after the release: %v", err)
+			t.Errorf("TryAcquire after the release: error = %v", err)
 		}
 		last := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[len(s.acquired)-1] })
 		if last.GetReplacesToken() != 0 {
-			t.Errorf("it replaces token %d, which the servers know to be released", last.GetReplacesToken())
+			t.Errorf("the request replaces token %d, which was released", last.GetReplacesToken())
 		}
 	})
 }
@@ -88,13 +88,13 @@ func TestTryAcquire_HolderIDBeingAcquired_IsRefused(t *testing.T) {
 		}
 		a.set(func(s *server) { s.tryAcquire = rising(time.Minute) })
 		if _, err := sem.TryAcquire(t.Context()); err != nil {
-			t.Errorf("afterwards: %v", err)
+			t.Errorf("TryAcquire after the first call returned: error = %v", err)
 		}
 	})
 }
 
-// A permit that was lost to its deadline, or whose release had no answer, may be live at the servers.
-func TestTryAcquire_AfterABeliefThatEndedHere_NamesTheTokenOnWhichNobodyCounts(t *testing.T) {
+// A permit that was lost at its deadline, or whose release had no answer, may still be live on the servers.
+func TestTryAcquire_AfterBeliefEnded_NamesTheReplacedToken(t *testing.T) {
 	for how, end := range map[string]func(*testing.T, *server, *Permit){
 		"the deadline passed": func(t *testing.T, a *server, p *Permit) {
 			t.Helper()
@@ -120,20 +120,20 @@ func TestTryAcquire_AfterABeliefThatEndedHere_NamesTheTokenOnWhichNobodyCounts(t
 				end(t, a, p)
 				q := acquire(t, sem)
 				if got := get(a, func(s *server) uint64 { return s.acquired[len(s.acquired)-1].GetReplacesToken() }); got != p.Token() {
-					t.Errorf("it replaces token %d, want %d", got, p.Token())
+					t.Errorf("the request replaces token %d, want %d", got, p.Token())
 				}
 				a.set(func(s *server) { s.release = releases })
 				release(t, q)
 				if n := len(c.renewer.claims.byKey); n != 0 {
-					t.Errorf("%d claims are left", n)
+					t.Errorf("%d claims are left, want 0", n)
 				}
 			})
 		})
 	}
 }
 
-// The answer to a cancellation can be behind the answer to a later acquisition, unless the acquisition waits for it.
-func TestTryAcquire_TakeBackUnderWay_IsSentAfterIt(t *testing.T) {
+// The answer to a cancellation may arrive after the answer to a later acquisition, unless the acquisition waits for it.
+func TestTryAcquire_TakeBackInProgress_IsSentAfterIt(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered
 		a.cancel = func(context.Context, *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) {
@@ -159,11 +159,11 @@ func TestTryAcquire_TakeBackUnderWay_IsSentAfterIt(t *testing.T) {
 		a.set(func(s *server) { s.tryAcquire, s.release = grant, releases })
 		p, err := sem.TryAcquire(t.Context())
 		if err != nil || asked.Sub(ended) != 700*time.Millisecond {
-			t.Fatalf("asked after %s: %v", asked.Sub(ended), err)
+			t.Fatalf("TryAcquire asked after %s, error = %v; want 700ms", asked.Sub(ended), err)
 		}
 		release(t, p)
 
-		// One that has no answer is waited for only so long: the servers must cope then.
+		// The wait for a cancellation without an answer is bounded. The servers must handle this case.
 		a.set(func(s *server) { s.tryAcquire, s.cancel = unanswered, unanswered })
 		unknown()
 		ended = time.Now()
@@ -171,16 +171,16 @@ func TestTryAcquire_TakeBackUnderWay_IsSentAfterIt(t *testing.T) {
 		brief, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		if _, err := sem.TryAcquire(brief); !errors.Is(err, context.DeadlineExceeded) || time.Since(ended) != 100*time.Millisecond {
-			t.Errorf("a caller that cannot wait is held up for %s: %v", time.Since(ended), err)
+			t.Errorf("TryAcquire with a context of 100ms took %s, error = %v", time.Since(ended), err)
 		}
 		if _, err := sem.TryAcquire(t.Context()); err != nil || asked.Sub(ended) != lastWord {
-			t.Errorf("asked after %s: %v", asked.Sub(ended), err)
+			t.Errorf("TryAcquire asked after %s, error = %v; want lastWord", asked.Sub(ended), err)
 		}
 	})
 }
 
-// Its application may repeat the request, perhaps in another process. A cancellation that arrives later would end what
-// the repeat was answered with.
+// The application may repeat the request, perhaps in another process. A late cancellation would end the permit that the
+// repeat was granted.
 func TestTryAcquire_RequestThatTheApplicationNamed_IsNotTakenBack(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered
@@ -194,7 +194,7 @@ func TestTryAcquire_RequestThatTheApplicationNamed_IsNotTakenBack(t *testing.T) 
 		acquire(t, c.Semaphore("export", mine...))
 		pass(time.Minute)
 		if n := get(a, func(s *server) int { return len(s.canceled) }); n != 0 {
-			t.Errorf("%d cancelled", n)
+			t.Errorf("sent %d cancellations, want 0", n)
 		}
 	})
 }
@@ -205,12 +205,12 @@ func TestRelease_NamesTheIdentity(t *testing.T) {
 		release(t, p)
 		id := get(a, func(s *server) *gatekeeperv1.Identity { return s.releaser[0] })
 		if id.GetGroup() != "prod" || id.GetAcquirer() != "app1" || id.GetHolderId() != "worker" {
-			t.Errorf("released by %v", id)
+			t.Errorf("the release named %v", id)
 		}
 	})
 }
 
-// A Client whose releases have no answer must not keep a note of each forever.
+// A Client must not keep the claims of unanswered releases forever.
 func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *testing.T) {
 	k, clock := restingRenewer(t)
 	const many = 10_000
@@ -227,14 +227,14 @@ func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *t
 		over()
 		clock.now += time.Second
 	}
-	// The life of a permit and of one change of leaders, twice because of the sweep.
+	// The lifetime of a permit including one change of leaders, doubled because claims are swept at twice their number.
 	life := time.Minute + afterDeadline(time.Minute)
 	if n, most := len(k.claims.byKey), 2*int(life/time.Second)+minSweep; n > most {
 		t.Errorf("%d of %d unanswered releases are remembered, want at most %d", n, many, most)
 	}
 }
 
-// A drawn holder id never comes back: nothing of it is remembered.
+// A drawn holder id is never used again, so no claim remains.
 func TestClaims_DrawnHolderID_LeavesNothing(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute)
@@ -249,7 +249,7 @@ func TestClaims_DrawnHolderID_LeavesNothing(t *testing.T) {
 			t.Error(err)
 		}
 		if n := len(c.renewer.claims.byKey); n != 0 {
-			t.Errorf("%d claims", n)
+			t.Errorf("%d claims are left, want 0", n)
 		}
 	})
 }

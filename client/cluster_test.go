@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestBinding_FollowsALaterLife_AndNothingElse(t *testing.T) {
+func TestBinding_FollowsOnlyALaterIncarnation(t *testing.T) {
 	for _, c := range []struct{ bound, saw, want string }{
 		{"", "a.1", "a.1"},
 		{"a.1", "a.1", "a.1"},
@@ -21,19 +21,19 @@ func TestBinding_FollowsALaterLife_AndNothingElse(t *testing.T) {
 		{"a.2", "a.1", "refused"},
 		{"a.1", "b.1", "refused"},
 		{"a", "b.1", "refused"},
-		{"a.1", "", "a.1"}, // a server that does not say
+		{"a.1", "", "a.1"}, // a server that does not send its cluster
 	} {
 		b := newBinding(c.bound)
 		err := b.saw("there", c.saw)
 		if refused := errors.Is(err, ErrWrongCluster); refused != (c.want == "refused") {
-			t.Errorf("bound to %q, saw %q: %v", c.bound, c.saw, err)
+			t.Errorf("bound to %q, saw %q: error = %v", c.bound, c.saw, err)
 		} else if to := b.to.Load(); !refused && to.id != c.want {
 			t.Errorf("bound to %q, saw %q: now bound to %q, want %q", c.bound, c.saw, to.id, c.want)
 		}
 	}
 }
 
-// twoClusters starts a server of each of two clusters, which grants and releases whatever it is asked for.
+// twoClusters starts a server in each of two clusters. Both grant and release every permit.
 func twoClusters(t *testing.T) *cluster {
 	c := newCluster(t, "a", "b")
 	for name, s := range c.servers {
@@ -54,21 +54,21 @@ func TestClient_EndpointsOfTwoClusters_ChangesNothing(t *testing.T) {
 		client := c.dial([]string{"a", "b"})
 		_, err := client.Semaphore("job").TryAcquire(t.Context())
 		if _, ok := errors.AsType[*WrongClusterError](err); !ok {
-			t.Errorf("acquire: %v", err)
+			t.Errorf("TryAcquire() error = %v, want *WrongClusterError", err)
 		}
 		_, err = client.Definitions().BatchEdit(t.Context(), new(gatekeeperv1.BatchEditRequest))
 		if !errors.Is(err, ErrWrongCluster) {
-			t.Errorf("edit: %v", err)
+			t.Errorf("BatchEdit() error = %v, want ErrWrongCluster", err)
 		}
 		for name, s := range c.servers {
 			if calls := get(s, func(s *server) []string { return s.calls }); slices.ContainsFunc(calls, func(c string) bool { return c != "GetStatus" }) {
-				t.Errorf("%s was asked for more than its status: %v", name, calls)
+				t.Errorf("%s received other calls than GetStatus: %v", name, calls)
 			}
 		}
 	})
 }
 
-// The second endpoint is down when the client starts, and turns out to be of another cluster.
+// The second endpoint is down when the client starts. Later it turns out to be of another cluster.
 func TestClient_EndpointOfAnotherClusterAppears_KeepsWhatItHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)
@@ -80,21 +80,21 @@ func TestClient_EndpointOfAnotherClusterAppears_KeepsWhatItHolds(t *testing.T) {
 		_, err := client.Semaphore("other").TryAcquire(t.Context())
 		wrong, ok := errors.AsType[*WrongClusterError](err)
 		if !ok || wrong.Endpoint != endpoint("b") || wrong.Cluster != "b.1" || wrong.Bound != "a.1" || wrong.BoundBy != endpoint("a") {
-			t.Errorf("%v", err)
+			t.Errorf("TryAcquire() error = %v, want *WrongClusterError", err)
 		}
-		client.router.failed(endpoint("a")) // calls go to b first from here on
+		client.router.failed(endpoint("a")) // calls try b first from now on
 		c.servers["a"].hangUp()
 		pass(2 * time.Minute)
 		if !held.Held() {
-			t.Errorf("the permit that is held was lost: %v", context.Cause(held.Context()))
+			t.Errorf("the held permit was lost: %v", context.Cause(held.Context()))
 		}
 		if err := held.Release(t.Context()); err != nil {
-			t.Errorf("release: %v", err)
+			t.Errorf("Release() = %v", err)
 		}
 	})
 }
 
-// Behind one address there may be servers of two clusters: each call says which one it means.
+// One address may belong to servers of two clusters, so each call names the cluster that it expects.
 func TestClient_OneAddressOfTwoClusters_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)
@@ -103,13 +103,12 @@ func TestClient_OneAddressOfTwoClusters_IsRefused(t *testing.T) {
 		c.servers["a"].set(func(s *server) { s.instead = c.servers["b"] })
 		c.servers["a"].grpc.Stop()
 		if _, err := client.Semaphore("other").TryAcquire(t.Context()); !errors.Is(err, ErrWrongCluster) {
-			t.Errorf("%v", err)
+			t.Errorf("TryAcquire() error = %v, want ErrWrongCluster", err)
 		}
 	})
 }
 
-// One caller asks all endpoints, and one of them takes its time. Another caller does not wait for that beyond its own
-// context.
+// While one caller asks all endpoints, one of which is slow, another caller waits only until its own context ends.
 func TestClient_AnotherCallerChecksTheEndpoints_ContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, "a", "b")
@@ -130,7 +129,7 @@ func TestClient_AnotherCallerChecksTheEndpoints_ContextEnds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), askEach/4)
 		defer cancel()
 		if _, err := client.Semaphore("job").TryAcquire(ctx); err == nil || time.Since(started) != askEach/4 {
-			t.Errorf("after %s: %v", time.Since(started), err)
+			t.Errorf("TryAcquire returned after %s, error = %v", time.Since(started), err)
 		}
 		<-first
 	})

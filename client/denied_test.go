@@ -31,18 +31,18 @@ func TestDenied_Error_NamesTheFirstHoldersAndWhatFreesTheSlot(t *testing.T) {
 		"Taken. Holders: db1 in prod (holds it, must stop).": {Reason: ReasonNoFreePermit, Message: "Taken.", HolderCount: 1, Holders: []*gatekeeperv1.Permit{stopped}},
 	} {
 		if got := d.Error(); got != want {
-			t.Errorf("%s\nwant %s", got, want)
+			t.Errorf("Error() = %s, want %s", got, want)
 		}
 	}
 }
 
-func TestSeconds_AreAsPeopleWriteThem(t *testing.T) {
+func TestSeconds_OmitsZeroUnits(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Second: "0s", 10 * time.Second: "10s", time.Minute: "1m", 10 * time.Minute: "10m", 70 * time.Second: "1m10s",
 		2 * time.Hour: "2h", 2*time.Hour + 5*time.Minute: "2h5m", 20*time.Hour + 400*time.Millisecond: "20h",
 	} {
 		if got := seconds(d); got != want {
-			t.Errorf("%s: %s, want %s", d, got, want)
+			t.Errorf("seconds(%s) = %s, want %s", d, got, want)
 		}
 	}
 }

@@ -11,9 +11,9 @@ func TestDependencies_AreFew(t *testing.T) {
 	allowed := []string{
 		"github.com/gatekeeperd/gatekeeper/client",
 		"github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1",
-		"github.com/gatekeeperd/gatekeeper/internal/tlsfiles", // which needs gRPC alone
+		"github.com/gatekeeperd/gatekeeper/internal/tlsfiles", // depends only on gRPC
 		"google.golang.org/grpc", "google.golang.org/protobuf", "google.golang.org/genproto/googleapis/rpc",
-		"golang.org/x/sys", "golang.org/x/net", "golang.org/x/text", // the last two are gRPC's own
+		"golang.org/x/sys", "golang.org/x/net", "golang.org/x/text", // gRPC depends on the last two
 	}
 	out := must(exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output())(t)
 next:
@@ -23,6 +23,6 @@ next:
 				continue next
 			}
 		}
-		t.Errorf("depends on %s", path)
+		t.Errorf("the package depends on %s", path)
 	}
 }

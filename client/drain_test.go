@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// drains makes a server answer as during a drain of token 7 that ends at that time: refreshes are granted, with the
-// order to stop, and after it refused.
+// drains makes a server answer as during a drain of token 7 that ends at until: it grants refreshes together with the
+// order to stop, and refuses them afterwards.
 func drains(until time.Time, duration time.Duration) func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 	return func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 		answer := drainNotice(time.Until(until))
@@ -32,7 +32,8 @@ func drainNotice(left time.Duration) *gatekeeperv1.TokenResult {
 	return n
 }
 
-// draining begins a drain of 2 min, 12 s after the grant of a permit of 10 s, with or without a notice.
+// draining returns a permit of 10 s for which a drain of 2 min began 12 s after the grant. With notice, the server
+// sends a notice; otherwise a refresh reports the drain.
 func draining(t *testing.T, notice bool) (a *server, p *Permit, ends time.Time) {
 	w := newCluster(t, "a")
 	a = w.servers["a"]
@@ -56,20 +57,21 @@ func TestDrain_NoticeOrResult_EndsTheContextAtOnceAndSaysForHowLong(t *testing.T
 				_, p, ends := draining(t, notice)
 				stop, ok := errors.AsType[*StopError](ended(p))
 				if !ok || !errors.Is(stop, ErrMoved) || !errors.Is(stop, ErrStopped) || stop.Message != "moving house" {
-					t.Fatalf("cause %v", ended(p))
+					t.Fatalf("the permit's cause is %v, want ErrMoved", ended(p))
 				}
 				if stop.Drain > 2*time.Minute || stop.Drain < 115*time.Second {
-					t.Errorf("a drain of %s", stop.Drain)
+					t.Errorf("Drain = %s, want 2m", stop.Drain)
 				}
-				// Conservatively: by the clock that may differ, and from before the frame that was answered.
+				// Both times are conservative: they allow for the difference of the clocks, and count from before the
+				// answered frame.
 				if early := ends.Sub(stop.Until); early < 2*time.Second || early > 7*time.Second {
-					t.Errorf("it is to have stopped %s before the drain ends", early)
+					t.Errorf("Until is %s before the end of the drain, want 2s to 7s", early)
 				}
 				if early := ends.Sub(p.DrainUntil()); early < 2*time.Second || early > 3*time.Second {
-					t.Errorf("the drain ends %s before it does", early)
+					t.Errorf("DrainUntil() is %s before the end of the drain, want 2s to 3s", early)
 				}
 				if left := time.Until(p.SafeUntil()); left > 10*time.Second || !p.Held() {
-					t.Errorf("believes for %s, by the drain", left)
+					t.Errorf("SafeUntil() is %s away, want at most 10s despite the drain", left)
 				}
 			})
 		})
@@ -81,30 +83,30 @@ func TestDrain_PermitIsKeptAliveUntilItEndsAndBelievedUntilItsDeadline(t *testin
 		a, p, ends := draining(t, true)
 		for time.Now().Before(ends) {
 			if !p.Held() {
-				t.Fatalf("lost %s before the drain ends", time.Until(ends))
+				t.Fatalf("the permit was lost %s before the end of the drain", time.Until(ends))
 			}
-			// What may not be cut short is asked for on a separate context: the job's has ended.
+			// Ensure needs a separate context, because the job's has ended.
 			if err := p.Ensure(t.Context(), 5*time.Second); err != nil && time.Now().Before(p.DrainUntil()) {
 				t.Fatal(err)
 			}
 			pass(time.Second)
 		}
 		if err := p.Ensure(p.Context(), time.Millisecond); !errors.Is(err, ErrMoved) {
-			t.Errorf("on the job's own context: %v", err)
+			t.Errorf("Ensure() with the job's context = %v, want ErrMoved", err)
 		}
 		if err := p.Refresh(t.Context()); !errors.Is(err, ErrMoved) {
-			t.Errorf("refresh after the drain: %v", err)
+			t.Errorf("Refresh() after the drain = %v, want ErrMoved", err)
 		}
 		deadline, frames := p.SafeUntil(), get(a, func(s *server) int { return len(s.frames) })
 		if !p.DrainUntil().IsZero() {
-			t.Error("the drain goes on")
+			t.Error("DrainUntil() is set after the drain")
 		}
 		<-p.Done()
 		if !time.Now().Equal(deadline) || deadline.After(ends.Add(10*time.Second)) {
 			t.Errorf("belief ended %s after the drain", time.Since(ends))
 		}
 		if n := get(a, func(s *server) int { return len(s.frames) }); n != frames {
-			t.Errorf("asked %d times more after the refusal", n-frames)
+			t.Errorf("sent %d more frames after the refusal, want 0", n-frames)
 		}
 	})
 }
@@ -119,11 +121,11 @@ func TestDrain_NoticeWithoutAnAnswer_MovesNoDeadline(t *testing.T) {
 		w.servers["a"].notify(drainNotice(time.Hour))
 		synctest.Wait()
 		if after := p.SafeUntil(); ended(p) == nil || !after.Equal(before) {
-			t.Errorf("the notice moved the deadline by %s", after.Sub(before))
+			t.Errorf("the notice moved the deadline by %s, want 0", after.Sub(before))
 		}
 		<-p.Done()
 		if !time.Now().Equal(before) {
-			t.Errorf("belief ended %s after the deadline", time.Since(before))
+			t.Errorf("belief ended %s after the deadline, want 0", time.Since(before))
 		}
 	})
 }
@@ -142,7 +144,7 @@ func TestDrain_TakenBack_TheContextStaysEndedAndThePermitAlive(t *testing.T) {
 	})
 }
 
-func TestDrain_CutShort_IsNoMoreThanARefusal(t *testing.T) {
+func TestDrain_CutShort_IsOnlyARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, p, _ := draining(t, true)
 		a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_CORDONED, "fire"))
@@ -162,13 +164,13 @@ func TestRunner_JobUsesItsDrain_IsNoErrorAndNotReported(t *testing.T) {
 		})
 		err := s.runner(func(ctx context.Context) error {
 			<-ctx.Done()
-			pass(50 * time.Second) // the item that it is at
+			pass(50 * time.Second) // the job finishes its current item
 			return nil
 		}).Run(t.Context())
 		if err != nil {
 			t.Error(err)
 		}
-		s.wantTold("granted", "lost", "finished")
+		s.wantHooks("granted", "lost", "finished")
 		s.wantReleased(doneOutcome)
 	})
 }
@@ -185,16 +187,16 @@ func TestRunner_JobIgnoresItsDrain_IsReportedAtItsEndAndWhenThePermitIsGone(t *t
 		late := WithHooks(Hooks{Overrun: func(context.Context, Overrun) { at = append(at, time.Since(ends)) }})
 		err := s.runner(func(context.Context) error { pass(5 * time.Minute); return nil }, late).Run(t.Context())
 		if !errors.Is(err, ErrLost) || !errors.Is(err, ErrMoved) {
-			t.Errorf("%v", err)
+			t.Errorf("Run() = %v, want ErrLost and ErrMoved", err)
 		}
-		s.wantTold("granted", "lost", "overrun", "overrun", "finished")
+		s.wantHooks("granted", "lost", "overrun", "overrun", "finished")
 		if s.over[0].Gone || !s.over[1].Gone || at[0] < -time.Second || at[0] > 0 || at[1] <= 0 || at[1] > 10*time.Second {
-			t.Errorf("got %v after the drain: %+v", at, s.over)
+			t.Errorf("overruns were reported %v after the drain: %+v", at, s.over)
 		}
 	})
 }
 
-func TestProgress_IsToldWithEachRefreshFromTheFirstCallOn(t *testing.T) {
+func TestProgress_IsSentWithEachRefreshAfterTheFirstCall(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		since := func() *durationpb.Duration {
@@ -207,21 +209,21 @@ func TestProgress_IsToldWithEachRefreshFromTheFirstCallOn(t *testing.T) {
 		}
 		pass(3 * time.Second)
 		if d := since(); d != nil {
-			t.Errorf("a job that never said so makes progress: %s", d.AsDuration())
+			t.Errorf("SinceProgress = %s, want none before the first call of Progress", d.AsDuration())
 		}
 		p.Progress()
 		pass(4 * time.Second)
 		if d := since(); d.AsDuration() != 4*time.Second {
-			t.Errorf("progress %s ago, want 4 s", d.AsDuration())
+			t.Errorf("SinceProgress = %s, want 4s", d.AsDuration())
 		}
 		p.Progress()
 		if d := since(); d == nil || d.AsDuration() != 0 {
-			t.Errorf("progress %s ago", d.AsDuration())
+			t.Errorf("SinceProgress = %s, want 0s", d.AsDuration())
 		}
 	})
 }
 
-func TestProgress_StallLimit_IsToldFromTheGrantOn(t *testing.T) {
+func TestProgress_StallLimit_IsSentFromTheGrantOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		p := held(t, w.dial([]string{"a"}), w.servers["a"], 10*time.Second, WithStallLimit(time.Hour))
@@ -231,7 +233,7 @@ func TestProgress_StallLimit_IsToldFromTheGrantOn(t *testing.T) {
 		}
 		frames := get(w.servers["a"], func(s *server) []sentFrame { return s.frames })
 		if d := frames[len(frames)-1].message.GetTokens()[0].GetSinceProgress(); d.AsDuration() != 2*time.Second {
-			t.Errorf("progress %s ago, want 2 s", d.AsDuration())
+			t.Errorf("SinceProgress = %s, want 2s", d.AsDuration())
 		}
 	})
 }

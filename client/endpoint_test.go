@@ -8,16 +8,16 @@ import (
 	"testing/synctest"
 )
 
-func TestDial_EndpointThatIsNone_IsRefusedByName(t *testing.T) {
+func TestDial_InvalidEndpoint_IsNamedInTheError(t *testing.T) {
 	for _, endpoint := range []string{"http://gk1:7420", "https://gk1", "gk1:https", "gk1:", "gk1:0", "gk1:65536"} {
 		if _, err := Dial(t.Context(), []string{"gk2", endpoint}); err == nil || !strings.Contains(err.Error(), endpoint) {
-			t.Errorf("%s: %v", endpoint, err)
+			t.Errorf("Dial(%s) error = %v, want an error with the endpoint", endpoint, err)
 		}
 	}
 	for _, endpoint := range []string{"gk1", "gk1:7420", "::1", "[::1]:7420", "dns:///gk1:7420", "unix:/run/gk"} {
 		c, err := Dial(t.Context(), []string{endpoint})
 		if err != nil {
-			t.Errorf("%s: %v", endpoint, err)
+			t.Errorf("Dial(%s) error = %v", endpoint, err)
 			continue
 		}
 		if err := c.Close(); err != nil {
@@ -26,17 +26,17 @@ func TestDial_EndpointThatIsNone_IsRefusedByName(t *testing.T) {
 	}
 }
 
-// Otherwise a job with OutageRunUnguarded runs without a permit because its caller has left.
+// Otherwise a job with OutageRunUnguarded would run without a permit because its caller's context has ended.
 func TestCalls_ContextHasEnded_IsNoOutage(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := s.client.Semaphore("export").TryAcquire(ctx)
 		if !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
-			t.Errorf("TryAcquire: %v", err)
+			t.Errorf("TryAcquire() error = %v, want context.Canceled", err)
 		}
 		if _, err := s.client.Permits().Verify(ctx, nil); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
-			t.Errorf("a call: %v", err)
+			t.Errorf("Verify() error = %v, want context.Canceled", err)
 		}
 	})
 }
@@ -50,13 +50,13 @@ func TestRunner_LostAndReturnsAtOnce_IsNoOverrun(t *testing.T) {
 				p.renewer.end(p, ErrLost)
 				p.renewer.mu.Unlock()
 				<-ctx.Done()
-				synctest.Wait() // the watch has seen both
+				synctest.Wait() // the run's watcher has seen both ends
 				return ctx.Err()
 			})
 			if err := r.Run(t.Context()); !errors.Is(err, ErrLost) {
-				t.Errorf("%v", err)
+				t.Errorf("Run() = %v, want ErrLost", err)
 			}
-			s.wantTold("granted", "lost", "finished")
+			s.wantHooks("granted", "lost", "finished")
 		})
 	}
 }
@@ -64,19 +64,19 @@ func TestRunner_LostAndReturnsAtOnce_IsNoOverrun(t *testing.T) {
 func TestRouter_AfterAFailedRound_HintsOfAnOlderTermCount(t *testing.T) {
 	r := &router{endpoints: []string{"a", "b"}, term: 9}
 	if r.follow("a", leaderHint{address: "b", term: 2}) {
-		t.Error("a hint that lags behind was followed")
+		t.Error("a hint with an older term was followed")
 	}
 	r.forget()
 	if !r.follow("a", leaderHint{address: "b", term: 2}) {
-		t.Error("the hint of a cluster that was recreated was not followed")
+		t.Error("after forget, a hint with an older term was not followed")
 	}
 }
 
-func TestTryAcquire_WeightOfNothing_IsRefused(t *testing.T) {
+func TestTryAcquire_WeightZero_IsRefused(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		_, err := s.client.Semaphore("export").TryAcquire(t.Context(), WithWeight(0))
 		if e, ok := errors.AsType[*InvalidFieldError](err); !ok || e.Field != "weight" || e.Error() == "" {
-			t.Errorf("%v", err)
+			t.Errorf("TryAcquire() error = %v, want *InvalidFieldError for weight", err)
 		}
 	})
 }

@@ -13,17 +13,17 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestEnsure_EnoughLeft_AsksNobody(t *testing.T) {
+func TestEnsure_EnoughLeft_DoesNotRefresh(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		if err := p.Ensure(t.Context(), 9*time.Second); err != nil {
 			t.Fatal(err)
 		}
 		if n := get(a, func(s *server) int { return len(s.frames) }); n != 0 {
-			t.Errorf("%d refreshes", n)
+			t.Errorf("sent %d refreshes, want 0", n)
 		}
 		if p.ExpirationPeriod() != 10*time.Second {
-			t.Errorf("lives %s", p.ExpirationPeriod())
+			t.Errorf("ExpirationPeriod() = %s, want 10s", p.ExpirationPeriod())
 		}
 	})
 }
@@ -37,10 +37,10 @@ func TestEnsure_TooLittleLeft_RefreshesFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := get(a, func(s *server) int { return len(s.frames) }); n != before+1 {
-			t.Errorf("%d refreshes", n-before)
+			t.Errorf("sent %d refreshes, want 1", n-before)
 		}
 		if left := time.Until(p.SafeUntil()); left < 9700*time.Millisecond {
-			t.Errorf("%s left", left)
+			t.Errorf("SafeUntil() is %s away, want at least 9.7s", left)
 		}
 	})
 }
@@ -50,21 +50,21 @@ func TestEnsure_LongerThanThePermitLives_IsRefusedWithWhatIsLeft(t *testing.T) {
 		p := held(t, c, a, 10*time.Second)
 		e, ok := errors.AsType[*TooShortError](p.Ensure(t.Context(), 10*time.Second))
 		if !ok || e.Left != 9800*time.Millisecond || e.Duration != 10*time.Second {
-			t.Errorf("%#v", e)
+			t.Errorf("Ensure() = %#v, want a *TooShortError with 9.8s left", e)
 		}
 	})
 }
 
-func TestEnsure_JobIsToStop_BeginsNothing(t *testing.T) {
+func TestEnsure_JobMustStop_ReturnsItsCause(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		pass(2 * time.Second)
 		a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_REVOKED, ""))
 		synctest.Wait()
 		if err := p.Ensure(p.Context(), time.Second); !errors.Is(err, ErrRevoked) {
-			t.Errorf("%v", err)
+			t.Errorf("Ensure() with the job's context = %v, want ErrRevoked", err)
 		}
-		if err := p.Ensure(t.Context(), time.Second); err != nil { // cleanup may still use the time left on the permit
+		if err := p.Ensure(t.Context(), time.Second); err != nil { // cleanup may use the time left on the permit
 			t.Error(err)
 		}
 	})
@@ -78,11 +78,11 @@ func TestEnsure_NoServer_EndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := p.Ensure(ctx, 9*time.Second); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
+			t.Errorf("Ensure() = %v, want DeadlineExceeded", err)
 		}
 		<-p.Done()
 		if err := p.Ensure(t.Context(), 0); err == nil {
-			t.Error("a lost permit was ensured")
+			t.Error("Ensure() of a lost permit = nil, want an error")
 		}
 	})
 }
@@ -103,22 +103,22 @@ func TestStallLimit_NoProgress_EndsTheContextAndIsLogged(t *testing.T) {
 		start := time.Now()
 		<-p.Context().Done()
 		if took := time.Since(start); took != time.Minute {
-			t.Errorf("ended after %s", took)
+			t.Errorf("the context ended after %s, want 1m", took)
 		}
 		if err := ended(p); !errors.Is(err, ErrStalled) || errors.Is(err, ErrStopped) || errors.Is(err, ErrExpiring) {
-			t.Errorf("cause %v", err)
+			t.Errorf("the context's cause is %v, want ErrStalled", err)
 		}
 		pass(10 * time.Minute)
 		if !p.Held() {
 			t.Error("the permit was lost although its job may still run")
 		}
 		if n := strings.Count(log.String(), "no progress"); n != 1 || !strings.Contains(log.String(), "token=7") {
-			t.Errorf("logged %d times: %s", n, log.String())
+			t.Errorf("logged %d times, want once with the token: %s", n, log.String())
 		}
 	})
 }
 
-func TestDeclare_ManyDefinitions_GoInBatchesAndTellWhatWasSkipped(t *testing.T) {
+func TestDeclare_ManyDefinitions_AreSentInBatches(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		var sizes []int
 		ids := make(map[string]bool)
@@ -127,7 +127,7 @@ func TestDeclare_ManyDefinitions_GoInBatchesAndTellWhatWasSkipped(t *testing.T) 
 			ids[q.GetRequestId()] = true
 			for _, e := range q.GetEdits() {
 				if e.GetDeclare() == nil || q.GetAuthor() != "app1" {
-					t.Fatalf("%v by %q", e, q.GetAuthor())
+					t.Fatalf("sent edit %v by %q, want a declare by app1", e, q.GetAuthor())
 				}
 			}
 			return &gatekeeperv1.BatchEditResponse{Skipped: []string{q.GetEdits()[0].GetDeclare().GetName()}}, nil
@@ -139,10 +139,10 @@ func TestDeclare_ManyDefinitions_GoInBatchesAndTellWhatWasSkipped(t *testing.T) 
 		big := &gatekeeperv1.Definition{Name: "big", Description: strings.Repeat("x", maxEditBytes-10)}
 		skipped, err := c.Declare(t.Context(), append(definitions, big)...)
 		if err != nil || len(skipped) != 3 || len(ids) != 3 || sizes[0] != maxEdits || sizes[1] != 2 || sizes[2] != 1 {
-			t.Errorf("%v in batches of %v, skipped %v", err, sizes, skipped)
+			t.Errorf("Declare() error = %v, batches of %v, skipped %v", err, sizes, skipped)
 		}
 		if _, err := c.Declare(t.Context()); err != nil || len(sizes) != 3 {
-			t.Errorf("%v, %d calls", err, len(sizes))
+			t.Errorf("Declare() without definitions: error = %v after %d calls, want 3", err, len(sizes))
 		}
 	})
 }
@@ -161,14 +161,14 @@ func TestTryAcquireFor_TimeIsOverInTheQueue_IsADenial(t *testing.T) {
 		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), 5*time.Second)
 		d, ok := errors.AsType[*DeniedError](err)
 		if !ok || d.Reason != ReasonNoFreePermit || d.QueueLength != 3 || d.HolderCount != 1 || d.Holders[0].GetToken() != 5 || !strings.Contains(d.Error(), "place 2 of 3") {
-			t.Errorf("%v", err)
+			t.Errorf("TryAcquireFor() error = %v, want a denial with the place and the holder", err)
 		}
 		if took := time.Since(start); took != 5*time.Second {
-			t.Errorf("took %s", took)
+			t.Errorf("TryAcquireFor() took %s, want 5s", took)
 		}
 		synctest.Wait()
 		if n := get(a, func(s *server) int { return len(s.canceled) }); n != 1 {
-			t.Errorf("left the queue %d times", n)
+			t.Errorf("sent %d cancellations, want 1", n)
 		}
 	})
 }
@@ -185,7 +185,7 @@ func TestTryAcquireFor_NoServer_IsNotADenial(t *testing.T) {
 		}
 		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), 5*time.Second)
 		if _, ok := errors.AsType[*DeniedError](err); ok || !errors.Is(err, ErrUnavailable) || places != 1 {
-			t.Errorf("%v after %d places", err, places)
+			t.Errorf("TryAcquireFor() error = %v after %d places, want ErrUnavailable after 1", err, places)
 		}
 	})
 }
@@ -200,7 +200,7 @@ func TestTryAcquireFor_GrantedInTime_IsAPermit(t *testing.T) {
 		for timeout, token := range map[time.Duration]uint64{0: 7, 5 * time.Second: 8} {
 			p, err := c.Semaphore("export").TryAcquireFor(t.Context(), timeout)
 			if err != nil || p.Token() != token {
-				t.Errorf("%s: %v", timeout, err)
+				t.Errorf("TryAcquireFor(%s) error = %v", timeout, err)
 			}
 		}
 	})

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// errorKinds are every error of the package, with what each is found by after it was wrapped.
+// errorKinds returns every error of the package, with the type and the sentinels that find it when it is wrapped.
 func errorKinds() []struct {
 	err error
 	as  func(error) bool
@@ -68,7 +68,7 @@ func found[E error](err error) bool {
 	return ok
 }
 
-// sentinels are all that errors.Is is asked for; none of them stands for another.
+// sentinels are the exported errors for errors.Is. None of them matches another.
 var sentinels = []error{
 	ErrDenied, ErrUnavailable, ErrOutcomeUnknown, ErrClosed, ErrWrongCluster, ErrStopped, ErrRevoked, ErrMoved, ErrTakenOver, ErrHeldTooLong, ErrPaused,
 	ErrCordoned, ErrExpiring, ErrStalled, ErrLost, ErrReleased, ErrCutShort, ErrSuperseded, ErrReleasePending,
@@ -78,11 +78,11 @@ func TestErrors_AreFoundByTypeAndSentinel(t *testing.T) {
 	for _, kind := range errorKinds() {
 		wrapped := fmt.Errorf("export: %w", kind.err)
 		if !kind.as(wrapped) {
-			t.Errorf("%T is not found by its type", kind.err)
+			t.Errorf("errors.AsType does not find %T", kind.err)
 		}
 		for _, want := range kind.is {
 			if !errors.Is(wrapped, want) {
-				t.Errorf("%T %q is not %q", kind.err, kind.err, want)
+				t.Errorf("%T %q does not match %q", kind.err, kind.err, want)
 			}
 		}
 		for _, s := range sentinels {
@@ -93,7 +93,7 @@ func TestErrors_AreFoundByTypeAndSentinel(t *testing.T) {
 	}
 }
 
-// Texts are for people. A caller that wraps an error names its source.
+// Error texts are for people and have no prefix. A caller that wraps an error adds the source.
 func TestErrors_HaveNoPrefix(t *testing.T) {
 	all := sentinels
 	for _, kind := range errorKinds() {
@@ -106,7 +106,7 @@ func TestErrors_HaveNoPrefix(t *testing.T) {
 	_, err := Dial(t.Context(), []string{"http://gk1"})
 	for _, err := range append(all, err) {
 		if text := err.Error(); text == "" || strings.HasPrefix(text, "client:") || strings.HasPrefix(text, "gatekeeper:") {
-			t.Errorf("%T says %q", err, text)
+			t.Errorf("the text of %T is %q, want one without a prefix", err, text)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/exported")
 
-// public are the packages whose comments have a compatibility statement that promises something.
+// public lists the packages that promise compatibility in their package comment.
 var public = []string{".", "contexts", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work", "../gatekeeper"}
 
 // A change of an exported declaration must be deliberate: after the first release it can break programs.
@@ -35,13 +35,13 @@ func TestPublicPackages_ExportWhatIsWrittenDown(t *testing.T) {
 		}
 		want := must(os.ReadFile(file))(t)
 		if d := diff.Diff(string(want), got); d != "" {
-			t.Errorf("package %s exports something else than %s (-want +got); if that is intended, run go test ./client -run ExportWhat -update:\n%s", name, file, d)
+			t.Errorf("package %s does not export what %s lists (-want +got); if that is intended, run go test ./client -run ExportWhat -update:\n%s", name, file, d)
 		}
 	}
 }
 
-// exported is the name of a package, and every exported declaration, sorted, without comments, bodies and the values of
-// variables.
+// exported returns the name of a package, and all its exported declarations, sorted, without comments, function bodies
+// and the values of variables.
 func exported(t *testing.T, dir string) (pkgName, text string) {
 	t.Helper()
 	pkg := must(build.ImportDir(dir, 0))(t)
@@ -64,7 +64,7 @@ func exported(t *testing.T, dir string) (pkgName, text string) {
 				for _, s := range d.Specs {
 					if v, ok := s.(*ast.ValueSpec); ok && d.Tok == token.VAR {
 						v.Values = nil
-						v.Type = cmp.Or(v.Type, ast.Expr(ast.NewIdent("error"))) // of every such variable
+						v.Type = cmp.Or(v.Type, ast.Expr(ast.NewIdent("error"))) // every such variable is an error
 					}
 				}
 			}
@@ -72,14 +72,14 @@ func exported(t *testing.T, dir string) (pkgName, text string) {
 			if err := printer.Fprint(&b, fset, d); err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, strings.ReplaceAll(b.String(), "\n\n", "\n")) // where comments stood
+			all = append(all, strings.ReplaceAll(b.String(), "\n\n", "\n")) // where comments were
 		}
 	}
 	slices.Sort(all)
 	return pkg.Name, strings.Join(all, "\n") + "\n"
 }
 
-// receives reports whether methods of a type are exported.
+// receives reports whether the receiver's type is exported.
 func receives(receiver ast.Expr) bool {
 	if star, ok := receiver.(*ast.StarExpr); ok {
 		receiver = star.X

@@ -28,13 +28,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// cluster is some fake servers on connections in memory. It works inside a testing/synctest bubble.
+// cluster is a set of fake servers on in-memory connections. It works inside a testing/synctest bubble.
 type cluster struct {
 	t       *testing.T
 	servers map[string]*server
 }
 
-// newCluster starts a server per name. A client reaches the server named a at the endpoint passthrough:///a.
+// newCluster starts a server for each name. A client reaches server a at the endpoint passthrough:///a.
 func newCluster(t *testing.T, names ...string) *cluster {
 	c := &cluster{t: t, servers: make(map[string]*server)}
 	for _, name := range names {
@@ -43,7 +43,7 @@ func newCluster(t *testing.T, names ...string) *cluster {
 	return c
 }
 
-// withServer runs test in a bubble, with a server named a and a client of it.
+// withServer runs test in a bubble, with a server named a and a client for it.
 func withServer(t *testing.T, test func(t *testing.T, c *Client, a *server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,7 +74,7 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 		c.t.Fatal(err)
 	}
 	client.router.next = 0
-	client.router.rotate() // tests know where a client starts
+	client.router.rotate() // so that tests know the first target
 	if strings.Contains(c.t.Name(), inBatches) {
 		for _, name := range names {
 			engage(c.t, client, name, "export", "s")
@@ -88,7 +88,7 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 	return client
 }
 
-// server is a fake of a member. What its hooks do not answer is refused as unimplemented.
+// server is a fake member. Calls without a hook fail as unimplemented.
 type server struct {
 	gatekeeperv1.UnimplementedPermitServiceServer
 	gatekeeperv1.UnimplementedDefinitionServiceServer
@@ -100,14 +100,14 @@ type server struct {
 	grpc     *grpc.Server
 
 	mu       sync.Mutex // guards everything below
-	cut      bool       // connections are accepted by nobody
-	instead  *server    // connections lead to this one
-	cluster  string     // it belongs to this cluster; empty: it does not say
+	cut      bool       // connections are refused
+	instead  *server    // if set, connections lead to this server
+	cluster  string     // the cluster it belongs to; empty: it sends none
 	calls    []string
 	acquired []*gatekeeperv1.TryAcquireRequest
 	released []uint64
 	outcomes []gatekeeperv1.ReleaseOutcome
-	releaser []*gatekeeperv1.Identity // of each release
+	releaser []*gatekeeperv1.Identity // the identity in each release
 	canceled []*gatekeeperv1.CancelRequest
 	frames   []sentFrame
 	streams  int
@@ -127,9 +127,9 @@ type server struct {
 	status     func() *gatekeeperv1.GetStatusResponse
 	verify     func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error)
 	tryBatch   batchHook
-	// older: the server knows no groups of tokens. keep never sees any.
+	// older servers do not support groups of tokens. keep never receives groups.
 	older bool
-	// keep answers a frame; nil means no answer. Its default refreshes everything.
+	// keep answers a frame; if the answer is nil, none is sent. The default refreshes every token.
 	keep func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)
 }
 
@@ -137,10 +137,10 @@ type sentFrame struct {
 	at      time.Time
 	stream  int
 	message *gatekeeperv1.KeepAliveRequest // without groups
-	raw     *gatekeeperv1.KeepAliveRequest // as it came
+	raw     *gatekeeperv1.KeepAliveRequest // as received
 }
 
-// ungrouped is a frame as if it had no groups.
+// ungrouped returns a frame with its groups replaced by single tokens.
 func ungrouped(r *gatekeeperv1.KeepAliveRequest) *gatekeeperv1.KeepAliveRequest {
 	out := &gatekeeperv1.KeepAliveRequest{Frame: r.GetFrame(), Tokens: r.GetTokens(), Forget: r.GetForget()}
 	for _, g := range r.GetGroups() {
@@ -151,7 +151,7 @@ func ungrouped(r *gatekeeperv1.KeepAliveRequest) *gatekeeperv1.KeepAliveRequest 
 	return out
 }
 
-// grouped moves what there is nothing more to say of into groups.
+// grouped moves plain refreshes of an answer into groups.
 func grouped(answer *gatekeeperv1.KeepAliveResponse) *gatekeeperv1.KeepAliveResponse {
 	out := &gatekeeperv1.KeepAliveResponse{Frame: answer.GetFrame(), Notices: answer.GetNotices()}
 	for _, r := range answer.GetResults() {
@@ -206,7 +206,7 @@ func (s *server) dial(ctx context.Context) (net.Conn, error) {
 	return s.listener.DialContext(ctx)
 }
 
-// unary and stream name the cluster in each answer, and refuse calls that mean another one.
+// unary and stream send the cluster in each answer, and refuse calls that expect another cluster.
 func (s *server) unary(ctx context.Context, q any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	if err := s.meant(ctx); err != nil {
 		return nil, err
@@ -226,25 +226,26 @@ func (s *server) meant(ctx context.Context) error {
 	if cluster == "" {
 		return nil
 	}
-	_ = grpc.SetHeader(ctx, metadata.Pairs(clusterHeader, cluster)) // its only error is that something was sent
+	_ = grpc.SetHeader(ctx, metadata.Pairs(clusterHeader, cluster)) // it can only fail if something was sent before
 	if meant := metadata.ValueFromIncomingContext(ctx, clusterHeader); len(meant) > 0 && meant[0] != cluster {
 		return refused(codes.FailedPrecondition, reasonWrongCluster, "cluster", cluster)
 	}
 	return nil
 }
 
-// set changes hooks while calls may come.
+// set changes the hooks. It is safe while calls arrive.
 func (s *server) set(f func(*server)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f(s)
 }
 
-// down makes the server unreachable, and up reachable again.
+// down makes the server unreachable, and up makes it reachable again.
 func (s *server) down() { s.set(func(s *server) { s.cut = true }); s.hangUp() }
 func (s *server) up()   { s.set(func(s *server) { s.cut = false }) }
 
-// refreshNothing lets a belief begin where its grant began: a permit is refreshed as soon as it is there.
+// refreshNothing stops the answers to frames, so that belief still depends on the grant: otherwise a new permit is
+// refreshed right away.
 func (s *server) refreshNothing() {
 	s.keeps(func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil })
 }
@@ -256,7 +257,7 @@ func (s *server) answers(results ...*gatekeeperv1.TokenResult) {
 	})
 }
 
-// keeps replaces what answers frames.
+// keeps replaces the hook that answers frames.
 func (s *server) keeps(answer func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)) {
 	s.set(func(s *server) { s.keep = answer })
 }
@@ -276,7 +277,7 @@ func get[T any](s *server, read func(*server) T) T {
 
 var errDown = status.Error(codes.Unavailable, "down")
 
-// enter notes a call, and refuses it when the server is down.
+// enter records a call, and returns an error if the server is down.
 func (s *server) enter(call string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -384,7 +385,7 @@ func (s *server) GetStatus(context.Context, *gatekeeperv1.GetStatusRequest) (*ga
 	return new(gatekeeperv1.GetStatusResponse), nil // a client asks each endpoint before its first change
 }
 
-// KeepAlive answers frames until the stream ends, or hangUp or down end it with the next frame.
+// KeepAlive answers frames until the stream ends. hangUp and down end the stream at its next frame.
 func (s *server) KeepAlive(stream gatekeeperv1.PermitService_KeepAliveServer) error {
 	if err := s.enter("KeepAlive"); err != nil {
 		return err
@@ -434,11 +435,11 @@ func (s *server) notify(notices ...*gatekeeperv1.TokenResult) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, stream := range s.open {
-		_ = stream.Send(&gatekeeperv1.KeepAliveResponse{Notices: notices}) // a stream that has ended needs none
+		_ = stream.Send(&gatekeeperv1.KeepAliveResponse{Notices: notices}) // fails only if the stream has ended
 	}
 }
 
-// grants makes TryAcquire grant a permit of that token and duration.
+// grants makes TryAcquire grant a permit with the given token and duration.
 func grants(token uint64, duration time.Duration) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 	return func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 		return granted(q.GetSemaphore(), token, duration), nil
@@ -468,7 +469,7 @@ func result(token uint64, s gatekeeperv1.RefreshStatus, cause gatekeeperv1.StopC
 	return &gatekeeperv1.TokenResult{Token: token, Status: s, Stop: cause, Message: message}
 }
 
-// refused is an error of a server, with an ErrorInfo.
+// refused returns the error of a server, with an ErrorInfo.
 func refused(code codes.Code, reason string, pairs ...string) error {
 	metadata := make(map[string]string)
 	for i := 0; i < len(pairs); i += 2 {
@@ -485,16 +486,16 @@ func notLeader(leader string, term int) error {
 	return refused(codes.Unavailable, reasonNotLeader, "leader_id", leader, "leader_api", endpoint(leader), "term", strconv.Itoa(term))
 }
 
-// sharedDuration is a duration that several goroutines use.
+// sharedDuration is a duration for concurrent use.
 type sharedDuration struct{ n atomic.Int64 }
 
 func (d *sharedDuration) load() time.Duration  { return time.Duration(d.n.Load()) }
 func (d *sharedDuration) add(by time.Duration) { d.n.Add(int64(by)) }
 
-// pass lets time pass in the bubble.
-func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the only sleep, and on the bubble's clock
+// pass advances the bubble's clock.
+func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the only sleep, on the bubble's clock
 
-// must returns what a call returned, and ends the test if the call failed: must(call())(t).
+// must returns the result of a call, and fails the test if the call failed: must(call())(t).
 func must[R any](r R, err error) func(testing.TB) R {
 	return func(t testing.TB) R {
 		t.Helper()

@@ -24,13 +24,13 @@ const (
 	cutOutcome    = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
 )
 
-// stage is a fake server, a client that logs into a buffer, and what the hooks were called with.
+// stage has a fake server, a client that logs into a buffer, and the calls of the hooks.
 type stage struct {
 	t      *testing.T
 	a      *server
 	client *Client
 	log    bytes.Buffer
-	told   []string
+	called []string
 	report Report
 	over   []Overrun
 }
@@ -48,27 +48,27 @@ func onStage(t *testing.T, test func(t *testing.T, s *stage)) {
 	synctest.Test(t, func(t *testing.T) { test(t, newStage(t)) })
 }
 
-// runner returns a Runner whose hooks note their calls.
+// runner returns a Runner whose hooks record their calls.
 func (s *stage) runner(job func(context.Context) error, opts ...JobOption) *Runner {
-	tell := func(word string) { s.told = append(s.told, word) }
+	record := func(hook string) { s.called = append(s.called, hook) }
 	hooks := Hooks{
-		Granted: func(context.Context, *Permit) { tell("granted") },
-		Waiting: func(_ context.Context, d *DeniedError) { tell("waiting " + string(d.Reason)) },
-		Denied:  func(_ context.Context, d *DeniedError) { tell("denied " + string(d.Reason)) },
+		Granted: func(context.Context, *Permit) { record("granted") },
+		Waiting: func(_ context.Context, d *DeniedError) { record("waiting " + string(d.Reason)) },
+		Denied:  func(_ context.Context, d *DeniedError) { record("denied " + string(d.Reason)) },
 		Unavailable: func(_ context.Context, o Outage) {
-			tell(map[bool]string{true: "unguarded", false: "unavailable"}[o.Unguarded])
+			record(map[bool]string{true: "unguarded", false: "unavailable"}[o.Unguarded])
 		},
-		Lost:     func(context.Context, Loss) { tell("lost") },
-		Overrun:  func(_ context.Context, o Overrun) { tell("overrun"); s.over = append(s.over, o) },
-		Finished: func(_ context.Context, r Report) { tell("finished"); s.report = r },
+		Lost:     func(context.Context, Loss) { record("lost") },
+		Overrun:  func(_ context.Context, o Overrun) { record("overrun"); s.over = append(s.over, o) },
+		Finished: func(_ context.Context, r Report) { record("finished"); s.report = r },
 	}
 	return NewRunner(s.client.Semaphore("export"), job, append([]JobOption{WithHooks(hooks)}, opts...)...)
 }
 
-func (s *stage) wantTold(words ...string) {
+func (s *stage) wantHooks(hooks ...string) {
 	s.t.Helper()
-	if got, want := strings.Join(s.told, ", "), strings.Join(words, ", "); got != want {
-		s.t.Errorf("hooks were called with: %s\nwant: %s", got, want)
+	if got, want := strings.Join(s.called, ", "), strings.Join(hooks, ", "); got != want {
+		s.t.Errorf("the hooks were called with: %s\nwant: %s", got, want)
 	}
 }
 
@@ -76,16 +76,16 @@ func (s *stage) wantReleased(outcomes ...gatekeeperv1.ReleaseOutcome) {
 	s.t.Helper()
 	got := get(s.a, func(s *server) []gatekeeperv1.ReleaseOutcome { return s.outcomes })
 	if len(got) != len(outcomes) {
-		s.t.Fatalf("released %v, want %v", got, outcomes)
+		s.t.Fatalf("released with %v, want %v", got, outcomes)
 	}
 	for i := range got {
 		if got[i] != outcomes[i] {
-			s.t.Errorf("released %v, want %v", got, outcomes)
+			s.t.Errorf("released with %v, want %v", got, outcomes)
 		}
 	}
 }
 
-// stopping tells the holder of token 7 to stop.
+// stopping notifies the holder of token 7 that it must stop.
 func (s *stage) stopping(cause gatekeeperv1.StopCause) {
 	s.a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"))
 }
@@ -110,32 +110,32 @@ func TestWrap_Granted_RunsUnderThePermitAndReleases(t *testing.T) {
 		failed := errors.New("the job failed")
 		run := Wrap(s.client.Semaphore("export"), func(ctx context.Context) error {
 			if p := PermitOf(ctx); TokenOf(ctx) != 7 || p.Token() != 7 || !p.Held() || ctx.Value(key{}) != "value" {
-				t.Errorf("permit %v, value %v", p, ctx.Value(key{}))
+				t.Errorf("the job has permit %v and value %v", p, ctx.Value(key{}))
 			}
 			pass(time.Minute)
 			return failed
 		})
 		if err := run(context.WithValue(t.Context(), key{}, "value")); !errors.Is(err, failed) {
-			t.Errorf("%v", err)
+			t.Errorf("the run returned %v, want the job's error", err)
 		}
 		s.wantReleased(failedOutcome)
 	})
 }
 
-func TestRunner_FromGrantToRelease_TellsTheHooks(t *testing.T) {
+func TestRunner_FromGrantToRelease_CallsTheHooks(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		due := time.Date(2026, 3, 29, 2, 30, 0, 0, time.FixedZone("CEST", 7200))
 		r := s.runner(func(context.Context) error { pass(3 * time.Second); return nil }, WithFiringName("nightly"))
 		if err := r.RunDue(t.Context(), due); err != nil {
 			t.Fatal(err)
 		}
-		s.wantTold("granted", "finished")
+		s.wantHooks("granted", "finished")
 		if r := s.report; !r.Ran || r.Token != 7 || r.Took != 3*time.Second || r.Err != nil || r.Stopped != nil || r.Release != nil || !r.Due.Equal(due) || r.Semaphore != "export" {
-			t.Errorf("%+v", r)
+			t.Errorf("got report %+v", r)
 		}
 		firing := get(s.a, func(s *server) *gatekeeperv1.Firing { return s.acquired[0].GetFiring() })
 		if firing.GetName() != "nightly" || firing.GetDue().AsTime().Format(time.RFC3339) != "2026-03-29T00:30:00Z" {
-			t.Errorf("firing %v", firing)
+			t.Errorf("claimed firing %v", firing)
 		}
 	})
 }
@@ -143,11 +143,11 @@ func TestRunner_FromGrantToRelease_TellsTheHooks(t *testing.T) {
 func TestRunner_DeniedBySkip_DoesNotRun(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
-		err := s.runner(func(context.Context) error { t.Error("ran"); return nil }).Run(t.Context())
+		err := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }).Run(t.Context())
 		if d, ok := errors.AsType[*DeniedError](err); !ok || d.Reason != ReasonPaused {
-			t.Errorf("%v", err)
+			t.Errorf("Run() = %v, want a denial with ReasonPaused", err)
 		}
-		s.wantTold("denied PAUSED")
+		s.wantHooks("denied PAUSED")
 		s.wantReleased()
 	})
 }
@@ -156,27 +156,27 @@ func TestRunner_FiringElsewhere_IsNoError(t *testing.T) {
 	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_CLAIMED, gatekeeperv1.Reason_REASON_FIRING_DONE} {
 		onStage(t, func(t *testing.T, s *stage) {
 			s.a.tryAcquire = denies(reason)
-			if err := s.runner(func(context.Context) error { t.Error("ran"); return nil }).RunDue(t.Context(), time.Now()); err != nil {
+			if err := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }).RunDue(t.Context(), time.Now()); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-// Whether a forgotten firing ran is not known, and one too far ahead ran nowhere: neither is a run elsewhere.
+// It is unknown whether a forgotten firing ran, and a firing too far ahead did not run. So neither runs elsewhere.
 func TestRunner_FiringForgottenOrTooFarAhead_IsAnError(t *testing.T) {
 	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD} {
 		onStage(t, func(t *testing.T, s *stage) {
 			leader := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			d := &gatekeeperv1.Denial{Reason: reason, Message: "m", LeaderClock: timestamppb.New(leader), CallerClock: timestamppb.New(leader.Add(time.Hour))}
 			s.a.tryAcquire = deniesWith(&d)
-			err := s.runner(func(context.Context) error { t.Error("ran"); return nil }).RunDue(t.Context(), time.Now())
+			err := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }).RunDue(t.Context(), time.Now())
 			denied, ok := errors.AsType[*DeniedError](err)
 			if !ok || "REASON_"+string(denied.Reason) != reason.String() || !denied.LeaderClock.Equal(leader) || !denied.CallerClock.Equal(leader.Add(time.Hour)) {
-				t.Errorf("%v: %v", reason, err)
+				t.Errorf("%v: RunDue() = %v, want a denial with both clocks", reason, err)
 			}
 			if !strings.Contains(s.log.String(), "the job does not run") {
-				t.Errorf("%v: the log is %s", reason, s.log.String())
+				t.Errorf("%v: the denial was not logged: %s", reason, s.log.String())
 			}
 		})
 	}
@@ -192,16 +192,16 @@ func TestRunner_Wait_QueuesForATakenPermitAndSkipsOtherDenials(t *testing.T) {
 		ran := 0
 		r := s.runner(func(context.Context) error { ran++; return nil }, WithDenialPolicy(DenialWait))
 		if err := r.Run(t.Context()); err != nil || ran != 1 {
-			t.Errorf("%v, ran %d", err, ran)
+			t.Errorf("Run() = %v, the job ran %d times, want once", err, ran)
 		}
-		s.wantTold("waiting NO_FREE_PERMIT", "granted", "finished")
+		s.wantHooks("waiting NO_FREE_PERMIT", "granted", "finished")
 
-		s.told = nil
+		s.called = nil
 		s.a.set(func(s *server) { s.tryAcquire = denies(gatekeeperv1.Reason_REASON_CORDONED) })
 		if _, ok := errors.AsType[*DeniedError](r.Run(t.Context())); !ok || ran != 1 {
-			t.Errorf("ran %d", ran)
+			t.Errorf("the job ran %d times, want once", ran)
 		}
-		s.wantTold("denied CORDONED")
+		s.wantHooks("denied CORDONED")
 	})
 }
 
@@ -214,22 +214,22 @@ func TestRunner_WaitLimit_EndsInADenial(t *testing.T) {
 			return stream.Context().Err()
 		}
 		start := time.Now()
-		err := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithDenialPolicy(DenialWait), WithWaitLimit(7*time.Second)).Run(t.Context())
+		err := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithDenialPolicy(DenialWait), WithWaitLimit(7*time.Second)).Run(t.Context())
 		if d, ok := errors.AsType[*DeniedError](err); !ok || d.Reason != ReasonNoFreePermit || time.Since(start) != 7*time.Second {
-			t.Errorf("%v after %s", err, time.Since(start))
+			t.Errorf("Run() = %v after %s, want a denial after 7s", err, time.Since(start))
 		}
-		s.wantTold("waiting NO_FREE_PERMIT", "denied NO_FREE_PERMIT")
+		s.wantHooks("waiting NO_FREE_PERMIT", "denied NO_FREE_PERMIT")
 	})
 }
 
-// A pause is waited out in the queue, by one run of an acquirer at a time if the Runner says so.
+// A run waits in the queue until a pause ends. With WithOneWaiter, only one run of an acquirer does.
 func TestRunner_Wait_WaitsOutAPause(t *testing.T) {
 	for _, opts := range [][]JobOption{{WithDenialPolicy(DenialWait)}, {WithDenialPolicy(DenialWait), WithOneWaiter()}} {
 		onStage(t, func(t *testing.T, s *stage) {
 			s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
 			s.a.acquire = func(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
 				if q.GetOnePerAcquirer() != (len(opts) == 2) {
-					t.Errorf("asked %v", q)
+					t.Errorf("sent request %v", q)
 				}
 				pass(time.Minute)
 				return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Grant{
@@ -239,12 +239,12 @@ func TestRunner_Wait_WaitsOutAPause(t *testing.T) {
 			if err := s.runner(func(context.Context) error { return nil }, opts...).Run(t.Context()); err != nil {
 				t.Error(err)
 			}
-			s.wantTold("waiting PAUSED", "granted", "finished")
+			s.wantHooks("waiting PAUSED", "granted", "finished")
 		})
 	}
 }
 
-func TestRunner_RunLate_WaitsForWhateverCanPass(t *testing.T) {
+func TestRunner_RunLate_WaitsForDenialsThatPass(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		start := time.Now()
 		n := 0
@@ -260,22 +260,22 @@ func TestRunner_RunLate_WaitsForWhateverCanPass(t *testing.T) {
 		if err := s.runner(func(context.Context) error { return nil }, WithDenialPolicy(DenialRunLate)).RunDue(t.Context(), start); err != nil {
 			t.Fatal(err)
 		}
-		s.wantTold("waiting STOPPING", "waiting CORDONED", "granted", "finished")
+		s.wantHooks("waiting STOPPING", "waiting CORDONED", "granted", "finished")
 		if took := time.Since(start); took < 8*time.Second || took > 9*time.Second {
-			t.Errorf("took %s", took)
+			t.Errorf("RunDue() took %s, want 8s to 9s", took)
 		}
 
-		s.told = nil
+		s.called = nil
 		s.a.set(func(s *server) { s.tryAcquire = denies(gatekeeperv1.Reason_REASON_FIRING_DONE) })
 		if err := s.runner(func(context.Context) error { return nil }, WithDenialPolicy(DenialRunLate)).RunDue(t.Context(), start); err != nil {
 			t.Error(err)
 		}
-		s.wantTold("denied FIRING_DONE")
+		s.wantHooks("denied FIRING_DONE")
 	})
 }
 
-// Who waits for a firing that another has claimed may hold a scheduler's timetable up.
-func TestRunner_RunLate_ComesBackWhenTheClaimsPermitEndsAndBeforeThatEveryFewSeconds(t *testing.T) {
+// A run that waits for a firing that another holder has claimed may block a scheduler's timetable.
+func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) {
 	for name, c := range map[string]struct{ left, late time.Duration }{
 		"the claim's permit ends soon":        {1300 * time.Millisecond, 200 * time.Millisecond},
 		"the claim's permit ends much later":  {time.Minute, time.Second},
@@ -298,17 +298,18 @@ func TestRunner_RunLate_ComesBackWhenTheClaimsPermitEndsAndBeforeThatEveryFewSec
 					t.Fatal(err)
 				}
 				if late := time.Since(free); late > c.late {
-					t.Errorf("it ran %s after the firing was free", late)
+					t.Errorf("the job ran %s after the firing was free", late)
 				}
 				if asked := get(s.a, func(s *server) int { return len(s.acquired) }); asked > 10*60*2/3 {
-					t.Errorf("asked %d times", asked)
+					t.Errorf("asked %d times, which is too often", asked)
 				}
 			})
 		})
 	}
 }
 
-// A spent firing stays claimed for ever: who asks on never comes back, and with it a scheduler's timetable of the job.
+// A spent firing stays claimed forever. A run that keeps asking for it would never return, and would block the
+// scheduler's timetable of the job.
 func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		answers := []gatekeeperv1.FiringState{gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, gatekeeperv1.FiringState_FIRING_STATE_SPENT}
@@ -320,7 +321,7 @@ func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if err := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithDenialPolicy(DenialRunLate)).RunDue(ctx, time.Now()); err != nil {
+		if err := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithDenialPolicy(DenialRunLate)).RunDue(ctx, time.Now()); err != nil {
 			t.Error(err)
 		}
 		if asked := get(s.a, func(s *server) int { return len(s.acquired) }); asked != len(answers) {
@@ -332,15 +333,15 @@ func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
 func TestRunner_RunLate_GivesUpAtItsLimitAndWithItsContext(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_CORDONED)
-		job := func(context.Context) error { t.Error("ran"); return nil }
+		job := func(context.Context) error { t.Error("the job ran"); return nil }
 		start := time.Now()
 		if d, ok := errors.AsType[*DeniedError](s.runner(job, WithDenialPolicy(DenialRunLate), WithWaitLimit(time.Minute)).Run(t.Context())); !ok || d.Reason != ReasonCordoned || time.Since(start) != time.Minute {
-			t.Errorf("%v after %s", d, time.Since(start))
+			t.Errorf("Run() = %v after %s, want a denial after 1m", d, time.Since(start))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := s.runner(job, WithDenialPolicy(DenialRunLate)).Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
+			t.Errorf("Run() = %v, want DeadlineExceeded", err)
 		}
 	})
 }
@@ -348,7 +349,7 @@ func TestRunner_RunLate_GivesUpAtItsLimitAndWithItsContext(t *testing.T) {
 func TestRunner_NoServer_SkipsOrWaitsOrRunsUnguarded(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy OutagePolicy
-		told   []string
+		hooks  []string
 		ran    bool
 		token  uint64
 		took   time.Duration
@@ -365,19 +366,19 @@ func TestRunner_NoServer_SkipsOrWaitsOrRunsUnguarded(t *testing.T) {
 				err := s.runner(func(ctx context.Context) error {
 					ran = true
 					if (PermitOf(ctx) == nil) != (c.token == 0) {
-						t.Errorf("permit %v", PermitOf(ctx))
+						t.Errorf("PermitOf() = %v", PermitOf(ctx))
 					}
 					return nil
 				}, WithOutagePolicy(c.policy)).Run(t.Context())
 				if ran != c.ran || (err == nil) != c.ran || !c.ran && !errors.Is(err, ErrUnavailable) {
-					t.Errorf("ran %v: %v", ran, err)
+					t.Errorf("the job ran: %v, Run() = %v", ran, err)
 				}
 				if took := time.Since(start); took < c.took || took > c.took+2*time.Second {
-					t.Errorf("took %s", took)
+					t.Errorf("Run() took %s", took)
 				}
-				s.wantTold(c.told...)
+				s.wantHooks(c.hooks...)
 				if loud := strings.Contains(s.log.String(), "WITHOUT A PERMIT"); loud != (name == "unguarded") || s.report.Token != c.token {
-					t.Errorf("report %+v, log:\n%s", s.report, s.log.String())
+					t.Errorf("got report %+v, log:\n%s", s.report, s.log.String())
 				}
 				pass(time.Minute)
 			})
@@ -391,7 +392,7 @@ func TestRunner_PermitStopped_JobIsJoinedBeforeTheRelease(t *testing.T) {
 		s.a.set(func(srv *server) {
 			srv.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				if !stopped {
-					t.Error("released while the job ran")
+					t.Error("the permit was released while the job ran")
 				}
 				return &gatekeeperv1.ReleaseResponse{Released: true}, nil
 			}
@@ -400,19 +401,19 @@ func TestRunner_PermitStopped_JobIsJoinedBeforeTheRelease(t *testing.T) {
 		err := s.runner(func(ctx context.Context) error {
 			<-ctx.Done()
 			if !errors.Is(context.Cause(ctx), ErrMoved) {
-				t.Errorf("cause %v", context.Cause(ctx))
+				t.Errorf("the job's cause is %v, want ErrMoved", context.Cause(ctx))
 			}
-			pass(time.Second) // tidies up
+			pass(time.Second) // cleans up
 			stopped = true
 			return ctx.Err()
 		}).Run(t.Context())
 		if !errors.Is(err, ErrMoved) || !errors.Is(err, context.Canceled) || errors.Is(err, ErrLost) {
-			t.Errorf("%v", err)
+			t.Errorf("Run() = %v, want ErrMoved and context.Canceled, without ErrLost", err)
 		}
-		s.wantTold("granted", "lost", "finished")
+		s.wantHooks("granted", "lost", "finished")
 		s.wantReleased(cutOutcome)
 		if !s.report.CutShort || !errors.Is(s.report.Stopped, ErrMoved) {
-			t.Errorf("%+v", s.report)
+			t.Errorf("got report %+v, want CutShort because of ErrMoved", s.report)
 		}
 	})
 }
@@ -423,7 +424,7 @@ func TestRunner_FinishesAfterANotice_InTime_IsNoError(t *testing.T) {
 		if err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil }).Run(t.Context()); err != nil {
 			t.Error(err)
 		}
-		s.wantReleased(doneOutcome) // it came to its end in spite of the stop
+		s.wantReleased(doneOutcome) // it finished although it had to stop
 	})
 }
 
@@ -434,17 +435,17 @@ func TestRunner_JobIgnoresItsContext_IsReportedAndReleasedOnlyAfterIt(t *testing
 		time.AfterFunc(time.Minute, s.a.up)
 		err := s.runner(func(context.Context) error { pass(2 * time.Minute); return nil }).Run(t.Context())
 		if !errors.Is(err, ErrLost) {
-			t.Errorf("%v", err)
+			t.Errorf("Run() = %v, want ErrLost", err)
 		}
-		s.wantTold("granted", "lost", "overrun", "finished")
+		s.wantHooks("granted", "lost", "overrun", "finished")
 		if len(s.over) != 1 || !s.over[0].Gone || s.over[0].Permit.Token() != 7 || !errors.Is(s.over[0].Cause, ErrExpiring) {
-			t.Errorf("%+v", s.over)
+			t.Errorf("got overruns %+v, want one because of ErrExpiring after the permit had ended", s.over)
 		}
 		if s.report.Took != time.Since(start) || s.report.Took < 2*time.Minute {
-			t.Errorf("%+v", s.report)
+			t.Errorf("got report %+v, want the time of the whole run", s.report)
 		}
 		if !strings.Contains(s.log.String(), "level=ERROR") || !strings.Contains(s.log.String(), "PERMIT IS GONE") {
-			t.Errorf("log:\n%s", s.log.String())
+			t.Errorf("the overrun was not logged as an error:\n%s", s.log.String())
 		}
 		s.wantReleased(doneOutcome)
 	})
@@ -454,11 +455,11 @@ func TestRunner_JobIgnoresANotice_IsReportedWhileItsPermitLasts(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(3*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_REVOKED) })
 		if err := s.runner(func(context.Context) error { pass(time.Minute); return nil }).Run(t.Context()); err != nil {
-			t.Error(err) // it was kept alive throughout
+			t.Error(err) // the permit was kept alive
 		}
-		s.wantTold("granted", "lost", "overrun", "finished")
+		s.wantHooks("granted", "lost", "overrun", "finished")
 		if s.over[0].Gone || !errors.Is(s.over[0].Cause, ErrRevoked) {
-			t.Errorf("%+v", s.over)
+			t.Errorf("got overruns %+v, want one because of ErrRevoked while the permit is live", s.over)
 		}
 	})
 }
@@ -469,10 +470,10 @@ func TestRunner_CallerEnds_JobIsJoinedAndReleased(t *testing.T) {
 		defer cancel()
 		err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }).Run(ctx)
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
+			t.Errorf("Run() = %v, want DeadlineExceeded", err)
 		}
-		s.wantTold("granted", "finished")
-		s.wantReleased(cutOutcome) // the program shuts down: the run goes by firing_on_loss
+		s.wantHooks("granted", "finished")
+		s.wantReleased(cutOutcome) // the program shuts down, so firing_on_loss decides
 	})
 }
 
@@ -491,7 +492,7 @@ func TestRunner_JobSaysThatItWasCutShort_IsNotDone(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		err := s.runner(func(context.Context) error { return fmt.Errorf("disk full: %w", ErrCutShort) }).Run(t.Context())
 		if !errors.Is(err, ErrCutShort) || !s.report.CutShort {
-			t.Errorf("%v, %+v", err, s.report)
+			t.Errorf("Run() = %v, report %+v, want ErrCutShort", err, s.report)
 		}
 		s.wantReleased(cutOutcome)
 	})
@@ -501,27 +502,27 @@ func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		shutdown := errors.New("shutting down")
-		r := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithHooks(Hooks{Granted: func(context.Context, *Permit) { cancel(shutdown) }}))
+		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithHooks(Hooks{Granted: func(context.Context, *Permit) { cancel(shutdown) }}))
 		if err := r.RunDue(ctx, time.Now()); !errors.Is(err, shutdown) {
-			t.Errorf("%v", err)
+			t.Errorf("RunDue() = %v, want the cause of its context", err)
 		}
 		s.wantReleased(notRunOutcome)
 		if s.report.Ran {
-			t.Errorf("%+v", s.report)
+			t.Errorf("got report %+v, want Ran = false", s.report)
 		}
 	})
 }
 
-// The timer that ends the context may be late by a moment, or, after a suspend, by a second.
+// The timer that ends the context may be slightly late, or a second late after a suspend.
 func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
-		r := s.runner(func(context.Context) error { t.Error("ran"); return nil }, WithHooks(Hooks{Granted: func(_ context.Context, p *Permit) {
+		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithHooks(Hooks{Granted: func(_ context.Context, p *Permit) {
 			p.renewer.mu.Lock()
 			p.belief.deadline = p.renewer.clock.Now()
 			p.renewer.mu.Unlock()
 		}}))
 		if err := r.RunDue(t.Context(), time.Now()); !errors.Is(err, ErrLost) {
-			t.Errorf("%v", err)
+			t.Errorf("RunDue() = %v, want ErrLost", err)
 		}
 		s.wantReleased(notRunOutcome)
 	})
@@ -531,7 +532,7 @@ func TestRunner_FailsBeforeANotice_ItsFiringHasFailed(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		failed := errors.New("the job failed")
 		if err := s.runner(func(context.Context) error { return failed }).RunDue(t.Context(), time.Now()); !errors.Is(err, failed) {
-			t.Errorf("%v", err)
+			t.Errorf("RunDue() = %v, want the job's error", err)
 		}
 		s.wantReleased(failedOutcome)
 	})
@@ -549,32 +550,32 @@ func TestRunner_PanicsAfterANotice_WasCutShort(t *testing.T) {
 	})
 }
 
-func TestRunner_Panic_ReleasesThePermitAndGoesOn(t *testing.T) {
+func TestRunner_Panic_ReleasesThePermitAndContinues(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		r := s.runner(func(context.Context) error { panic("boom") })
 		func() {
 			defer func() {
 				if v := recover(); v != "boom" {
-					t.Errorf("recovered %v", v)
+					t.Errorf("recovered %v, want boom", v)
 				}
 			}()
 			_ = r.Run(t.Context())
 		}()
-		s.wantTold("granted", "finished")
+		s.wantHooks("granted", "finished")
 		s.wantReleased(failedOutcome)
 		if !s.report.Panicked {
-			t.Errorf("%+v", s.report)
+			t.Errorf("got report %+v, want Panicked = true", s.report)
 		}
 	})
 }
 
-// Otherwise the firing of a job that is done ends as spent, or runs again.
+// Otherwise the firing of a job that has finished would become spent, or run again.
 func TestRunner_FailOverThatOutlastsTheDeadline_TheFiringIsDone(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(17*time.Second, s.a.up)
 		err := s.runner(func(context.Context) error { s.a.down(); return nil }).RunDue(t.Context(), time.Now())
 		if err != nil || s.report.Release != nil {
-			t.Errorf("%v, %+v", err, s.report)
+			t.Errorf("RunDue() = %v, report %+v, want a successful release", err, s.report)
 		}
 	})
 }
@@ -582,15 +583,15 @@ func TestRunner_FailOverThatOutlastsTheDeadline_TheFiringIsDone(t *testing.T) {
 func TestRunner_ReleaseDoesNotGetThrough_IsBoundedAndReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts []JobOption
-		stop time.Duration // when the caller's context ends
+		stop time.Duration // until the caller's context ends
 		want time.Duration
 	}{
-		"by what a server may hold":                      {nil, time.Hour, 25*time.Second + 200*time.Millisecond},
-		"by the option":                                  {[]JobOption{WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
-		"by the patience of what would run unguarded":    {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithOutageLimit(4 * time.Second)}, time.Hour, 4 * time.Second},
-		"by the option, of what would run unguarded too": {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
-		"by the end of the caller's context":             {nil, 10 * time.Second, 15 * time.Second},
-		"by the end of the caller's context before it":   {nil, 0, 5 * time.Second},
+		"by what a server may hold":                    {nil, time.Hour, 25*time.Second + 200*time.Millisecond},
+		"by the option":                                {[]JobOption{WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
+		"by the outage limit if unguarded":             {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithOutageLimit(4 * time.Second)}, time.Hour, 4 * time.Second},
+		"by the option, also if unguarded":             {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
+		"by the end of the caller's context":           {nil, 10 * time.Second, 15 * time.Second},
+		"by the end of the caller's context before it": {nil, 0, 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onStage(t, func(t *testing.T, s *stage) {
@@ -609,10 +610,10 @@ func TestRunner_ReleaseDoesNotGetThrough_IsBoundedAndReported(t *testing.T) {
 					return nil
 				}, c.opts...).Run(ctx)
 				if c.stop > 0 && err != nil || !errors.Is(s.report.Release, ErrUnavailable) || !strings.Contains(s.log.String(), "release") {
-					t.Errorf("%v, %+v\n%s", err, s.report, s.log.String())
+					t.Errorf("Run() = %v, report %+v, log:\n%s", err, s.report, s.log.String())
 				}
 				if took := time.Since(start); took != c.want {
-					t.Errorf("took %s, want %s", took, c.want)
+					t.Errorf("the release took %s, want %s", took, c.want)
 				}
 			})
 		})
@@ -628,7 +629,7 @@ func TestRunner_ClientClosedDuringTheRelease_EndsItAtOnce(t *testing.T) {
 			return nil
 		}).Run(t.Context())
 		if late := time.Since(closed); s.report.Release == nil || closed.IsZero() || late > 0 {
-			t.Errorf("%+v, %s after the client was closed", s.report, late)
+			t.Errorf("got report %+v, %s after the client was closed", s.report, late)
 		}
 	})
 }
@@ -648,7 +649,7 @@ func TestLoop_RunsAgainTakesOverAndEndsWithItsContext(t *testing.T) {
 				return errors.New("failed once")
 			case 2:
 				if PermitOf(ctx).Token() != 9 {
-					t.Error("not from the queue")
+					t.Error("the permit is not the one from the queue")
 				}
 				s.a.set(func(s *server) { s.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED) })
 				time.AfterFunc(time.Minute, func() { s.a.set(func(s *server) { s.tryAcquire = grants(10, time.Minute) }) })
@@ -658,14 +659,14 @@ func TestLoop_RunsAgainTakesOverAndEndsWithItsContext(t *testing.T) {
 			return nil
 		})
 		if err := r.Loop(ctx); !errors.Is(err, enough) || runs != 3 {
-			t.Errorf("%v after %d runs", err, runs)
+			t.Errorf("Loop() = %v after %d runs, want its context's cause after 3", err, runs)
 		}
 		if !strings.Contains(s.log.String(), "failed once") {
-			t.Errorf("log:\n%s", s.log.String())
+			t.Errorf("the job's error was not logged:\n%s", s.log.String())
 		}
 		asked := get(s.a, func(s *server) int { return len(s.acquired) })
 		if asked > 20 {
-			t.Errorf("asked %d times", asked)
+			t.Errorf("asked %d times, want at most 20", asked)
 		}
 	})
 }
@@ -675,7 +676,7 @@ func TestLoop_ClientClosed_Ends(t *testing.T) {
 		r := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil })
 		time.AfterFunc(time.Minute, func() { _ = s.client.Close() })
 		if err := r.Loop(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("%v", err)
+			t.Errorf("Loop() = %v, want ErrClosed", err)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hold acquires n permits, of the tokens 1 to n.
+// hold acquires n permits with the tokens 1 to n.
 func hold(t *testing.T, c *Client, a *server, n int, duration time.Duration) []*Permit {
 	t.Helper()
 	token := uint64(0)
@@ -35,13 +35,13 @@ func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
 		pass(10 * time.Minute)
 		for _, p := range permits {
 			if !p.Held() || ended(p) != nil {
-				t.Fatalf("token %d lost: %v", p.Token(), ended(p))
+				t.Fatalf("permit %d was lost: %v", p.Token(), ended(p))
 			}
 		}
 		frames, tokens := get(a, func(s *server) []sentFrame { return s.frames }), 0
 		for i, f := range frames {
 			if n := len(f.message.GetTokens()); n > maxTokens {
-				t.Fatalf("%d tokens in a frame", n)
+				t.Fatalf("a frame has %d tokens, want at most maxTokens", n)
 			}
 			if f.message.GetFrame() != uint64(i+1) {
 				t.Fatalf("frame %d has the number %d", i+1, f.message.GetFrame())
@@ -49,16 +49,16 @@ func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
 			tokens += len(f.message.GetTokens())
 		}
 		if each := tokens / len(permits); each < 60 || each > 70 {
-			t.Errorf("%d refreshes a permit in 10 min of 30 s permits", each)
+			t.Errorf("sent %d refreshes for each permit of 30 s in 10 min, want 60 to 70", each)
 		}
 		if len(frames) > 10*600+10 {
-			t.Errorf("%d frames", len(frames))
+			t.Errorf("sent %d frames, which is too many", len(frames))
 		}
 	})
 }
 
-// A stream begins as an older server would read it, and goes over to groups once the server has answered with them.
-// What reports progress, and all that an older server is sent, stays alone in its frame.
+// A stream starts without groups, as older servers require, and uses groups once the server has answered with them.
+// Tokens whose jobs report progress, and all tokens for an older server, are sent one by one.
 func TestKeepAlive_Groups_OnlyWithAServerThatAnswersWithThem(t *testing.T) {
 	for _, older := range []bool{false, true} {
 		t.Run(fmt.Sprintf("older=%v", older), func(t *testing.T) {
@@ -68,18 +68,18 @@ func TestKeepAlive_Groups_OnlyWithAServerThatAnswersWithThem(t *testing.T) {
 				pass(time.Minute)
 				for _, p := range permits {
 					if !p.Held() || ended(p) != nil {
-						t.Fatalf("token %d lost: %v", p.Token(), ended(p))
+						t.Fatalf("permit %d was lost: %v", p.Token(), ended(p))
 					}
 				}
 				permits[0].Progress()
 				pass(30 * time.Second)
 				if !permits[0].Held() {
-					t.Fatal("lost what reports progress")
+					t.Fatal("the permit of a job that reports progress was lost")
 				}
 				first, reported := true, false
 				for _, f := range get(a, func(s *server) []sentFrame { return s.frames }) {
 					if grouped := len(f.raw.GetGroups()) > 0; grouped && (older || first) || !f.raw.GetGrouped() {
-						t.Fatalf("a frame is %v", f.raw)
+						t.Fatalf("unexpected frame %v", f.raw)
 					}
 					for _, token := range f.raw.GetTokens() {
 						reported = reported || token.GetSinceProgress() != nil && token.GetToken() == permits[0].Token()
@@ -106,17 +106,17 @@ func TestKeepAlive_BriefPermits_OpenNoStream(t *testing.T) {
 		}
 		pass(time.Minute)
 		if n := get(a, func(s *server) int { return s.streams }); n != 0 {
-			t.Errorf("%d streams", n)
+			t.Errorf("opened %d streams, want 0", n)
 		}
 		c.renewer.mu.Lock()
 		defer c.renewer.mu.Unlock()
 		if n := len(c.renewer.forget) + len(c.renewer.permits) + len(c.renewer.events.permits) + len(c.renewer.refresh.permits); n != 0 {
-			t.Errorf("%d things are remembered of permits that have ended", n)
+			t.Errorf("%d entries of ended permits are left, want 0", n)
 		}
 	})
 }
 
-func TestKeepAlive_BrokenStream_NamesEveryTokenAnew(t *testing.T) {
+func TestKeepAlive_BrokenStream_NamesEveryTokenAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
@@ -126,7 +126,7 @@ func TestKeepAlive_BrokenStream_NamesEveryTokenAnew(t *testing.T) {
 		pass(15 * time.Second)
 		first := get(w.servers["b"], func(s *server) []sentFrame { return s.frames })
 		if len(first) == 0 || len(first[0].message.GetTokens()) != 10 || first[0].message.GetFrame() != 1 {
-			t.Fatalf("%v", first)
+			t.Fatalf("b received the frames %v, want all tokens in the first", first)
 		}
 	})
 }
@@ -144,12 +144,12 @@ func TestKeepAlive_NotLeader_FollowsTheHintAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := get(w.servers["b"], func(s *server) int { return s.streams }); n != 0 || time.Since(start) != 0 {
-			t.Errorf("%d streams at b, took %s", n, time.Since(start))
+			t.Errorf("opened %d streams at b, and took %s; want none and no time", n, time.Since(start))
 		}
 	})
 }
 
-func TestKeepAlive_ReleasedPermit_IsForgottenByTheStreamAndTheStreamByTheIdle(t *testing.T) {
+func TestKeepAlive_ReleasedPermit_IsForgottenAndAnIdleStreamIsClosed(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		permits := hold(t, c, a, 2, 10*time.Second)
 		pass(5 * time.Second)
@@ -159,12 +159,12 @@ func TestKeepAlive_ReleasedPermit_IsForgottenByTheStreamAndTheStreamByTheIdle(t 
 		for _, f := range get(a, func(s *server) []sentFrame { return s.frames }) {
 			for _, token := range f.message.GetForget() {
 				if forgotten++; token != permits[0].Token() {
-					t.Errorf("forgot %d", token)
+					t.Errorf("a frame forgets token %d", token)
 				}
 			}
 		}
 		if forgotten != 1 {
-			t.Errorf("forgotten %d times", forgotten)
+			t.Errorf("%d tokens were forgotten, want 1", forgotten)
 		}
 		release(t, permits[1])
 		pass(idle + 2*time.Second)
@@ -172,7 +172,7 @@ func TestKeepAlive_ReleasedPermit_IsForgottenByTheStreamAndTheStreamByTheIdle(t 
 		p := hold(t, c, a, 1, 10*time.Second)[0]
 		pass(20 * time.Second)
 		if n := get(a, func(s *server) int { return s.streams }); n != 2 || !p.Held() || frames == 0 {
-			t.Errorf("%d streams, held %v", n, p.Held())
+			t.Errorf("opened %d streams, want 2; held = %v", n, p.Held())
 		}
 	})
 }

@@ -12,7 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The requests are journaled as the server gets them: what a caller leaves out has its default there.
+// The journal contains the requests as the server received them, including the defaults of fields that a caller leaves
+// empty.
 func TestOperate_RequestsCarryEveryField(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
@@ -35,14 +36,14 @@ func TestOperate_RequestsCarryEveryField(t *testing.T) {
 		}
 		kept, err := c.Pause(ctx, client.PauseRequest{Selector: client.Selector{All: true}, End: client.End{After: time.Minute}, KeepPaused: true})
 		if err != nil || len(kept.GetNames()) != 0 {
-			t.Fatalf("paused %v again, %v", kept.GetNames(), err)
+			t.Fatalf("the second Pause paused %v, error = %v", kept.GetNames(), err)
 		}
 		cordoned, err := c.Cordon(ctx, client.CordonRequest{GroupPattern: "north", End: client.End{At: until}, Drain: time.Minute, Reason: "why"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := cordoned.GetCordon(); got.GetId() == "" || !got.GetUntil().AsTime().Equal(until) || got.GetDrain().AsDuration() != time.Minute {
-			t.Errorf("cordon %v", got)
+			t.Errorf("got cordon %v", got)
 		}
 
 		entries := func(change uint64) []*gatekeeperv1.HistoryEntry {
@@ -54,16 +55,16 @@ func TestOperate_RequestsCarryEveryField(t *testing.T) {
 		}
 		if got := entries(moved.GetChange()); len(got) != 1 || got[0].GetAuthor() != "ann" || got[0].GetReason() != "why" ||
 			got[0].GetAfter().GetGroupPattern() != "west" || got[0].GetDrain().AsDuration() != time.Minute {
-			t.Errorf("move %v", got)
+			t.Errorf("got journal entries %v for the move", got)
 		}
 		if got := entries(paused.GetRevision()); len(got) != 3 || got[0].GetAuthor() != "ops" || !got[0].GetPause().GetStop() ||
 			!got[0].GetPause().GetUntil().AsTime().Equal(until) {
-			t.Errorf("pause %v", got)
+			t.Errorf("got journal entries %v for the pause", got)
 		}
 	})
 }
 
-// Whatever the outcome of the first call, the second does not make the change again.
+// Whatever the outcome of the first call is, the second call must not make the change again.
 func TestOperate_SameRequestID_IsCarriedOutOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
@@ -84,13 +85,13 @@ func TestOperate_SameRequestID_IsCarriedOutOnce(t *testing.T) {
 				t.Fatal(name, err)
 			}
 			if again, err := call(); err != nil || again != first || first == 0 {
-				t.Errorf("%s: change %d, repeated %d, %v", name, first, again, err)
+				t.Errorf("%s: got change %d, then %d, error = %v", name, first, again, err)
 			}
 		}
 	})
 }
 
-func TestOperate_WhatCannotBeDone_HasATypedError(t *testing.T) {
+func TestOperate_ImpossibleRequest_ReturnsTypedError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		srv := gktest.Start(t, "a")
@@ -127,17 +128,17 @@ func TestOperate_WhatCannotBeDone_HasATypedError(t *testing.T) {
 				_, err := c.Move(ctx, client.MoveRequest{Selector: client.Selector{Names: []string{"b"}}, FromGroup: "x", ToGroup: "y"})
 				return err
 			}, as[*client.NoSuchDefinitionError]},
-			"pause that shows something else now": {func(ctx context.Context) error {
+			"pause that differs from its preview": {func(ctx context.Context) error {
 				_, err := c.Pause(ctx, client.PauseRequest{Selector: one, Expected: plan.GetDigest()})
 				return err
 			}, as[*client.ChangedSinceError]},
-			"end of no cordon": {func(ctx context.Context) error {
+			"uncordon without a cordon": {func(ctx context.Context) error {
 				_, err := c.Uncordon(ctx, client.UncordonRequest{ID: "none"})
 				return err
 			}, as[*client.NoSuchCordonError]},
 		} {
 			if err := c.call(ctx); !c.as(err) || !errors.As(err, new(*client.StatusError)) {
-				t.Errorf("%s: %v (%T)", name, err, err)
+				t.Errorf("%s: error = %v (%T)", name, err, err)
 			}
 		}
 	})

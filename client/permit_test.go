@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ended returns the cause with which a context has ended; nil while it has not.
+// ended returns the cause of the permit's context; nil if it has not ended.
 func ended(p *Permit) error { return context.Cause(p.Context()) }
 
 func isDone(p *Permit) bool {
@@ -23,7 +23,7 @@ func isDone(p *Permit) bool {
 	}
 }
 
-// held acquires a permit of token 7 at the server a.
+// held acquires a permit with token 7 from server a.
 func held(t *testing.T, c *Client, a *server, duration time.Duration, opts ...AcquireOption) *Permit {
 	t.Helper()
 	a.set(func(s *server) { s.tryAcquire, s.release = grants(7, duration), releases })
@@ -48,18 +48,18 @@ func TestPermit_ReachableServer_IsKeptAliveForHours(t *testing.T) {
 		for range 3600 {
 			pass(time.Second)
 			if !p.Held() || ended(p) != nil || isDone(p) {
-				t.Fatalf("lost: %v", ended(p))
+				t.Fatalf("the permit was lost: %v", ended(p))
 			}
 			if left := time.Until(p.SafeUntil()); left < 6*time.Second || left > 9800*time.Millisecond {
-				t.Fatalf("%s left", left)
+				t.Fatalf("SafeUntil() is %s away, want 6s to 9.8s", left)
 			}
 		}
 		frames := get(a, func(s *server) []sentFrame { return s.frames })
 		if n := len(frames); n < 3600/4 || n > 3600/2 {
-			t.Errorf("%d refreshes in an hour, of a permit of 10 s", n)
+			t.Errorf("sent %d refreshes in an hour for a permit of 10 s", n)
 		}
 		if n := get(a, func(s *server) int { return s.streams }); n != 1 {
-			t.Errorf("%d streams", n)
+			t.Errorf("opened %d streams, want 1", n)
 		}
 	})
 }
@@ -75,30 +75,30 @@ func TestPermit_NoServerAnswers_ContextEndsAtStopTimeAndBeliefAtDeadline(t *test
 
 		<-p.Context().Done()
 		if at := time.Since(start); at != 6800*time.Millisecond { // 10 s - 2 % - 3 s
-			t.Errorf("the context ended after %s", at)
+			t.Errorf("the context ended after %s, want 6.8s", at)
 		}
 		stop, ok := errors.AsType[*StopError](ended(p))
 		if !ok || !errors.Is(stop, ErrExpiring) || errors.Is(stop, ErrStopped) {
-			t.Errorf("cause %v", ended(p))
+			t.Errorf("the context's cause is %v, want ErrExpiring", ended(p))
 		}
 		if left := stop.Until.Sub(start); left != 9800*time.Millisecond {
-			t.Errorf("to stop until %s", left)
+			t.Errorf("Until is %s after the grant, want 9.8s", left)
 		}
 		if !strings.Contains(stop.Error(), "connection refused") && !strings.Contains(stop.Error(), "down") {
-			t.Errorf("the cause does not say what went wrong: %v", stop)
+			t.Errorf("the cause does not contain the error of the connection: %v", stop)
 		}
 		if !p.Held() || isDone(p) {
 			t.Error("belief ended with the context")
 		}
 		<-p.Done()
 		if at := time.Since(start); at != 9800*time.Millisecond {
-			t.Errorf("belief ended after %s", at)
+			t.Errorf("belief ended after %s, want 9.8s", at)
 		}
 		if p.Held() || !p.SafeUntil().IsZero() {
-			t.Error("still held")
+			t.Error("the permit is held after its deadline")
 		}
 		if err := p.Refresh(t.Context()); !errors.Is(err, ErrExpiring) && !errors.Is(err, ErrLost) {
-			t.Errorf("refresh after the loss: %v", err)
+			t.Errorf("Refresh() after the loss = %v", err)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func TestPermit_NoServerAnswers_ContextEndsAtStopTimeAndBeliefAtDeadline(t *test
 func TestPermit_DefaultStopTime_IsAFifthAndAtMostTenSeconds(t *testing.T) {
 	for duration, want := range map[time.Duration]time.Duration{10 * time.Second: 2 * time.Second, time.Hour: 10 * time.Second} {
 		if got := stopTime(0, duration); got != want {
-			t.Errorf("%s: %s", duration, got)
+			t.Errorf("stopTime(0, %s) = %s", duration, got)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestPermit_ServerBack_BeforeDeadline_IsNotLost(t *testing.T) {
 		w.servers["c"].up()
 		pass(30 * time.Second)
 		if ended(p) != nil || !p.Held() {
-			t.Fatalf("lost: %v", ended(p))
+			t.Fatalf("the permit was lost: %v", ended(p))
 		}
 	})
 }
@@ -136,10 +136,10 @@ func TestPermit_SilentLeader_IsGivenUpForAnotherMember(t *testing.T) {
 		w.servers["a"].refreshNothing()
 		pass(time.Minute)
 		if ended(p) != nil || !p.Held() {
-			t.Fatalf("lost: %v", ended(p))
+			t.Fatalf("the permit was lost: %v", ended(p))
 		}
 		if n := len(get(w.servers["b"], func(s *server) []sentFrame { return s.frames })); n < 10 {
-			t.Errorf("b got %d frames", n)
+			t.Errorf("b received %d frames, want at least 10", n)
 		}
 	})
 }
@@ -158,7 +158,7 @@ func TestPermit_SlowAnswer_CountsFromBeforeTheFrame(t *testing.T) {
 		synctest.Wait()
 		want := at.Add(-1500 * time.Millisecond).Add(60*time.Second - 1200*time.Millisecond)
 		if got := p.SafeUntil(); !got.Equal(want) {
-			t.Errorf("safe until %s, want %s", got, want)
+			t.Errorf("SafeUntil() = %s, want %s", got, want)
 		}
 	})
 }
@@ -181,45 +181,45 @@ func TestPermit_RefusedRefresh_EndsContextAtOnceAndBeliefAtDeadline(t *testing.T
 				a.answers(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"))
 				<-p.Context().Done()
 				if at := time.Since(start); at > 1200*time.Millisecond {
-					t.Errorf("told after %s", at)
+					t.Errorf("the context ended after %s, want at most 1.2s", at)
 				}
 				if err := ended(p); !errors.Is(err, want) || !errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), "because") {
-					t.Errorf("cause %v, want %v", err, want)
+					t.Errorf("the context's cause is %v, want %v", err, want)
 				}
 				if err := p.Refresh(t.Context()); !errors.Is(err, want) {
-					t.Errorf("refresh: %v", err)
+					t.Errorf("Refresh() = %v, want the cause of the context", err)
 				}
 				<-p.Done()
 				if at := time.Since(start); at != 9800*time.Millisecond {
-					t.Errorf("belief ended after %s", at)
+					t.Errorf("belief ended after %s, want 9.8s", at)
 				}
 				if n := len(get(a, func(s *server) []sentFrame { return s.frames })); n != 1 {
-					t.Errorf("asked %d times", n)
+					t.Errorf("sent %d frames, want 1", n)
 				}
 			})
 		})
 	}
 }
 
-func TestPermit_StoppingNotice_EndsContextAndGoesOnRefreshing(t *testing.T) {
+func TestPermit_StoppingNotice_EndsContextButNotRefreshes(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		pass(2 * time.Second)
 		a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_DRAINED, "moving"))
 		synctest.Wait()
 		if !errors.Is(ended(p), ErrMoved) {
-			t.Fatalf("cause %v", ended(p))
+			t.Fatalf("the context's cause is %v, want ErrMoved", ended(p))
 		}
 		pass(time.Minute)
 		if !p.Held() || isDone(p) {
-			t.Error("belief ended although the refreshes pass")
+			t.Error("belief ended although refreshes are granted")
 		}
 	})
 }
 
 func TestPermit_Lost_EndsBeliefAtOnce(t *testing.T) {
 	lost := result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST, 0, "it expired")
-	for name, tell := range map[string]func(*server){
+	for name, send := range map[string]func(*server){
 		"notice": func(s *server) { s.notify(lost) },
 		"result": func(s *server) { s.answers(lost) },
 	} {
@@ -227,10 +227,10 @@ func TestPermit_Lost_EndsBeliefAtOnce(t *testing.T) {
 			withServer(t, func(t *testing.T, c *Client, a *server) {
 				p := held(t, c, a, 30*time.Second)
 				pass(1500 * time.Millisecond)
-				tell(a)
+				send(a)
 				<-p.Done()
 				if left := time.Until(p.SafeUntil()); p.Held() || left > 0 || !errors.Is(ended(p), ErrLost) || !strings.Contains(ended(p).Error(), "it expired") {
-					t.Errorf("held %v, %s left, cause %v", p.Held(), left, ended(p))
+					t.Errorf("Held() = %v, SafeUntil() is %s away, cause %v; want a lost permit", p.Held(), left, ended(p))
 				}
 			})
 		})
@@ -258,10 +258,10 @@ func TestPermit_RetryAndUnnamed_AreAskedAgainSoon(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(start); n != 3 || took > time.Second {
-			t.Errorf("%d attempts in %s", n, took)
+			t.Errorf("made %d attempts in %s, want 3 within 1s", n, took)
 		}
 		if left := time.Until(p.SafeUntil()); left != 9800*time.Millisecond {
-			t.Errorf("%s left", left)
+			t.Errorf("SafeUntil() is %s away, want 9.8s", left)
 		}
 	})
 }
@@ -276,23 +276,23 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !p.SafeUntil().Equal(before) || p.Duration() != 10*time.Second {
-			t.Fatalf("the first answer moved the deadline by %s; duration %s", p.SafeUntil().Sub(before), p.Duration())
+			t.Fatalf("the first answer moved the deadline by %s, want 0; Duration() = %s", p.SafeUntil().Sub(before), p.Duration())
 		}
-		// The next frame states 10 s, and is not answered: belief must end by its own send.
+		// The next frame states 10 s and is not answered, so belief must now count from the time of that frame.
 		a.refreshNothing()
 		pass(3700 * time.Millisecond)
 		frames := get(a, func(s *server) []sentFrame { return s.frames })
 		stated := frames[1]
 		if got := stated.message.GetTokens()[0].GetDuration().AsDuration(); got != 10*time.Second {
-			t.Fatalf("stated %s", got)
+			t.Fatalf("the next frame states %s, want 10s", got)
 		}
 		if want := stated.at.Add(9800 * time.Millisecond); p.SafeUntil().After(want) {
-			t.Errorf("believes %s longer than it stated", p.SafeUntil().Sub(want))
+			t.Errorf("SafeUntil() is %s after the stated duration", p.SafeUntil().Sub(want))
 		}
 		a.set(func(s *server) { s.keep = keep })
 		pass(time.Minute)
 		if !p.Held() {
-			t.Errorf("lost: %v", ended(p))
+			t.Errorf("the permit was lost: %v", ended(p))
 		}
 	})
 }
@@ -305,12 +305,12 @@ func TestPermit_LengthenedDuration_Counts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if left := time.Until(p.SafeUntil()); left != 58800*time.Millisecond {
-			t.Errorf("%s left", left)
+			t.Errorf("SafeUntil() is %s away, want 58.8s", left)
 		}
 	})
 }
 
-func TestPermit_AnswerAfterDeadline_DoesNotBringItBack(t *testing.T) {
+func TestPermit_AnswerAfterDeadline_DoesNotReviveIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		clock := &jumpingClock{start: time.Now()}
@@ -318,14 +318,14 @@ func TestPermit_AnswerAfterDeadline_DoesNotBringItBack(t *testing.T) {
 		p := held(t, c, w.servers["a"], 10*time.Second)
 		keep := w.servers["a"].keep
 		w.servers["a"].keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
-			clock.jump(time.Hour) // the machine was suspended while the frame was on its way
+			clock.jump(time.Hour) // the machine was suspended while the frame was in flight
 			return keep(r)
 		})
 		if err := p.Refresh(t.Context()); !errors.Is(err, ErrLost) {
-			t.Errorf("refresh: %v", err)
+			t.Errorf("Refresh() = %v, want ErrLost", err)
 		}
 		if p.Held() || !isDone(p) || !errors.Is(ended(p), ErrLost) {
-			t.Errorf("held %v, cause %v", p.Held(), ended(p))
+			t.Errorf("Held() = %v, cause %v; want a lost permit", p.Held(), ended(p))
 		}
 	})
 }
@@ -340,17 +340,17 @@ func TestPermit_SuspendedMachine_NoticesWithinASecond(t *testing.T) {
 		pass(300 * time.Millisecond)
 		clock.jump(time.Hour)
 		if p.Held() {
-			t.Error("held after an hour of sleep")
+			t.Error("Held() = true after the machine was suspended for an hour")
 		}
 		woke := time.Now()
 		<-p.Done()
 		if late := time.Since(woke); late > maxSleep {
-			t.Errorf("done %s after waking", late)
+			t.Errorf("Done was closed %s after the machine woke up", late)
 		}
 	})
 }
 
-// jumpingClock goes with the bubble's clock, and on while the machine is suspended.
+// jumpingClock follows the bubble's clock, plus the time that the machine was suspended.
 type jumpingClock struct {
 	start time.Time
 	sleep sharedDuration
@@ -359,8 +359,7 @@ type jumpingClock struct {
 func (c *jumpingClock) Now() time.Duration   { return time.Since(c.start) + c.sleep.load() }
 func (c *jumpingClock) jump(d time.Duration) { c.sleep.add(d) }
 
-// A leader that takes over gives every permit its full duration again: the release must get through although belief is
-// long over.
+// A new leader restarts every permit with its full duration, so a release must get through long after belief has ended.
 func TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
@@ -368,7 +367,7 @@ func TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot(t *testing.T) {
 		time.AfterFunc(18*time.Second, a.up) // a leader that was elected at 9 s keeps the permit until 19 s
 		release(t, p)
 		if n := len(get(a, func(s *server) []uint64 { return s.released })); n == 0 {
-			t.Error("no server was told")
+			t.Error("no server received the release")
 		}
 	})
 }
@@ -392,10 +391,10 @@ func TestRelease_NoServerAnswers_ReturnsWhenNoServerCanHoldThePermitAnyMore(t *t
 			began := time.Now()
 			err := p.Release(t.Context())
 			if e, ok := errors.AsType[*UnavailableError](err); !ok {
-				t.Fatalf("the error is %v (%v)", err, e)
+				t.Fatalf("Release() = %v (%v), want *UnavailableError", err, e)
 			}
 			if took := time.Since(began); took != want {
-				t.Errorf("it took %v, want %s", took, want)
+				t.Errorf("Release() took %v, want %s", took, want)
 			}
 		}
 	})
@@ -409,7 +408,7 @@ func TestRelease_CallersContextEnds_EndsIt(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		if err := p.Release(ctx); !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 3*time.Second {
-			t.Errorf("%v after %s", err, time.Since(began))
+			t.Errorf("Release() = %v after %s, want DeadlineExceeded after 3s", err, time.Since(began))
 		}
 	})
 }

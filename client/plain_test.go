@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// listens accepts connections and hands each to serve until the test ends.
+// listens accepts connections until the test ends, and passes each to serve.
 func listens(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	l := must(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
@@ -42,9 +42,8 @@ func listens(t *testing.T, serve func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// The words that gRPC, TLS and the system have for a trouble change from version to version; what a person reads does
-// not.
-func TestUnavailable_Troubles_AreToldInPlainWords(t *testing.T) {
+// The error texts of gRPC, TLS and the system change from version to version; the texts of this package must not.
+func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secure.EnableHTTP2 = true
@@ -62,21 +61,21 @@ func TestUnavailable_Troubles_AreToldInPlainWords(t *testing.T) {
 	silent := listens(t, func(net.Conn) {})
 	web := listens(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n") })
 	for _, c := range []struct {
-		trouble, endpoint string
-		tls               bool
-		want              string
+		name, endpoint string
+		tls            bool
+		want           string
 	}{
-		{"nobody", "127.0.0.1:1", false, "nothing listens there"},
-		{"no name", "nobody.invalid:7420", false, ""}, // the words depend on the name service
-		{"cut", cut, false, "the connection was cut"}, // before or after the preface
+		{"no server", "127.0.0.1:1", false, "nothing listens there"},
+		{"unknown host", "nobody.invalid:7420", false, ""},          // the text depends on the name service
+		{"connection closed", cut, false, "the connection was cut"}, // before or after the preface
 		{"silent", silent, false, "no answer in time"},
 		{"web server", web, false, "the server at that address does not speak gRPC"},
 		{"web server, TLS", web, true, "the server at that address does not speak TLS"},
 		{"TLS, plain", secure.Listener.Addr().String(), false, "the connection was cut"},
-		{"stranger", secure.Listener.Addr().String(), true, "the server's certificate is not trusted: certificate signed by unknown authority"},
+		{"unknown authority", secure.Listener.Addr().String(), true, "the server's certificate is not trusted: certificate signed by unknown authority"},
 		{"other service", l.Addr().String(), false, "the server does not know this call: it is older than this client, or is not Gatekeeper"},
 	} {
-		t.Run(c.trouble, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			opts := []Option{WithAttemptTimeout(time.Second), WithGRPC(grpc.WithNoProxy())}
 			if c.tls {
 				opts = append(opts, WithTLS(TLS{}))
@@ -85,15 +84,15 @@ func TestUnavailable_Troubles_AreToldInPlainWords(t *testing.T) {
 			defer dialled.Close()
 			_, err := dialled.Members(t.Context(), &gatekeeperv1.GetStatusRequest{})
 			if err == nil || !strings.HasPrefix(err.Error(), "no server answered: "+c.endpoint+": "+c.want) {
-				t.Errorf("got %v, want %q", err, c.want)
+				t.Errorf("Members() error = %v, want %q", err, c.want)
 			}
 			for _, raw := range []string{"rpc error", "code =", "desc =", "dial tcp", "transport:", "context deadline exceeded", "(Un"} {
 				if strings.Contains(err.Error(), raw) {
-					t.Errorf("%q says %q", err, raw)
+					t.Errorf("error %q contains %q", err, raw)
 				}
 			}
 			if !errors.Is(err, ErrUnavailable) {
-				t.Errorf("%v is not unavailable", err)
+				t.Errorf("error %v does not match ErrUnavailable", err)
 			}
 		})
 	}
@@ -112,19 +111,19 @@ func TestStatusError_WithoutReason_SaysWhatItIs(t *testing.T) {
 	}
 }
 
-func TestUnavailable_BeforeAnybodyWasAsked_SaysSo(t *testing.T) {
+func TestUnavailable_NoAttemptMade_SaysSo(t *testing.T) {
 	err := &UnavailableError{Ended: context.DeadlineExceeded}
 	if want := "no server answered: the context ended before a server was called"; err.Error() != want {
-		t.Errorf("got %q", err)
+		t.Errorf("Error() = %q", err)
 	}
 	if !errors.Is(err, context.DeadlineExceeded) || err.NoLeader() {
-		t.Errorf("%#v", err)
+		t.Errorf("%#v does not match its context's error, or reports NoLeader", err)
 	}
 }
 
-func TestPlainText_ServersOwnWords_AreLeftAlone(t *testing.T) {
+func TestPlainText_MessageOfAServer_IsUnchanged(t *testing.T) {
 	err := refused(codes.Unavailable, reasonNotAppended)
 	if got := plainText(err); got != status.Convert(err).Message() {
-		t.Errorf("got %q", got)
+		t.Errorf("plainText() = %q, want the server's message", got)
 	}
 }

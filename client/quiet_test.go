@@ -12,18 +12,18 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The deadline of an attempt is the client's own business: it costs a call time to tell the servers. One that the
-// caller gave goes out.
-func TestCall_ServersAreToldTheCallersDeadlineAlone(t *testing.T) {
+// The deadline of an attempt is not sent to the servers, because that would slow down every call. The caller's deadline
+// is sent.
+func TestCall_SendsOnlyTheCallersDeadline(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		type told struct {
+		type received struct {
 			deadline time.Time
 			ok       bool
 		}
-		var all []told
+		var all []received
 		note := func(ctx context.Context) {
 			deadline, ok := ctx.Deadline()
-			all = append(all, told{deadline, ok})
+			all = append(all, received{deadline, ok})
 		}
 		a.tryAcquire = func(ctx context.Context, _ *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			note(ctx)
@@ -44,16 +44,16 @@ func TestCall_ServersAreToldTheCallersDeadlineAlone(t *testing.T) {
 		defer cancel()
 		pair(limited)
 		if len(all) != 4 || all[0].ok || all[1].ok || !all[2].ok || !all[3].ok {
-			t.Fatalf("the server got %v, want a deadline of the last two calls", all)
+			t.Fatalf("the server received the deadlines %v, want one for the last two calls only", all)
 		}
 		if left := time.Until(all[2].deadline); left < 59*time.Minute || left > time.Hour {
-			t.Errorf("the server heard of %s, want what the caller gave", left)
+			t.Errorf("the server received a deadline in %s, want the caller's", left)
 		}
 	})
 }
 
-// Although they are not told when, the servers learn that an attempt was given up, and the error says that it was.
-func TestCall_AttemptIsOver_EndsAtTheServerToo(t *testing.T) {
+// Although the servers do not receive the deadline of an attempt, they notice its end, and the error reports a timeout.
+func TestCall_AttemptTimesOut_EndsOnTheServerToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		c := w.dial([]string{"a"}, WithAttemptTimeout(time.Second))
@@ -69,10 +69,10 @@ func TestCall_AttemptIsOver_EndsAtTheServerToo(t *testing.T) {
 		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
 		synctest.Wait()
 		if len(ended) != 2 || ended[0] != time.Second || ended[1] != 1500*time.Millisecond {
-			t.Errorf("attempts ended at the server after %v, want after 1s and with the call", ended)
+			t.Errorf("attempts ended on the server after %v, want after 1s and with the call", ended)
 		}
 		if want := "no server answered: passthrough:///a: no answer in time"; err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v, want %q", err, want)
+			t.Errorf("ListDefinitions() error = %v, want %q", err, want)
 		}
 	})
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// handClock stands still until it is moved.
+// handClock is a clock that the test sets.
 type handClock struct{ now time.Duration }
 
 func (c *handClock) Now() time.Duration { return c.now }
 
-// restingRenewer is a renewer whose goroutines do not run: the test does their work.
+// restingRenewer returns a renewer whose goroutines do not run; the test does their work.
 func restingRenewer(t testing.TB) (*renewer, *handClock) {
 	clock := &handClock{now: time.Hour}
 	c := &Client{settings: &settings{clock: clock}}
@@ -25,7 +25,7 @@ func restingRenewer(t testing.TB) (*renewer, *handClock) {
 	return k, clock
 }
 
-// granted lets the renewer keep a permit that was granted at this moment.
+// granted makes the renewer keep a permit that is granted now.
 func (r *renewer) granted(t testing.TB, token uint64, duration time.Duration) *Permit {
 	t.Helper()
 	id, now := "h", r.clock.Now()
@@ -34,7 +34,7 @@ func (r *renewer) granted(t testing.TB, token uint64, duration time.Duration) *P
 	return p
 }
 
-// woken says whether the alarm has rung, and clears it.
+// woken reports whether the alarm has rung, and clears it.
 func woken(n *alarm) bool {
 	select {
 	case <-n.wake:
@@ -44,7 +44,7 @@ func woken(n *alarm) bool {
 	}
 }
 
-// rest sets both alarms as the goroutines do.
+// rest sets both alarms, as the goroutines do.
 func (r *renewer) rest() {
 	r.untilDue()
 	r.expire()
@@ -54,7 +54,7 @@ func (r *renewer) rest() {
 
 func TestRenewer_PermitThatIsDueBeforeTheAlarms_WakesBoth(t *testing.T) {
 	k, _ := restingRenewer(t)
-	k.rest() // for an hour: there is no permit
+	k.rest() // for an hour, because there is no permit
 	k.granted(t, 1, time.Minute)
 	if !woken(&k.serving) || !woken(&k.watching) {
 		t.Error("the first permit did not ring the alarms")
@@ -62,11 +62,11 @@ func TestRenewer_PermitThatIsDueBeforeTheAlarms_WakesBoth(t *testing.T) {
 	k.rest()
 	k.granted(t, 2, 90*time.Millisecond)
 	if !woken(&k.serving) || !woken(&k.watching) {
-		t.Error("a permit that is due earlier than all others did not ring the alarms")
+		t.Error("a permit that is due before all others did not ring the alarms")
 	}
 }
 
-func TestRenewer_PermitThatIsDueAfterTheAlarms_WakesNobody(t *testing.T) {
+func TestRenewer_PermitThatIsDueAfterTheAlarms_WakesNeither(t *testing.T) {
 	k, clock := restingRenewer(t)
 	k.granted(t, 1, time.Second) // due within 0.4 s
 	k.rest()
@@ -81,10 +81,10 @@ func TestRenewer_PermitOfAMachineThatWasSuspended_WakesBoth(t *testing.T) {
 	k, clock := restingRenewer(t)
 	k.granted(t, 1, time.Minute)
 	k.rest()
-	clock.now += time.Minute // and the timers have stood still
+	clock.now += time.Minute // the timers have not advanced
 	k.granted(t, 2, time.Minute)
 	if !woken(&k.serving) || !woken(&k.watching) {
-		t.Error("no alarm rang for goroutines that should be awake")
+		t.Error("the alarms did not ring although the goroutines should be awake")
 	}
 }
 
@@ -94,6 +94,6 @@ func TestPermit_RefreshWhileServeSleeps_WakesIt(t *testing.T) {
 	k.rest()
 	must(k.ask(p))(t)
 	if !woken(&k.serving) {
-		t.Error("nobody was woken to refresh")
+		t.Error("Refresh did not ring the alarm")
 	}
 }

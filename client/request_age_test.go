@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The servers forget old requests. A request that they cannot tell from a forgotten one is asked again under another
-// id.
+// The servers forget old requests. If they cannot tell whether a request is new or forgotten, the Client repeats it
+// with a new id.
 func TestTryAcquire_RequestTooOld_DrawsANewID(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.release = releases
@@ -33,57 +33,57 @@ func TestTryAcquire_RequestTooOld_DrawsANewID(t *testing.T) {
 			release(t, p)
 		}
 		if len(asked) != 3 {
-			t.Fatalf("asked %d times", len(asked))
+			t.Fatalf("sent %d requests, want 3", len(asked))
 		}
 		for i, want := range []uint64{0, 21, 50} {
 			if got := asked[i].GetRequestRevision(); got != want {
-				t.Errorf("attempt %d: request_revision is %d, not %d", i+1, got, want)
+				t.Errorf("attempt %d: request_revision = %d, want %d", i+1, got, want)
 			}
 		}
 		if asked[1].GetRequestId() == asked[2].GetRequestId() || asked[1].GetIdentity().GetHolderId() != asked[2].GetIdentity().GetHolderId() {
-			t.Errorf("asked again as %v after %v", asked[2], asked[1])
+			t.Errorf("sent %v after %v, want a new request id and the same holder id", asked[2], asked[1])
 		}
 	})
 }
 
-// The application knows when it drew its id, the Client does not: it neither vouches for the request's age nor replaces
+// Only the application knows when it drew its id. So the Client sends no revision for the request, and does not replace
 // the id.
 func TestTryAcquire_NamedRequest_HasNoRevision(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.saw(7)
 		a.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			if q.GetRequestRevision() != 0 {
-				t.Errorf("request_revision is %d", q.GetRequestRevision())
+				t.Errorf("request_revision = %d, want 0", q.GetRequestRevision())
 			}
 			return nil, refused(codes.FailedPrecondition, reasonRequestTooOld, "revision", "50")
 		}
 		_, err := c.Semaphore("export").TryAcquire(t.Context(), WithRequestID("mine"))
 		if e, ok := errors.AsType[*StatusError](err); !ok || e.Reason != reasonRequestTooOld {
-			t.Errorf("got %v", err)
+			t.Errorf("TryAcquire() error = %v, want REQUEST_TOO_OLD", err)
 		}
 	})
 }
 
-// An answer that knows no newer revision does not make a new request younger.
+// If the refusal has no newer revision than the request, a new request would be refused too.
 func TestTryAcquire_TooOldWithoutANewerRevision_IsAnError(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.saw(50)
 		asked := 0
 		a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			if asked++; asked > 1 {
-				t.Error("asked again")
+				t.Error("the request was repeated")
 				return granted("export", 1, time.Minute), nil
 			}
 			return nil, refused(codes.FailedPrecondition, reasonRequestTooOld, "revision", "50")
 		}
 		_, err := c.Semaphore("export").TryAcquire(t.Context())
 		if e, ok := errors.AsType[*StatusError](err); !ok || e.Reason != reasonRequestTooOld {
-			t.Errorf("got %v", err)
+			t.Errorf("TryAcquire() error = %v, want REQUEST_TOO_OLD", err)
 		}
 	})
 }
 
-// A place in the queue proves that the request has no permit yet. So a long wait does not make it too old.
+// A place in the queue proves that the request has no permit yet, so a long wait does not make the request too old.
 func TestAcquire_Repeated_SendsTheRevisionOfItsPlace(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.saw(7)
@@ -100,12 +100,12 @@ func TestAcquire_Repeated_SendsTheRevisionOfItsPlace(t *testing.T) {
 		}
 		must(c.Semaphore("export").Acquire(t.Context()))(t)
 		if len(asked) != 2 || asked[0].GetRequestRevision() != 7 || asked[1].GetRequestRevision() != 90 || asked[0].GetRequestId() != asked[1].GetRequestId() {
-			t.Errorf("asked %v", asked)
+			t.Errorf("sent requests %v", asked)
 		}
 	})
 }
 
-// The Client vouches for the age of a change as for that of an acquisition.
+// The Client sends a revision with a change as it does with an acquisition.
 func TestPause_RequestTooOld_DrawsANewID(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		var asked []*gatekeeperv1.PauseRequest
@@ -135,12 +135,12 @@ func TestPause_RequestTooOld_DrawsANewID(t *testing.T) {
 			t.Errorf("request_revision was %v, want %v", sent, want)
 		}
 		if asked[1].GetRequestId() != asked[2].GetRequestId() || asked[2].GetRequestId() == asked[3].GetRequestId() {
-			t.Errorf("asked as %v", asked)
+			t.Errorf("sent requests %v", asked)
 		}
 	})
 }
 
-// An earlier attempt may have been carried out, and forgotten since: another pause would perhaps be a second one.
+// An earlier attempt may have been carried out and forgotten since, so the Client must not pause again with a new id.
 func TestPause_RetryIsTooOld_OutcomeIsUnknown(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.saw(7)
@@ -153,7 +153,7 @@ func TestPause_RetryIsTooOld_OutcomeIsUnknown(t *testing.T) {
 		}
 		_, err := c.Pause(t.Context(), PauseRequest{})
 		if _, tooOld := tooOldSince(err); !tooOld || !errors.Is(err, ErrOutcomeUnknown) || asked != 2 {
-			t.Errorf("asked %d times: %v", asked, err)
+			t.Errorf("sent %d requests, error = %v; want 2 and an unknown outcome", asked, err)
 		}
 	})
 }

@@ -22,7 +22,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// renew puts what another authority issued into the files of the first one.
+// renew replaces the files of one certificate by those of another.
 func renew(t *testing.T, from, to leaf.Files) {
 	t.Helper()
 	for _, f := range [][2]string{{from.Key, to.Key}, {from.Cert, to.Cert}} {
@@ -32,7 +32,7 @@ func renew(t *testing.T, from, to leaf.Files) {
 	}
 }
 
-// A client lives longer than its certificate and than the authority of it.
+// A client may outlive its certificate and the authority that issued it.
 func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 	t.Parallel()
 	before, after := authoritytest.New(t), authoritytest.New(t)
@@ -74,12 +74,12 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 		ask()
 	}
 	if _, err := c.Cluster().GetStatus(t.Context(), &gatekeeperv1.GetStatusRequest{}); !as[*CertificateError](err) || !strings.Contains(err.Error(), "expired") {
-		t.Fatalf("with a certificate that has ended: %v", err)
+		t.Fatalf("with an expired certificate: error = %v", err)
 	}
 	before.Issue(client)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	for { // a connection that was refused is tried again after a while
+	for { // gRPC retries a refused connection after a while
 		_, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
 		if err == nil {
 			break
@@ -89,7 +89,7 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 		}
 	}
 
-	// All of them are of another authority, and the servers take no other.
+	// All files now come from another authority, and the servers accept no other.
 	renew(t, after.Issue(server), serverFiles)
 	renew(t, after.Issue(client), clientFiles)
 	for _, file := range []string{before.File, ours} {
@@ -99,7 +99,7 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 	}
 	reconnect()
 
-	// A file that cannot be used is passed over.
+	// A file that cannot be used is ignored.
 	if err := os.WriteFile(clientFiles.Cert, []byte("half writ"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -129,24 +129,24 @@ func TestDial_VariablesOfTLS_CountUnlessAnOptionIsGiven(t *testing.T) {
 		t.Error(err)
 	}
 	if err := ask(WithTLS(TLS{CAFile: strangers.file})); !as[*CertificateError](err) {
-		t.Errorf("another authority: %v", err)
+		t.Errorf("with another authority: error = %v, want *CertificateError", err)
 	}
 	t.Setenv("GK_TLS_SERVER_NAME", "gk1.example")
 	if err := ask(); !as[*CertificateError](err) || !strings.Contains(err.Error(), "gk1.example") {
-		t.Errorf("another name: %v", err)
+		t.Errorf("with another server name: error = %v, want *CertificateError", err)
 	}
 	t.Setenv("GK_TLS_CA", "/no/such/file")
 	if _, err := Dial(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "/no/such/file") {
-		t.Errorf("a file that is not there: %v", err)
+		t.Errorf("Dial with a missing file: error = %v", err)
 	}
 	plain := must(Dial(t.Context(), nil, WithTLS(TLS{CAFile: ours.file}), WithPlaintext()))(t)
 	defer plain.Close()
 	if plain.settings.tls != nil {
-		t.Error("WithPlaintext has TLS")
+		t.Error("a client with WithPlaintext uses TLS")
 	}
 }
 
-// cutOff is a connection that the server has closed after it had refused the certificate.
+// cutOff is a connection that the server has closed after it rejected the certificate.
 type cutOff struct {
 	net.Conn
 	said error
@@ -163,10 +163,10 @@ func TestFirstRead_WriteThatFails_SaysWhyTheServerRefused(t *testing.T) {
 		_, err := c.Write([]byte("PRI"))
 		if _, want := alert(said); want {
 			if !errors.Is(err, said) || h.last.trouble == nil || !h.last.trouble.ByServer {
-				t.Errorf("%v, and %v is remembered, want %v", err, h.last.trouble, said)
+				t.Errorf("Write() error = %v and recorded %v, want %v", err, h.last.trouble, said)
 			}
 		} else if !errors.Is(err, syscall.EPIPE) || h.last.trouble != nil {
-			t.Errorf("%v, and %v is remembered", err, h.last.trouble)
+			t.Errorf("Write() error = %v and recorded %v, want EPIPE and nothing", err, h.last.trouble)
 		}
 	}
 }

@@ -15,13 +15,13 @@ import (
 	"testing"
 )
 
-// notShown are exported symbols that no example shows, with the reason. Methods by which an error serves fmt, errors
-// and gRPC are not looked for: an example shows them by printing the error, or by asking errors.Is.
+// notShown lists exported symbols that no example uses, with the reason. It does not need the methods that an error has
+// for fmt, errors and gRPC: examples use them when they print the error or call errors.Is.
 var notShown = map[string]string{}
 
-// What no example shows is not documented: every exported symbol of the client and its adapters stands in an Example
-// function of one of them, or in a function of the same files that one calls. What takes a testing.TB is shown by a
-// test in such a file.
+// Every exported symbol of the client and its adapters must be used in an Example function of one of these packages, or
+// in a function of the same files that an example calls. Symbols that need a testing.TB may be used in a test in such a
+// file.
 func TestExamples_ShowEveryExportedSymbol(t *testing.T) {
 	const root = "github.com/gatekeeperd/gatekeeper/client"
 	dirs := []string{".", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work"}
@@ -36,20 +36,21 @@ func TestExamples_ShowEveryExportedSymbol(t *testing.T) {
 		for _, s := range symbols(pkg) {
 			switch reason := notShown[s]; {
 			case shown[s] && reason != "":
-				t.Errorf("%s is shown: take it off the list of what is not", s)
+				t.Errorf("an example uses %s: remove it from notShown", s)
 			case !shown[s] && reason == "":
-				t.Errorf("no example shows %s", s)
+				t.Errorf("no example uses %s", s)
 			}
 		}
 	}
 }
 
-// exports imports packages of this tree and what they need, as the compiler wrote them down.
+// exports returns an importer for the packages of this module and their dependencies, which reads the compiler's export
+// data.
 func exports(t *testing.T, fset *token.FileSet) types.Importer {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-test", "-f", "{{if .Export}}{{.ImportPath}}\t{{.Export}}{{end}}", "./...")
 	out := must(list.Output())(t)
-	files := map[string]string{} // those built for one test are named "PATH [TEST]", and are not asked for
+	files := map[string]string{} // variants that are built for a test are named "PATH [TEST]", and are not requested
 	for _, line := range strings.Split(string(out), "\n") {
 		if path, file, ok := strings.Cut(line, "\t"); ok {
 			files[path] = file
@@ -58,7 +59,7 @@ func exports(t *testing.T, fset *token.FileSet) types.Importer {
 	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
 }
 
-// symbols are the exported names of pkg, those of methods as Type.Method.
+// symbols returns the exported names of pkg; methods are named Type.Method.
 func symbols(pkg *types.Package) (names []string) {
 	for _, name := range pkg.Scope().Names() {
 		o := pkg.Scope().Lookup(name)
@@ -87,12 +88,12 @@ func symbols(pkg *types.Package) (names []string) {
 	return names
 }
 
-// contractual are the methods by which packages fmt, errors and grpc use a value.
+// contractual reports whether packages fmt, errors or grpc use a method.
 func contractual(method string) bool {
 	return method == "String" || method == "Error" || method == "Unwrap" || method == "Is" || method == "GRPCStatus"
 }
 
-// show notes what the examples in dir use. A type is shown by a value of it too.
+// show records the symbols that the examples in dir use. A value of a type counts as a use of the type.
 func show(t *testing.T, shown map[string]bool, fset *token.FileSet, imports types.Importer, dir string) {
 	t.Helper()
 	names := must(filepath.Glob(filepath.Join(dir, "example*_test.go")))(t)
@@ -118,7 +119,7 @@ func show(t *testing.T, shown map[string]bool, fset *token.FileSet, imports type
 	}
 }
 
-// reachable are the bodies of the examples and of the functions of their files that they call.
+// reachable returns the bodies of the examples, and of the functions in the same files that they call.
 func reachable(files []*ast.File, info *types.Info) (bodies []*ast.BlockStmt) {
 	helpers := map[types.Object]*ast.BlockStmt{}
 	for _, f := range files {
@@ -132,7 +133,7 @@ func reachable(files []*ast.File, info *types.Info) (bodies []*ast.BlockStmt) {
 			}
 		}
 	}
-	for i := 0; i < len(bodies); i++ { // grows meanwhile
+	for i := 0; i < len(bodies); i++ { // bodies grows during the loop
 		ast.Inspect(bodies[i], func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok && helpers[info.Uses[id]] != nil {
 				bodies = append(bodies, helpers[info.Uses[id]])
@@ -144,7 +145,7 @@ func reachable(files []*ast.File, info *types.Info) (bodies []*ast.BlockStmt) {
 	return bodies
 }
 
-// note notes the name of a symbol of any package.
+// note records the name of a symbol of any package.
 func note(shown map[string]bool, o types.Object) {
 	if o.Pkg() == nil {
 		return
@@ -160,7 +161,7 @@ func note(shown map[string]bool, o types.Object) {
 	shown[name+o.Name()] = true
 }
 
-// namedOf is the named type that typ is, or points to; nil when there is none.
+// namedOf returns the named type that typ is or points to; nil if there is none.
 func namedOf(typ types.Type) *types.Named {
 	if p, ok := typ.(*types.Pointer); ok {
 		typ = types.Unalias(p.Elem())

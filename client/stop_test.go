@@ -14,13 +14,13 @@ func TestStopError_Text_NamesAnInstant(t *testing.T) {
 		Until: time.Date(2026, 3, 1, 2, 0, 30, 250_000_000, time.FixedZone("CET", 3600)),
 	}
 	if got, want := e.Error(), "the permit was revoked: storm, with a drain of 1m0s: stop by 2026-03-01T01:00:30.250Z"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("Error() = %q, want %q", got, want)
 	}
 }
 
 func TestDenied_IsErrDenied(t *testing.T) {
 	var err error = &DeniedError{Semaphore: "job", Reason: ReasonPaused}
 	if !errors.Is(err, ErrDenied) || errors.Is(err, ErrUnavailable) {
-		t.Errorf("%v", err)
+		t.Errorf("errors.Is finds the wrong sentinels for %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// taken is what the servers say of a token that the same identity superseded.
+// taken returns the servers' result for a token that the same identity has superseded.
 func taken(token, by uint64) *gatekeeperv1.TokenResult {
 	r := result(token, gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST, 0, "its identity acquired it again")
 	r.SupersededBy = by
@@ -19,7 +19,7 @@ func taken(token, by uint64) *gatekeeperv1.TokenResult {
 }
 
 func TestPermit_Superseded_IsLostAndSaysSo(t *testing.T) {
-	for how, tell := range map[string]func(*stage){
+	for how, send := range map[string]func(*stage){
 		"by a notice": func(s *stage) { s.a.notify(taken(7, 9)) },
 		"in the answer to a refresh": func(s *stage) {
 			s.a.answers(taken(7, 9))
@@ -29,18 +29,18 @@ func TestPermit_Superseded_IsLostAndSaysSo(t *testing.T) {
 			onStage(t, func(t *testing.T, s *stage) {
 				p := acquire(t, s.client.Semaphore("export", WithHolderID("worker")))
 				pass(5 * time.Second)
-				tell(s)
+				send(s)
 				<-p.Done()
 				if cause := ended(p); !errors.Is(cause, ErrSuperseded) || !errors.Is(cause, ErrLost) || errors.Is(cause, ErrStopped) {
-					t.Errorf("cause %v", cause)
+					t.Errorf("the context's cause is %v, want ErrSuperseded and ErrLost", cause)
 				}
 				if err := p.Ensure(t.Context(), time.Millisecond); !errors.Is(err, ErrSuperseded) {
-					t.Errorf("ensure: %v", err)
+					t.Errorf("Ensure() = %v, want ErrSuperseded", err)
 				}
 				synctest.Wait()
 				for _, want := range []string{"level=WARN", "two processes use one holder id", "semaphore=export", "group=prod", "acquirer=app1", "holder_id=worker", "token=7", "superseded_by=9"} {
 					if !strings.Contains(s.log.String(), want) {
-						t.Errorf("the log lacks %q:\n%s", want, s.log.String())
+						t.Errorf("the log does not contain %q:\n%s", want, s.log.String())
 					}
 				}
 			})
@@ -48,12 +48,12 @@ func TestPermit_Superseded_IsLostAndSaysSo(t *testing.T) {
 	}
 }
 
-// duel is a Runner whose permit another process of the same identity takes.
+// duel has a Runner, and another process with the same identity that takes its permit.
 type duel struct {
 	*stage
 	asked  []time.Time
 	stolen time.Time
-	// theirs: the other process holds the permit.
+	// theirs is set while the other process holds the permit.
 	theirs bool
 }
 
@@ -67,14 +67,14 @@ func newDuel(t *testing.T) *duel {
 	}
 	d.a.verify = func(_ context.Context, q *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
 		if q.GetToken()%2 == 0 {
-			t.Errorf("verifies token %d, which it lost", q.GetToken())
+			t.Errorf("Verify was called with token %d, which this process lost", q.GetToken())
 		}
 		return &gatekeeperv1.VerifyResponse{Valid: get(d.a, func(*server) bool { return d.theirs })}, nil
 	}
 	return d
 }
 
-// steal lets the other process take the permit of that token.
+// steal makes the other process take the permit with the given token.
 func (d *duel) steal(token uint64) {
 	d.stolen = time.Now()
 	d.a.set(func(*server) { d.theirs = true })
@@ -86,7 +86,7 @@ func untilEnded(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-func TestLoop_Superseded_StaysAwayForThePermitsDurationAndWhileTheOtherHolds(t *testing.T) {
+func TestLoop_Superseded_BacksOffForThePermitsDurationAndWhileTheOtherHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDuel(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -98,93 +98,93 @@ func TestLoop_Superseded_StaysAwayForThePermitsDurationAndWhileTheOtherHolds(t *
 		d.steal(2)
 		pass(10*time.Second - time.Millisecond)
 		if n := len(d.asked); n != 1 {
-			t.Fatalf("asked %d times within the permit's duration", n)
+			t.Fatalf("asked %d times within the permit's duration, want 1", n)
 		}
 		pass(10 * time.Minute)
 		if n := len(d.asked); n != 1 {
-			t.Fatalf("asked %d times while the other process holds the permit", n)
+			t.Fatalf("asked %d times while the other process holds the permit, want 1", n)
 		}
 		d.a.set(func(*server) { d.theirs = false })
 		pass(11 * time.Second)
 		if n := len(d.asked); n != 2 {
-			t.Errorf("asked %d times after the other process has ended", n)
+			t.Errorf("asked %d times after the other process released its permit, want 2", n)
 		}
 		if n := strings.Count(d.log.String(), "two processes use one holder id"); n != 1 {
-			t.Errorf("logged %d times:\n%s", n, d.log.String())
+			t.Errorf("logged %d times, want once:\n%s", n, d.log.String())
 		}
 		cancel()
 		<-ended
 	})
 }
 
-// A scheduler comes again at the next due time, with another Runner.
+// A scheduler starts the next run at the next due time, with another Runner.
 func TestRun_Superseded_SkipsWhatIsDueWithinThePermitsDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDuel(t)
 		sem := d.client.Semaphore("export", WithHolderID("worker"))
 		ended := make(chan error, 1)
 		go func() { ended <- Wrap(sem, untilEnded)(t.Context()) }()
-		pass(2 * time.Second) // its stream has named it
+		pass(2 * time.Second) // the stream has named its token
 		d.steal(2)
 		if err := <-ended; !errors.Is(err, ErrSuperseded) || !errors.Is(err, ErrLost) {
-			t.Errorf("%v", err)
+			t.Errorf("the run returned %v, want ErrSuperseded and ErrLost", err)
 		}
 		d.a.set(func(*server) { d.theirs = false })
 		for time.Since(d.stolen) < 9*time.Second {
 			pass(time.Second)
 			err := NewRunner(sem, untilEnded).RunDue(t.Context(), time.Now())
 			if !errors.Is(err, ErrSuperseded) || errors.Is(err, ErrLost) || !strings.Contains(err.Error(), `holder id "worker"`) {
-				t.Fatalf("%v", err)
+				t.Fatalf("RunDue() = %v, want ErrSuperseded without ErrLost", err)
 			}
 			NewRunner(sem, untilEnded).Fire(t.Context(), time.Now())
 		}
 		if n := len(d.asked); n != 1 {
-			t.Errorf("asked %d times", n)
+			t.Errorf("asked %d times, want 1", n)
 		}
 		if n := strings.Count(d.log.String(), "the job does not run"); n != 1 || strings.Contains(d.log.String(), "level=ERROR") {
-			t.Errorf("logged %d times:\n%s", n, d.log.String())
+			t.Errorf("logged %d times, want once and not as an error:\n%s", n, d.log.String())
 		}
 		pass(2 * time.Second)
 		ran := false
 		if err := Wrap(sem, func(context.Context) error { ran = true; return nil })(t.Context()); err != nil || !ran {
-			t.Errorf("after the rest: ran %v, %v", ran, err)
+			t.Errorf("after the wait: ran %v, error = %v", ran, err)
 		}
 	})
 }
 
-func TestRun_SupersededAndPatient_WaitsOutTheRestWithinItsLimit(t *testing.T) {
+func TestRun_SupersededWithWaitPolicy_WaitsWithinItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDuel(t)
 		sem := d.client.Semaphore("export", WithHolderID("worker"))
 		go func() { _ = Wrap(sem, untilEnded)(t.Context()) }()
-		pass(2 * time.Second) // its stream has named it
+		pass(2 * time.Second) // the stream has named its token
 		d.steal(2)
 		synctest.Wait()
 		start := time.Now()
 		err := Wrap(sem, untilEnded, WithDenialPolicy(DenialWait), WithWaitLimit(3*time.Second))(t.Context())
 		if !errors.Is(err, ErrSuperseded) || time.Since(start) != 3*time.Second {
-			t.Errorf("%v after %s", err, time.Since(start))
+			t.Errorf("the run returned %v after %s, want ErrSuperseded after 3s", err, time.Since(start))
 		}
 		d.a.set(func(*server) { d.theirs = false })
 		if err := Wrap(sem, func(context.Context) error { return nil }, WithDenialPolicy(DenialWait))(t.Context()); err != nil || time.Since(start) < 10*time.Second {
-			t.Errorf("%v after %s", err, time.Since(start))
+			t.Errorf("the run returned %v after %s, want nil after 10s or more", err, time.Since(start))
 		}
 	})
 }
 
-// A drawn holder id takes nothing from anybody.
-func TestRun_HolderIDInUse_IsToldOnce(t *testing.T) {
+// With a fixed holder id, a run fails while the permit is held.
+func TestRun_HolderIDInUse_IsLoggedOnce(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		sem := s.client.Semaphore("export", WithHolderID("worker"))
 		p := acquire(t, sem)
 		for range 3 {
 			if _, ok := errors.AsType[*InUseError](NewRunner(sem, untilEnded).Run(t.Context())); !ok {
-				t.Error("it ran next to a permit of the same identity")
+				t.Error("the job ran although the same identity holds a permit")
 			}
 			NewRunner(sem, untilEnded).Fire(t.Context(), time.Now())
 		}
 		if n := strings.Count(s.log.String(), "does not run"); n != 1 || strings.Contains(s.log.String(), "level=ERROR") {
-			t.Errorf("logged %d times:\n%s", n, s.log.String())
+			t.Errorf("logged %d times, want once and not as an error:\n%s", n, s.log.String())
 		}
 		release(t, p)
 	})

@@ -13,19 +13,20 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// deniesWith denies as d is at the time.
+// deniesWith denies with the denial that d points to at the time of the call.
 func deniesWith(d **gatekeeperv1.Denial) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 	return func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 		return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: *d}}, nil
 	}
 }
 
-func TestRunner_DenialThatWaitingDoesNotCure_IsToldOncePerCause(t *testing.T) {
+func TestRunner_DenialThatWaitingDoesNotCure_IsLoggedOncePerCause(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		var d *gatekeeperv1.Denial
 		s.a.tryAcquire = deniesWith(&d)
-		told := 0
-		// ask asks three times, each time by a new Runner, as gocron's Locker does, and wants it to be told so often.
+		logged := 0
+		// ask makes three runs, each with a new Runner, as gocron's Locker does, and checks how often the denial was
+		// logged.
 		ask := func(reason gatekeeperv1.Reason, message string, want int) {
 			t.Helper()
 			d = &gatekeeperv1.Denial{Reason: reason, Message: message}
@@ -33,15 +34,15 @@ func TestRunner_DenialThatWaitingDoesNotCure_IsToldOncePerCause(t *testing.T) {
 				_ = NewRunner(s.client.Semaphore("export"), untilEnded).Run(t.Context())
 			}
 			n := strings.Count(s.log.String(), "the job does not run")
-			if n-told != want {
-				t.Errorf("%s, %s: logged %d times, want %d:\n%s", reason, message, n-told, want, s.log.String())
+			if n-logged != want {
+				t.Errorf("%s, %s: logged %d times, want %d:\n%s", reason, message, n-logged, want, s.log.String())
 			}
-			told = n
+			logged = n
 		}
 		ask(gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE, `There is no semaphore "export".`, 1)
 		for _, want := range []string{`There is no semaphore \"export\".`, "reason=NO_SUCH_SEMAPHORE", `explain="gkctl explain export --group prod --acquirer app1"`} {
 			if !strings.Contains(s.log.String(), want) {
-				t.Errorf("the log lacks %s:\n%s", want, s.log.String())
+				t.Errorf("the log does not contain %s:\n%s", want, s.log.String())
 			}
 		}
 		ask(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants a", 1)
@@ -54,8 +55,8 @@ func TestRunner_DenialThatWaitingDoesNotCure_IsToldOncePerCause(t *testing.T) {
 		ask(gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD, "it is one", 0)
 		ask(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the run of noon", 1)
 		ask(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the run of one", 0)
-		ask(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, "m", 0) // passes
-		ask(gatekeeperv1.Reason_REASON_PAUSED, "m", 0)         // somebody wants it so
+		ask(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, "m", 0) // passes with time
+		ask(gatekeeperv1.Reason_REASON_PAUSED, "m", 0)         // intended by an operator
 		ask(gatekeeperv1.Reason_REASON_FIRING_DONE, "m", 0)
 		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // again
 
@@ -64,23 +65,23 @@ func TestRunner_DenialThatWaitingDoesNotCure_IsToldOncePerCause(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.a.set(func(a *server) { a.tryAcquire = deniesWith(&d) })
-		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // after it ran
+		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // after a run
 	})
 }
 
-func TestRunner_EverySlotIsHeldForAnOperator_IsTold(t *testing.T) {
+func TestRunner_EverySlotIsHeldForAnOperator_IsLogged(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		d := &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, Holders: []*gatekeeperv1.Permit{{State: gatekeeperv1.PermitState_PERMIT_STATE_HELD}}}
 		s.a.tryAcquire = deniesWith(&d)
 		_ = NewRunner(s.client.Semaphore("export"), untilEnded).Run(t.Context())
 		if !strings.Contains(s.log.String(), "the job does not run") {
-			t.Error("not told")
+			t.Error("the denial was not logged")
 		}
 	})
 }
 
-// A run that waits in the queue for a slot that only an operator frees waits until somebody looks.
-func TestRunner_WaitsForASlotHeldForAnOperator_IsToldOnce(t *testing.T) {
+// A run in the queue for a slot that only an operator can free waits until somebody notices.
+func TestRunner_WaitsForASlotHeldForAnOperator_IsLoggedOnce(t *testing.T) {
 	for name, policy := range map[string]DenialPolicy{"wait": DenialWait, "run late": DenialRunLate} {
 		t.Run(name, func(t *testing.T) {
 			onStage(t, func(t *testing.T, s *stage) {
@@ -105,7 +106,7 @@ func TestRunner_WaitsForASlotHeldForAnOperator_IsToldOnce(t *testing.T) {
 				}
 				for _, want := range []string{"gkctl clear 7", `explain="gkctl explain export --group prod --acquirer app1"`} {
 					if !strings.Contains(log, want) {
-						t.Errorf("the log lacks %s:\n%s", want, log)
+						t.Errorf("the log does not contain %s:\n%s", want, log)
 					}
 				}
 			})
@@ -113,8 +114,8 @@ func TestRunner_WaitsForASlotHeldForAnOperator_IsToldOnce(t *testing.T) {
 	}
 }
 
-// Jobs of one program share a semaphore. One that is granted says nothing of one that is not.
-func TestRunner_AnotherRequestOfTheSemaphoreIsGranted_IsToldOnce(t *testing.T) {
+// The jobs of a program may share a semaphore. A grant of one job says nothing about a denial of another.
+func TestRunner_AnotherRequestOfTheSemaphoreIsGranted_IsLoggedOnce(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		grant := grants(7, 10*time.Second)
 		s.a.tryAcquire = func(ctx context.Context, r *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -136,8 +137,8 @@ func TestRunner_AnotherRequestOfTheSemaphoreIsGranted_IsToldOnce(t *testing.T) {
 	})
 }
 
-// While a Loop or a late run waits, nobody sees an error.
-func TestRunner_WaitsForWhatDoesNotCome_TellsOnce(t *testing.T) {
+// While a Loop or a late run waits, it returns no error.
+func TestRunner_WaitsForADenialThatDoesNotPass_LogsOnce(t *testing.T) {
 	for how, wait := range map[string]func(context.Context, *Runner) error{
 		"loop": func(ctx context.Context, r *Runner) error { return r.Loop(ctx) },
 		"run late": func(ctx context.Context, r *Runner) error {
@@ -152,15 +153,15 @@ func TestRunner_WaitsForWhatDoesNotCome_TellsOnce(t *testing.T) {
 				defer cancel()
 				_ = wait(ctx, NewRunner(s.client.Semaphore("export"), untilEnded))
 				if n := strings.Count(s.log.String(), "level=WARN"); n != 1 {
-					t.Errorf("%d warnings:\n%s", n, s.log.String())
+					t.Errorf("logged %d warnings, want 1:\n%s", n, s.log.String())
 				}
 			})
 		})
 	}
 }
 
-// A process that is started again under the same holder id in the middle of a firing is denied by its own former
-// permit. That is not "another process runs it".
+// A process that is restarted with the same holder id during a firing is denied by its own former permit. No other
+// process runs that firing.
 func TestRunDue_FiringClaimedByTheOwnIdentity_IsAnError(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		due := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
@@ -172,18 +173,18 @@ func TestRunDue_FiringClaimedByTheOwnIdentity_IsAnError(t *testing.T) {
 		s.a.tryAcquire = deniesWith(&d)
 		own := NewRunner(s.client.Semaphore("export", WithHolderID("worker")), untilEnded)
 		if _, ok := errors.AsType[*DeniedError](own.RunDue(t.Context(), due)); !ok || !strings.Contains(s.log.String(), "the job does not run") {
-			t.Errorf("nothing is said of it:\n%s", s.log.String())
+			t.Errorf("RunDue() is not a logged *DeniedError; the log is:\n%s", s.log.String())
 		}
 		if want := `gkctl explain export --group prod --acquirer app1 --holder-id worker --firing export@2026-01-31T02:00:00Z`; !strings.Contains(s.log.String(), want) {
-			t.Errorf("the log lacks %s:\n%s", want, s.log.String())
+			t.Errorf("the log does not contain %s:\n%s", want, s.log.String())
 		}
 		other := NewRunner(s.client.Semaphore("export", WithHolderID("other")), untilEnded)
 		if err := other.RunDue(t.Context(), due); err != nil {
-			t.Errorf("another runs it: %v", err)
+			t.Errorf("claimed by another identity: RunDue() = %v, want nil", err)
 		}
 		claim.State = gatekeeperv1.FiringState_FIRING_STATE_SPENT
 		if err := own.RunDue(t.Context(), due); err != nil {
-			t.Errorf("it is over: %v", err)
+			t.Errorf("spent: RunDue() = %v, want nil", err)
 		}
 	})
 }
@@ -192,11 +193,11 @@ func TestUnrunnable_ManySemaphores_IsBounded(t *testing.T) {
 	u := unrunnable{}
 	for i := range 3 * maxUnrunnable {
 		if !u.changed(denialKey{semaphore: fmt.Sprint(i)}, "cause") {
-			t.Fatal("not told")
+			t.Fatal("changed() = false, want true")
 		}
 	}
 	if len(u.logged) > maxUnrunnable {
-		t.Errorf("%d are remembered", len(u.logged))
+		t.Errorf("%d denials are recorded, want at most maxUnrunnable", len(u.logged))
 	}
 }
 
@@ -209,7 +210,7 @@ func TestExplainCommand_IsForAShell(t *testing.T) {
 		"gkctl explain export --group prod --acquirer app1 --firing 'nightly run'": {Semaphore: "export", Group: "prod", Acquirer: "app1", asked: &acquisition{firing: &gatekeeperv1.Firing{Name: "nightly run"}}},
 	} {
 		if got := d.ExplainCommand(); got != want {
-			t.Errorf("%s\nwant %s", got, want)
+			t.Errorf("ExplainCommand() = %s, want %s", got, want)
 		}
 	}
 }

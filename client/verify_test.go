@@ -33,19 +33,19 @@ func TestVerify_Live_IsAVerification(t *testing.T) {
 		})
 		v := must(c.Verify(t.Context(), "job", 7))(t)
 		if asked.GetSemaphore() != "job" || asked.GetToken() != 7 || v.Permit.GetToken() != 7 || v.Revision != 9 || v.Stopping || v.Message != "" {
-			t.Errorf("asked %v, got %+v", asked, v)
+			t.Errorf("sent %v, got %+v", asked, v)
 		}
 	})
 }
 
-func TestVerify_ToldToStop_IsStopping(t *testing.T) {
+func TestVerify_HolderMustStop_IsStopping(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		stopping := &gatekeeperv1.Permit{Token: 7, Stop: gatekeeperv1.StopCause_STOP_CAUSE_REVOKED}
 		a.set(func(s *server) {
 			s.verify = verified(&gatekeeperv1.VerifyResponse{Valid: true, Permit: stopping, Message: "it hangs"})
 		})
 		if v, err := c.Verify(t.Context(), "job", 7); err != nil || !v.Stopping || v.Message != "it hangs" {
-			t.Errorf("got %+v, %v", v, err)
+			t.Errorf("Verify() = %+v, %v", v, err)
 		}
 	})
 }
@@ -58,12 +58,12 @@ func TestVerify_NotValid_IsAnErrorThatSaysWhy(t *testing.T) {
 		v, err := c.Verify(t.Context(), "job", 7)
 		e, ok := errors.AsType[*NotValidError](err)
 		if !ok || v != nil || e.Semaphore != "job" || e.Token != 7 || e.Revision != 4 || e.Error() != "it was released" {
-			t.Errorf("got %+v, %#v", v, err)
+			t.Errorf("Verify() = %+v, %#v", v, err)
 		}
 	})
 }
 
-// Silence says nothing of the token, and is asked about again.
+// If a server cannot confirm its answer, the state of the token is unknown, and another server is asked.
 func TestVerify_NotConfirmed_IsAskedElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
@@ -86,7 +86,7 @@ func TestVerify_NotConfirmed_IsAskedElsewhere(t *testing.T) {
 		})
 		_, err := c.Verify(ctx, "", 7)
 		if !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) || errors.As(err, new(*NotValidError)) {
-			t.Errorf("got %v", err)
+			t.Errorf("Verify() error = %v, want ErrUnavailable without an unknown outcome", err)
 		}
 	})
 }

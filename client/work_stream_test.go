@@ -7,8 +7,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A permit is counted from the frame that a grant names, or from an earlier one. A worker that sends hundreds of frames
-// a second remembers few of them, and a grant may name one that was sent seconds ago.
+// A permit counts from the frame that its grant names, or from an earlier one. A worker that sends hundreds of frames a
+// second remembers only some of them, and a grant may name a frame that was sent seconds ago.
 func TestWorkStream_FrameOfAGrant_IsFoundOrOneShortlyBeforeIt(t *testing.T) {
 	clock := &stepClock{}
 	w := &WorkStream{client: &Client{settings: &settings{clock: clock}}}
@@ -23,20 +23,20 @@ func TestWorkStream_FrameOfAGrant_IsFoundOrOneShortlyBeforeIt(t *testing.T) {
 		frame := w.frame - back
 		at, ok := w.sentBefore(frame)
 		if !ok || at > sent[frame] || at < sent[frame]-frameGap {
-			t.Fatalf("frame %d, sent at %v: counted from %v, %v", frame, sent[frame], at, ok)
+			t.Fatalf("frame %d was sent at %v: sentBefore() = %v, %v", frame, sent[frame], at, ok)
 		}
 	}
 	for _, unknown := range []uint64{0, 1, w.frame + 1} {
 		if at, ok := w.sentBefore(unknown); ok {
-			t.Errorf("frame %d: counted from %v", unknown, at)
+			t.Errorf("sentBefore(%d) = %v, want none", unknown, at)
 		}
 	}
 	if len(w.sent) > keptFrames {
-		t.Errorf("%d frames are remembered", len(w.sent))
+		t.Errorf("%d frames are remembered, want at most keptFrames", len(w.sent))
 	}
 }
 
-// stepClock shows the time that a test sets.
+// stepClock is a clock that the test sets.
 type stepClock struct {
 	Clock
 

@@ -219,9 +219,9 @@ func (p *Permit) stallsAt() time.Duration {
 
 // Release gives the permit back. The job must have stopped. The permit ends immediately: its context ends with
 // ErrReleased, and Done is closed. Only then are the servers notified, until one of them answers, ctx ends, or no
-// server can hold the permit any more. That takes the time left of the permit, its duration again, because a new leader
-// restarts it, and a few seconds. If ctx has already ended, Release still tries for a short time. Pass a ctx that ends
-// when the process must exit.
+// server can hold the permit any longer. The last case takes the permit's remaining time, plus its duration, because a
+// new leader restarts it, plus a few seconds. If ctx has already ended, Release still tries for a short time. Pass a ctx
+// that ends when the process must exit.
 //
 // It returns nil if this release, or a repeat of it, freed the slot. It returns an *EndedError if the permit had
 // already ended, for example by expiring. It returns an *UnavailableError if no server answered: then Release may be
@@ -281,13 +281,12 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 // maxFailure is how many bytes of an error are sent with a release. Servers keep fewer.
 const maxFailure = 1024
 
-// cutText returns the beginning of s, at most most bytes, as valid UTF-8.
+// cutText cuts s to most bytes and keeps it valid UTF-8.
 func cutText(s string, most int) string {
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 
-// sendRelease makes attempts for at most within. It replaces Permits().Release, whose time limit does not depend on the
-// permit.
+// sendRelease retries a release for at most the duration within. Permits().Release has no such limit.
 func (c *Client) sendRelease(ctx context.Context, within time.Duration, q *gatekeeperv1.ReleaseRequest) (r *gatekeeperv1.ReleaseResponse, err error) {
 	how := call{repeatable: true, held: true, timeout: c.settings.attemptTimeout, within: within}
 	err = c.do(ctx, how, func(ctx context.Context, conn *link) (err error) {

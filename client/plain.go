@@ -43,7 +43,7 @@ func grpcStatus(err error) (*status.Status, bool) {
 
 const (
 	plainTooLate = "no answer in time"
-	plainCut     = "the connection was cut"
+	plainCut     = "the connection was closed"
 	plainForeign = "the server at that address does not speak gRPC: is it the wrong port?"
 	plainNoTLS   = "the server at that address does not speak TLS, which this client uses"
 

@@ -67,11 +67,11 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 	}{
 		{"no server", "127.0.0.1:1", false, "nothing listens there"},
 		{"unknown host", "nobody.invalid:7420", false, ""},          // the text depends on the name service
-		{"connection closed", cut, false, "the connection was cut"}, // before or after the preface
+		{"connection closed", cut, false, "the connection was closed"}, // before or after the preface
 		{"silent", silent, false, "no answer in time"},
 		{"web server", web, false, "the server at that address does not speak gRPC"},
 		{"web server, TLS", web, true, "the server at that address does not speak TLS"},
-		{"TLS, plain", secure.Listener.Addr().String(), false, "the connection was cut"},
+		{"TLS, plain", secure.Listener.Addr().String(), false, "the connection was closed"},
 		{"unknown authority", secure.Listener.Addr().String(), true, "the server's certificate is not trusted: certificate signed by unknown authority"},
 		{"other service", l.Addr().String(), false, "the server does not know this call: it is older than this client, or is not Gatekeeper"},
 	} {

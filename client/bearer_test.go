@@ -47,8 +47,8 @@ func (s *bearerServer) calls() []string {
 	return s.heard
 }
 
-// bearing starts a server, and returns its address and the option to dial it with TLS.
-func bearing(t *testing.T, s *bearerServer) (address string, with Option) {
+// serveBearer starts a server, and returns its address and the option to dial it with TLS.
+func serveBearer(t *testing.T, s *bearerServer) (address string, with Option) {
 	ours := newAuthority(t, "ours")
 	cfg := &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", time.Now().Add(time.Hour))}}
 	return serveTLS(t, cfg, s), WithTLS(TLS{CAFile: ours.file})
@@ -67,7 +67,7 @@ func askWith(t *testing.T, c *Client, s *bearerServer) (heard string, err error)
 func TestWithBearerTokenFile_FileReplaced_NextCallSendsTheNewToken(t *testing.T) {
 	t.Parallel()
 	s := new(bearerServer)
-	address, with := bearing(t, s)
+	address, with := serveBearer(t, s)
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(text string) {
 		t.Helper()
@@ -101,7 +101,7 @@ func TestWithBearerTokenFile_FileReplaced_NextCallSendsTheNewToken(t *testing.T)
 func TestWithBearerTokenFile_ProjectedVolumeRenewed_NextCallSendsTheNewToken(t *testing.T) {
 	t.Parallel()
 	s := new(bearerServer)
-	address, with := bearing(t, s)
+	address, with := serveBearer(t, s)
 	volume := t.TempDir()
 	in := func(name string) string { return filepath.Join(volume, name) }
 	renew := func(dir, text string) {
@@ -135,27 +135,27 @@ func TestWithBearerTokenFile_ProjectedVolumeRenewed_NextCallSendsTheNewToken(t *
 	}
 }
 
-// lettingServer accepts calls with the token "one", and then ends their streams, as a server does when a token expires.
-type lettingServer struct {
+// expiringServer accepts calls with the token "one", and then ends their streams, as a server does when a token ends.
+type expiringServer struct {
 	benchServer
 	gatekeeperv1.UnimplementedWatchServiceServer
 	refusal error
 }
 
-func showsOne(ctx context.Context) bool {
+func hasTokenOne(ctx context.Context) bool {
 	return metadata.ValueFromIncomingContext(ctx, "authorization")[0] == "Bearer one"
 }
 
-func (s *lettingServer) Acquire(_ *gatekeeperv1.AcquireRequest, stream grpc.ServerStreamingServer[gatekeeperv1.AcquireResponse]) error {
-	if showsOne(stream.Context()) {
+func (s *expiringServer) Acquire(_ *gatekeeperv1.AcquireRequest, stream grpc.ServerStreamingServer[gatekeeperv1.AcquireResponse]) error {
+	if hasTokenOne(stream.Context()) {
 		_ = stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: 1}}})
 		return s.refusal
 	}
 	return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Denial{Denial: &gatekeeperv1.Denial{}}})
 }
 
-func (s *lettingServer) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
-	if showsOne(stream.Context()) {
+func (s *expiringServer) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
+	if hasTokenOne(stream.Context()) {
 		_ = stream.Send(&gatekeeperv1.WatchResponse{Revision: 1})
 		return s.refusal
 	}
@@ -167,7 +167,7 @@ func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextOneIsUsed(t *testing.T)
 	t.Parallel()
 	refusal := must(status.New(codes.Unauthenticated, "it has expired").WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reasonUnauthenticated}))(t).Err()
 	ours := newAuthority(t, "ours")
-	address := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", time.Now().Add(time.Hour))}}, &lettingServer{refusal: refusal})
+	address := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", time.Now().Add(time.Hour))}}, &expiringServer{refusal: refusal})
 	for _, renewed := range []bool{true, false} {
 		var asked atomic.Int32
 		c := must(Dial(t.Context(), []string{address}, WithTLS(TLS{CAFile: ours.file}), WithBearerToken(func(context.Context) (string, error) {
@@ -205,7 +205,7 @@ func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextOneIsUsed(t *testing.T)
 func TestWithBearerToken_SourceHasNone_CallIsUnauthenticatedAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	s := new(bearerServer)
-	address, with := bearing(t, s)
+	address, with := serveBearer(t, s)
 	for _, c := range []struct {
 		token string
 		err   error
@@ -232,7 +232,7 @@ func TestRefusals_OfCallers_AreTypedAndNotRepeated(t *testing.T) {
 		return must(status.New(code, "no").WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reason, Metadata: metadata}))(t).Err()
 	}
 	s := &bearerServer{refusal: refusal(codes.Unauthenticated, reasonUnauthenticated, nil)}
-	address, with := bearing(t, s)
+	address, with := serveBearer(t, s)
 	c := must(Dial(t.Context(), []string{address, "127.0.0.1:1"}, with))(t)
 	defer c.Close()
 	c.router.mu.Lock()
@@ -250,7 +250,7 @@ func TestRefusals_OfCallers_AreTypedAndNotRepeated(t *testing.T) {
 
 func TestDial_InvalidBearerToken_ReturnsSpecificError(t *testing.T) {
 	s := new(bearerServer)
-	address, with := bearing(t, s)
+	address, with := serveBearer(t, s)
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte("secret word"), 0o600); err != nil {
 		t.Fatal(err)

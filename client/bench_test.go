@@ -77,7 +77,7 @@ func BenchmarkTryAcquire_Release(b *testing.B) {
 // stream.
 func BenchmarkRenewer_Round(b *testing.B) {
 	const permits = 10_000
-	k, clock := restingRenewer(b)
+	k, clock := idleRenewer(b)
 	for token := range uint64(permits) {
 		k.granted(b, token+1, 30*time.Second)
 	}

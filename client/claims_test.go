@@ -212,7 +212,7 @@ func TestRelease_NamesTheIdentity(t *testing.T) {
 
 // A Client must not keep the claims of unanswered releases forever.
 func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *testing.T) {
-	k, clock := restingRenewer(t)
+	k, clock := idleRenewer(t)
 	const many = 10_000
 	for i := range uint64(many) {
 		id := fmt.Sprintf("worker-%d", i)

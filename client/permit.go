@@ -220,8 +220,8 @@ func (p *Permit) stallsAt() time.Duration {
 // Release gives the permit back. The job must have stopped. The permit ends immediately: its context ends with
 // ErrReleased, and Done is closed. Only then are the servers notified, until one of them answers, ctx ends, or no
 // server can hold the permit any longer. The last case takes the permit's remaining time, plus its duration, because a
-// new leader restarts it, plus a few seconds. If ctx has already ended, Release still tries for a short time. Pass a ctx
-// that ends when the process must exit.
+// new leader restarts it, plus a few seconds. If ctx has already ended, Release still tries for a short time. Pass a
+// ctx that ends when the process must exit.
 //
 // It returns nil if this release, or a repeat of it, freed the slot. It returns an *EndedError if the permit had
 // already ended, for example by expiring. It returns an *UnavailableError if no server answered: then Release may be

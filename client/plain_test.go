@@ -66,7 +66,7 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 		want           string
 	}{
 		{"no server", "127.0.0.1:1", false, "nothing listens there"},
-		{"unknown host", "nobody.invalid:7420", false, ""},          // the text depends on the name service
+		{"unknown host", "nobody.invalid:7420", false, ""},             // the text depends on the name service
 		{"connection closed", cut, false, "the connection was closed"}, // before or after the preface
 		{"silent", silent, false, "no answer in time"},
 		{"web server", web, false, "the server at that address does not speak gRPC"},

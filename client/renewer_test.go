@@ -11,8 +11,8 @@ type handClock struct{ now time.Duration }
 
 func (c *handClock) Now() time.Duration { return c.now }
 
-// restingRenewer returns a renewer whose goroutines do not run; the test does their work.
-func restingRenewer(t testing.TB) (*renewer, *handClock) {
+// idleRenewer returns a renewer whose goroutines do not run; the test does their work.
+func idleRenewer(t testing.TB) (*renewer, *handClock) {
 	clock := &handClock{now: time.Hour}
 	c := &Client{settings: &settings{clock: clock}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
@@ -53,7 +53,7 @@ func (r *renewer) rest() {
 }
 
 func TestRenewer_PermitThatIsDueBeforeTheAlarms_WakesBoth(t *testing.T) {
-	k, _ := restingRenewer(t)
+	k, _ := idleRenewer(t)
 	k.rest() // for an hour, because there is no permit
 	k.granted(t, 1, time.Minute)
 	if !woken(&k.serving) || !woken(&k.watching) {
@@ -67,7 +67,7 @@ func TestRenewer_PermitThatIsDueBeforeTheAlarms_WakesBoth(t *testing.T) {
 }
 
 func TestRenewer_PermitThatIsDueAfterTheAlarms_WakesNeither(t *testing.T) {
-	k, clock := restingRenewer(t)
+	k, clock := idleRenewer(t)
 	k.granted(t, 1, time.Second) // due within 0.4 s
 	k.rest()
 	clock.now += 10 * time.Millisecond
@@ -78,7 +78,7 @@ func TestRenewer_PermitThatIsDueAfterTheAlarms_WakesNeither(t *testing.T) {
 }
 
 func TestRenewer_PermitOfAMachineThatWasSuspended_WakesBoth(t *testing.T) {
-	k, clock := restingRenewer(t)
+	k, clock := idleRenewer(t)
 	k.granted(t, 1, time.Minute)
 	k.rest()
 	clock.now += time.Minute // the timers have not advanced
@@ -89,7 +89,7 @@ func TestRenewer_PermitOfAMachineThatWasSuspended_WakesBoth(t *testing.T) {
 }
 
 func TestPermit_RefreshWhileServeSleeps_WakesIt(t *testing.T) {
-	k, _ := restingRenewer(t)
+	k, _ := idleRenewer(t)
 	p := k.granted(t, 1, time.Minute)
 	k.rest()
 	must(k.ask(p))(t)

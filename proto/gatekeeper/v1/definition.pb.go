@@ -194,7 +194,7 @@ const (
 	DefinitionState_DEFINITION_STATE_UNSPECIFIED DefinitionState = 0
 	// A permit is held.
 	DefinitionState_DEFINITION_STATE_RUNNING DefinitionState = 1
-	// No slot is occupied.
+	// None of the others.
 	DefinitionState_DEFINITION_STATE_IDLE DefinitionState = 2
 	// Its queue has a waiter. An idle worker does not count; see Waiter.
 	DefinitionState_DEFINITION_STATE_WAITING DefinitionState = 3
@@ -209,8 +209,11 @@ const (
 	DefinitionState_DEFINITION_STATE_DENIED DefinitionState = 8
 	// A pattern cannot be used; see disabled.
 	DefinitionState_DEFINITION_STATE_DISABLED DefinitionState = 9
-	// The state DENIED applies, and cordons are the only reason.
+	// A cordon is why nobody gets a permit: cordons catch all known callers that its patterns match, or it is DENIED and
+	// a caller gets permits again once a cordon is removed.
 	DefinitionState_DEFINITION_STATE_CORDONED DefinitionState = 10
+	// Its patterns match none of the callers that were seen asking for any semaphore. It probably has a typo.
+	DefinitionState_DEFINITION_STATE_UNMATCHED DefinitionState = 11
 )
 
 // Enum value maps for DefinitionState.
@@ -227,6 +230,7 @@ var (
 		8:  "DEFINITION_STATE_DENIED",
 		9:  "DEFINITION_STATE_DISABLED",
 		10: "DEFINITION_STATE_CORDONED",
+		11: "DEFINITION_STATE_UNMATCHED",
 	}
 	DefinitionState_value = map[string]int32{
 		"DEFINITION_STATE_UNSPECIFIED": 0,
@@ -240,6 +244,7 @@ var (
 		"DEFINITION_STATE_DENIED":      8,
 		"DEFINITION_STATE_DISABLED":    9,
 		"DEFINITION_STATE_CORDONED":    10,
+		"DEFINITION_STATE_UNMATCHED":   11,
 	}
 )
 
@@ -2876,7 +2881,7 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x13MISFIRE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fMISFIRE_SKIP\x10\x01\x12\x10\n" +
 	"\fMISFIRE_ONCE\x10\x02\x12\x10\n" +
-	"\fMISFIRE_EACH\x10\x03*\xd9\x02\n" +
+	"\fMISFIRE_EACH\x10\x03*\xf9\x02\n" +
 	"\x0fDefinitionState\x12 \n" +
 	"\x1cDEFINITION_STATE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18DEFINITION_STATE_RUNNING\x10\x01\x12\x19\n" +
@@ -2889,7 +2894,8 @@ const file_gatekeeper_v1_definition_proto_rawDesc = "" +
 	"\x17DEFINITION_STATE_DENIED\x10\b\x12\x1d\n" +
 	"\x19DEFINITION_STATE_DISABLED\x10\t\x12\x1d\n" +
 	"\x19DEFINITION_STATE_CORDONED\x10\n" +
-	"*\x9b\x01\n" +
+	"\x12\x1e\n" +
+	"\x1aDEFINITION_STATE_UNMATCHED\x10\v*\x9b\x01\n" +
 	"\n" +
 	"MissedKind\x12\x1b\n" +
 	"\x17MISSED_KIND_UNSPECIFIED\x10\x00\x12\x1c\n" +

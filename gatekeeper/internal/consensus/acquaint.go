@@ -9,10 +9,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// acquaint meets every other member once, so that each knows the data folders of all: Raft alone connects a follower to
-// another only when one of them asks for votes, and then a member that has lost its data would pass for the one that it
-// was. It meets them again while this member hears of no leader, when the members change, and when somebody connects
-// and states what is not known yet: only what a member answers at its own address is believed.
+// acquaint dials every other member once, so that each member learns the data directories of all. Raft itself connects
+// two followers only when one of them requests votes, and by then a member that has lost its data would pass for the
+// one that it was. acquaint dials all members again while this member hears from no leader, when the membership
+// changes, and when a peer connects and states something new. Only what a member answers at its configured address is
+// believed.
 func (n *Node) acquaint() {
 	ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat)
 	defer ticker.Stop()
@@ -31,7 +32,7 @@ func (n *Node) acquaint() {
 		if !all {
 			continue
 		}
-		select { // anybody can have it ask, but not in a tight loop
+		select { // any peer can trigger this, but not in a tight loop
 		case <-time.After(n.cfg.Timeouts.Heartbeat / 8):
 		case <-n.life.Done():
 			return
@@ -39,8 +40,8 @@ func (n *Node) acquaint() {
 	}
 }
 
-// introduce dials all other members, or those that were never met, at once: one that does not answer delays none of
-// them.
+// introduce dials all other members, or only those never met, concurrently, so that an unresponsive one delays none of
+// the others.
 func (n *Node) introduce(servers []raft.Server, all bool) {
 	var dialing sync.WaitGroup
 	defer dialing.Wait()

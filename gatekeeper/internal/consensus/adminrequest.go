@@ -8,22 +8,25 @@ import (
 	"time"
 )
 
-// AdminFileName holds what the owner of the folder has left for the server's next start; see AdminRequest.
+// AdminFileName is the file that holds the request left by the owner of the data directory for the server's next start.
+// See AdminRequest.
 const AdminFileName = "bind-admin.json"
 
-// AdminRequest asks the cluster to make a subject an administrator, in the name of the owner of a member's data folder.
+// AdminRequest asks the cluster to make a subject an administrator, on the authority of the owner of a member's data
+// directory.
 type AdminRequest struct {
 	Subject string `json:"subject"`
 	Binding string `json:"binding"`
-	// Author is the owner of the folder, as it calls itself.
+	// Author is the owner of the data directory, under the name they gave.
 	Author string    `json:"author"`
 	Reason string    `json:"reason,omitempty"`
 	At     time.Time `json:"at"`
 }
 
-// LeaveAdminRequest leaves a request in the data folder dir, whose server does not run, and returns whose folder it is.
-// It replaces one that was left before. The file belongs to the owner of the folder if root leaves it. Errors:
-// ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, ErrSucceeded, and those of the system.
+// LeaveAdminRequest leaves a request in the data directory dir, whose server must not be running, and returns the
+// member and cluster to which the directory belongs. It replaces an earlier request. When root leaves the request, the
+// file is given to the owner of the directory. Errors: ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged,
+// ErrSucceeded, and those of the system.
 func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster ClusterID, err error) {
 	defer func() {
 		if err != nil {
@@ -54,7 +57,7 @@ func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster
 	return r.MemberID, r.ClusterID, err
 }
 
-// AdminRequest is the request in the folder; nil: there is none.
+// AdminRequest returns the request in the data directory, or nil if there is none.
 func (f *Folder) AdminRequest() (*AdminRequest, error) {
 	request := new(AdminRequest)
 	switch err := f.read(AdminFileName, request); {
@@ -66,12 +69,12 @@ func (f *Folder) AdminRequest() (*AdminRequest, error) {
 	return request, nil
 }
 
-// DropAdminRequest removes the request, which was carried out.
+// DropAdminRequest removes the request once it has been carried out.
 func (f *Folder) DropAdminRequest() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	if f.memory != nil {
-		return nil // nobody leaves one there
+		return nil // requests are left on disk only
 	}
 	if err := os.Remove(filepath.Join(f.dir, AdminFileName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -19,13 +19,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// ErrMemberFounded says that another member of a new set belongs to a cluster already, to which this one's folder does
-// not.
+// ErrMemberFounded means that another member of a new set already belongs to a cluster, but this member's data
+// directory does not.
 var ErrMemberFounded = errors.New("consensus: another member belongs to a cluster already")
 
-// Agreement is what Agree needs.
+// Agreement configures Agree.
 type Agreement struct {
-	// Listener takes the other members' questions.
+	// Listener accepts the queries of the other members.
 	Listener net.Listener
 	// Dial makes connections to other members. Default: TCP.
 	Dial   func(ctx context.Context, address string) (net.Conn, error)
@@ -36,22 +36,22 @@ type Agreement struct {
 }
 
 const (
-	// The wait between two rounds of questions doubles between these while nothing happens.
+	// The wait between two rounds of queries doubles from askSoon to askLate while nothing happens.
 	askSoon = 20 * time.Millisecond
 	askLate = time.Second
-	// warnEvery is how long nothing happens before the log says what is waited for, and how long until it says
-	// something new.
+	// warnEvery is how long nothing must happen before the log says what is missing, and the minimum interval until it
+	// logs a different reason.
 	warnEvery = 5 * time.Second
-	// warnAgain is when it says the same again.
+	// warnAgain is the interval after which an unchanged reason is logged again.
 	warnAgain = time.Minute
 )
 
-// Agree has the members of a new set agree on their cluster's id, for a folder that has none. It waits until all of
-// them are there, or ctx ends. The package's documentation says why two ids are never agreed on.
+// Agree has the members of a new set agree on their cluster's id, for a data directory that has none. It waits until
+// all members are up or ctx ends. The package documentation explains why the members never agree on two ids.
 //
-// It returns a listener that takes the place of cfg.Listener: give it to Open. When Agree fails the listener is closed,
-// and the folder is still the caller's. Errors: ErrNotAgreed when ctx ended first, ErrMemberFounded, ErrInvalidMember,
-// and those of the system.
+// It returns a listener that takes the place of cfg.Listener and must be passed to Open. When Agree fails, it closes
+// the listener, and the caller still owns the folder. Errors: ErrNotAgreed when ctx ended first, ErrMemberFounded,
+// ErrInvalidMember, and those of the system.
 func (f *Folder) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -83,11 +83,12 @@ func (f *Folder) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err 
 	return relay, nil
 }
 
-// digest distinguishes sets: their members, with their addresses, and the cluster's name. The form is frozen.
+// digest returns a hash that identifies a set: its members, their addresses, and the cluster's name. The form is
+// frozen.
 func digest(clusterName string, members []Member) string {
 	var all []string
 	for _, m := range members {
-		all = append(all, m.ID+"="+m.PeerAddress) // an id has no =
+		all = append(all, m.ID+"="+m.PeerAddress) // an id contains no =
 	}
 	slices.Sort(all)
 	h := sha256.New()
@@ -98,7 +99,7 @@ func digest(clusterName string, members []Member) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// agreement is one call of Agree.
+// agreement is the state of one call of Agree.
 type agreement struct {
 	folder *Folder
 	layer  *peer.Layer
@@ -108,15 +109,15 @@ type agreement struct {
 	first  string   // the member that draws the id
 	others []Member // all but self, sorted
 
-	news chan struct{} // holds a token when another member says that it stands elsewhere
+	news chan struct{} // holds a token when another member reports a new state
 
 	warnEvery time.Duration
 	quiet     time.Time // when something last happened or was logged
 	warned    string
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards own and said
 	own  standing
-	said map[string]peer.Note // the others' last questions: only a reason to ask them
+	said map[string]peer.Note // the others' last queries: only a reason to query them
 }
 
 func newAgreement(f *Folder, cfg Agreement) *agreement {
@@ -129,7 +130,7 @@ func newAgreement(f *Folder, cfg Agreement) *agreement {
 		a.warnEvery = warnEvery
 	}
 	if f.seed.ClusterID != "" {
-		id, _ := ParseClusterID(f.seed.ClusterID) // was read before
+		id, _ := ParseClusterID(f.seed.ClusterID) // was parsed before
 		a.own = standing{peer.Holds, id}
 	}
 	for _, m := range f.members {
@@ -148,10 +149,10 @@ func (a *agreement) stands() standing {
 	return a.own
 }
 
-// held is the id that this member has stored, for the peer layer.
+// held returns the id that this member has stored, for the peer layer.
 func (a *agreement) held() string { return a.stands().text() }
 
-// text is the id; empty when there is none.
+// text returns the id, or "" if there is none.
 func (s standing) text() string {
 	if s.id.IsZero() {
 		return ""
@@ -159,7 +160,7 @@ func (s standing) text() string {
 	return s.id.String()
 }
 
-// run asks and decides, round after round.
+// run queries the others and decides, round after round.
 func (a *agreement) run(ctx context.Context) error {
 	a.log.Info("this server starts a new cluster, which needs all of its members", slog.Any("members", memberIDs(a.folder.members)))
 	for wait := askSoon; ; wait = min(2*wait, askLate) {
@@ -187,7 +188,7 @@ func (a *agreement) run(ctx context.Context) error {
 		select {
 		case <-a.news:
 			wait = askSoon / 2
-			select { // anybody can claim to have news, but not cause a tight loop
+			select { // any peer can claim to have news, but not cause a tight loop
 			case <-time.After(askSoon):
 			case <-ctx.Done():
 			}
@@ -197,7 +198,7 @@ func (a *agreement) run(ctx context.Context) error {
 	}
 }
 
-// ask asks all other members at once, and returns what they answered, or what keeps them from answering.
+// ask queries all other members concurrently, and returns their states, or why they could not be read.
 func (a *agreement) ask(ctx context.Context) (heard map[string]standing, problems map[string]string) {
 	var mu sync.Mutex // guards the results
 	heard, problems = make(map[string]standing), make(map[string]string)
@@ -244,7 +245,7 @@ func (a *agreement) asked(q peer.Note) (peer.Note, error) {
 	return a.note(q.From, a.own), nil
 }
 
-// become stores how far this member is now, and only then lets others know.
+// become stores this member's new state, and only then lets others see it.
 func (a *agreement) become(next standing) (err error) {
 	if next == drawn {
 		next.id = DrawClusterID()
@@ -276,7 +277,7 @@ func (f *Folder) hold(id ClusterID, set string) error {
 	return nil
 }
 
-// warn says, once in a while, what is waited for.
+// warn logs from time to time what this member is waiting for.
 func (a *agreement) warn(problems map[string]string) {
 	text, now := sentence(problems), time.Now()
 	if text == "" || now.Sub(a.quiet) < a.warnEvery || text == a.warned && now.Sub(a.quiet) < warnAgain {
@@ -286,7 +287,7 @@ func (a *agreement) warn(problems map[string]string) {
 	a.log.Warn("the new cluster cannot start yet", slog.String("waiting_for", text))
 }
 
-// sentence says all problems, in the order of the members.
+// sentence joins all problems, sorted by member.
 func sentence(problems map[string]string) string {
 	var all []string
 	for _, id := range slices.Sorted(maps.Keys(problems)) {

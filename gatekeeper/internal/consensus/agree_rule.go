@@ -9,16 +9,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// standing is how far a member of a new set is: what its folder says.
+// standing is how far a member of a new set has got, according to its data directory.
 type standing struct {
 	state peer.State
-	id    ClusterID // that it holds or has founded; zero when the member did not say
+	id    ClusterID // the id that it holds or has founded; zero if none was stated
 }
 
-// drawn is what the first member becomes when it has to draw an id.
+// drawn is the next state of a first member that must draw an id.
 var drawn = standing{state: peer.Holds} //nolint:gochecknoglobals // a constant
 
-// standingOf reads an answer.
+// standingOf parses an answer.
 func standingOf(n peer.Note) (standing, error) {
 	s := standing{state: n.State}
 	if n.Cluster != "" {
@@ -33,19 +33,19 @@ func standingOf(n peer.Note) (standing, error) {
 	return s, nil
 }
 
-// decide is the rule by which a member of a new set goes on. heard is what the others answered to questions of this
-// process, by member; an answer may be old. It returns what this member stores next. That is own while it has to wait,
-// and waitsFor says for what, by member.
+// decide is the rule by which a member of a new set advances. heard holds the others' answers to queries of this
+// process, by member. An answer may be old. decide returns the state that this member stores next. That is own while it
+// must wait, and then waitsFor says, by member, what it is waiting for.
 //
-// Only the first member draws an id, when all others are empty. The others take the id that it holds. It founds the
-// cluster when all hold its id, and the others follow. A folder never exchanges the id that it holds for another one.
+// Only the first member draws an id, once all others are empty. The others adopt the id that it holds. It founds the
+// cluster when all hold its id, and the others follow. A data directory never replaces the id that it holds.
 func decide(self, first string, own standing, heard map[string]standing, others []string) (next standing, waitsFor map[string]string, err error) {
 	founded, equal := false, 0
 	for _, id := range others {
 		other, answered := heard[id]
 		switch {
 		case !answered:
-		case other.state == peer.Founded && (own.state != peer.Holds || own.id != other.id || self == first): // nobody founds before the first
+		case other.state == peer.Founded && (own.state != peer.Holds || own.id != other.id || self == first): // the first member founds first
 			return own, nil, founds(self, id, own, other, others)
 		case other.state == peer.Founded:
 			founded = true
@@ -72,9 +72,9 @@ func decide(self, first string, own standing, heard map[string]standing, others 
 	return own, waitsFor, nil
 }
 
-// lacks says why the answer of a member does not let this one go on. all: every member has answered.
+// lacks says why a member's answer keeps this member waiting. all reports whether every member has answered.
 func lacks(self, first string, own standing, id string, other standing, all bool) string {
-	stale := "" // the member whose folder is of another start
+	stale := "" // the member whose data directory comes from another start
 	switch {
 	case own.state == peer.Holds && id == first:
 		stale = self
@@ -87,13 +87,13 @@ func lacks(self, first string, own standing, id string, other standing, all bool
 	if stale == id {
 		text = fmt.Sprintf("holds a cluster id that %s does not know", self)
 	}
-	if !all { // a member that is away may have founded that cluster: then its id must be kept
+	if !all { // an absent member may have founded that cluster, and then its id must be kept
 		return text
 	}
 	return text + fmt.Sprintf(", of a start that was not finished: nothing was granted under it; stop %s, empty its data folder, and start it again", stale)
 }
 
-// founds refuses to start beside a member that has data.
+// founds refuses to start next to a member that has data.
 func founds(self, id string, own, other standing, others []string) error {
 	what := "is empty"
 	switch {

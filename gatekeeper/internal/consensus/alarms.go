@@ -11,15 +11,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// transferWatch notices a server that refuses entries for a transfer of leadership that is long over (hashicorp/raft
-// issue 696, open in v1.8.0): a failed transfer can leave it so for ever, in later terms too. Only a restart helps.
+// transferWatch detects a server that keeps refusing entries because of a leadership transfer that ended long ago
+// (hashicorp/raft issue 696, open in v1.8.0). A failed transfer can leave a server in this state forever, in later
+// terms too. Only a restart helps.
 type transferWatch struct {
 	limit   time.Duration
 	refused prometheus.Counter
 	fail    func(error)
 
 	mu    sync.Mutex // guards since
-	since time.Time  // of the first refusal after which nothing was accepted; zero: none
+	since time.Time  // time of the first refusal since an entry was last accepted; zero if none
 }
 
 // saw records the result of submitting an entry to Raft.
@@ -27,7 +28,7 @@ func (w *transferWatch) saw(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !errors.Is(err, raft.ErrLeadershipTransferInProgress) {
-		if !errors.Is(err, raft.ErrEnqueueTimeout) { // which says nothing
+		if !errors.Is(err, raft.ErrEnqueueTimeout) { // a timeout proves nothing
 			w.since = time.Time{}
 		}
 		return
@@ -43,15 +44,15 @@ func (w *transferWatch) saw(err error) {
 	}
 }
 
-// started forgets earlier refusals: a transfer begins now.
+// started forgets earlier refusals, because a new transfer begins.
 func (w *transferWatch) started() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.since = time.Time{}
 }
 
-// snapshotAlarm notices a follower that is sent one snapshot after the other without ever catching up (hashicorp/raft
-// issue 697, open in v1.8.0), because the log behind each is trimmed before it is installed.
+// snapshotAlarm detects a follower that is sent one snapshot after another without ever catching up (hashicorp/raft
+// issue 697, open in v1.8.0), because the log after each snapshot is trimmed before the follower has installed it.
 type snapshotAlarm struct {
 	sent, alarms prometheus.Counter
 	logger       *slog.Logger
@@ -62,13 +63,14 @@ type snapshotAlarm struct {
 
 type snapshotsTo struct {
 	inARow int
-	index  uint64 // of the newest
+	index  uint64 // last entry of the newest snapshot
 }
 
-// tooManySnapshots is how many in a row, without an entry accepted behind any of them, raise the alarm.
+// tooManySnapshots is the number of consecutive snapshots, with no entry accepted after any of them, that raises the
+// alarm.
 const tooManySnapshots = 3
 
-// sending takes note of a snapshot up to index.
+// sending records that a snapshot up to index is being sent.
 func (a *snapshotAlarm) sending(to raft.ServerID, index uint64) {
 	a.sent.Inc()
 	a.mu.Lock()
@@ -83,12 +85,12 @@ func (a *snapshotAlarm) sending(to raft.ServerID, index uint64) {
 	a.mu.Unlock()
 	if inARow >= tooManySnapshots {
 		a.alarms.Inc()
-		a.logger.Error("a follower gets one snapshot after the other and does not catch up; keep more trailing log entries, or relieve its disk and network",
+		a.logger.Error("a follower is sent one snapshot after another and does not catch up; keep more trailing log entries, or relieve its disk and network",
 			"member", string(to), "snapshots", inARow)
 	}
 }
 
-// progress takes note that a follower's log has everything up to index.
+// progress records that a follower's log contains everything up to index.
 func (a *snapshotAlarm) progress(of raft.ServerID, index uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// answers keeps, for each peer, when the latest question of a term was sent that the peer answered with yes.
+// answers records, for each peer, when the latest request of a term was sent that the peer acknowledged.
 type answers struct {
-	// changed holds a token when something was noted since it was last taken.
+	// changed holds a token if an answer was recorded since the token was last taken.
 	changed chan struct{}
 
 	mu     sync.Mutex // guards latest
@@ -20,14 +20,14 @@ type answer struct {
 	term    uint64
 	sent    time.Time
 	matched uint64    // the highest index that the peer's log shares with ours
-	heard   time.Time // when it last said so: a heartbeat is answered also by one whose disk stalls
+	heard   time.Time // when it last acknowledged entries: a peer whose disk stalls still answers heartbeats
 }
 
 func newAnswers() *answers {
 	return &answers{changed: make(chan struct{}, 1), latest: make(map[raft.ServerID]answer)}
 }
 
-// note records that peer said yes in term to a question sent at the given time. A heartbeat has matched 0.
+// note records that peer acknowledged, in term, a request sent at the given time. matched is 0 for a heartbeat.
 func (a *answers) note(peer raft.ServerID, term uint64, sent time.Time, matched uint64) {
 	now := time.Now()
 	a.mu.Lock()
@@ -48,7 +48,7 @@ func (a *answers) note(peer raft.ServerID, term uint64, sent time.Time, matched 
 	signal(a.changed)
 }
 
-// in returns what peer answered in term; zero when nothing.
+// in returns what peer answered in term, or the zero value.
 func (a *answers) in(term uint64, peer raft.ServerID) answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -58,7 +58,7 @@ func (a *answers) in(term uint64, peer raft.ServerID) answer {
 	return answer{}
 }
 
-// signal puts a token into a channel of one, unless there is one.
+// signal puts a token into a channel of capacity 1, unless it already holds one.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

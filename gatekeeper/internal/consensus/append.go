@@ -10,9 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Append proposes an entry. It has been handed to Raft, or certainly not, when Append returns; that can take as long as
-// the heartbeat timeout while this server's disk is busy. What becomes of it is in the Pending, which ends in any case:
-// with the leadership or the server, as unknown.
+// Append proposes an entry. When it returns, the entry either has been handed to Raft or certainly never will be. That
+// can take as long as the heartbeat timeout while this server's disk is busy. The Pending reports the outcome. It
+// always completes: at the latest when the leadership or the server ends, with an unknown outcome.
 //
 // An entry can be appended in a later term than the one in which it was proposed.
 func (n *Node) Append(entry []byte) *Pending {
@@ -39,8 +39,8 @@ func (n *Node) Append(entry []byte) *Pending {
 	return p
 }
 
-// failed says what an error of Raft means for an entry. Three of them are certain; Raft gives them only before it
-// appends.
+// failed translates an error of Raft into the outcome of an entry. For three errors the outcome is certain, because
+// Raft returns them only before it appends the entry.
 func (n *Node) failed(err error) Appended {
 	switch {
 	case errors.Is(err, raft.ErrNotLeader):
@@ -60,17 +60,17 @@ func unknown(why error) Appended {
 	return Appended{Err: fmt.Errorf("%w: %w", ErrUnknownOutcome, why)}
 }
 
-// notLeader names who leads, or says that this server is closed.
+// notLeader returns an error that names the leader, or ErrClosed if this server is closed.
 func (n *Node) notLeader() error {
 	if n.life.Err() != nil {
 		return ErrClosed
 	}
 	leader := n.Leader()
 	if leader.ID == string(n.id) {
-		leader = Leader{} // not promoted yet, or no longer
+		leader = Leader{} // not promoted yet, or no longer leading
 	}
 	return &NotLeaderError{Leader: leader}
 }
 
-// enqueueTimeout bounds the wait for Raft's main loop, not that for the answer.
+// enqueueTimeout bounds the wait for Raft's main loop, not the wait for the result.
 func (n *Node) enqueueTimeout() time.Duration { return n.cfg.Timeouts.Heartbeat }

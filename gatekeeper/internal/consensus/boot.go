@@ -22,12 +22,12 @@ func (n *Node) newRaft() error {
 		var o outcome
 		defer func() {
 			switch r := recover(); {
-			case r == raft.ErrLogNotFound: //nolint:errorlint // a panic's value, as it is
-				o.err = store.Damaged("the log", "entries are missing between what the newest snapshot holds, or the beginning, and the log")
+			case r == raft.ErrLogNotFound: //nolint:errorlint // compares the value of a panic
+				o.err = store.Damaged("the log", "entries are missing between the newest snapshot, or the beginning, and the first entry of the log")
 			case r != nil:
 				o.err = fmt.Errorf("start Raft: %v", r)
 			}
-			done <- o // also when this goroutine was ended
+			done <- o // also when this goroutine exited early
 		}()
 		o.raft, o.err = n.bootAndRun()
 	}()
@@ -38,14 +38,14 @@ func (n *Node) newRaft() error {
 		n.guard.Release()
 		select {
 		case o = <-done:
-		case <-time.After(time.Second): // the disk hangs; closing its files would too, and what hangs may still write
+		case <-time.After(time.Second): // the disk hangs: closing its files would hang too, and the hanging call may still write
 			closeStores := n.stores.close
 			n.stores.close = func() error { return nil }
 			n.cfg.Folder.closeAfter(func() {
 				if o := <-done; o.raft != nil {
-					_ = o.raft.Shutdown().Error() // it never has one
+					_ = o.raft.Shutdown().Error() // always nil
 				}
-				_ = closeStores() // nobody is left who wants to know
+				_ = closeStores() // nobody is left to handle the error
 			})
 		}
 	}
@@ -62,7 +62,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 	}
 	folder := n.cfg.Folder
 	if !hasState && folder.hasBegun() {
-		return nil, store.Damaged(store.RaftFile, "it has neither a term nor an entry, there is no snapshot, and this member had them before")
+		return nil, store.Damaged(store.RaftFile, "it has no term and no entry, and there is no snapshot, although this member had them before")
 	}
 	if !hasState && !folder.file.Joiner {
 		members, err := n.cfg.bootstrap(string(n.id), string(n.address))
@@ -78,7 +78,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 		}
 		hasState = true
 	}
-	if hasState { // of a joiner, the replica says so
+	if hasState { // a joiner begins in the replica instead
 		if err := folder.begin(); err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 	if err == nil {
 		return r, nil
 	}
-	all, _ := s.snapshots.List() // what can be listed is then what Raft stumbles over
+	all, _ := s.snapshots.List() // a snapshot that can be listed is the one that Raft failed on
 	if len(all) == 0 {
 		return nil, err
 	}
@@ -106,9 +106,9 @@ func (n *Node) raftConfig() *raft.Config {
 	cfg.LocalID = n.id
 	cfg.HeartbeatTimeout = n.cfg.Timeouts.Heartbeat
 	cfg.ElectionTimeout = n.cfg.Timeouts.Election
-	// The lease has no part in safety. A shorter one would only make the leader step down more often.
+	// The lease plays no part in safety. A shorter one would only make the leader step down more often.
 	cfg.LeaderLeaseTimeout = n.cfg.Timeouts.Heartbeat
-	cfg.MaxAppendEntries = 32 // of up to 512 KiB, within the transport's timeout
+	cfg.MaxAppendEntries = 32 // of up to 512 KiB each, within the transport's timeout
 	cfg.ShutdownOnRemove = false
 	cfg.SnapshotThreshold = n.cfg.SnapshotThreshold
 	cfg.SnapshotInterval = n.cfg.SnapshotInterval

@@ -8,21 +8,22 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// sample is what the wall clock of a member showed.
+// sample is one reading of a member's wall clock.
 type sample struct {
 	ahead time.Duration
 	at    time.Time
 }
 
-// MemberClock is a member's wall clock, compared with that of the member that asked.
+// MemberClock compares a member's wall clock with that of the member that asked.
 type MemberClock struct {
 	ID    string
 	Voter bool
-	// Ahead is negative when the clock is behind. It is right to half the time that the member took to answer.
+	// Ahead is negative when the clock is behind. It is accurate to within half of the time that the member took to
+	// answer.
 	Ahead time.Duration
 }
 
-// noteClock remembers what a member that was dialed said of its clock. Only ids of members come here.
+// noteClock records the clock reading of a member that was dialed. Callers pass only ids of members.
 func (n *Node) noteClock(s peer.Statement) {
 	if s.Ahead == nil {
 		return
@@ -32,8 +33,8 @@ func (n *Node) noteClock(s peer.Statement) {
 	n.clocks[s.ID] = sample{*s.Ahead, time.Now()}
 }
 
-// Clocks asks every other member what its wall clock shows, and returns those that answered and this member's own.
-// members is how many there are. It takes as long as the slowest answer, 2 s at most.
+// Clocks reads the wall clocks of all other members. It returns the clocks of the members that answered and this
+// member's own, and the number of members in the cluster. It takes as long as the slowest answer, at most 2 s.
 func (n *Node) Clocks() (clocks []MemberClock, members int, err error) {
 	servers, err := n.servers()
 	if err != nil {

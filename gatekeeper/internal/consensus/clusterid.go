@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// ClusterID distinguishes clusters, and the lives of one cluster between offline recoveries. Peers of different ids
-// refuse each other.
+// ClusterID identifies a cluster, and its incarnation between offline recoveries. Peers with different ids refuse each
+// other.
 type ClusterID struct {
 	// Seed is drawn by a single server, or by the first member of a named set, see Folder.Agree.
 	Seed uint64
-	// Incarnation is 1 at first; a recovery draws a new one. A cluster that is restored from a backup has another seed.
+	// Incarnation is 1 at first. A recovery draws a new one. A cluster restored from a backup has another seed.
 	Incarnation uint64
 }
 
-// String is seed.incarnation in hexadecimal, as ParseClusterID reads it. The form is frozen: it is in data folders and
-// snapshots.
+// String returns the id as seed.incarnation in hexadecimal, the form that ParseClusterID reads. The form is frozen,
+// because data directories and snapshots contain it.
 func (c ClusterID) String() string { return fmt.Sprintf("%016x.%x", c.Seed, c.Incarnation) }
 
-// IsZero says that there is no cluster id.
+// IsZero reports whether c is the zero value, which is not the id of a cluster.
 func (c ClusterID) IsZero() bool { return c == ClusterID{} }
 
-// ParseClusterID reads what String wrote.
+// ParseClusterID parses the form that String returns.
 func ParseClusterID(s string) (ClusterID, error) {
 	seed, incarnation, ok := strings.Cut(s, ".")
 	if ok && len(seed) == 16 {
@@ -37,7 +37,7 @@ func ParseClusterID(s string) (ClusterID, error) {
 	return ClusterID{}, fmt.Errorf("consensus: %q is not a cluster id: want 16 hexadecimal digits, a point, and the incarnation", s)
 }
 
-// DrawClusterID draws the id of a new cluster, with a seed that no other has.
+// DrawClusterID draws the id of a new cluster, with a new random seed.
 func DrawClusterID() ClusterID {
 	var b [8]byte
 	rand.Read(b[:]) // never fails, see crypto/rand

@@ -16,15 +16,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// Machine is the replicated state machine. *fsm.Machine is one.
+// Machine is the replicated state machine. *fsm.Machine implements it.
 type Machine interface {
-	// Apply applies an entry. After an error the server stops: nothing was applied, and nothing may be after it.
+	// Apply applies an entry. If it returns an error, nothing was applied, and the server stops because no later entry
+	// may be applied either.
 	Apply(index, term uint64, entry []byte) ([]fsm.Result, error)
 	State() *fsm.State
 	Restore(io.Reader) error
 }
 
-// LogStore is how a data folder keeps its log.
+// LogStore is how a data directory stores its log.
 type LogStore = store.Kind
 
 // The kinds of log stores.
@@ -33,32 +34,33 @@ const (
 	LogStoreWAL  = store.KindWAL
 )
 
-// Timeouts are Raft's. The leader's lease equals Heartbeat: a leader that cannot reach a majority for so long steps
-// down.
+// Timeouts are Raft's timeouts. The leader's lease equals Heartbeat: a leader that cannot reach a majority for that
+// long steps down.
 type Timeouts struct {
 	Heartbeat time.Duration
 	Election  time.Duration
 }
 
-// DefaultTimeouts suit networks and machines that stand still for half a second now and then.
+// DefaultTimeouts returns timeouts for networks and machines that occasionally stall for half a second.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{Heartbeat: 800 * time.Millisecond, Election: 800 * time.Millisecond}
 }
 
-// FastTimeouts fail over sooner, on networks and machines that never stand still for long.
+// FastTimeouts returns shorter timeouts, which fail over sooner, for networks and machines that never stall for long.
 func FastTimeouts() Timeouts {
 	return Timeouts{Heartbeat: 400 * time.Millisecond, Election: 400 * time.Millisecond}
 }
 
-// clientRetry is how long a client may need to find the new leader: a refresh that nobody answers, and the pause before
+// clientRetry is how long a client may need to find the new leader: a refresh without an answer, and the pause before
 // the next one.
 const clientRetry = time.Second
 
-// SmallestDuration is the shortest duration for which a permit outlasts the death of the leader, in whole seconds.
+// SmallestDuration returns the shortest permit duration, in whole seconds, with which a permit survives the death of
+// the leader.
 //
-// Until a new leader grants again, the followers must miss the old one, which takes up to two heartbeat timeouts, and
-// elect another, which takes up to two election timeouts if the first vote is split. Then the client must find it. A
-// client refreshes at a third of the duration and stops the job a fifth before the deadline, which is 2 % early. So a
+// Before a new leader can grant again, the followers must miss the old one, which takes up to two heartbeat timeouts,
+// and elect another, which takes up to two election timeouts if the first vote is split. Then the client must find it.
+// A client refreshes at a third of the duration and stops the job a fifth before the deadline, which is 2 % early. So a
 // leader that dies just before it answers leaves 44 % of the duration.
 func (t Timeouts) SmallestDuration() time.Duration {
 	const left = 0.44
@@ -66,29 +68,29 @@ func (t Timeouts) SmallestDuration() time.Duration {
 	return (time.Duration(float64(failover)/left) + time.Second - 1).Truncate(time.Second)
 }
 
-// Config is what Open needs. Folder and Machine are required, and one of PeerListener and PeerAddress.
+// Config configures Open. Folder and Machine are required, and one of PeerListener and PeerAddress.
 type Config struct {
 	// Folder is owned by the node once Open succeeded.
 	Folder  *Folder
 	Machine Machine
 
-	// LogStore is how a new folder keeps its log; one that exists must have that kind. Default: that of the folder,
-	// LogStoreBolt for a new one.
+	// LogStore is how a new data directory stores its log. An existing directory must already use this kind. Default:
+	// the kind of the existing directory, LogStoreBolt for a new one.
 	LogStore LogStore
 
-	// PeerListener takes the peers' connections; without it Open listens on PeerAddress. It is owned by the node once
+	// PeerListener accepts connections from peers. If it is nil, Open listens on PeerAddress. The node owns it once
 	// Open succeeded.
 	PeerListener net.Listener
 	// PeerDial makes connections to other members. Default: TCP.
 	PeerDial    func(ctx context.Context, address string) (net.Conn, error)
 	PeerAddress string
-	// AdvertisePeer is the address by which other members reach this one. Default: this member's own in Members, else
-	// that of the listener. It is never an unspecified one like 0.0.0.0.
+	// AdvertisePeer is the address at which other members reach this one. Default: this member's own in Members, else
+	// that of the listener. It must not be an unspecified address such as 0.0.0.0.
 	AdvertisePeer string
 	// APIAddress is the advertised address of this member's API, sent to peers.
 	APIAddress string
-	// Members are the named set that starts a new cluster together, equal on all of them; empty for a single server.
-	// They are read only while the folder has no state, and never by a joiner.
+	// Members is the named set that starts a new cluster together. It must be the same on all of them, and is empty for
+	// a single server. It is read only while the data directory has no state, and never by a joiner.
 	Members []Member
 
 	// Level is the newest feature level that this member supports. Default 1.
@@ -97,30 +99,30 @@ type Config struct {
 	Timeouts Timeouts    // default DefaultTimeouts
 	TLS      certs.Files // zero: peers talk in the clear
 
-	// StoreTimeout is how long a store call may take before it is a fault. Default 10 s.
+	// StoreTimeout is how long a store call may take before it counts as a fault. Default 10 s.
 	StoreTimeout time.Duration
-	// A snapshot is taken when SnapshotThreshold entries are newer than the last, looked at each SnapshotInterval to
-	// twice that. TrailingLogs older entries stay, so that a follower that was away needs no snapshot. Defaults 20 000,
-	// 30 s and 100 000.
+	// A snapshot is taken when more than SnapshotThreshold entries are newer than the last one. This is checked at
+	// random intervals between SnapshotInterval and twice that. TrailingLogs older entries stay in the log, so that a
+	// follower that was away does not need a snapshot. Defaults: 20 000, 30 s and 100 000.
 	SnapshotThreshold uint64
 	SnapshotInterval  time.Duration
 	TrailingLogs      uint64
 
-	// Retired says that a member id was used before and must not be taken again. Optional.
+	// Retired reports whether a member id was used before and must not be used again. Optional.
 	Retired func(id string) bool
-	// Retire has the cluster remember that a member id must not be taken again. It is called on the leader, before the
-	// member is removed, and may be called again for the same id. Optional.
+	// Retire makes the cluster remember that a member id must not be used again. It is called on the leader before the
+	// member is removed, possibly several times for the same id. Optional.
 	Retire func(ctx context.Context, id string) error
 
-	// WallClock shows the time that this member states to the others, see Clocks. Default: time.Now.
+	// WallClock returns the time that this member reports to the others, see Clocks. Default: time.Now.
 	WallClock func() time.Time
 
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 }
 
-// transportTimeout is how long a peer may take to answer. A follower answers what it has to store after a sync or a
-// snapshot, so it must be patient; it plays no part in fail-over.
+// transportTimeout is how long a peer may take to respond. A follower responds to entries only after a sync, and to a
+// snapshot only after installing it, so the timeout is generous. It plays no part in failover.
 const transportTimeout = 2 * time.Second
 
 // slowCall is how long a store call may take before it is logged.
@@ -159,7 +161,7 @@ func (c *Config) setDefaults() {
 	}
 }
 
-// advertise is the address by which peers reach a member that listens on listener.
+// advertise returns the address at which peers reach a member that listens on listener.
 func (c *Config) advertise(id string, listener net.Addr) (string, error) {
 	own := ""
 	for _, m := range c.Members {
@@ -179,7 +181,7 @@ func (c *Config) advertise(id string, listener net.Addr) (string, error) {
 	return address, checkAddress(address)
 }
 
-// checkAddress refuses addresses that mean another host to everyone who reads them.
+// checkAddress rejects addresses that mean a different host to each reader.
 func checkAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -194,7 +196,7 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// checkMemberID keeps ids to what fits in file names, addresses and log lines.
+// checkMemberID restricts ids to characters that fit in file names, addresses and log lines.
 func checkMemberID(id string) error {
 	ok := len(id) >= 1 && len(id) <= 64
 	for _, r := range id {
@@ -206,7 +208,7 @@ func checkMemberID(id string) error {
 	return nil
 }
 
-// bootstrap returns the named set to start with.
+// bootstrap returns the set of members to bootstrap with.
 func (c *Config) bootstrap(id, address string) ([]Member, error) {
 	if len(c.Members) == 0 {
 		return []Member{{ID: id, PeerAddress: address}}, nil

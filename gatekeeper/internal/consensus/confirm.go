@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// leadership is what Confirm needs of Raft.
+// leadership is the part of Raft that Confirm uses.
 type leadership interface {
 	CurrentTerm() uint64
 	State() raft.RaftState
@@ -21,35 +21,35 @@ type leadership interface {
 	VerifyLeader() raft.Future
 }
 
-// confirmer answers Confirm for all callers with as few rounds of heartbeats as possible. See the package's
-// documentation for what it proves.
+// confirmer answers Confirm for all callers with as few rounds of heartbeats as possible. The package documentation
+// explains what it proves.
 type confirmer struct {
 	raft    leadership
 	self    raft.ServerID
 	answers *answers
-	again   time.Duration // after how long without a majority a round is started again
-	bound   time.Duration // how long a caller waits at most
-	rounds  func()        // counts
-	// spawn runs what waits for Raft on a separate goroutine; false when this server closes.
+	again   time.Duration // how long to wait for a majority before starting another round
+	bound   time.Duration // maximum time that a caller waits
+	rounds  func()        // counts the rounds started
+	// spawn runs a function that waits for Raft on a separate goroutine. It returns false when this server is closing.
 	spawn func(func()) bool
 
-	woken chan struct{} // holds a token when a caller came that no round under way sees to, or a leadership ended
+	woken chan struct{} // holds a token when a caller arrived that no pending round covers, or a leadership ended
 
-	begun    uint64        // rounds that Raft was asked for; run's alone
-	answered atomic.Uint64 // the latest of them that Raft is known to be done with
+	begun    uint64        // rounds requested from Raft; used only by run
+	answered atomic.Uint64 // the latest of them that Raft is known to have finished
 
-	// proven is the latest that was found for waiters. What was proven once stays true.
+	// proven is the latest proof found for the waiters. A proof stays valid forever.
 	proven atomic.Pointer[proof]
 
 	mu      sync.Mutex // guards what follows
 	waiters []*waiter
-	// asked: a round is under way for some of the waiters. A waiter that comes now is considered when the round is
-	// answered or times out.
+	// asked reports whether a round is pending for some of the waiters. A waiter that arrives now is considered when
+	// the round completes or times out.
 	asked  bool
 	closed bool
 }
 
-// proof says that this server led in term at or after latest, and whether it is the only voter.
+// proof states that this server led in term at or after latest, and whether it is the only voter.
 type proof struct {
 	term   uint64
 	latest time.Time
@@ -59,7 +59,7 @@ type proof struct {
 type waiter struct {
 	term uint64
 	t    time.Time
-	late time.Time   // when it gets errNoAnswer; zero: its context has a deadline
+	late time.Time   // when it gets errNoAnswer; zero if its context has a deadline
 	tell func(error) // must not block
 }
 
@@ -68,14 +68,14 @@ var (
 	errNoAnswer = errors.New("no majority of the voters answered in time")
 )
 
-// newConfirmer returns a confirmer for a leader with the given lease. A round that finds no majority is started again
-// as often as Raft sends heartbeats anyway.
+// newConfirmer returns a confirmer for a leader with the given lease. A round that finds no majority is restarted as
+// often as Raft sends heartbeats anyway.
 func newConfirmer(r leadership, self raft.ServerID, a *answers, lease time.Duration, rounds func(), spawn func(func()) bool) *confirmer {
 	return &confirmer{raft: r, self: self, answers: a, again: lease / 10, bound: 2 * lease, rounds: rounds, spawn: spawn,
 		woken: make(chan struct{}, 1)}
 }
 
-// confirm returns nil when this server still led in term at or after t.
+// confirm returns nil if this server led in term at or after t.
 func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error {
 	if c.already(term, t) {
 		return nil
@@ -99,7 +99,7 @@ func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error
 	}
 }
 
-// later reports what confirm would return, immediately or on the confirmer's goroutine.
+// later calls tell with the result that confirm would return, immediately or on the confirmer's goroutine.
 func (c *confirmer) later(term uint64, t time.Time, tell func(error)) {
 	if c.already(term, t) {
 		tell(nil)
@@ -110,8 +110,8 @@ func (c *confirmer) later(term uint64, t time.Time, tell func(error)) {
 	}
 }
 
-// already says whether what is known proves it. Answers that came before anybody waited are seldom late enough, so that
-// is not looked into; a lone voter needs none.
+// already reports whether the latest proof suffices. It does not look at answers that arrived while nobody was waiting,
+// because they are seldom late enough. A lone voter needs no answers.
 func (c *confirmer) already(term uint64, t time.Time) bool {
 	p := c.proven.Load()
 	if p == nil || p.term != term {
@@ -127,18 +127,18 @@ func (c *confirmer) already(term uint64, t time.Time) bool {
 	return leads && !t.After(covered)
 }
 
-// covered returns the latest time t for which a majority of voters is known to have been ours in term at or after t,
-// whether this server leads in term, and whether it is the only voter. It is where the proof is made.
+// covered returns the latest time t such that a majority of voters is known to have been in term with this server at or
+// after t, whether this server leads in term, and whether it is the only voter. This is where the proof is made.
 func (c *confirmer) covered(term uint64) (latest time.Time, leads, alone bool) {
-	// Self counts for this moment, if what is read after it says so. No answer's time is later than the reading of the
-	// answers, which may be old: time moves on only towards safety. Configuration and term are read last, so that they
-	// are read at or after the result.
+	// Self counts as of now, provided that the values read below confirm it. No answer can be later than the moment
+	// when the answers are read. The result may already be old when it is used, which errs on the safe side. The
+	// configuration and the term are read last, so that they are read at or after the result.
 	now := time.Now()
 	configuration := c.raft.GetConfiguration().Configuration()
 	if c.raft.CurrentTerm() != term || c.raft.State() != raft.Leader || c.raft.CurrentTerm() != term {
 		return time.Time{}, false, false
 	}
-	var room [9]time.Time // on the stack: this is done for every refresh and denial, and nearly nobody has more voters
+	var room [9]time.Time // on the stack: runs for every refresh and denial, and few clusters have more voters
 	times := room[:0]
 	for _, server := range configuration.Servers {
 		switch {
@@ -153,28 +153,29 @@ func (c *confirmer) covered(term uint64) (latest time.Time, leads, alone bool) {
 		return time.Time{}, true, false
 	}
 	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
-	latest = times[len(times)/2] // as many as a majority are not earlier
+	latest = times[len(times)/2] // a majority of the times are not earlier than this one
 	if latest.After(now) {
 		latest = now
 	}
 	return latest, true, alone && len(times) == 1
 }
 
-// run serves the callers that wait, until ctx ends.
+// run serves the waiting callers until ctx ends.
 func (c *confirmer) run(ctx context.Context) {
 	defer c.close()
 	timer := time.NewTimer(c.again)
 	defer timer.Stop()
-	var kicked time.Time // when the round under way was started; zero: none is
+	var kicked time.Time // when the pending round was started; zero if none
 	for {
-		// A round asks every peer once more. A caller whose t is later than a round's start waits for the next one, or
-		// for answers that are late enough for other reasons: nobody is satisfied by anything sent before its own t.
+		// A round sends every peer one more heartbeat. A caller whose t is later than the start of the round waits for
+		// the next one, or for answers to other requests that were sent late enough. Nothing sent before a caller's t
+		// satisfies it.
 		answered, next := c.settle(kicked)
 		for _, of := range answered {
 			of.tell(of.err)
 		}
 		if next {
-			runtime.Gosched() // those who are about to come take part in it
+			runtime.Gosched() // lets callers that are about to arrive join this round
 			kicked = time.Now()
 			c.ask()
 			timer.Reset(c.again)
@@ -190,18 +191,18 @@ func (c *confirmer) run(ctx context.Context) {
 	}
 }
 
-// mostRounds is how many rounds Raft is asked for at most that it is not done with; each probeEvery-th is watched to
-// know that. Raft has room for 64 (v1.8.0), which its main loop empties. While that waits for this server's own disk
-// rounds stay there, and after it those that were answered come once more, beside new ones. With no room left
-// VerifyLeader would not return, and the heartbeats would end.
+// mostRounds limits the rounds requested from Raft that it has not finished. To track that, every probeEvery-th round
+// is watched. Raft has room for 64 rounds (v1.8.0), and its main loop drains them. While the main loop waits for this
+// server's disk, rounds pile up, and afterwards the answered ones are queued once more, along with new ones. If the
+// queue were full, VerifyLeader would block and the heartbeats would stop.
 const (
 	mostRounds = 24
 	probeEvery = 8
 )
 
-// ask has Raft send a round of heartbeats, unless it has enough to do: then those that it sends anyway settle who
-// waits. What a round's future says is not worth hearing, only that it is answered. A few never are, as when the
-// members change meanwhile; then the next watched one shows it.
+// ask has Raft send a round of heartbeats, unless too many rounds are pending. In that case, Raft's regular heartbeats
+// serve the waiters. The result of a round's future does not matter, only that it completes. A few futures never
+// complete, for example when the membership changes in the meantime. The next watched round then updates the count.
 func (c *confirmer) ask() {
 	if c.begun-c.answered.Load() >= mostRounds {
 		return
@@ -219,13 +220,13 @@ func (c *confirmer) ask() {
 	}
 }
 
-// verdict is what a waiter is verdict.
+// verdict is the result for a waiter.
 type verdict struct {
 	*waiter
 	err error
 }
 
-// settle takes out the waiters that can be answered, and says whether others need a new round.
+// settle removes the waiters that can be answered and returns them, and reports whether the others need a new round.
 func (c *confirmer) settle(kicked time.Time) (answered []verdict, next bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -257,7 +258,7 @@ func (c *confirmer) settle(kicked time.Time) (answered []verdict, next bool) {
 	return answered, len(left) > 0 && !kicked.After(covered)
 }
 
-// add makes the goroutine of run see to w; false when there is none any more.
+// add hands w to the goroutine of run. It returns false if that goroutine has exited.
 func (c *confirmer) add(w *waiter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -290,10 +291,10 @@ func (c *confirmer) close() {
 	}
 }
 
-// Confirm returns nil if this server led in term at or after t, which the caller read on this server after it had
-// received what it wants to answer. Before the promotion of term, after its end, and when a majority of the voters does
-// not answer within twice the lease or before ctx ends, it returns ErrNotConfirmed, wrapped. Any number of callers
-// share a round of heartbeats.
+// Confirm returns nil if this server led in term at or after t. The caller must have read t on this server after it
+// received the request that it wants to answer. Confirm returns a wrapped ErrNotConfirmed before the promotion of term,
+// after the end of term, and when a majority of the voters does not answer within twice the lease or before ctx ends.
+// Any number of callers share a round of heartbeats.
 func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 	err := n.leadsIn(term)
 	if err == nil {
@@ -302,9 +303,9 @@ func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 	return n.confirmed(term, err)
 }
 
-// ConfirmLater reports what Confirm would return, before it returns itself or on another goroutine, which tell must not
-// hold up. It is for those who would else keep a goroutine waiting, and has no end but a little more than twice the
-// lease.
+// ConfirmLater calls tell with the result that Confirm would return, before ConfirmLater returns or on another
+// goroutine. tell must not block. ConfirmLater is for callers that would otherwise keep a goroutine waiting. Its only
+// time limit is a little more than twice the lease.
 func (n *Node) ConfirmLater(term uint64, t time.Time, tell func(error)) {
 	err := n.leadsIn(term)
 	if err != nil {
@@ -321,7 +322,7 @@ func (n *Node) leadsIn(term uint64) error {
 	return nil
 }
 
-// confirmed is what Confirm returns when its question was answered with err.
+// confirmed converts the confirmer's result err into the one that Confirm returns.
 func (n *Node) confirmed(term uint64, err error) error {
 	if err == nil && n.guard.Err() != nil {
 		err = ErrClosed

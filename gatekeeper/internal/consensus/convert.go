@@ -8,18 +8,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// ConvertFolder rewrites the data folder dir, whose server does not run, in the format of this build, and returns the
-// names of the old files that it keeps in the folder; none when the folder has that format already, and a server can
-// start on it. newMachine is that of ReadFolder. Errors: ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged, and those
-// of the system.
+// ConvertFolder rewrites the data directory dir, whose server must not be running, in the format of this build. It
+// returns the names of the old files that it keeps in the directory, or none if the directory already has that format
+// and a server can start on it. newMachine is that of ReadFolder. Errors: ErrFolderInUse, ErrForeignFolder,
+// ErrFolderDamaged, and those of the system.
 func ConvertFolder(dir string, newMachine func(clusterID string) Machine) (kept []string, err error) {
 	defer func() {
 		if err != nil {
 			err = ofFolder(dir, err)
 		}
 	}()
-	// Without making the LOCK file: a folder that is not a server's must be left as it is. A server that starts in
-	// between is caught below.
+	// This does not create the LOCK file, because a directory that does not belong to a server must stay unchanged. A
+	// server that starts in between is detected below.
 	r := &Remains{Dir: dir}
 	err = r.open()
 	if r.lock != nil {
@@ -40,9 +40,9 @@ func ConvertFolder(dir string, newMachine func(clusterID string) Machine) (kept 
 		return nil, err
 	}
 	switch {
-	case errors.Is(err, store.ErrConverted): // which says only that raft.db is whole
+	case errors.Is(err, store.ErrConverted): // this means only that raft.db is intact
 		return nil, r.read(func(old *store.Old) error { return r.begin(old, newMachine(r.ClusterID.String())) })
-	case errors.Is(err, store.ErrInUse): // by a server whose lock file is gone
+	case errors.Is(err, store.ErrInUse): // by a server whose lock file was deleted
 		return nil, fmt.Errorf("%w: %w", ErrFolderInUse, err)
 	}
 	return kept, err

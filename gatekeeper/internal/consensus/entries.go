@@ -6,17 +6,17 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// entries makes two things of what a leader sends right that Raft (v1.8.0) gets wrong.
+// entries corrects two mistakes that Raft (v1.8.0) makes with the entries that a leader sends.
 //
-// It seeks the entry before the first one in the log alone. A follower whose log begins behind its newest snapshot, as
-// after one that a leader sent, refuses entries that follow on the snapshot unless its log is empty. The leader goes
-// back until it has only a snapshot left, an older one, which the follower has, and so on for ever. All up to a
-// follower's snapshot is committed and the same on every leader from then on, so that there is nothing to compare up to
-// there.
+// First, Raft looks for the entry before the first new one only in the log. After a leader has sent a snapshot, for
+// example, a follower's log may begin after its newest snapshot. Such a follower refuses entries that continue from the
+// snapshot unless its log is empty. The leader backs up until it has only an older snapshot left, which the follower
+// already has, and the cycle repeats forever. Everything up to a follower's snapshot is committed and identical on
+// every later leader, so there is nothing to compare up to that point.
 //
-// It takes its own last entry for committed when the leader names a higher one, although the leader may know better
-// what comes behind the entries that it sent now. Raft paper, figure 2, AppendEntries, step 5: the lower of the two is
-// the index of the last new entry.
+// Second, Raft takes its own last entry as committed when the leader's commit index is higher, although the leader may
+// have different entries after those that it has just sent. Raft paper, figure 2, AppendEntries, step 5: the commit
+// index is the lower of the leader's and the index of the last new entry.
 func (i *incoming) entries(rpc raft.RPC) raft.RPC {
 	sent, ok := rpc.Command.(*raft.AppendEntriesRequest)
 	if !ok {
@@ -32,11 +32,11 @@ func (i *incoming) entries(rpc raft.RPC) raft.RPC {
 	return rpc
 }
 
-// inSnapshot reports whether this member's newest snapshot holds an entry, and where that snapshot ends. What the
-// leader sent before counts. If the entry is in the log as well it is the same there: see the package store. The log is
-// not asked, which would wait for ever after a fault.
+// inSnapshot reports whether this member's newest snapshot contains an entry, and the index at which the snapshot ends.
+// It takes everything into account that the leader sent before. If the log contains the entry as well, it is the same
+// there, see package store. The log itself is not read, because after a fault the read would block forever.
 func (i *incoming) inSnapshot(index uint64) (to uint64, _ bool) {
-	// In the order of things a leader goes on where the log ends, and this is all that it costs.
+	// Normally the leader continues at the end of the log, and this check is the only cost.
 	if index == 0 || !i.runs() || index >= i.raft.LastIndex() || !i.idle() {
 		return 0, false
 	}

@@ -20,61 +20,61 @@ import (
 )
 
 var (
-	// ErrClusterIDNeeded says that a joiner has a new data folder and must first ask the cluster for its id.
+	// ErrClusterIDNeeded means that a joiner has a new data directory and must first ask the cluster for its id.
 	ErrClusterIDNeeded = errors.New("consensus: a joiner with a new data folder needs the cluster's id")
-	// ErrNotAgreed says that the members of a new set have no cluster id yet: see Folder.Agree.
+	// ErrNotAgreed means that the members of a new set have no cluster id yet, see Folder.Agree.
 	ErrNotAgreed = errors.New("consensus: the members of the new set have not agreed on the cluster's id")
-	// ErrFolderInUse says that another process works on the data folder.
+	// ErrFolderInUse means that another process is using the data directory.
 	ErrFolderInUse = errors.New("in use")
-	// ErrForeignFolder says that the data folder belongs to another member, another cluster, or another program.
+	// ErrForeignFolder means that the data directory belongs to another member, another cluster, or another program.
 	ErrForeignFolder = errors.New("not this member's")
-	// ErrFolderDamaged says that the data folder does not hold what it must.
+	// ErrFolderDamaged means that the content of the data directory is missing or corrupt.
 	ErrFolderDamaged = store.ErrDamaged
-	// ErrLogStore says that the data folder keeps its log in another way than it is to be opened with.
+	// ErrLogStore means that the data directory stores its log in a different way than the one requested.
 	ErrLogStore = store.ErrKind
-	// ErrFolderNotEmpty says that a folder which is to become a data folder holds something.
+	// ErrFolderNotEmpty means that the new data directory is not empty.
 	ErrFolderNotEmpty = errors.New("not empty")
 )
 
-// FolderConfig says whose data folder it is.
+// FolderConfig configures PrepareFolder.
 type FolderConfig struct {
 	Dir string
 	// Memory is used instead of Dir. It is for tests.
 	Memory      *Memory
 	MemberID    string
 	ClusterName string
-	// Members are the named set that starts a new cluster together. Without others, and without Join, the member starts
-	// one alone.
+	// Members is the named set that starts a new cluster together. Without other members, and without Join, the member
+	// starts a cluster alone.
 	Members []Member
-	// Join says that the member joins a cluster that exists. It never founds a cluster, not even when it is
-	// restarted without Join before it heard from the cluster.
+	// Join makes the member join an existing cluster. Such a member never founds a cluster, even if it is restarted
+	// without Join before it has heard from the cluster.
 	Join bool
-	// ClusterID is that of the cluster to join, or of the one that Members found; a folder that exists knows it.
-	// Without it the new folder of one of several members has no id until Agree has returned.
+	// ClusterID is the id of the cluster to join, or of the cluster that Members found. An existing data directory
+	// already knows it. Without it, the new directory of one of several members has no id until Agree has returned.
 	ClusterID ClusterID
 }
 
-// Folder is a locked data folder. It belongs to one member of one incarnation of one cluster.
+// Folder is a locked data directory. It belongs to one member of one incarnation of one cluster.
 //
-// It remembers when each other member's folder was made, by a number drawn then. A member that comes back with another
-// one has lost its data, and with it votes and entries that others count on: it is refused and must return under a new
-// id.
+// Each data directory carries a number drawn when it was created, and a Folder remembers the numbers of the other
+// members' directories. A member that returns with another number has lost its data, and with it votes and entries that
+// others rely on. It is refused and must return under a new id.
 type Folder struct {
 	dir    string
 	memory *Memory // instead of dir, or nil
 	lock   io.Closer
 	id     ClusterID
 	file   clusterFile
-	// members are those that start together, while the folder has no id; seed is what it has stored of that, see
-	// seedFile.
+	// members is the set that starts together while the directory has no id. seed is what the directory has stored for
+	// that start, see seedFile.
 	members []Member
 	seed    seedFile
 
 	writing sync.Mutex // held while a file is written; the disk may be slow, so mu is not held then
-	begun   bool       // begunFileName is there; writing guards it
+	begun   bool       // begunFileName exists; guarded by writing
 
-	mu    sync.Mutex        // guards met, which is replaced and never changed
-	met   map[string]string // member id -> number of its folder
+	mu    sync.Mutex        // guards met, which is replaced but never modified
+	met   map[string]string // member id -> number of its directory
 	close sync.Once
 }
 
@@ -82,15 +82,15 @@ const (
 	clusterFileName = "cluster.json"
 	metFileName     = "met.json"
 	seedFileName    = "seed.json"
-	// succeededFileName is there when the cluster was recovered without this member.
+	// succeededFileName exists if the cluster was recovered without this member.
 	succeededFileName = "succeeded.json"
-	// begunFileName is there once the member has a log, a term or a snapshot.
+	// begunFileName exists once the member has a log, a term or a snapshot.
 	begunFileName = "begun.json"
 	lockFileName  = "LOCK"
 	folderFormat  = 2
 )
 
-// clusterFile is cluster.json. It is frozen; another form gets another format number.
+// clusterFile is the content of cluster.json. It is frozen; another form needs another format number.
 type clusterFile struct {
 	Format      int    `json:"format"`
 	ClusterID   string `json:"cluster_id"`
@@ -100,9 +100,9 @@ type clusterFile struct {
 	Joiner      bool   `json:"joiner,omitempty"`
 }
 
-// seedFile is seed.json: what a member of a new set stores before the cluster is founded, which cluster.json says. It
-// stays after that, so that the members who bootstrap are those who agreed. It is frozen; another form gets another
-// format number.
+// seedFile is the content of seed.json. A member of a new set stores it before the cluster is founded, which creates
+// cluster.json. It stays after that, so that the members that bootstrap are those that agreed. It is frozen; another
+// form needs another format number.
 type seedFile struct {
 	Format    int    `json:"format"`
 	ClusterID string `json:"cluster_id"`
@@ -110,20 +110,21 @@ type seedFile struct {
 	Set       string `json:"set"` // see digest
 }
 
-// begunFile is begun.json. It is frozen: that it is there says all, so that older and newer builds agree on it.
+// begunFile is the content of begun.json. It is frozen: its existence carries all of its meaning, so older and newer
+// builds agree on it.
 type begunFile struct {
 	MemberID string `json:"member_id"`
 }
 
-// succeededFile is succeeded.json: what a server of the recovered cluster said.
+// succeededFile is the content of succeeded.json: the reason given by a server of the recovered cluster.
 type succeededFile struct {
 	Reason string `json:"reason"`
 }
 
-// PrepareFolder makes or opens a data folder, locks it, and settles the cluster's id. Only the new folder of one of
-// several Members has none before Agree. Errors: ErrClusterIDNeeded, ErrFolderInUse, ErrForeignFolder,
-// ErrFolderDamaged, ErrInvalidMember, ErrSucceeded for ever once a server of that folder left with it, and those of the
-// system.
+// PrepareFolder creates or opens a data directory, locks it, and determines the cluster's id. Only the new directory of
+// one of several Members has none before Agree. Errors: ErrClusterIDNeeded, ErrFolderInUse, ErrForeignFolder,
+// ErrFolderDamaged, ErrInvalidMember, those of the system, and ErrSucceeded on every call once a server of that
+// directory has stopped with it.
 func PrepareFolder(cfg FolderConfig) (*Folder, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
 		return nil, err
@@ -138,7 +139,7 @@ func PrepareFolder(cfg FolderConfig) (*Folder, error) {
 	return f, nil
 }
 
-// take makes the folder if need be, and locks it.
+// take creates the directory if necessary, and locks it.
 func (f *Folder) take() (err error) {
 	if f.memory != nil {
 		f.lock, err = f.memory.lock()
@@ -166,7 +167,7 @@ func (f *Folder) open(cfg FolderConfig) error {
 		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
 	}
 	if f.file.MemberID != cfg.MemberID {
-		return fmt.Errorf("%w: it belongs to member %q, not %q; a member keeps its folder and its id for life", ErrForeignFolder, f.file.MemberID, cfg.MemberID)
+		return fmt.Errorf("%w: it belongs to member %q, not %q; a member keeps its data folder and its id for life", ErrForeignFolder, f.file.MemberID, cfg.MemberID)
 	}
 	if f.file.ClusterName != cfg.ClusterName {
 		return fmt.Errorf("%w: it belongs to cluster %q, not %q", ErrForeignFolder, f.file.ClusterName, cfg.ClusterName)
@@ -174,10 +175,10 @@ func (f *Folder) open(cfg FolderConfig) error {
 	if want := cfg.ClusterID; !want.IsZero() && want != f.id {
 		return fmt.Errorf("%w: it belongs to cluster id %s, not %s", ErrForeignFolder, f.id, want)
 	}
-	if err := f.readBegun(); err != nil { // before the seed, whose advice is for a folder that has no data yet
+	if err := f.readBegun(); err != nil { // before readSeed, whose advice applies to a directory without data
 		return err
 	}
-	if !f.HasState() { // afterwards the members' list is history, and may name later members too
+	if !f.HasState() { // with state, the list of members is outdated, and may include later members too
 		if err := f.readSeed(cfg); err != nil {
 			return err
 		}
@@ -195,7 +196,7 @@ func (f *Folder) open(cfg FolderConfig) error {
 	return nil
 }
 
-// readBegun refuses a folder whose member has begun, and whose stores are gone.
+// readBegun rejects a directory whose member has begun but whose stores are missing.
 func (f *Folder) readBegun() error {
 	switch err := f.read(begunFileName, new(begunFile)); {
 	case err == nil:
@@ -204,13 +205,14 @@ func (f *Folder) readBegun() error {
 		return err
 	}
 	if f.begun && !f.HasState() {
-		return store.Damaged(store.RaftFile, "it is gone, and this member has written it before")
+		return store.Damaged(store.RaftFile, "it is missing, but this member has written it before")
 	}
 	return nil
 }
 
-// begin notes that this member has a log, a term or a snapshot. A folder that has lost all of them would otherwise pass
-// for a new one: its member would vote again in old terms, and a server alone would give out its tokens a second time.
+// begin records that this member has a log, a term or a snapshot. Without that record, a directory that has lost all of
+// them would look new: its member would vote again in old terms, and a single server would issue its tokens a second
+// time.
 func (f *Folder) begin() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -224,20 +226,21 @@ func (f *Folder) begin() error {
 	return nil
 }
 
-// hasBegun says that begin was called, also in an earlier life of the process.
+// hasBegun reports whether begin was called, in this process or in an earlier one.
 func (f *Folder) hasBegun() bool {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	return f.begun
 }
 
-// anotherFormat refuses the folder of an older or a newer version, which is neither damaged nor another member's.
+// anotherFormat rejects the directory of an older or a newer version, which is neither damaged nor foreign.
 func anotherFormat(format int) error {
-	return fmt.Errorf("its format is %d, this version of the program knows only %d: start the version that made it, "+
+	return fmt.Errorf("its format is %d, but this version of the program supports only %d: start the version that created it, "+
 		"or let a new member join under a new id with an empty folder", format, folderFormat)
 }
 
-// readSeed reads what the folder has stored for the start of a set, if anything. That binds it to the set.
+// readSeed reads what the directory has stored for the start of a set, if anything. A stored seed binds the directory
+// to that set.
 func (f *Folder) readSeed(cfg FolderConfig) error {
 	err := f.read(seedFileName, &f.seed)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -253,8 +256,8 @@ func (f *Folder) readSeed(cfg FolderConfig) error {
 		return fmt.Errorf("%w: %s: %w", ErrFolderDamaged, seedFileName, err)
 	}
 	if f.seed.MemberID != cfg.MemberID || f.seed.Set != digest(cfg.ClusterName, cfg.Members) {
-		return fmt.Errorf("%w: it was made to start a new cluster as member %q, among other members or under another cluster name than it is given now, "+
-			"and has no data yet: give it the same as before, or empty the folder", ErrForeignFolder, f.seed.MemberID)
+		return fmt.Errorf("%w: it was created to start a new cluster as member %q, but with other members or under another cluster name than now, "+
+			"and has no data yet: start it with the same settings as before, or empty the folder", ErrForeignFolder, f.seed.MemberID)
 	}
 	return nil
 }
@@ -280,7 +283,7 @@ func (f *Folder) create(cfg FolderConfig) error {
 	}
 }
 
-// found makes a new folder that of a member of the cluster id, for life.
+// found permanently assigns a new directory to a member of the cluster id.
 func (f *Folder) found(id ClusterID) error {
 	var number [8]byte
 	rand.Read(number[:]) // never fails, see crypto/rand
@@ -293,13 +296,13 @@ func (f *Folder) found(id ClusterID) error {
 	return nil
 }
 
-// ClusterID is the id of the cluster to which the folder belongs; zero before Agree.
+// ClusterID returns the id of the cluster to which the directory belongs. It is zero before Agree.
 func (f *Folder) ClusterID() ClusterID { return f.id }
 
-// MemberID is the id of the member to which the folder belongs.
+// MemberID returns the id of the member to which the directory belongs.
 func (f *Folder) MemberID() string { return f.file.MemberID }
 
-// HasState says that the member's stores were made before.
+// HasState reports whether the member's stores have been created.
 func (f *Folder) HasState() bool {
 	if f.memory != nil {
 		return f.memory.hasState()
@@ -308,14 +311,14 @@ func (f *Folder) HasState() bool {
 	return err == nil
 }
 
-// Close unlocks the folder. A Node closes the one that it was opened with.
+// Close unlocks the directory. A Node closes the Folder that it was opened with.
 func (f *Folder) Close() error {
 	var err error
 	f.close.Do(func() { err = f.lock.Close() })
 	return err
 }
 
-// closeAfter closes the folder in the background when wait has returned. Closing it earlier does nothing then.
+// closeAfter closes the folder in the background once wait has returned. A call of Close before that does nothing.
 func (f *Folder) closeAfter(wait func()) {
 	f.close.Do(func() {
 		go func() {
@@ -325,7 +328,7 @@ func (f *Folder) closeAfter(wait func()) {
 	})
 }
 
-// compare refuses the member id if its folder is not the one that it had before.
+// compare rejects member id if its directory is not the one that it had before.
 func (f *Folder) compare(id, folder string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -335,7 +338,7 @@ func (f *Folder) compare(id, folder string) error {
 	return nil
 }
 
-// meet compares, and remembers the folder of member id, and those met before of members that there still are.
+// meet calls compare, then remembers the directory of member id, and forgets those of former members.
 func (f *Folder) meet(id, folder string, members []raft.Server) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -356,14 +359,14 @@ func (f *Folder) meet(id, folder string, members []raft.Server) error {
 	return nil
 }
 
-// succeeded notes for ever that the cluster was recovered without this member.
+// succeeded records permanently that the cluster was recovered without this member.
 func (f *Folder) succeeded(reason string) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	return f.write(succeededFileName, succeededFile{reason})
 }
 
-// nameOf is the name of a member, see Node.Name; empty while its folder is not known.
+// nameOf returns the name of a member, see Node.Name, or "" while its directory is unknown.
 func (f *Folder) nameOf(id string) string {
 	number := f.file.Folder
 	if id != f.file.MemberID {
@@ -402,7 +405,7 @@ func (f *Folder) readFile(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(f.dir, name))
 }
 
-// write replaces a file such that a crash leaves the old one or the new one.
+// write replaces a file such that a crash leaves either the old or the new content.
 func (f *Folder) write(name string, v any) error {
 	data, err := seal(v)
 	if err != nil {
@@ -431,13 +434,13 @@ func (f *Folder) write(name string, v any) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// stores opens what Raft writes to.
+// stores opens the stores that Raft writes to.
 func (f *Folder) stores(kind LogStore, guard *store.Guard, logger hclog.Logger) (stores, error) {
 	if f.memory != nil {
 		return f.memory.stores(guard), nil
 	}
 	files, err := store.Open(f.dir, kind, guard, logger)
-	if errors.Is(err, store.ErrInUse) { // by a server whose lock file is gone
+	if errors.Is(err, store.ErrInUse) { // by a server whose lock file was deleted
 		err = fmt.Errorf("%w: %w", ErrFolderInUse, err)
 	}
 	if err != nil {

@@ -2,8 +2,8 @@ package consensus
 
 import "sync"
 
-// futures counts the goroutines that wait for Raft. Raft answers all it has taken, save what is on its way to the state
-// machine when it shuts down; so they are waited for before that.
+// futures counts the goroutines that wait for Raft. Raft completes every future that it has accepted, except those on
+// their way to the state machine when it shuts down. Node.Close therefore waits for these goroutines first.
 type futures struct {
 	mu     sync.Mutex // guards what follows
 	count  int
@@ -13,7 +13,7 @@ type futures struct {
 
 func newFutures() *futures { return &futures{idle: make(chan struct{})} }
 
-// TryGo runs f on a separate goroutine; false when closed.
+// TryGo runs f on a separate goroutine. It returns false after Close.
 func (w *futures) TryGo(f func()) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -37,7 +37,8 @@ func (w *futures) done() {
 	}
 }
 
-// Close refuses further goroutines and returns a channel that is closed when the last has ended. Call it once.
+// Close rejects further goroutines and returns a channel that is closed when the last one has finished. It must be
+// called at most once.
 func (w *futures) Close() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,15 +14,15 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// raftLogger carries Raft's lines to logger.
+// raftLogger returns a logger for Raft that writes to logger.
 func raftLogger(logger *slog.Logger) hclog.Logger {
 	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "raft", Level: hclog.Off, Output: io.Discard})
 	l.RegisterSink(&logSink{logger: logger.With("from", "raft"), last: make(map[string]time.Time)})
 	return l
 }
 
-// logSink passes lines on. Raft repeats its complaints about an unreachable peer several times a second; a complaint of
-// a kind is passed on as such once in ten seconds and else for debugging.
+// logSink forwards log lines. Raft repeats its complaints about an unreachable peer several times a second. A repeated
+// complaint keeps its level once every ten seconds and is otherwise logged at debug level.
 type logSink struct {
 	logger *slog.Logger
 
@@ -60,8 +60,8 @@ func (s *logSink) Accept(_ string, level hclog.Level, msg string, args ...any) {
 	s.logger.Log(context.Background(), to, msg, attrs...)
 }
 
-// readable is a value as a person reads it in a line of any format. Raft passes whole structures, itself among them,
-// which a handler of JSON would spell out field by field.
+// readable formats a value for a human reader in any log format. Raft passes whole structures, including itself, which
+// a JSON handler would spell out field by field.
 func readable(value any) any {
 	switch v := value.(type) {
 	case raft.Server:

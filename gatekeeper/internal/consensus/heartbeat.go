@@ -6,21 +6,21 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A leader that hears from no majority for as long as its lease steps down, and Confirm waits for the answers of a
-// majority. If those came from Raft's main loop they would wait for the disk: the main loop stores entries itself. With
-// followers whose disks stall for as long as the lease nobody would lead, though nobody is missing, and each refresh
-// and each denial would wait for the sync of somebody else's grant.
+// A leader that hears from no majority for the length of its lease steps down, and Confirm waits for responses from a
+// majority. Responses from Raft's main loop would wait for the disk, because the main loop itself stores entries. If
+// the followers' disks stalled for the length of the lease, the cluster would lose its leader although no server is
+// down, and every refresh and every denial would wait for the sync of an unrelated grant.
 //
-// Raft's own way around its main loop changes the term and the state beside it, and logs can diverge (hashicorp/raft
-// issue 695, open in v1.8.0). This one changes nothing. See "Heartbeats" in the package's documentation for why such an
-// answer may count.
+// Raft's own bypass of the main loop changes the term and the state concurrently with it, and logs can diverge
+// (hashicorp/raft issue 695, open in v1.8.0). This one changes nothing. "Heartbeats" in the package documentation
+// explains why such a response may count.
 
-// recent is the part of the heartbeat timeout for which Raft's main loop is not notified of a leader again. It is a
-// fraction of the time between two heartbeats, so that what silence is reckoned by hardly moves.
+// recent returns the fraction of the heartbeat timeout during which Raft's main loop is not notified of the leader
+// again. It is much less than the interval between two heartbeats, so it hardly affects how silence is measured.
 func recent(heartbeat time.Duration) time.Duration { return heartbeat / 50 }
 
-// heartbeat answers the leader that this member follows, at once; everybody else is left to Raft's main loop. After a
-// fault nobody gets an answer but an error. The transport calls it, on the goroutine of the connection.
+// heartbeat answers the leader that this member follows immediately, and leaves everything else to Raft's main loop.
+// After a fault it answers with an error. The transport calls it on the goroutine of the connection.
 func (i *incoming) heartbeat(rpc raft.RPC) {
 	select {
 	case <-i.failed:
@@ -39,15 +39,15 @@ func (i *incoming) heartbeat(rpc raft.RPC) {
 	if time.Since(i.raft.LastContact()) < i.recent {
 		return
 	}
-	// Raft has to hear of its leader too, or it would stand for election. One that waits to be heard is enough.
+	// Raft must hear from its leader too, or it would start an election. One queued heartbeat is enough.
 	select {
 	case i.heard <- raft.RPC{Command: req, RespChan: make(chan raft.RPCResponse, 1)}:
 	default:
 	}
 }
 
-// follows says whether this member follows the one who sent req, in the term in which it was sent. The term is read
-// last: that it is still this one when the question is here is what the answer says.
+// follows reports whether this member follows the sender of req, in the term of req. The term is read last, because the
+// response states that the term is still the same after the request has arrived.
 func (i *incoming) follows(req *raft.AppendEntriesRequest) bool {
 	select {
 	case <-i.running:
@@ -59,7 +59,7 @@ func (i *incoming) follows(req *raft.AppendEntriesRequest) bool {
 		leader != "" && string(leader) == string(req.ID) && i.raft.CurrentTerm() == req.Term
 }
 
-// tell has Raft's main loop hear of the leader, when it has time.
+// tell passes the queued heartbeats on to Raft's main loop when it has time.
 func (i *incoming) tell() {
 	for {
 		select {

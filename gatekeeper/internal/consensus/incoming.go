@@ -8,20 +8,21 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// incoming stands between what peers ask and Raft's main loop. It answers late snapshots itself, handles votes when the
-// leader is gone (vote.go), makes right what Raft does with entries (entries.go), and answers heartbeats beside the
-// main loop (heartbeat.go).
+// incoming filters the requests of peers before they reach Raft's main loop. It answers late snapshots, handles votes
+// when the leader is silent (vote.go), corrects how Raft handles entries (entries.go), and answers heartbeats without
+// the main loop (heartbeat.go).
 //
-// A leader that hears no answer in time sends a snapshot again, and the first one may have arrived. Raft (v1.8.0)
-// installs every one, also over what it has applied since: it goes back to the older state and the older members, and
-// panics when the log does not reach back so far. Who has applied all that a snapshot holds has what the leader wants,
-// and says so, as in the Raft paper, figure 13, InstallSnapshot, step 6.
+// A leader that gets no response in time sends a snapshot again, although the first one may have arrived. Raft (v1.8.0)
+// installs every snapshot, even over entries that it has applied since. It reverts to the older state and the older
+// membership, and panics when the log does not reach back far enough. A member that has applied everything in a
+// snapshot already has what the leader wants it to have, so it answers with success, as in the Raft paper, figure 13,
+// InstallSnapshot, step 6.
 type incoming struct {
-	silence time.Duration  // after how long without a word the leader is gone
-	recent  time.Duration  // for how long after a word Raft need not hear of the leader
-	header  raft.RPCHeader // this member's
+	silence time.Duration  // how long the leader must be silent to count as gone
+	recent  time.Duration  // how long after a contact Raft need not hear from the leader again
+	header  raft.RPCHeader // of this member's responses
 	from    <-chan raft.RPC
-	heard   chan raft.RPC // a heartbeat that was answered, for Raft to hear of
+	heard   chan raft.RPC // an answered heartbeat that Raft should also see
 	to      chan raft.RPC
 	failed  <-chan struct{} // closed at this member's first fault
 	running chan struct{}   // closed once raft is set
@@ -42,13 +43,13 @@ func newIncoming(from <-chan raft.RPC, heartbeat time.Duration, header raft.RPCH
 	return i
 }
 
-// serves says whose questions they are.
+// serves sets the Raft instance that serves the requests.
 func (i *incoming) serves(r *raft.Raft) {
 	i.raft = r
 	close(i.running)
 }
 
-// close returns when nothing is passed on any more. It may be called again.
+// close stops forwarding requests and waits until forwarding has ended. It may be called again.
 func (i *incoming) close() {
 	i.once.Do(func() { close(i.done) })
 	i.work.Wait()
@@ -60,7 +61,7 @@ func (i *incoming) run() {
 		case rpc := <-i.from:
 			switch {
 			case i.late(rpc):
-				i.work.Go(func() { has(rpc) }) // reading it takes as long as sending it
+				i.work.Go(func() { has(rpc) }) // reading the snapshot takes as long as sending it
 			case i.preVote(rpc), i.vote(&rpc):
 			case !i.pass(i.entries(rpc)):
 				rpc.Respond(nil, raft.ErrTransportShutdown)
@@ -72,7 +73,7 @@ func (i *incoming) run() {
 	}
 }
 
-// pass returns false when Raft is gone.
+// pass forwards a request to Raft. It returns false after close.
 func (i *incoming) pass(rpc raft.RPC) bool {
 	select {
 	case i.to <- rpc:
@@ -82,18 +83,18 @@ func (i *incoming) pass(rpc raft.RPC) bool {
 	}
 }
 
-// late says whether rpc is a snapshot of what this member has applied. Nothing is applied between this and the next
-// question, for a follower applies only what it is sent.
+// late reports whether rpc is a snapshot that this member has already applied. Nothing is applied between this check
+// and the next request, because a follower applies only what it is sent.
 func (i *incoming) late(rpc raft.RPC) bool {
 	snapshot, ok := rpc.Command.(*raft.InstallSnapshotRequest)
 	if !ok || !i.idle() {
 		return false
 	}
-	// One of an earlier term is for Raft to refuse.
+	// Raft must reject a snapshot of an earlier term.
 	return snapshot.Term >= i.raft.CurrentTerm() && snapshot.LastLogIndex <= i.raft.AppliedIndex()
 }
 
-// runs returns when Raft is there; false when it is gone.
+// runs waits until Raft is running. It returns false after close.
 func (i *incoming) runs() bool {
 	select {
 	case <-i.running:
@@ -103,8 +104,8 @@ func (i *incoming) runs() bool {
 	}
 }
 
-// idle returns when Raft has worked off all that was passed on before; false when it is gone. It asks something that
-// Raft's main loop refuses before it looks at anything: a question of no version of the protocol.
+// idle waits until Raft has processed everything that was forwarded before. It returns false after close. It sends a
+// request without a protocol version, which Raft's main loop rejects before it looks at anything else.
 func (i *incoming) idle() bool {
 	if !i.runs() {
 		return false
@@ -121,9 +122,10 @@ func (i *incoming) idle() bool {
 	}
 }
 
-// has answers that what the snapshot holds is here. Its sender first sends all of it.
+// has answers that this member already has the contents of the snapshot. It first reads all of it, because the sender
+// sends all of it.
 func has(rpc raft.RPC) {
 	_, err := io.Copy(io.Discard, rpc.Reader)
-	snapshot := rpc.Command.(*raft.InstallSnapshotRequest) //nolint:forcetypeassert // late has looked
+	snapshot := rpc.Command.(*raft.InstallSnapshotRequest) //nolint:forcetypeassert // late checked the type
 	rpc.Respond(&raft.InstallSnapshotResponse{Term: snapshot.Term, Success: err == nil}, err)
 }

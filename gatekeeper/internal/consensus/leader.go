@@ -1,24 +1,24 @@
 package consensus
 
-// Leader is the member that leads, as far as a server knows. It is zero when unknown.
+// Leader is the member that leads, as far as a server knows. The zero value means unknown.
 type Leader struct {
 	ID          string
 	PeerAddress string
-	// APIAddress is what the leader said in the peer handshake; empty until it has.
+	// APIAddress is the address that the leader stated in the peer handshake. It is empty before that.
 	APIAddress string
-	// Name is the leader's, see Node.Name; empty until it was met.
+	// Name is the leader's name, see Node.Name. It is empty until this member has met the leader.
 	Name string
 	Term uint64
 }
 
-// Leading is called for this server's leaderships. Both methods are called from one goroutine, in order, and that
-// goroutine waits for them: a leadership is over late, never early, while one of them runs.
+// Leading is notified of this server's leaderships. One goroutine calls both methods in order and waits for each. While
+// one of them runs, the end of a leadership may be reported late, but never early.
 type Leading interface {
-	// Promote says that this server leads in term. Everything committed before was applied, and Raft still said leader
-	// of that term after it. done is closed when that leadership is over, before Demote is called and perhaps while
-	// Promote still runs.
+	// Promote reports that this server leads in term. Everything committed before has been applied, and after that Raft
+	// still reported this server as the leader of that term. done is closed when the leadership is over. That is before
+	// Demote is called, and possibly while Promote is still running.
 	Promote(term uint64, done <-chan struct{})
-	// Demote says that the leadership of term, passed to Promote before, is over.
+	// Demote reports that the leadership of term, for which Promote was called, is over.
 	Demote(term uint64)
 }
 
@@ -26,9 +26,9 @@ type Leading interface {
 type Member struct {
 	ID          string
 	PeerAddress string
-	// APIAddress is what the member said in the peer handshake; empty until it has.
+	// APIAddress is the address that the member stated in the peer handshake. It is empty before that.
 	APIAddress string
-	// Name is the member's, see Node.Name; empty until it was met.
+	// Name is the member's name, see Node.Name. It is empty until this member has met it.
 	Name   string
 	Voter  bool
 	Leader bool

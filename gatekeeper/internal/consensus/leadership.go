@@ -11,12 +11,12 @@ import (
 // epoch is one leadership of this server.
 type epoch struct {
 	term uint64
-	over chan struct{} // closed when it is over
+	over chan struct{} // closed when the epoch is over
 
 	mu      sync.Mutex // guards what follows
 	pending map[*Pending]struct{}
 	ended   bool
-	toVote  map[raft.ServerID]bool // non-voters to be made voters
+	toVote  map[raft.ServerID]bool // non-voters to promote to voters
 }
 
 func newEpoch(term uint64) *epoch {
@@ -28,7 +28,7 @@ func newEpoch(term uint64) *epoch {
 	}
 }
 
-// track says that p ends with the epoch; false when the epoch is over.
+// track makes p complete when the epoch ends. It returns false if the epoch is over.
 func (e *epoch) track(p *Pending) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -57,7 +57,7 @@ func (e *epoch) wantsVoter(id raft.ServerID) bool {
 	return e.toVote[id]
 }
 
-// end closes over and ends what is pending, as unknown.
+// end closes over and completes the pending entries with an unknown outcome.
 func (e *epoch) end() {
 	e.mu.Lock()
 	pending := e.pending
@@ -69,20 +69,21 @@ func (e *epoch) end() {
 	}
 }
 
-// Lead sets what is called for this server's leaderships. Call it once; until then there are none.
+// Lead sets the Leading to notify of this server's leaderships. It must be called once. Before that, leaderships are
+// ignored.
 func (n *Node) Lead(l Leading) {
 	n.wg.Go(func() { watchLeadership(n.life, n.raft, n.epochs, n.endEpoch) })
 	n.wg.Go(func() { n.promote(l) })
 }
 
-// leaderSource is what the watcher needs of Raft.
+// leaderSource is the part of Raft that the watcher uses.
 type leaderSource interface {
 	CurrentTerm() uint64
 	State() raft.RaftState
 	LeaderCh() <-chan bool
 }
 
-// leads returns the term and whether this server leads in it, as Raft says.
+// leads returns Raft's current term and whether this server leads in it.
 func leads(r leaderSource) (term uint64, leads bool) {
 	for {
 		term = r.CurrentTerm()
@@ -93,9 +94,9 @@ func leads(r leaderSource) (term uint64, leads bool) {
 	}
 }
 
-// watchLeadership turns what Raft says into epochs. The newest one that nobody has taken yet is in epochs, which is
-// closed when ctx ends. Raft's channel keeps only the newest value, so a leadership that was lost and regained looks
-// like one that goes on: the term shows it.
+// watchLeadership converts Raft's notifications into epochs. It puts the newest epoch into epochs, replacing one that
+// was not received yet, and closes epochs when ctx ends. Raft's channel keeps only its newest value, so a leadership
+// that was lost and regained looks uninterrupted. A changed term reveals it.
 func watchLeadership(ctx context.Context, r leaderSource, epochs chan *epoch, end func(*epoch)) {
 	var current *epoch
 	defer func() {
@@ -113,7 +114,7 @@ func watchLeadership(ctx context.Context, r leaderSource, epochs chan *epoch, en
 		if current == nil && leads {
 			current = newEpoch(term)
 			select {
-			case <-epochs: // it ended before anybody took it
+			case <-epochs: // it ended before promote received it
 			default:
 			}
 			epochs <- current
@@ -127,12 +128,12 @@ func watchLeadership(ctx context.Context, r leaderSource, epochs chan *epoch, en
 }
 
 func (n *Node) endEpoch(e *epoch) {
-	e.end() // first: who publishes it now sees that it is over
+	e.end() // must come first, so that a goroutine publishing e now sees that it is over
 	n.epoch.CompareAndSwap(e, nil)
-	signal(n.confirmer.woken) // so that nobody waits for a leadership that is over
+	signal(n.confirmer.woken) // so that no caller keeps waiting for a leadership that is over
 }
 
-// promote promotes and demotes, one epoch after the other.
+// promote calls Promote and Demote for one epoch after another.
 func (n *Node) promote(l Leading) {
 	for e := range n.epochs {
 		if !n.settled(e) {
@@ -149,8 +150,8 @@ func (n *Node) promote(l Leading) {
 	}
 }
 
-// settled waits until everything that was committed before the epoch is applied here, and publishes the epoch; false
-// when it ended first.
+// settled waits until everything committed before the epoch has been applied here, and publishes the epoch. It returns
+// false if the epoch ended first.
 func (n *Node) settled(e *epoch) bool {
 	for {
 		select {
@@ -171,8 +172,8 @@ func (n *Node) settled(e *epoch) bool {
 			}
 			n.cfg.Logger.Debug("the barrier of a new leadership failed", "term", e.term, "error", err)
 		}
-		// Still the leader by what the watcher knows: refused for a transfer, or too busy. Or it learns the end in a
-		// moment.
+		// As far as the watcher knows, this server still leads. The barrier was refused because of a transfer, or Raft
+		// is too busy, or the watcher is about to see the end of the leadership.
 		select {
 		case <-e.over:
 			return false
@@ -181,8 +182,8 @@ func (n *Node) settled(e *epoch) bool {
 	}
 }
 
-// await returns where the future's error will be, if it ever comes: a future that was on its way to the state machine
-// when Raft shut down is never answered. Nobody may wait for one without another way out.
+// await returns a channel for the future's result. The result may never come: a future that was on its way to the state
+// machine when Raft shut down never completes. Callers must have another way to stop waiting.
 func (n *Node) await(f raft.Future) <-chan error {
 	c := make(chan error, 1)
 	if !n.futures.TryGo(func() { c <- f.Error() }) {
@@ -191,7 +192,7 @@ func (n *Node) await(f raft.Future) <-chan error {
 	return c
 }
 
-// within waits for the future, for ctx and for the node's end.
+// within waits for the future until ctx or the node ends.
 func (n *Node) within(ctx context.Context, f raft.Future) error {
 	select {
 	case err := <-n.await(f):

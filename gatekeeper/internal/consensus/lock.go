@@ -11,8 +11,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockFolder takes the lock file at path. The system releases the lock when the process ends, in whatever way. The file
-// holds the process id, for the message of the next one.
+// lockFolder locks the lock file at path. The system releases the lock whenever and however the process exits. The file
+// contains the process id, for the error message of the next process.
 func lockFolder(path string) (io.Closer, error) {
 	file := flock.New(path)
 	if ok, err := file.TryLock(); !ok {
@@ -24,8 +24,8 @@ func lockFolder(path string) (io.Closer, error) {
 	return file, nil
 }
 
-// watchFolder takes the lock file at path so that no server starts meanwhile, and writes nothing. A folder without a
-// lock file, such as a copy, has no server to keep out.
+// watchFolder locks the lock file at path without writing to it, so that no server can start in the meantime. A
+// directory without a lock file, such as a copy, has no server to keep out.
 func watchFolder(path string) (io.Closer, error) {
 	file := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	ok, err := file.TryRLock()
@@ -38,7 +38,7 @@ func watchFolder(path string) (io.Closer, error) {
 	return file, nil
 }
 
-// notLocked says why the lock file at path could not be locked. Without an error of the system, another process has it.
+// notLocked explains why the lock file at path could not be locked. If err is nil, another process holds the lock.
 func notLocked(path string, err error) error {
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", path, err)

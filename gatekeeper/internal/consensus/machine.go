@@ -11,16 +11,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// replica is the Machine as Raft wants it.
+// replica adapts the Machine to Raft's interfaces.
 type replica struct {
 	machine Machine
 	guard   *store.Guard
-	changed func()       // called when the members changed
+	changed func()       // called when the membership changed
 	begin   func() error // called before the first entry, configuration or snapshot is applied
 	has     bool         // begin was called; Raft calls one method at a time
-	refused error        // why the machine did not take the last snapshot; Raft hands on no reason
-	// committed is the newest configuration whose entry was committed since this member started; nil when there was
-	// none.
+	refused error        // why the machine rejected the last snapshot; Raft does not pass errors on
+	// committed is the newest configuration whose entry was committed since this member started, or nil.
 	committed atomic.Pointer[committedConfiguration]
 }
 
@@ -37,13 +36,13 @@ type committedConfiguration struct {
 
 // StoreConfiguration is called by Raft once a configuration entry is committed.
 func (r *replica) StoreConfiguration(index uint64, c raft.Configuration) {
-	r.begun() // a joiner may be made a voter before it has applied a command
+	r.begun() // a joiner can become a voter before it has applied a command
 	r.committed.Store(&committedConfiguration{index, c.Servers})
 	r.changed()
 }
 
-// Apply returns []fsm.Result. It does not return when the machine refuses an entry: Raft would apply the next one, and
-// this member would differ from the others from then on.
+// Apply returns []fsm.Result. It does not return if the machine rejects an entry, because Raft would apply the next one
+// and this member would diverge from the others.
 func (r *replica) Apply(log *raft.Log) any {
 	r.begun()
 	results, err := r.machine.Apply(log.Index, log.Term, log.Data)
@@ -53,12 +52,12 @@ func (r *replica) Apply(log *raft.Log) any {
 	return results
 }
 
-// Snapshot holds on to the immutable state of this moment.
+// Snapshot captures the current state, which is immutable.
 func (r *replica) Snapshot() (raft.FSMSnapshot, error) {
 	return &snapshot{state: r.machine.State()}, nil
 }
 
-// Restore leaves the machine as it was when it fails; Raft then tries again or stops.
+// Restore leaves the machine unchanged if it fails. Raft then retries or stops.
 func (r *replica) Restore(rc io.ReadCloser) error {
 	r.begun()
 	r.refused = r.machine.Restore(rc)
@@ -77,7 +76,7 @@ func (r *replica) begun() {
 
 type snapshot struct{ state *fsm.State }
 
-// Persist writes while entries go on being applied.
+// Persist writes the snapshot while entries are still being applied.
 func (s *snapshot) Persist(sink raft.SnapshotSink) error {
 	if err := s.state.Snapshot(sink); err != nil {
 		_ = sink.Cancel()

@@ -8,25 +8,26 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// caughtUp is how many entries a non-voter's log may be behind when it is made a voter.
+// caughtUp is how many entries a non-voter's log may lag behind when it is promoted to voter.
 const caughtUp = 64
 
-// Addition asks to take a server in.
+// Addition is a request to add a server.
 type Addition struct {
 	ID, PeerAddress string
-	// NonVoter leaves it without a vote.
+	// NonVoter leaves the member without a vote.
 	NonVoter bool
-	// Joining: the server itself asks, and has not been accepted before. It does not overrule an operator who added it
-	// as a non-voter.
+	// Joining means that the server itself asks, and has not been accepted before. Such a request does not override an
+	// operator who added the server as a non-voter.
 	Joining bool
 }
 
-// AddMember adds a member as a non-voter. Unless NonVoter is set it becomes a voter in the background once its log has
-// caught up: a voter without entries would be needed for majorities that cannot form without it.
+// AddMember adds a member as a non-voter. Unless NonVoter is set, the member becomes a voter in the background once its
+// log has caught up. A voter without entries would be counted for majorities that cannot form without it.
 //
-// The intent to promote it lives as long as this leadership; a server that joins asks the next leader again. Adding a
-// member again with the same address is allowed and replaces the intent. Other errors: ErrMemberExists,
-// ErrMemberRetired, ErrHasVote, ErrAddedWithoutVote, ErrInvalidMember, *NotLeaderError, and ErrUnknownOutcome.
+// The intent to promote the member lasts as long as this leadership. A joining server repeats its request to the next
+// leader. Adding a member again with the same address is allowed and replaces the intent. Other errors:
+// ErrMemberExists, ErrMemberRetired, ErrHasVote, ErrAddedWithoutVote, ErrInvalidMember, *NotLeaderError, and
+// ErrUnknownOutcome.
 func (n *Node) AddMember(ctx context.Context, a Addition) error {
 	if err := checkMemberID(a.ID); err != nil {
 		return err
@@ -71,14 +72,14 @@ func addAgain(e *epoch, member raft.Server, a Addition) error {
 	return nil
 }
 
-// RemoveMember removes a member for good. It retires the id first, so that a failure in between never leaves an id that
-// another server can take; repeating the removal completes it. Removing a member that was removed before does nothing
-// and says so.
+// RemoveMember permanently removes a member. It retires the id first, so that a failure in between never leaves an id
+// that another server can take. Repeating the call completes the removal. Removing a member that has already been
+// removed does nothing and sets Removal.Already.
 //
-// Unless force is set, it refuses to leave fewer voters that answer than a majority of those that remain: the removal
-// itself could not be committed then. A leader that has to remove itself transfers the leadership and returns a
-// *NotLeaderError: ask the new leader. Other errors: *QuorumError, ErrNoSuchMember, ErrLastVoter, ErrUnknownOutcome,
-// and those of Config.Retire.
+// Unless force is set, RemoveMember refuses to leave fewer responsive voters than a majority of the remaining ones,
+// because the removal itself could not be committed then. A leader that is asked to remove itself transfers the
+// leadership and returns a *NotLeaderError; repeat the call on the new leader. Other errors: *QuorumError,
+// ErrNoSuchMember, ErrLastVoter, ErrUnknownOutcome, and those of Config.Retire.
 func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal, error) {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -113,9 +114,9 @@ func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal
 	return r, nil
 }
 
-// Transfer hands the leadership to a voter; to the one that is furthest ahead when id is empty. It returns nil when
-// this server no longer leads, or id leads already. Errors: ErrNoSuchMember, ErrNotAVoter, *NotLeaderError, or Raft's,
-// and then this server leads on.
+// Transfer hands the leadership to the voter id, or to the voter that is furthest ahead if id is empty. It returns nil
+// when this server no longer leads, or when id already leads. Errors: ErrNoSuchMember, ErrNotAVoter, *NotLeaderError,
+// and those of Raft, after which this server still leads.
 func (n *Node) Transfer(ctx context.Context, id string) error {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -144,14 +145,15 @@ func (n *Node) transfer(ctx context.Context, e *epoch, servers []raft.Server, id
 	if err := n.within(ctx, n.raft.LeadershipTransferToServer(to.ID, to.Address)); err != nil {
 		return fmt.Errorf("consensus: transfer the leadership to %s: %w", id, err)
 	}
-	select { // Raft has left; so that the caller finds this server demoted, or nearly
+	select { // Raft has stepped down; wait so that the caller finds this server demoted, or nearly so
 	case <-e.over:
 	case <-ctx.Done():
 	}
 	return nil
 }
 
-// furthestVoter is the other voter with the longest log among those that answered lately; empty when there is none.
+// furthestVoter returns the other voter with the longest log among those that answered recently, or "" if there is
+// none.
 func (n *Node) furthestVoter(e *epoch, servers []raft.Server) string {
 	best, bestMatched := "", uint64(0)
 	for _, s := range servers {
@@ -163,8 +165,9 @@ func (n *Node) furthestVoter(e *epoch, servers []raft.Server) string {
 	return best
 }
 
-// change begins a change of the membership. One runs at a time, so that what it decided on still holds when Raft takes
-// it: only the leader changes members, and Raft refuses what a deposed one decided.
+// change begins a change of the membership. Changes run one at a time, so that the state on which a change is based
+// still holds when Raft accepts it. Only the leader changes the membership, and Raft rejects changes of a deposed
+// leader.
 func (n *Node) change(ctx context.Context) (e *epoch, servers []raft.Server, unlock func(), err error) {
 	select {
 	case <-n.changing:
@@ -184,7 +187,7 @@ func (n *Node) change(ctx context.Context) (e *epoch, servers []raft.Server, unl
 	return e, servers, unlock, nil
 }
 
-// changed waits for a change.
+// changed waits for a change to complete.
 func (n *Node) changed(ctx context.Context, f raft.Future) error {
 	err := n.within(ctx, f)
 	n.transfers.saw(err)
@@ -194,7 +197,7 @@ func (n *Node) changed(ctx context.Context, f raft.Future) error {
 	return n.failed(err).Err
 }
 
-// tend does, for the length of an epoch, what a leader owes the membership.
+// tend runs the leader's membership duties for the duration of an epoch.
 func (n *Node) tend(e *epoch) {
 	n.wg.Go(func() {
 		ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat / 4)
@@ -212,8 +215,8 @@ func (n *Node) tend(e *epoch) {
 	})
 }
 
-// tendOnce makes those voters that are to be and have caught up, and corrects this server's own address in the
-// configuration when it was started with another one: the others could not reach it otherwise.
+// tendOnce promotes the non-voters that should become voters and have caught up. It also corrects this server's own
+// address in the configuration if it was started with another one, because the others could not reach it otherwise.
 func (n *Node) tendOnce(e *epoch) error {
 	ctx, cancel := context.WithTimeout(n.life, n.cfg.Timeouts.Heartbeat)
 	defer cancel()
@@ -222,13 +225,13 @@ func (n *Node) tendOnce(e *epoch) error {
 		if err == nil {
 			unlock()
 		}
-		return nil // being changed by somebody else, or over
+		return nil // another change is in progress, or the epoch is over
 	}
 	defer unlock()
 	for _, s := range servers {
 		switch {
 		case s.ID == n.id && s.Address != n.address && s.Suffrage == raft.Voter:
-			n.cfg.Logger.Info("correcting the own address", "from", string(s.Address), "to", string(n.address))
+			n.cfg.Logger.Info("correcting this server's address", "from", string(s.Address), "to", string(n.address))
 			return n.changed(ctx, n.raft.AddVoter(s.ID, n.address, 0, n.enqueueTimeout()))
 		case s.Suffrage != raft.Voter && e.wantsVoter(s.ID) && !n.cfg.Retired(string(s.ID)) && n.hasCaughtUp(e, s.ID):
 			n.cfg.Logger.Info("making a member a voter", "member", string(s.ID))

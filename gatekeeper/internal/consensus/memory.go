@@ -15,14 +15,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// Disk is where a Memory keeps the log and the votes.
+// Disk stores the log and the votes of a Memory.
 type Disk interface {
 	raft.LogStore
 	raft.StableStore
 }
 
-// Memory takes the place of a data folder's disk, for tests: what is in it survives its Node and is gone with the
-// process.
+// Memory replaces the disk of a data directory in tests. Its contents survive its Node, but not the process.
 type Memory struct {
 	options   MemoryOptions
 	log       Disk
@@ -33,31 +32,31 @@ type Memory struct {
 	files map[string][]byte
 }
 
-// MemoryOptions are for simulations of whole clusters.
+// MemoryOptions configures a Memory for simulations of whole clusters.
 type MemoryOptions struct {
-	// Dial, when set, is how the server reaches the others, in a network of the test's own.
+	// Dial, if set, connects the server to the others through a simulated network.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
-	// Pace, when not zero, is how often snapshots are taken, as a disk's Config says it.
+	// Pace, if not zero, overrides how often snapshots are taken.
 	Pace SnapshotPace
 }
 
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory { return NewMemoryOn(raft.NewInmemStore(), MemoryOptions{}) }
 
-// Dial is that of MemoryOptions; nil: the server is alone.
+// Dial returns MemoryOptions.Dial. If it is nil, the server runs alone.
 func (m *Memory) Dial() func(ctx context.Context, address string) (net.Conn, error) {
 	return m.options.Dial
 }
 
-// SnapshotPace is a Config's SnapshotThreshold, SnapshotInterval and TrailingLogs.
+// SnapshotPace holds a Config's SnapshotThreshold, SnapshotInterval and TrailingLogs.
 type SnapshotPace struct {
 	Threshold uint64
 	Interval  time.Duration
 	Trailing  uint64
 }
 
-// NewMemoryOn returns a Memory whose log and votes are on a disk of the test's own, which may be slow or remember what
-// it did. A disk that is a raft.SnapshotStore keeps the snapshots too.
+// NewMemoryOn returns a Memory whose log and votes are on the given disk, which may be slow or record what it did. A
+// disk that implements raft.SnapshotStore also stores the snapshots.
 func NewMemoryOn(disk Disk, options MemoryOptions) *Memory {
 	m := &Memory{options: options, log: disk, files: make(map[string][]byte)}
 	var ok bool
@@ -67,7 +66,7 @@ func NewMemoryOn(disk Disk, options MemoryOptions) *Memory {
 	return m
 }
 
-// lock is what lockFolder is to a disk.
+// lock is the counterpart of lockFolder.
 func (m *Memory) lock() (*memoryLock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -109,7 +108,7 @@ func (m *Memory) hasState() bool {
 	return last > 0 && err == nil || len(snapshots) > 0
 }
 
-// stores are guarded and have checksums as those of a disk, so that a server behaves the same on both.
+// stores returns stores with the same guards and checksums as those on disk, so that a server behaves the same on both.
 func (m *Memory) stores(guard *store.Guard) stores {
 	log := store.NewLog(intact.NewEntries(m.log, "memory"), guard)
 	return stores{

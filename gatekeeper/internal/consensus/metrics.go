@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are what operators should watch in this room.
+// metrics are the Prometheus metrics of this package.
 type metrics struct {
 	storeCalls      *prometheus.HistogramVec
 	rejected        prometheus.Counter
@@ -26,12 +26,12 @@ func newMetrics() *metrics {
 	return &metrics{
 		storeCalls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "gatekeeper", Subsystem: "consensus", Name: "store_call_seconds",
-			Help:    "How long the calls of the log, stable and snapshot stores took. Changes wait for them; ten seconds are a fault.",
+			Help:    "How long calls to the log, stable and snapshot stores took. Changes wait for them, and a call of ten seconds is a fault.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 13), // 0.1 ms to 6 s
 		}, []string{"call"}),
-		rejected:        counter("peers_rejected_total", "Connections to the peer port that did not introduce themselves as a peer of this cluster."),
+		rejected:        counter("peers_rejected_total", "Connections to the peer port that did not identify themselves as a peer of this cluster."),
 		snapshotsSent:   counter("snapshots_sent_total", "Snapshots sent to followers whose log was too far behind."),
-		snapshotAlarms:  counter("snapshot_alarms_total", "Times a follower was sent snapshots again and again without catching up."),
+		snapshotAlarms:  counter("snapshot_alarms_total", "Times a follower was sent one snapshot after another without catching up."),
 		transferRefused: counter("transfer_refusals_total", "Entries refused because leadership was being transferred."),
 		confirmRounds:   counter("confirm_rounds_total", "Rounds of heartbeats started to confirm leadership."),
 		unconfirmed:     counter("unconfirmed_total", "Calls of Confirm that failed."),
@@ -45,7 +45,7 @@ func (m *metrics) observeStore(call string, took time.Duration) {
 	}
 }
 
-// register registers everything, with the node's own numbers, and returns what takes it back.
+// register registers the metrics, including gauges of the node's state, and returns a function that unregisters them.
 func (m *metrics) register(to prometheus.Registerer, n *Node) (unregister func(), err error) {
 	gauge := func(name, help string, f func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "gatekeeper", Subsystem: "consensus", Name: name, Help: help}, f)

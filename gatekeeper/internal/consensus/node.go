@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// Node is one member's Raft, assembled.
+// Node is one member's assembled Raft.
 type Node struct {
 	cfg     Config
 	id      raft.ServerID
@@ -39,25 +39,25 @@ type Node struct {
 	futures *futures
 	closing sync.Once
 
-	epochs   chan *epoch           // the newest that was not taken yet
-	epoch    atomic.Pointer[epoch] // the published one, or nil
+	epochs   chan *epoch           // holds the newest epoch that was not received yet
+	epoch    atomic.Pointer[epoch] // the published epoch, or nil
 	promoted atomic.Uint64         // the term for which Promote has returned, or 0
 
-	started  atomic.Bool   // raft may be used by what was begun before it
-	changing chan struct{} // holds a token while nobody changes the membership
-	asked    chan struct{} // holds a token when the others are to be asked who they are
+	started  atomic.Bool   // raft may be used by goroutines and callbacks started before it
+	changing chan struct{} // holds a token while no membership change is in progress
+	asked    chan struct{} // holds a token when acquaint should dial the others
 
 	layer *peer.Layer // nil in tests without a network
 
 	mu         sync.Mutex        // guards what follows
-	apiAddress map[string]string // of each member that was met
-	levels     map[string]uint32 // the feature level that each of them supported then
-	clocks     map[string]sample // what the clock of each of them showed when it was dialed last
+	apiAddress map[string]string // API address by member, as last stated
+	levels     map[string]uint32 // feature level by member, as last stated
+	clocks     map[string]sample // clock reading by member, from when it was last dialed
 
 	unregister func()
 }
 
-// stores are what Raft writes to, and how to close it.
+// stores are the stores that Raft writes to, and a function that closes them.
 type stores struct {
 	log       raft.LogStore
 	stable    raft.StableStore
@@ -65,7 +65,7 @@ type stores struct {
 	close     func() error
 }
 
-// Open starts a member. It is a follower, or nothing yet, until an election or until a leader finds it.
+// Open starts a member. Until an election, or until a leader finds it, the member is a follower or has no role at all.
 func Open(cfg Config) (*Node, error) {
 	cfg.setDefaults()
 	if cfg.Folder.ClusterID().IsZero() {
@@ -83,7 +83,7 @@ func Open(cfg Config) (*Node, error) {
 		return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
 	}
 	if !cfg.TLS.IsZero() {
-		if _, err := cfg.TLS.Peer(); err != nil { // said now, not at the first handshake
+		if _, err := cfg.TLS.Peer(); err != nil { // fails now rather than at the first handshake
 			return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
 		}
 	}
@@ -114,7 +114,8 @@ func Open(cfg Config) (*Node, error) {
 		Logger:  raftLogger(cfg.Logger),
 		Stream:  layer,
 		MaxPool: 3, // entries, heartbeats, and one more
-		// One question at a time on each connection: an answer belongs to the question before it. 0 would mean 2.
+		// One request at a time on each connection, so that a response belongs to the request before it. 0 would mean
+		// 2.
 		MaxRPCsInFlight: 1,
 		Timeout:         transportTimeout,
 	})
@@ -127,7 +128,7 @@ func Open(cfg Config) (*Node, error) {
 	return n, nil
 }
 
-// closeUnless closes a listener that was not given.
+// closeUnless closes a listener unless the caller supplied it.
 func closeUnless(given, listener net.Listener) error {
 	if given != nil {
 		return nil
@@ -163,7 +164,7 @@ func newNode(cfg Config, address string) *Node {
 	})
 	n.replica = &replica{machine: cfg.Machine, guard: n.guard, changed: n.ask, begin: cfg.Folder.begin}
 	n.transfers = &transferWatch{
-		// Twice what a transfer can take: until the target has all entries, to tell it, until it has won.
+		// Twice the longest transfer: sending all entries to the target, telling it to start, and its election.
 		limit:   2 * (2*cfg.Timeouts.Election + transportTimeout),
 		refused: n.metrics.transferRefused,
 		fail:    n.guard.Fail,
@@ -171,14 +172,14 @@ func newNode(cfg Config, address string) *Node {
 	return n
 }
 
-// fault is called at the first fault: this server acknowledges nothing more, and says so.
+// fault is called at the first fault. From then on, this server acknowledges nothing.
 func (n *Node) fault(err error) {
 	n.cfg.Logger.Error("this server must stop", "error", err)
 	n.die()
 	n.fatal <- err
 }
 
-// start assembles Raft on its stores and transport, which are closed if it fails.
+// start assembles Raft on its stores and transport. It closes them if it fails.
 func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, raft.ServerAddress) raft.ServerAddress) error {
 	n.stores = s
 	n.transport = &transport{
@@ -197,7 +198,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 	inner.SetHeartbeatHandler(n.transport.incoming.heartbeat)
 	err := n.newRaft()
 	if err == nil {
-		err = n.ownAddress() // before it answers anybody
+		err = n.ownAddress() // before it answers any peer
 	}
 	if err == nil {
 		n.transport.incoming.serves(n.raft)
@@ -210,7 +211,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 		n.die()
 		n.guard.Release()
 		if n.raft != nil {
-			_ = n.raft.Shutdown().Error() // it never has one
+			_ = n.raft.Shutdown().Error() // always nil
 		}
 		return errors.Join(fmt.Errorf("consensus: open: %w", err), n.transport.Close(), n.stores.close())
 	}
@@ -219,7 +220,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 	return nil
 }
 
-// ownAddress refuses to start with the address of another member of the latest configuration.
+// ownAddress returns an error if the latest configuration gives this server's address to another member.
 func (n *Node) ownAddress() error {
 	servers, err := n.servers()
 	if err != nil {
@@ -233,8 +234,8 @@ func (n *Node) ownAddress() error {
 	return nil
 }
 
-// meet takes what a peer stated in its handshake. Only what is proved of a member of the latest configuration is
-// remembered. Another id may be that of a server that joins, of which this member has not heard yet, or anybody's.
+// meet processes a peer's handshake. It records only proved statements about members of the latest configuration. An
+// unknown id may be a joining server that this member has not heard of yet, or anything else.
 func (n *Node) meet(s peer.Statement) error {
 	if !n.started.Load() { // the members are not known yet
 		n.ask()
@@ -281,7 +282,7 @@ func (n *Node) meet(s peer.Statement) error {
 	return nil
 }
 
-// ask has acquaint introduce this member to all others again.
+// ask makes acquaint dial all other members again.
 func (n *Node) ask() {
 	select {
 	case n.asked <- struct{}{}:
@@ -289,8 +290,8 @@ func (n *Node) ask() {
 	}
 }
 
-// Level is the newest feature level that every member of the latest configuration supports, by what each said when it
-// last connected. A member that was not heard of yet counts as supporting 1. Only a leader hears of all.
+// Level returns the newest feature level that every member of the latest configuration supports, as stated when each
+// one last connected. A member that has not connected yet counts as level 1. Only a leader hears from all members.
 func (n *Node) Level() uint32 {
 	servers, err := n.servers()
 	if err != nil {
@@ -307,13 +308,13 @@ func (n *Node) Level() uint32 {
 	return level
 }
 
-// Fatal receives the fault after which this server acknowledges nothing more and its process, or at least this Node,
-// must leave: a store that failed or hung, an entry that the state machine cannot apply, a Raft that is stuck.
+// Fatal receives the fault after which this server acknowledges nothing more: a store that failed or hung, an entry
+// that the state machine cannot apply, or a Raft that is stuck. The process, or at least this Node, must then stop.
 func (n *Node) Fatal() <-chan error { return n.fatal }
 
-// Close stops the member. A leadership ends and is demoted first. It hands leadership to nobody: see Transfer. When ctx
-// ends earlier, because a store call hangs for example, Close returns its error. The folder stays locked then until
-// what hangs has returned: it may still write.
+// Close stops the member. A leadership ends and is demoted first. Close does not transfer the leadership, see Transfer.
+// If ctx ends first, for example because a store call hangs, Close returns an error, and the data directory stays
+// locked until that call returns, because it may still write.
 func (n *Node) Close(ctx context.Context) error {
 	var err error
 	n.closing.Do(func() { err = n.close(ctx) })
@@ -323,8 +324,8 @@ func (n *Node) Close(ctx context.Context) error {
 func (n *Node) close(ctx context.Context) error {
 	n.die()
 	n.unregister()
-	// What Raft took is answered soon: when it is applied, or when a leader without a majority steps down. Only a
-	// machine or store that hangs keeps it longer.
+	// Raft soon completes the futures that it has accepted: when an entry is applied, or when a leader without a
+	// majority steps down. Only a hanging machine or store can take longer.
 	idle := n.futures.Close()
 	if n.guard.Err() == nil {
 		answered, cancel := context.WithTimeout(ctx, 3*n.cfg.Timeouts.Heartbeat)
@@ -336,10 +337,10 @@ func (n *Node) close(ctx context.Context) error {
 	}
 	n.guard.Release()
 	shut := n.raft.Shutdown()
-	transportErr := n.transport.Close() // ends what Raft waits for from peers
+	transportErr := n.transport.Close() // ends Raft's waits for peers
 	closed := make(chan error, 1)
 	go func() {
-		_ = shut.Error() // it never has one
+		_ = shut.Error() // always nil
 		n.wg.Wait()
 		closed <- errors.Join(n.stores.close(), n.cfg.Folder.Close())
 	}()

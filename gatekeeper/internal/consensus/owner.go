@@ -10,10 +10,10 @@ import (
 	"strconv"
 )
 
-// owner is a user and a group of the system.
+// owner is a user and a group of the operating system.
 type owner struct{ uid, gid int }
 
-// name is that of the user, or its number.
+// name returns the user's name, or its number if the name is unknown.
 func (o owner) name() string {
 	id := strconv.Itoa(o.uid)
 	if u, err := user.LookupId(id); err == nil {
@@ -22,8 +22,8 @@ func (o owner) name() string {
 	return id
 }
 
-// heir returns the owner of the folder dir, who gets what root writes there, and dir as top. If dir is not there yet,
-// top is the outermost folder that must be made, and the owner is that of the folder around it.
+// heir returns the owner of the directory dir, who gets the files that root writes there, and dir as top. If dir does
+// not exist yet, top is the outermost directory that must be created, and the owner is that of its parent.
 func heir(dir string) (o owner, top string, err error) {
 	top = filepath.Clean(dir)
 	for at := top; ; at = filepath.Dir(at) {
@@ -39,13 +39,14 @@ func heir(dir string) (o owner, top string, err error) {
 	}
 }
 
-// handOver gives to o what root has made in top, so that a server that runs as another user can use its folder. Files
-// of others stay theirs. It does nothing for other users than root, who own what they write and may not give it away.
+// handOver gives o the files that root has created in top, so that a server that runs as another user can use its data
+// directory. Files of other users keep their owner. For other users than root it does nothing: they own what they write
+// and cannot give it away.
 func handOver(top string, o owner) error {
 	if os.Geteuid() != 0 || o.uid == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(top) // nothing outside can be reached by a symbolic link
+	root, err := os.OpenRoot(top) // no symbolic link can lead outside
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func handOver(top string, o owner) error {
 	return errors.Join(err, root.Close())
 }
 
-// withOwner says of a file that the server may not use whose it is, and what helps.
+// withOwner adds to a permission error who owns the file, and how to fix the permissions.
 func (f *Folder) withOwner(err error) error {
 	denied, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !errors.Is(denied, fs.ErrPermission) {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ownerOf is the owner of a file, if the system says it.
+// ownerOf returns the owner of a file, if the system reports it.
 func ownerOf(info fs.FileInfo) (_ owner, known bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

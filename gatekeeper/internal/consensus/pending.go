@@ -6,35 +6,35 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Appended is what became of an entry.
+// Appended is the outcome of an entry.
 type Appended struct {
-	// Results are those of the entry's commands, in their order; nil with an error.
+	// Results are the results of the entry's commands, in order. It is nil if Err is set.
 	Results []fsm.Result
-	// Index is the entry's index in the log; 0 with an error.
+	// Index is the entry's index in the log. It is 0 if Err is set.
 	Index uint64
-	// Err is nil when the entry was committed and applied here; else errors.Is says ErrNotAppended or
-	// ErrUnknownOutcome.
+	// Err is nil if the entry was committed and applied here. Otherwise it wraps ErrNotAppended or ErrUnknownOutcome.
 	Err error
 }
 
-// Pending is an entry on its way. It always ends: with its result, or as unknown with the leadership or the server.
+// Pending is an entry whose outcome is not known yet. It always completes: with its result, or with an unknown outcome
+// when the leadership or the server ends.
 type Pending struct {
 	once     sync.Once
 	done     chan struct{}
 	appended Appended
 }
 
-// NewPending returns a pending entry and the function that ends it; only that function's first call counts. It is for
-// those who stand in for a Node, in tests above all.
+// NewPending returns a pending entry and the function that completes it. Only the first call of that function counts.
+// It is for implementations that replace a Node, mainly in tests.
 func NewPending() (*Pending, func(Appended)) {
 	p := &Pending{done: make(chan struct{})}
 	return p, p.end
 }
 
-// Done is closed when the entry's fate is known, or known to stay unknown.
+// Done returns a channel that is closed when the entry's outcome is known, or is certain to stay unknown.
 func (p *Pending) Done() <-chan struct{} { return p.done }
 
-// Wait returns what became of the entry, once Done is closed.
+// Wait waits until Done is closed and returns the outcome of the entry.
 func (p *Pending) Wait() Appended {
 	<-p.done
 	return p.appended

@@ -19,42 +19,44 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// Remains are what was found in the data folder of a server that does not run. Their owner keeps servers out of the
-// folder until Close.
+// Remains is the content of the data directory of a server that is not running. Until Close, servers cannot use the
+// directory.
 type Remains struct {
 	Dir         string
 	ClusterID   ClusterID
 	ClusterName string
 	MemberID    string
-	// LogStore is how the folder keeps its log.
+	// LogStore is how the directory stores its log.
 	LogStore LogStore
-	// LastTerm and LastIndex are those of the last entry here, in the log or in a snapshot.
+	// LastTerm and LastIndex are those of the last entry in this directory, in the log or in a snapshot.
 	LastTerm, LastIndex uint64
-	// Term is the newest term that the member had heard of.
+	// Term is the newest term that the member had seen.
 	Term uint64
-	// Appended is when a leader appended the last entry of the log, by that leader's clock; zero when the log is empty.
+	// Appended is when a leader appended the last entry of the log, by that leader's clock. It is zero when the log is
+	// empty.
 	Appended time.Time
-	// Members are those of the last configuration here.
+	// Members are the members of the last configuration in this directory.
 	Members []Member
-	// Met are the ids of all members that this one ever met, sorted.
+	// Met lists the ids of all members that this one ever met, sorted.
 	Met []string
-	// Begun: the member had a term, an entry or a snapshot once.
+	// Begun reports whether the member ever had a term, an entry or a snapshot.
 	Begun bool
-	// Succeeded is what the member heard when it left because its cluster had been recovered without it; else empty.
+	// Succeeded is the reason that the member was given when it stopped because its cluster had been recovered without
+	// it. Otherwise it is empty.
 	Succeeded string
-	// State is that of after the last entry. The last entries may never have been committed: that is known only to a
-	// majority.
+	// State is the state after the last entry. The last entries may never have been committed. Only a majority of the
+	// directories can tell.
 	State *fsm.State
 
 	lock io.Closer
 }
 
-// Close lets go of the folder.
+// Close unlocks the directory.
 func (r *Remains) Close() error { return r.lock.Close() }
 
-// ReadFolder reads a data folder whose server does not run, all of it, and writes not one byte. newMachine makes the
-// state machine of a cluster that its snapshot and log are played into. Errors: ErrFolderInUse, ErrFolderDamaged,
-// ErrForeignFolder, and those of the system.
+// ReadFolder reads all of a data directory whose server is not running, without writing anything. newMachine returns
+// the state machine of a cluster, to which ReadFolder applies the snapshot and the log. Errors: ErrFolderInUse,
+// ErrFolderDamaged, ErrForeignFolder, and those of the system.
 func ReadFolder(dir string, newMachine func(clusterID string) Machine) (*Remains, error) {
 	r := &Remains{Dir: dir}
 	err := r.open()
@@ -70,7 +72,7 @@ func ReadFolder(dir string, newMachine func(clusterID string) Machine) (*Remains
 	return r, nil
 }
 
-// ofFolder says in err which folder it is about.
+// ofFolder adds the directory to err.
 func ofFolder(dir string, err error) error {
 	if none, ok := errors.AsType[*noFolderError](err); ok {
 		return none
@@ -78,8 +80,8 @@ func ofFolder(dir string, err error) error {
 	return fmt.Errorf("consensus: data folder %s: %w", dir, err)
 }
 
-// noFolderError says that a folder is not the data folder of a server. It is an ErrForeignFolder, whose text is about
-// another member.
+// noFolderError means that a directory is not the data directory of a server. It matches ErrForeignFolder, whose text
+// is about another member.
 type noFolderError struct{ dir, why string }
 
 func (e *noFolderError) Error() string {
@@ -89,7 +91,7 @@ func (e *noFolderError) Error() string {
 // Is makes errors.Is(err, ErrForeignFolder) true.
 func (e *noFolderError) Is(target error) bool { return target == ErrForeignFolder }
 
-// open takes the lock and reads whose folder it is.
+// open takes the lock and reads to which member the directory belongs.
 func (r *Remains) open() (err error) {
 	if _, err := os.ReadDir(r.Dir); errors.Is(err, fs.ErrNotExist) {
 		return &noFolderError{r.Dir, "it does not exist"}
@@ -143,8 +145,8 @@ func (r *Remains) json(name string, v any) error {
 	return nil
 }
 
-// read opens the log for use. The log's file is mapped into memory and trusted by its reader: a page that is missing is
-// a fault, one that holds nonsense a panic. Both end the goroutine that this starts.
+// read opens the log and calls use. The log's file is mapped into memory and its reader trusts it: a missing page
+// causes a fault, and a corrupt one a panic. Both are confined to the goroutine that read starts.
 func (r *Remains) read(use func(old *store.Old) error) error {
 	done := make(chan error, 1)
 	go func() { done <- r.readHere(use) }()
@@ -173,7 +175,7 @@ func (r *Remains) readHere(use func(old *store.Old) error) (err error) {
 	defer func() { err = errors.Join(err, old.Close()) }()
 	r.LogStore = old.Kind()
 	err = use(old)
-	if errors.Is(err, fsm.ErrNewer) || errors.Is(err, fsm.ErrForeign) { // of another version or cluster, and whole
+	if errors.Is(err, fsm.ErrNewer) || errors.Is(err, fsm.ErrForeign) { // from another version or cluster, but intact
 		return err
 	}
 	if err != nil {
@@ -182,11 +184,11 @@ func (r *Remains) readHere(use func(old *store.Old) error) (err error) {
 	return nil
 }
 
-// errLost says of a member that has begun that nothing of it is left.
-var errLost = errors.New("it has neither a term nor an entry, there is no snapshot, and this member had them before")
+// errLost means that a member has begun but all of its data is missing.
+var errLost = errors.New("it has no term and no entry, and there is no snapshot, although this member had them before")
 
-// begin leads the machine to where a server replays the log from, and says whether the log goes on from there. It
-// refuses what a server refuses that starts on the folder.
+// begin brings the machine to the point from which a server replays the log, and checks that the log continues from
+// there. It rejects every directory on which a server would refuse to start.
 func (r *Remains) begin(old *store.Old, machine Machine) error {
 	first, last, err := old.Bounds()
 	if err != nil {
@@ -202,21 +204,21 @@ func (r *Remains) begin(old *store.Old, machine Machine) error {
 		return err
 	case r.Begun && term == 0 && last == 0 && newest == 0:
 		return errLost
-	case newest > 0 && r.LastIndex == 0: // Raft does not start then, although the log has all that the snapshot had
+	case newest > 0 && r.LastIndex == 0: // Raft does not start then, even if the log is complete
 		return fmt.Errorf("its snapshot of entry %d cannot be read", newest)
 	}
 	return reaches(newest, max(last, r.LastIndex))
 }
 
-// reaches refuses a folder whose newest snapshot cannot be read, and whose other entries end before it.
+// reaches rejects a directory whose newest snapshot cannot be read and whose other entries end before it.
 func reaches(newest, last uint64) error {
 	if last < newest {
-		return fmt.Errorf("its snapshot of entry %d cannot be read, and without it all ends with entry %d", newest, last)
+		return fmt.Errorf("its snapshot of entry %d cannot be read, and without it the data ends with entry %d", newest, last)
 	}
 	return nil
 }
 
-// play leads the machine to the last entry.
+// play applies the snapshot and the log to the machine, up to the last entry.
 func (r *Remains) play(old *store.Old, machine Machine) error {
 	first, last, err := old.Bounds()
 	if err != nil {
@@ -238,7 +240,7 @@ func (r *Remains) play(old *store.Old, machine Machine) error {
 		return errLost
 	}
 	if r.LastIndex == 0 {
-		return errors.New("its log is empty, and there is no snapshot: this server had not heard from its cluster yet")
+		return errors.New("its log is empty and there is no snapshot, so this server has not heard from its cluster yet")
 	}
 	if err := reaches(newest, r.LastIndex); err != nil {
 		return err
@@ -251,8 +253,8 @@ func (r *Remains) play(old *store.Old, machine Machine) error {
 	return nil
 }
 
-// restore restores the newest snapshot that can be read and that the log, which begins with entry first, goes on from.
-// newest is the index of the newest one there is.
+// restore restores the newest readable snapshot from which the log, which begins with entry first, continues. newest is
+// the index of the newest existing snapshot.
 func (r *Remains) restore(old *store.Old, machine Machine, first uint64) (newest uint64, err error) {
 	snapshots, err := old.Snapshots()
 	if err != nil {
@@ -264,7 +266,7 @@ func (r *Remains) restore(old *store.Old, machine Machine, first uint64) (newest
 			newest = meta.Index
 		}
 		if first > meta.Index+1 {
-			failed = errors.Join(failed, fmt.Errorf("snapshot %s: the log begins only with entry %d", meta.ID, first))
+			failed = errors.Join(failed, fmt.Errorf("snapshot %s: the log only begins with entry %d", meta.ID, first))
 			continue
 		}
 		if err := restoreOne(old, machine, meta); err != nil {
@@ -276,9 +278,9 @@ func (r *Remains) restore(old *store.Old, machine Machine, first uint64) (newest
 		return newest, nil
 	}
 	if first > 1 {
-		failed = errors.Join(failed, fmt.Errorf("the log begins with entry %d, and there is no snapshot of what was before", first))
+		failed = errors.Join(failed, fmt.Errorf("the log begins with entry %d, and there is no snapshot of the entries before it", first))
 	} else if first == 1 {
-		return newest, nil // the log has it all
+		return newest, nil // the log is complete
 	}
 	return newest, failed
 }
@@ -306,8 +308,8 @@ func (r *Remains) entry(old *store.Old, machine Machine, index uint64) error {
 			return err
 		}
 	case raft.LogConfiguration:
-		r.Members = configured(raft.DecodeConfiguration(entry.Data)) // panics when it cannot
-	default: // Raft's own
+		r.Members = configured(raft.DecodeConfiguration(entry.Data)) // panics on malformed data
+	default: // Raft's internal entries
 	}
 	r.LastIndex, r.LastTerm, r.Appended = entry.Index, entry.Term, entry.AppendedAt
 	return nil
@@ -321,17 +323,17 @@ func configured(c raft.Configuration) []Member {
 	return members
 }
 
-// Latest are the remains with the highest (last term, last index). When those of a majority of the last voters are
-// among all, it has every entry that was ever committed: Raft elects by the same order.
+// Latest returns the remains with the highest (last term, last index). If all contains the remains of a majority of the
+// last voters, the result has every entry that was ever committed, because Raft elects by the same order.
 func Latest(all []*Remains) *Remains {
 	return slices.MaxFunc(all, func(a, b *Remains) int {
 		return cmp.Or(cmp.Compare(a.LastTerm, b.LastTerm), cmp.Compare(a.LastIndex, b.LastIndex))
 	})
 }
 
-// Quorum says how many voters the last configuration has, which is that of Latest, and of how many of them there are
-// remains. Copies of one member's folder count once. A change of members that had not been committed does no harm:
-// majorities of neighbouring configurations overlap, so a majority of this one knows of every later one that was.
+// Quorum returns the number of voters in the last configuration, which is that of Latest, and for how many of them all
+// contains remains. Copies of one member's directory count once. An uncommitted change of the membership does no harm:
+// majorities of adjacent configurations overlap, so a majority of this one knows of every later one that was committed.
 func Quorum(all []*Remains) (read, voters int) {
 	for _, m := range Latest(all).Members {
 		if !m.Voter {

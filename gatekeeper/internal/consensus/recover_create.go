@@ -16,11 +16,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// incarnationBits are drawn; above them stand the Unix seconds.
+// incarnationBits is the number of random low bits of an incarnation. The bits above them are the Unix time in seconds.
 const incarnationBits = 20
 
-// Next draws the id of a cluster's next life, begun at a time. Of two lives the one that began later has the higher
-// incarnation, and two that were begun at once, from copies of one folder, still differ.
+// Next draws the id of a cluster's next incarnation, which begins at the given time. Of two incarnations, the one that
+// began later is higher. Two that begin at the same time, from copies of one directory, still differ.
 func (c ClusterID) Next(at time.Time) ClusterID {
 	var b [4]byte
 	rand.Read(b[:]) // never fails, see crypto/rand
@@ -28,31 +28,32 @@ func (c ClusterID) Next(at time.Time) ClusterID {
 	return ClusterID{Seed: c.Seed, Incarnation: max(c.Incarnation+1, uint64(at.Unix())<<incarnationBits|drawn)}
 }
 
-// Succeeds says that c is a later life of the cluster old.
+// Succeeds reports whether c is a later incarnation of the cluster old.
 func (c ClusterID) Succeeds(old ClusterID) bool {
 	return c.Seed == old.Seed && c.Incarnation > old.Incarnation
 }
 
-// Founding is a cluster of one server that begins with a state.
+// Founding describes a cluster of one server that starts with the given state.
 type Founding struct {
-	// Dir is made, or is empty.
+	// Dir must be empty or not exist.
 	Dir         string
 	ClusterID   ClusterID
 	ClusterName string
 	MemberID    string
-	// LogStore is how the folder is to keep its log. Default LogStoreBolt.
+	// LogStore is how the directory will store its log. Default LogStoreBolt.
 	LogStore LogStore
-	// PeerAddress is where the other members will reach the server; it is corrected when the server is started with
-	// another one.
+	// PeerAddress is the address at which the other members will reach the server. It is corrected if the server is
+	// started with another one.
 	PeerAddress string
-	// Term is the newest one of the life before, LastIndex and LastTerm those of the last entry that is in State.
+	// Term is the newest term of the previous incarnation. LastIndex and LastTerm are those of the last entry in State.
 	Term, LastIndex, LastTerm uint64
 	State                     *fsm.State
 }
 
-// Found makes the data folder. What root makes belongs to the owner of the folder, if it is there, or of the one above
-// it. When it fails, or does not end, no server will start from what it left: the file that says whose folder it is
-// comes last. Errors: ErrFolderInUse, ErrFolderNotEmpty, ErrInvalidMember, and those of the system.
+// Found creates the data directory. Files created by root are given to the owner of the directory or, if it does not
+// exist yet, of its parent. If Found fails or is interrupted, no server can start on the result, because the file that
+// says to which member the directory belongs is written last. Errors: ErrFolderInUse, ErrFolderNotEmpty,
+// ErrInvalidMember, and those of the system.
 func Found(cfg Founding) (err error) {
 	if err := errors.Join(checkMemberID(cfg.MemberID), checkAddress(cfg.PeerAddress)); err != nil {
 		return err
@@ -100,8 +101,8 @@ func Found(cfg Founding) (err error) {
 	return handOver(top, to)
 }
 
-// CheckEmpty says ErrFolderNotEmpty when there is anything in dir. It need not be there; the lost+found of a fresh disk
-// is nothing.
+// CheckEmpty returns ErrFolderNotEmpty if dir contains anything but the lost+found of a new file system. dir need not
+// exist.
 func CheckEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {

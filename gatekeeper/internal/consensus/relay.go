@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// relay accepts on a listener for one user after the other. A listener can only be closed, not given back, and what
-// waits to be accepted would be lost with it; so the first user gets a loan of the relay, and the next one the relay
-// itself.
+// relay accepts connections on a listener for two users in turn. A listener can be closed but not handed back, and
+// connections waiting to be accepted would be lost with it. So the first user gets a loan of the relay, and the next
+// one the relay itself.
 type relay struct {
-	net.Listener // the address
+	net.Listener // for its address
 
 	accepted chan accepted
 	closing  sync.Once
 	closed   chan struct{}
-	ended    chan struct{} // closed when the listener is not touched any more
+	ended    chan struct{} // closed when the listener is no longer used
 }
 
 type accepted struct {
@@ -55,7 +55,7 @@ func (r *relay) accept(returned <-chan struct{}) (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-// Close closes the listener too.
+// Close also closes the listener.
 func (r *relay) Close() error {
 	var err error
 	r.closing.Do(func() {
@@ -66,7 +66,7 @@ func (r *relay) Close() error {
 	return err
 }
 
-// loan is the relay as its first user has it. Closing it leaves the listener open.
+// loan is the first user's view of the relay. Closing it leaves the listener open.
 type loan struct {
 	*relay
 	returning sync.Once

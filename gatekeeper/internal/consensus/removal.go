@@ -12,13 +12,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// Raft does not tell a member that it was removed: the leader sends it the entry but never that the entry was
-// committed, and a member that was away does not even get the entry. It would wait for a leader forever. So a member
-// that hears from no leader introduces itself to the others again, and a member that knows of its removal answers so.
+// Raft does not notify a member of its removal. The leader sends it the entry but never that the entry was committed,
+// and a member that was away does not even get the entry. Such a member would wait for a leader forever. So a member
+// that hears from no leader introduces itself to the others again, and a member that knows of the removal reports it.
 
-// removed reports whether a member was certainly removed: its id is retired, and the latest and the committed
-// configuration lack it. The latest alone proves nothing. A removal that no majority ever stores is undone by the next
-// leader, and a member that had left on its account would be missing from the majority that is needed then.
+// removed reports whether a member was certainly removed: its id is retired, and both the latest and the committed
+// configuration lack it. The latest configuration alone proves nothing. If no majority ever stores a removal, the next
+// leader undoes it. A member that had stopped because of it would then be missing from the majority.
 func (n *Node) removed(id string) bool {
 	if !n.started.Load() || !n.cfg.Retired(id) {
 		return false
@@ -31,8 +31,8 @@ func (n *Node) removed(id string) bool {
 	return known && find(committed, raft.ServerID(id)) == nil
 }
 
-// committed returns the newest configuration that is known to be committed: that of the newest snapshot, or of an entry
-// that was committed since this member started. A member that was just started may know of none.
+// committed returns the newest configuration that is known to be committed: that of the newest snapshot, or that of an
+// entry committed since this member started. A member that has just started may know of none.
 func (n *Node) committed() (servers []raft.Server, known bool) {
 	applied := n.replica.committed.Load()
 	snapshots, err := n.stores.snapshots.List()
@@ -45,19 +45,20 @@ func (n *Node) committed() (servers []raft.Server, known bool) {
 	return nil, false
 }
 
-// Removal is what the removal of a member leaves, as the leader sees it.
+// Removal is the result of removing a member, as the leader sees it.
 type Removal struct {
-	// Members are those that remain.
+	// Members are the remaining members.
 	Members []Member
-	// Silent are the ids of the remaining voters that do not answer the leader, sorted.
+	// Silent lists the ids of the remaining voters that do not answer the leader, sorted.
 	Silent []string
-	// Already: the member was removed before, and nothing is left to do.
+	// Already reports whether the member had been removed before, so that nothing is left to do.
 	Already bool
 
-	voter bool // the removed member has a vote
+	voter bool // whether the removed member has a vote
 }
 
-// refusal returns why removing id needs force, or nil: too few of the remaining voters answer.
+// refusal returns an error if removing id needs force because too few of the remaining voters answer, and nil
+// otherwise.
 func (r *Removal) refusal(id string) error {
 	voters := 0
 	for _, m := range r.Members {
@@ -71,8 +72,8 @@ func (r *Removal) refusal(id string) error {
 	return nil
 }
 
-// PlanRemoval reports what RemoveMember would leave. refusal is the error with which it would be refused unless forced,
-// or nil. Errors are those of RemoveMember.
+// PlanRemoval returns the result that RemoveMember would have. refusal is the error that RemoveMember would return
+// without force, or nil. Other errors are those of RemoveMember.
 func (n *Node) PlanRemoval(ctx context.Context, id string) (r Removal, refusal, err error) {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -85,8 +86,8 @@ func (n *Node) PlanRemoval(ctx context.Context, id string) (r Removal, refusal, 
 	return r, r.refusal(id), nil
 }
 
-// removal works out what the removal of a member leaves. It waits for each remaining voter to answer a question that is
-// sent from now on, for as long as a leader may lead without a majority: an earlier answer may come from a voter that
+// removal computes the result of removing a member. It waits until every remaining voter has answered a request sent
+// after the call, but no longer than a leader may lead without a majority. An earlier answer may come from a voter that
 // has died since.
 func (n *Node) removal(ctx context.Context, e *epoch, servers []raft.Server, id string) (Removal, error) {
 	now := time.Now()
@@ -121,7 +122,7 @@ func (n *Node) removal(ctx context.Context, e *epoch, servers []raft.Server, id 
 	}
 }
 
-// silentSince returns the ids of the voters that have answered nothing that was sent at or after t, sorted.
+// silentSince returns the sorted ids of the voters that have not answered any request sent at or after t.
 func (n *Node) silentSince(e *epoch, servers []raft.Server, t time.Time) []string {
 	var ids []string
 	for _, s := range servers {
@@ -139,28 +140,29 @@ func (n *Node) leaderless() bool {
 	return !leading && time.Since(n.raft.LastContact()) > 2*n.cfg.Timeouts.Election
 }
 
-// heard takes in how a peer answered an introduction.
+// heard processes a peer's response to an introduction.
 func (n *Node) heard(from raft.ServerID, err error) {
 	if refused, ok := errors.AsType[*peer.RefusedError](err); ok && refused.Removed {
-		n.guard.Fail(fmt.Errorf("%w: %s says so. Its permits and definitions live on in the others; a new server needs a new id and an empty data folder",
+		n.guard.Fail(fmt.Errorf("%w, according to %s. The other members keep its permits and definitions. A new server needs a new id and an empty data folder",
 			ErrRemoved, from))
 	}
 }
 
-// succeeds reports whether a cluster id is of a later life of the cluster that had the other one.
+// succeeds reports whether the cluster id later belongs to a later incarnation of the cluster with the id earlier.
 func succeeds(later, earlier string) bool {
 	a, errA := ParseClusterID(later)
 	b, errB := ParseClusterID(earlier)
 	return errA == nil && errB == nil && a.Succeeds(b)
 }
 
-// succeeded hears from a peer that a later life of this cluster runs. A majority of the old servers that came back,
-// when a site has power again for example, would be a second cluster that grants what the new one grants.
+// succeeded stops this server after a peer reported that a later incarnation of this cluster is running. If a majority
+// of the old servers came back, for example when a site regains power, they would form a second cluster that grants the
+// same permits as the new one.
 func (n *Node) succeeded(reason string) {
-	// It is noted first: a server that is started again later may meet no server that says so.
+	// The reason is stored first. After a restart, this server may not reach a peer that would report it again.
 	n.guard.Fail(errors.Join(succeededBy(reason), n.cfg.Folder.succeeded(reason)))
 }
 
 func succeededBy(reason string) error {
-	return fmt.Errorf("%w: %s. It must not go on; a new server needs a new id and an empty data folder", ErrSucceeded, reason)
+	return fmt.Errorf("%w: %s. It must not continue. A new server needs a new id and an empty data folder", ErrSucceeded, reason)
 }

@@ -7,12 +7,12 @@ import (
 	"errors"
 )
 
-// checksumKey is what a folder's JSON objects have in addition: the start of a SHA-256 over the rest. No member has
-// such an id. Earlier versions write files without it, and ignore it.
+// checksumKey is the key of the checksum in the JSON objects of a data directory. Its value is the start of a SHA-256
+// of the other fields. No member can have it as its id. Earlier versions write files without a checksum, and ignore it.
 const checksumKey = "#checksum"
 
-// seal returns the JSON object of v with its checksum. Without one, a digit that the disk changed would pass for the
-// number, and the server would state a folder or a cluster that no member knows.
+// seal returns the JSON object of v with its checksum. Without a checksum, a digit that the disk has corrupted would
+// change the number unnoticed, and the server would state a directory or a cluster that no member knows.
 func seal(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -28,7 +28,7 @@ func seal(v any) ([]byte, error) {
 	return json.MarshalIndent(fields, "", "  ")
 }
 
-// unseal reads what seal wrote into v.
+// unseal checks and parses the output of seal into v.
 func unseal(data []byte, v any) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -48,7 +48,7 @@ func unseal(data []byte, v any) error {
 }
 
 func checksum(fields map[string]json.RawMessage) (json.RawMessage, error) {
-	data, err := json.Marshal(fields) // in the order of the keys
+	data, err := json.Marshal(fields) // with sorted keys
 	if err != nil {
 		return nil, err
 	}

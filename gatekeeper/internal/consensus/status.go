@@ -8,30 +8,30 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// ClusterID is the id of the cluster.
+// ClusterID returns the id of the cluster.
 func (n *Node) ClusterID() ClusterID { return n.cfg.Folder.ClusterID() }
 
-// Name is what no other server is ever called: the cluster's id, the member's, and the number of its data folder in
-// one. Two clusters that were made of the same names differ by the last alone.
+// Name returns a globally unique name of this server, made of the cluster's id, the member's id, and the number of its
+// data directory. Only the number distinguishes two clusters that were created with the same names.
 func (n *Node) Name() string { return n.cfg.Folder.nameOf(n.ID()) }
 
-// ID is this member's id.
+// ID returns this member's id.
 func (n *Node) ID() string { return string(n.id) }
 
-// PeerAddress is this member's advertised peer address.
+// PeerAddress returns this member's advertised peer address.
 func (n *Node) PeerAddress() string { return string(n.address) }
 
-// Role is what a member is to Raft.
+// Role is a member's role in Raft.
 type Role uint8
 
 const (
-	NoRole Role = iota // it is stopping
+	NoRole Role = iota // the member is stopping
 	RoleFollower
 	RoleCandidate
 	RoleLeader
 )
 
-// String is the role in one word.
+// String returns the role as one word.
 func (r Role) String() string {
 	switch r {
 	case RoleFollower:
@@ -45,7 +45,7 @@ func (r Role) String() string {
 	}
 }
 
-// Role is what this member is to Raft.
+// Role returns this member's role in Raft.
 func (n *Node) Role() Role {
 	switch n.raft.State() {
 	case raft.Follower:
@@ -59,17 +59,17 @@ func (n *Node) Role() Role {
 	}
 }
 
-// Term is Raft's current term.
+// Term returns Raft's current term.
 func (n *Node) Term() uint64 { return n.raft.CurrentTerm() }
 
-// CommitIndex is the highest index known here to be committed.
+// CommitIndex returns the highest index known here to be committed.
 func (n *Node) CommitIndex() uint64 { return n.raft.CommitIndex() }
 
-// AppliedIndex is the highest index handed to the state machine, which may not have applied it yet. Indexes that are no
-// commands never reach the machine: do not wait for the machine's own index to pass this one.
+// AppliedIndex returns the highest index handed to the state machine, which may not have applied it yet. Entries that
+// are not commands never reach the machine, so do not wait for the machine's own index to pass this one.
 func (n *Node) AppliedIndex() uint64 { return n.raft.AppliedIndex() }
 
-// Leader is who leads, as far as this member knows.
+// Leader returns the member that leads, as far as this member knows.
 func (n *Node) Leader() Leader {
 	address, id := n.raft.LeaderWithID()
 	if id == "" {
@@ -84,7 +84,7 @@ func (n *Node) Leader() Leader {
 	}
 }
 
-// Members are those of Raft's latest configuration here, which may not be committed yet.
+// Members returns the members of Raft's latest configuration here, which may not be committed yet.
 func (n *Node) Members() ([]Member, error) {
 	servers, err := n.servers()
 	if err != nil {
@@ -109,9 +109,9 @@ func (n *Node) members(servers []raft.Server) []Member {
 	return members
 }
 
-// Ready returns nil when this member is of use: it leads and Promote has returned, or it is a member, hears from a
-// leader, and has handed what it knows to be committed to the state machine. A member knows of itself from the log, so
-// a joiner is not ready before it has what was committed when it joined.
+// Ready returns nil if this member can serve. A leader can once Promote has returned. Another member must hear from a
+// leader and must have handed all entries that it knows to be committed to the state machine. A member learns from the
+// log that it is one, so a joiner is not ready before it has everything that was committed when it joined.
 func (n *Node) Ready() error {
 	if n.life.Err() != nil {
 		return errors.Join(ErrClosed, n.guard.Err())

@@ -8,27 +8,27 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// innerTransport is what the wrapper needs underneath: Raft's network transport, or its in-memory one in tests.
+// innerTransport is the wrapped transport: Raft's network transport, or its in-memory transport in tests.
 type innerTransport interface {
 	raft.Transport
 	raft.WithPreVote
 	raft.WithClose
 }
 
-// transport stands between Raft and its transport. It
+// transport wraps Raft's transport. It
 //
-//   - notes the answers that Confirm counts;
-//   - drops Raft's fast path for heartbeats, which changes the term beside its main loop (hashicorp/raft issue 695,
-//     open in v1.8.0): logs can diverge with it. Members have one that changes nothing instead: see heartbeat.go;
-//   - refuses pipelines, whose answers could not be noted;
-//   - keeps snapshots from Raft that would take it back: see incoming;
-//   - says nothing more after a fault (issue 503: a leader with a hanging disk would go on sending heartbeats).
+//   - records the responses that Confirm counts
+//   - drops Raft's fast path for heartbeats, which changes the term concurrently with its main loop, so that logs can
+//     diverge (hashicorp/raft issue 695, open in v1.8.0); heartbeat.go has a replacement that changes nothing
+//   - refuses pipelines, because their responses could not be recorded
+//   - keeps snapshots from Raft that would revert it, see incoming
+//   - sends nothing after a fault (issue 503: a leader with a hanging disk would keep sending heartbeats)
 //
-// Every method is written out: embedding would lose what Raft looks for by type assertion, and let new methods slip
-// through.
+// Every method is written out. Embedding would lose the interfaces that Raft detects by type assertion, and would let
+// new methods bypass the wrapper.
 type transport struct {
 	inner innerTransport
-	// target makes the inner transport's address of a member.
+	// target returns the inner transport's address of a member.
 	target    func(raft.ServerID, raft.ServerAddress) raft.ServerAddress
 	advertise raft.ServerAddress
 	answers   *answers
@@ -58,7 +58,7 @@ func (t *transport) AppendEntries(id raft.ServerID, address raft.ServerAddress, 
 	if t.mute() {
 		return errFaulty
 	}
-	// Raft reuses resp; a fresh one lets nothing of an earlier answer stand.
+	// Raft reuses resp. A new value keeps nothing of an earlier response.
 	var fresh raft.AppendEntriesResponse
 	sent := time.Now()
 	if err := t.inner.AppendEntries(id, t.target(id, address), req, &fresh); err != nil {
@@ -66,7 +66,7 @@ func (t *transport) AppendEntries(id raft.ServerID, address raft.ServerAddress, 
 	}
 	*resp = fresh
 	if fresh.Success && fresh.Term == req.Term && string(fresh.ID) == string(id) {
-		matched := uint64(0) // a heartbeat names no entries
+		matched := uint64(0) // a heartbeat contains no entries
 		if req.PrevLogEntry > 0 || len(req.Entries) > 0 {
 			matched = req.PrevLogEntry + uint64(len(req.Entries))
 		}
@@ -81,11 +81,11 @@ func (t *transport) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (ra
 	return nil, raft.ErrPipelineReplicationNotSupported
 }
 
-// SetHeartbeatHandler does nothing with Raft's handler: see transport.
+// SetHeartbeatHandler ignores Raft's handler: see transport.
 func (t *transport) SetHeartbeatHandler(func(raft.RPC)) {}
 
-// InstallSnapshot's answers are not noted: Raft counts them for VerifyLeader, but what was sent is the snapshot, not a
-// question.
+// InstallSnapshot does not record responses for Confirm. Raft counts them for VerifyLeader, but a snapshot is not a
+// request that confirms leadership.
 func (t *transport) InstallSnapshot(id raft.ServerID, address raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
 	if t.mute() {
 		return errFaulty
@@ -118,9 +118,9 @@ func (t *transport) TimeoutNow(id raft.ServerID, address raft.ServerAddress, req
 func (t *transport) Consumer() <-chan raft.RPC     { return t.incoming.to }
 func (t *transport) LocalAddr() raft.ServerAddress { return t.advertise }
 
-// Close may be called again: Raft does so when it shuts down.
+// Close may be called again. Raft does so when it shuts down.
 func (t *transport) Close() error {
-	err := t.inner.Close() // before incoming: what reads from it may wait for a sender
+	err := t.inner.Close() // before incoming, whose goroutines may wait for a sender
 	t.incoming.close()
 	return err
 }

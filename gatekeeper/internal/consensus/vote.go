@@ -8,20 +8,22 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A follower of Raft (v1.8.0) refuses every vote for as long as it believes in its leader, and it looks whether it
-// still should only once in one to two heartbeat timeouts. So the last of a majority to look decides when a dead leader
-// is replaced. Here a follower that is asked for its vote looks at once, and the first one decides.
+// A follower of Raft (v1.8.0) refuses every vote while it believes in its leader, and rechecks that belief only once
+// every one to two heartbeat timeouts. So the slowest member of a majority determines when a dead leader is replaced.
+// Here a follower checks as soon as its vote is requested, so the first member to notice determines it.
 //
-// What a pre-vote says is bound to nothing. A vote is still Raft's to give, by term, log and what it has voted before;
-// only the belief in a leader is passed over, which keeps no promise of Raft or of Gatekeeper: nothing is answered
-// because of a lease, Confirm asks a majority. It keeps a member who alone does not hear the leader from being elected,
-// and so it does here, for then the others hear it.
+// A pre-vote commits a follower to nothing. Votes are still granted by Raft, by term, log and previous votes. Only the
+// belief in a leader is bypassed, and no guarantee of Raft or of Gatekeeper depends on it: no response relies on a
+// lease, and Confirm asks a majority. The belief keeps a member from being elected if it alone does not hear the
+// leader. It still does so here, because the other members hear the leader then.
 
-// silence is the part of the heartbeat timeout after which a follower that is asked takes the leader for gone. The one
-// who asks has heard nothing for all of it, and a leader speaks to one up to two tenths of it later than to another.
+// silence returns the fraction of the heartbeat timeout after which a follower that is asked for its vote considers the
+// leader gone. The candidate has heard nothing for the full timeout, and a leader may contact one member up to two
+// tenths of it later than another.
 func silence(heartbeat time.Duration) time.Duration { return heartbeat * 3 / 4 }
 
-// preVote answers a pre-vote that Raft would refuse only because of a leader who is gone; false leaves it to Raft.
+// preVote grants a pre-vote that Raft would refuse only because of a leader that is gone. It returns false to leave the
+// answer to Raft.
 func (i *incoming) preVote(rpc raft.RPC) bool {
 	req, ok := rpc.Command.(*raft.RequestPreVoteRequest)
 	if !ok || !i.leaderless() || req.Term <= i.raft.CurrentTerm() || !i.votes(raft.ServerID(req.ID)) || !i.upToDate(req.LastLogTerm, req.LastLogIndex) {
@@ -31,12 +33,13 @@ func (i *incoming) preVote(rpc raft.RPC) bool {
 	return true
 }
 
-// vote prepares a request for a vote for Raft, and answers one that names no member; true says that it was answered.
+// vote prepares a vote request for Raft, and answers a request that names no member. It reports whether it has
+// answered.
 //
-// Raft (v1.8.0) remembers its vote by the candidate's address. Two members that advertise one address, by a copied unit
-// file for example, would both get this member's vote in one term, the second one whatever its log holds. So Raft sees
-// the candidate's id in the place of its address. The vote that a member gives to itself is stored under its address,
-// which no such name equals.
+// Raft (v1.8.0) records its vote under the candidate's address. If two members advertise the same address, for example
+// because of a copied unit file, both would get this member's vote in one term, the second one regardless of its log.
+// So this function replaces the candidate's address with its id. A member's vote for itself is stored under its real
+// address, which never equals such a name.
 func (i *incoming) vote(rpc *raft.RPC) (answered bool) {
 	asked, ok := rpc.Command.(*raft.RequestVoteRequest)
 	if !ok {
@@ -47,15 +50,15 @@ func (i *incoming) vote(rpc *raft.RPC) (answered bool) {
 		return true
 	}
 	req := *asked
-	// To a voter LeadershipTransfer means only that it does not insist on its leader.
+	// For a voter, LeadershipTransfer only means that it does not insist on its current leader.
 	req.LeadershipTransfer = req.LeadershipTransfer || i.leaderless() || i.isLeader(req.ID)
 	req.Addr = []byte("member " + string(req.ID))
 	rpc.Command = &req
 	return false
 }
 
-// isLeader reports whether this member follows the member with that id. Raft lets its leader stand again, and knows it
-// by its address.
+// isLeader reports whether this member follows the member with that id. Raft lets its own leader become a candidate
+// again, but recognizes it by address.
 func (i *incoming) isLeader(id []byte) bool {
 	if !i.runs() {
 		return false
@@ -64,8 +67,8 @@ func (i *incoming) isLeader(id []byte) bool {
 	return leader != "" && string(leader) == string(id)
 }
 
-// leaderless reports whether this member follows, and has not heard of its leader for long. What the leader sent before
-// the question counts, but for a fiftieth of the heartbeat timeout.
+// leaderless reports whether this member is a follower that has not heard from its leader for i.silence. Everything that
+// the leader sent before the request counts, to within a fiftieth of the heartbeat timeout.
 func (i *incoming) leaderless() bool {
 	return i.idle() && i.raft.State() == raft.Follower && time.Since(i.raft.LastContact()) >= i.silence
 }
@@ -76,7 +79,7 @@ func (i *incoming) votes(id raft.ServerID) bool {
 	})
 }
 
-// upToDate reports whether a log which ends so is not behind that of this member.
+// upToDate reports whether a log that ends at term and index is at least as up to date as this member's log.
 func (i *incoming) upToDate(term, index uint64) bool {
 	stats := i.raft.Stats()
 	for _, of := range []string{"log", "snapshot"} {

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Writes is how long the latest writes to this member's log took, sync included.
+// Writes summarizes how long the latest writes to this member's log took, including the sync.
 type Writes struct {
 	Count           int
 	Median, Longest time.Duration
 }
 
-// writes remembers the latest ones. The zero value is ready.
+// writes records the durations of the latest writes. The zero value is ready to use.
 type writes struct {
-	mu   sync.Mutex // guards all below
+	mu   sync.Mutex // guards took and n
 	took [128]time.Duration
-	n    int // so many were noted, ever
+	n    int // number of writes recorded so far
 }
 
 func (w *writes) note(took time.Duration) {
@@ -39,17 +39,17 @@ func (w *writes) latest() Writes {
 	return Writes{Count: len(took), Median: took[len(took)/2], Longest: took[len(took)-1]}
 }
 
-// Writes is how long the latest writes to this member's log took.
+// Writes returns statistics of the latest writes to this member's log.
 func (n *Node) Writes() Writes { return n.metrics.writes.latest() }
 
-// Snapshot is one that this member has.
+// Snapshot describes a snapshot that this member has.
 type Snapshot struct {
 	Index uint64
 	Bytes int64
-	At    time.Time // zero: not known
+	At    time.Time // zero if unknown
 }
 
-// LastSnapshot is this member's latest snapshot; false when it has none.
+// LastSnapshot returns this member's latest snapshot, or false if it has none.
 func (n *Node) LastSnapshot() (Snapshot, bool) {
 	list, err := n.stores.snapshots.List()
 	if err != nil || len(list) == 0 {

@@ -10,83 +10,86 @@ import (
 	"time"
 )
 
-// preamble opens either direction: a word, and the version of what follows. It is frozen; another form of the handshake
-// gets another version.
+// preamble opens either direction: a magic word and the version of the handshake. It is frozen; another form of the
+// handshake gets another version.
 const preamble = "gkpeer\x00\x01"
 
 const (
 	statusWelcome byte = 0
 	statusRefused byte = 1
 	statusRemoved byte = 2
-	// statusEarlier: the refused one is of an earlier life of the same cluster, which was recovered or restored since.
+	// statusEarlier: the refused peer belongs to an earlier incarnation of the same cluster, which was recovered or
+	// restored since.
 	statusEarlier byte = 3
 	// statusAsk and statusTell: the body is a note, see Note.
 	statusAsk  byte = 4
 	statusTell byte = 5
 )
 
-// maxBody bounds what a stranger can make us read.
+// maxBody limits how much a stranger can make this side read.
 const maxBody = 4096
 
-// hello is what each side says of itself.
+// hello is what each side states about itself in the handshake.
 type hello struct {
 	Cluster string // the cluster id
-	From    string // the speaker's member id
-	To      string // the member id that the speaker means to talk to
-	API     string // the speaker's API address
-	Folder  string // drawn when the speaker's data folder was made
-	// Level is the newest feature level that the speaker supports, in decimal. A speaker that says none supports 1.
+	From    string // the sender's member id
+	To      string // the member id of the intended peer
+	API     string // the sender's API address
+	Folder  string // drawn when the sender's data directory was created
+	// Level is the newest feature level that the sender supports, in decimal. A sender that states none supports 1.
 	Level string
-	// Clock is the speaker's wall clock as it speaks, in nanoseconds since 1970, in decimal. Older speakers say none.
+	// Clock is the sender's wall clock at the time of sending, in nanoseconds since 1970, in decimal. Older versions do
+	// not send it.
 	Clock string
 }
 
-// errNotPeer says that the other side does not speak this protocol.
+// errNotPeer means that the other side does not speak this protocol.
 var errNotPeer = errors.New("peer: not a Gatekeeper peer of this version")
 
-// ErrRemoved, as an error of Config.Meet, tells the refused peer that it was removed from the cluster permanently.
-var ErrRemoved = errors.New("it was removed from the cluster, and its id is never taken again")
+// ErrRemoved, returned by Config.Meet, notifies the refused peer that it was permanently removed from the cluster.
+var ErrRemoved = errors.New("it was removed from the cluster, and its id is never used again")
 
-// maxFields bound what a peer may state of itself, so that it can be remembered and logged.
+// Limits for what a peer may state about itself, so that it can be stored and logged.
 const (
-	maxID      = 64 // also of cluster ids and folders
+	maxID      = 64 // also for cluster ids and directory numbers
 	maxAddress = 512
 )
 
-// earlierError refuses who is of an earlier life of this cluster.
+// earlierError refuses a peer that belongs to an earlier incarnation of this cluster.
 type earlierError struct{ reason string }
 
 func (e *earlierError) Error() string { return e.reason }
 
-// RefusedError is what the other side said when it closed a connection.
+// RefusedError is the refusal that the other side sent before it closed a connection.
 type RefusedError struct {
-	// Reason is empty when the other side takes this one for a stranger, which gets no reason.
+	// Reason is empty if the other side considers this one a stranger, which gets no reason.
 	Reason string
-	// Removed: the other side knows for certain that this one was removed from the cluster.
+	// Removed means that the other side knows for certain that this member was removed from the cluster.
 	Removed bool
-	// Earlier: the other side is of a later life of the cluster, which was recovered or restored without this one.
+	// Earlier means that the other side belongs to a later incarnation of the cluster, which was recovered or restored
+	// without this member.
 	Earlier bool
 }
 
 func (e *RefusedError) Error() string {
 	if e.Reason == "" {
-		return "peer: refused without a reason, which strangers are not given: the server at that address is probably of another cluster; its log says why it refused"
+		return "peer: refused without a reason, because strangers get none: the server at that address probably belongs to another cluster; its log says why it refused"
 	}
 	return "peer: refused: " + e.Reason
 }
 
-// A message is the preamble, a status byte, two bytes of length, and a body. The body of a welcome is a hello, that of
-// a refusal, with either status, a sentence, or nothing for a stranger. The dialing side speaks first, with status
+// A message is the preamble, a status byte, two bytes of length, and a body. The body of a welcome is a hello. The body
+// of a refusal, with either status, is a sentence, or empty for a stranger. The dialing side sends first, with status
 // welcome.
 //
-// The fields of a hello are texts, each with two bytes of length. New ones come at the end: a reader that does not know
-// them skips them, and a reader that misses them takes them for empty.
+// The fields of a hello are strings, each preceded by two bytes of length. New fields are added at the end. A reader
+// skips fields that it does not know, and treats missing ones as empty.
 
 func writeHello(w io.Writer, h hello) error {
 	return writeMessage(w, statusWelcome, texts(h.Cluster, h.From, h.To, h.API, h.Folder, h.Level, h.Clock))
 }
 
-// texts is a body of fields.
+// texts encodes fields as a body.
 func texts(fields ...string) (body []byte) {
 	for _, s := range fields {
 		body = binary.BigEndian.AppendUint16(body, uint16(len(s)))
@@ -118,7 +121,7 @@ func writeMessage(w io.Writer, status byte, body []byte) error {
 	return err
 }
 
-// readMessage reads a message, and not one byte beyond it. It returns a *RefusedError for a refusal.
+// readMessage reads exactly one message, not a byte more. It returns a *RefusedError for a refusal.
 func readMessage(r io.Reader) (status byte, body []byte, err error) {
 	var head [len(preamble) + 3]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -167,7 +170,7 @@ func parseHello(body []byte) (hello, error) {
 	return h, nil
 }
 
-// parseTexts reads the fields of a body: those that every version says, and those that came later.
+// parseTexts parses the fields of a body: those that every version sends, and those added later.
 func parseTexts(body []byte, required []*string, later ...*string) error {
 	fields := append(slices.Clip(required), later...)
 	for i := 0; len(body) > 0 || i < len(required); i++ {
@@ -190,7 +193,7 @@ func tooLong(ids ...string) bool {
 	return slices.ContainsFunc(ids, func(s string) bool { return len(s) > maxID })
 }
 
-// level is the newest feature level that the speaker supports.
+// level returns the newest feature level that the sender supports.
 func (h *hello) level() uint32 {
 	n, err := strconv.ParseUint(h.Level, 10, 32)
 	if err != nil || n == 0 {
@@ -199,8 +202,8 @@ func (h *hello) level() uint32 {
 	return uint32(n)
 }
 
-// ahead is how far the speaker's clock is ahead of this side's; nil when it did not say. It answered between the times
-// asked and asked+took by this side's clock, so the difference is right to half of took.
+// ahead returns how far the sender's clock is ahead of this side's, or nil if the sender did not state its clock. The
+// sender answered between asked and asked+took by this side's clock, so the result is accurate to within half of took.
 func (h *hello) ahead(asked time.Time, took time.Duration) *time.Duration {
 	n, err := strconv.ParseInt(h.Clock, 10, 64)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
-// introduce is the dialing side's handshake with member id.
+// introduce performs the dialing side's handshake with member id.
 func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error {
 	if err := l.secure(c, address, deadline); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (l *Layer) introduce(c *conn, id, address string, deadline time.Time) error
 	return c.SetDeadline(time.Time{})
 }
 
-// secure sets the deadline of a connection to address that this side made, and encrypts it.
+// secure sets the deadline of an outgoing connection to address, and encrypts it.
 func (l *Layer) secure(c *conn, address string, deadline time.Time) error {
 	if err := c.SetDeadline(deadline); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (l *Layer) secure(c *conn, address string, deadline time.Time) error {
 	return nil
 }
 
-// accept hands connections out for their introduction until the listener is closed.
+// accept accepts connections and starts their handshakes until the listener is closed.
 func (l *Layer) accept() {
 	var pause time.Duration
 	for {
@@ -93,7 +93,7 @@ func (l *Layer) accept() {
 	}
 }
 
-// welcome is the accepting side's handshake. Whatever is wrong with the connection stays on this goroutine.
+// welcome performs the accepting side's handshake. A problem with the connection affects only this goroutine.
 func (l *Layer) welcome(c *conn, leave func()) {
 	err := l.answer(c)
 	leave()
@@ -169,7 +169,7 @@ func (l *Layer) answer(c *conn) error {
 // greet answers a hello.
 func (l *Layer) greet(c *conn, h hello, proved bool) error {
 	if err := l.objection(h, proved, nil); err != nil {
-		if l.cfg.Held == nil { // else it is only early
+		if l.cfg.Held == nil { // otherwise the peer is only early
 			l.tell(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
 		}
 		if !proved && !l.kin(h.Cluster) {
@@ -186,7 +186,7 @@ func (l *Layer) greet(c *conn, h hello, proved bool) error {
 	return c.SetDeadline(time.Time{})
 }
 
-// hostOf is the address from which somebody connected, without the port.
+// hostOf returns the remote address without the port.
 func hostOf(c net.Conn) string {
 	h, _, err := net.SplitHostPort(c.RemoteAddr().String())
 	if err != nil {
@@ -204,7 +204,7 @@ func (l *Layer) kin(cluster string) bool {
 	return cluster == l.cfg.Cluster || l.cfg.Succeeds(cluster, l.cfg.Cluster) || l.cfg.Succeeds(l.cfg.Cluster, cluster)
 }
 
-// objection says why the one who said h is not to be talked to; nil when it is. proved, ahead: see Statement.
+// objection returns why the sender of h must be refused, or nil. For proved and ahead see Statement.
 func (l *Layer) objection(h hello, proved bool, ahead *time.Duration) error {
 	switch {
 	case l.cfg.Held != nil:
@@ -219,10 +219,10 @@ func (l *Layer) objection(h hello, proved bool, ahead *time.Duration) error {
 	return l.cfg.Meet(Statement{ID: h.From, APIAddress: h.API, Folder: h.Folder, Level: h.level(), Proved: proved, Ahead: ahead})
 }
 
-// stranger says that the one who said h is of another cluster. If that is an earlier life of this one, the other must
-// not go on.
+// stranger returns the refusal of a peer from another cluster. If that is an earlier incarnation of this cluster, the
+// peer must stop.
 func (l *Layer) stranger(h hello) error {
-	reason := fmt.Sprintf("%s is of cluster %s, %s of cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
+	reason := fmt.Sprintf("%s belongs to cluster %s, but %s to cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
 	if l.cfg.Succeeds(l.cfg.Cluster, h.Cluster) {
 		return &earlierError{reason}
 	}
@@ -236,7 +236,7 @@ func (l *Layer) hello(to string) hello {
 	}
 }
 
-// introductions bounds how many connections are being introduced: the one waiting longest gives way to a new one.
+// introductions limits the number of pending handshakes: the oldest gives way to a new one.
 type introductions struct {
 	max int
 
@@ -246,18 +246,18 @@ type introductions struct {
 
 func newIntroductions(max int) *introductions { return &introductions{max: max, list: list.New()} }
 
-// enter adds c and returns the function that takes it off.
+// enter adds c and returns a function that removes it.
 func (i *introductions) enter(c *conn) (leave func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.list.Len() >= i.max {
 		oldest := i.list.Remove(i.list.Front()).(*conn)
-		oldest.raw.Close() // its own goroutine meets the error and cleans up
+		oldest.raw.Close() // its goroutine gets the error and cleans up
 	}
 	e := i.list.PushBack(c)
 	return func() {
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		i.list.Remove(e) // nothing, when it gave way
+		i.list.Remove(e) // does nothing if c has given way
 	}
 }

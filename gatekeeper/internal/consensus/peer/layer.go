@@ -16,61 +16,65 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// Config is what a Layer needs.
+// Config configures a Layer.
 type Config struct {
 	Cluster    string // the cluster id, equal on all members
 	ID         string // this member's id
-	APIAddress string // what to tell peers
-	Folder     string // drawn when this member's data folder was made
-	// Advertise is the address by which peers reach Listener.
+	APIAddress string // sent to peers
+	Folder     string // drawn when this member's data directory was created
+	// Advertise is the address at which peers reach Listener.
 	Advertise string
 	Listener  net.Listener
 	// Dial makes a connection to an address. Default: TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	TLS  certs.Files
-	// Timeout bounds one introduction, TLS included. Default 2 s.
+	// Timeout limits one handshake, TLS included. Default 2 s.
 	Timeout time.Duration
-	// MaxIntroductions is how many connections may be in their introduction. Default 128.
+	// MaxIntroductions is the maximum number of pending handshakes. Default 128.
 	MaxIntroductions int
 	Logger           *slog.Logger
 	// Level is the newest feature level that this member supports, sent to peers.
 	Level uint32
-	// WallClock shows the time that this member states to peers. Default: time.Now.
+	// WallClock returns the time that this member states to peers. Default: time.Now.
 	WallClock func() time.Time
-	// Held is set while this member has no cluster yet. It returns the id that the member has stored so far, or "".
-	// Peers are refused.
+	// Held is set while this member has no cluster yet. It returns the id that the member has stored so far, or "". All
+	// hello handshakes are refused then.
 	Held func() string
-	// Asked answers a member that starts for the first time; an error refuses it, and is the reason that it gets.
-	// Default: this member is of Cluster.
-	// Notes of this member itself, and for another one, do not get here.
+	// Asked answers a member that starts for the first time. An error refuses that member and is sent as the reason.
+	// Default: this member belongs to Cluster. Asked is not called for notes from this member itself, or for notes to
+	// another member.
 	Asked func(Note) (Note, error)
-	// Meet gets what a peer of this cluster stated; an error refuses it.
+	// Meet is called with the statement of a peer of this cluster. An error refuses the peer.
 	Meet func(Statement) error
-	// Succeeds reports whether a cluster id is of a later life of the cluster that had the other one. Default: none is.
+	// Succeeds reports whether the cluster id later belongs to a later incarnation of the cluster earlier. By default
+	// it returns false.
 	Succeeds func(later, earlier string) bool
-	// Succeeded is called, with what was said, when a later life of this cluster runs: this server must not continue.
-	// Only the answer of a member that this side dialed gets here.
+	// Succeeded is called with the peer's reason when a later incarnation of this cluster is running, so that this
+	// server must stop. Only answers of members that this side has dialed lead here.
 	Succeeded func(reason string)
-	// Claimed is called when somebody who connected claims to be of a later life of this cluster. Anybody can claim
-	// that: the members must be asked.
+	// Claimed is called when a peer that connected claims to belong to a later incarnation of this cluster. Anybody can
+	// claim that, so the members must be dialed.
 	Claimed func()
-	// Rejected, when set, is called for each accepted connection that was closed without having been introduced.
+	// Rejected, if set, is called for each accepted connection that was closed without a completed handshake.
 	Rejected func()
 }
 
-// Statement is what a peer of this cluster states of itself.
+// Statement is what a peer of this cluster states about itself.
 type Statement struct {
 	ID, APIAddress string
-	Folder         string // drawn when its data folder was made
+	Folder         string // drawn when its data directory was created
 	Level          uint32 // the newest feature level that it supports
-	// Proved: this side dialed the member, at the address where the cluster knows it, or the peer showed a certificate
-	// of the cluster's authority. Else anybody who knows the cluster's id may have stated it.
+	// Proved means that this side dialed the member at the address that the cluster knows for it, or that the peer
+	// showed a certificate of the cluster's authority. Otherwise anybody who knows the cluster's id may have made the
+	// statement.
 	Proved bool
-	// Ahead is how far its wall clock is ahead of this member's, when this side dialed it and it said so; else nil.
+	// Ahead is how far the peer's wall clock is ahead of this member's. It is nil unless this side dialed the peer and
+	// the peer stated its clock.
 	Ahead *time.Duration
 }
 
-// Layer is a raft.StreamLayer whose connections are introduced. Its addresses are those that Target makes.
+// Layer is a raft.StreamLayer whose connections have completed the handshake. Its addresses are those that Target
+// returns.
 type Layer struct {
 	cfg      Config
 	ready    chan net.Conn
@@ -82,12 +86,12 @@ type Layer struct {
 
 	mu         sync.Mutex // guards conns and lastLogged
 	conns      map[*conn]struct{}
-	lastLogged map[string]time.Time // when a line was last logged about a peer
+	lastLogged map[string]time.Time // when a line about a peer was last logged
 }
 
 var _ raft.StreamLayer = (*Layer)(nil)
 
-// New starts accepting on cfg.Listener.
+// New returns a Layer that accepts on cfg.Listener.
 func New(cfg Config) *Layer {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 2 * time.Second
@@ -128,13 +132,13 @@ func New(cfg Config) *Layer {
 	return l
 }
 
-// Target is the address of a member for Dial: Raft's transport passes addresses only, but the dialer must know whom it
-// means.
+// Target returns the address of a member for Dial. Raft's transport passes only addresses, but the dialer must also
+// know which member it expects.
 func Target(id raft.ServerID, address raft.ServerAddress) raft.ServerAddress {
 	return raft.ServerAddress(id) + "|" + address
 }
 
-// Accept returns the next connection that was introduced.
+// Accept returns the next connection that has completed the handshake.
 func (l *Layer) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.ready:
@@ -144,8 +148,8 @@ func (l *Layer) Accept() (net.Conn, error) {
 	}
 }
 
-// Dial connects to a member, introduces this one, and makes sure that it is that member which answers. Names are
-// resolved at each call.
+// Dial connects to a member, performs the handshake, and makes sure that the expected member answers. Names are
+// resolved on every call.
 func (l *Layer) Dial(target raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 	id, address, ok := strings.Cut(string(target), "|")
 	if !ok {
@@ -174,8 +178,8 @@ func (l *Layer) connect(ctx context.Context, id, address string) (*conn, error) 
 	return l.track(raw)
 }
 
-// Close stops accepting and closes every connection, those that Raft's transport holds too: it would leave the accepted
-// ones open.
+// Close stops accepting and closes every connection, including those held by Raft's transport, which would leave the
+// accepted ones open.
 func (l *Layer) Close() error {
 	l.close()
 	err := l.cfg.Listener.Close()
@@ -193,7 +197,7 @@ func (l *Layer) Close() error {
 	return err
 }
 
-// Addr is the advertised address.
+// Addr returns the advertised address.
 func (l *Layer) Addr() net.Addr { return advertised(l.cfg.Advertise) }
 
 type advertised string
@@ -201,10 +205,10 @@ type advertised string
 func (a advertised) Network() string { return "tcp" }
 func (a advertised) String() string  { return string(a) }
 
-// conn is a connection that Close of its layer closes too.
+// conn is a connection that is also closed when its layer is closed.
 type conn struct {
-	net.Conn          // raw, or TLS over it; changed only by the goroutine that introduces the connection
-	raw      net.Conn // what others close
+	net.Conn          // raw, or TLS over it; changed only by the goroutine of the handshake
+	raw      net.Conn // the connection that other goroutines close
 	layer    *Layer
 }
 
@@ -226,10 +230,11 @@ func (l *Layer) track(raw net.Conn) (*conn, error) {
 	return c, nil
 }
 
-// maxTold bounds about how many peers, and hosts of strangers, a line is logged within a minute.
+// maxTold limits the number of peers, and hosts of strangers, about which a warning is logged within a minute.
 const maxTold = 128
 
-// tell logs about a peer, or the host of a stranger, at most once a minute: Raft tries again many times a second.
+// tell logs a warning about a peer, or the host of a stranger, at most once a minute, because Raft retries many times a
+// second.
 func (l *Layer) tell(about, msg string, args ...any) {
 	now := time.Now()
 	l.mu.Lock()

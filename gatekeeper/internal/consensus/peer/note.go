@@ -7,26 +7,27 @@ import (
 	"io"
 )
 
-// Note is what a member says of itself before it has a cluster: as a question to another member, and as the answer.
+// Note is what a member states about itself before it has a cluster, in queries to other members and in answers.
 //
-// The form is frozen. A question has status 4 and an answer status 5; a refusal is that of a hello. The body is the
-// five texts in the order below, each with two bytes of length. New ones come at the end, as in a hello. A server of a
-// version that does not know these statuses closes the connection without an answer.
+// The form is frozen. A query has status 4 and an answer status 5. A refusal is the same as for a hello. The body
+// contains the five strings in the order below, each preceded by two bytes of length. New ones are added at the end, as
+// in a hello. A server of a version that does not know these statuses closes the connection without an answer.
 type Note struct {
-	// Cluster is the id that the speaker has stored. Empty: it has none, or does not tell a stranger.
+	// Cluster is the id that the sender has stored. It is empty if the sender has none, or does not reveal it to a
+	// stranger.
 	Cluster string
-	From    string // the speaker's member id
-	To      string // the member id that the speaker means to talk to
+	From    string // the sender's member id
+	To      string // the member id of the intended peer
 	Set     string // a digest of the members that start together and of the cluster's name; empty for a member of a cluster
 	State   State
 }
 
-// State is how far a member has come.
+// State is how far a member has progressed toward founding its cluster.
 type State string
 
 // The states, which are frozen.
 const (
-	// Empty: the member's data folder holds nothing.
+	// Empty: the member's data directory contains nothing.
 	Empty State = "empty"
 	// Holds: the member has stored the id of a cluster that it has not founded. It has never voted.
 	Holds State = "holds"
@@ -51,7 +52,7 @@ func parseNote(body []byte) (Note, error) {
 	return n, nil
 }
 
-// errAnswered ends a connection after the answer to a note.
+// errAnswered ends a connection after a note was answered.
 var errAnswered = errors.New("peer: answered")
 
 // reply answers a note and ends the connection.
@@ -77,7 +78,7 @@ func (l *Layer) reply(c *conn, n Note, proved bool) error {
 	return errAnswered
 }
 
-// founded is the answer of a member that has a cluster. A stranger does not learn which.
+// founded returns the answer of a member that has a cluster. It hides the cluster from a stranger.
 func (l *Layer) founded(n Note, proved bool) Note {
 	answer := Note{From: l.cfg.ID, To: n.From, State: Founded}
 	if proved || l.kin(n.Cluster) {
@@ -86,13 +87,13 @@ func (l *Layer) founded(n Note, proved bool) Note {
 	return answer
 }
 
-// Ask asks the member n.To at address, on a separate connection. Only the answer of that member is returned, and only
-// one to this very question.
+// Ask queries the member n.To at address, on a separate connection. It returns only an answer of that member to this
+// query.
 func (l *Layer) Ask(ctx context.Context, address string, n Note) (Note, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
 	defer cancel()
 	answer, err := l.ask(ctx, address, n)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) { // what closing the connection makes of it says less
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) { // more useful than the error of the closed connection
 		err = fmt.Errorf("no answer within %v", l.cfg.Timeout)
 	}
 	return answer, err
@@ -109,7 +110,7 @@ func (l *Layer) ask(ctx context.Context, address string, n Note) (Note, error) {
 	if err := l.secure(c, address, deadline); err != nil {
 		return Note{}, err
 	}
-	if err := writeNote(c, statusAsk, n); err != nil && !closed(err) { // else the answer says why
+	if err := writeNote(c, statusAsk, n); err != nil && !closed(err) { // otherwise the answer gives the reason
 		return Note{}, err
 	}
 	status, body, err := readMessage(c)

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// explain says of an error of TLS, on a connection that this side made, which files of the two members to compare.
+// explain adds to a TLS error on an outgoing connection which settings of the two members to compare.
 func (l *Layer) explain(err error) error {
 	if l.cfg.TLS.IsZero() {
 		return err
@@ -21,10 +21,10 @@ func (l *Layer) explain(err error) error {
 	plain, _ := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case unknown:
-		return fmt.Errorf("%w: its certificate is not of the authorities in %q: compare --peer-tls-ca of the two, all members need the same",
+		return fmt.Errorf("%w: its certificate was not issued by the authorities in %q: compare --peer-tls-ca of both members, all members need the same",
 			err, l.cfg.TLS.CA)
 	case remote && alert.Op == "remote error" && strings.Contains(err.Error(), "unknown certificate authority"):
-		return fmt.Errorf("%w: it refuses the certificate %q of this server: compare --peer-tls-ca of the two, all members need the same",
+		return fmt.Errorf("%w: it refuses the certificate %q of this server: compare --peer-tls-ca of both members, all members need the same",
 			err, l.cfg.TLS.Cert)
 	case plain.Msg != "":
 		return fmt.Errorf("%w: it does not speak TLS: give all members --peer-tls-cert, unless it is another program", err)
@@ -32,16 +32,17 @@ func (l *Layer) explain(err error) error {
 	return err
 }
 
-// closed reports whether the other side has closed the connection, perhaps before it had read everything.
+// closed reports whether the other side has closed the connection, possibly before it had read everything.
 func closed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// errClosed is an answer that did not come. Which of its reasons holds cannot be seen from here.
+// errClosed returns an error for a connection that was closed without an answer. Several causes are possible, and this
+// side cannot tell which one applies.
 func (l *Layer) errClosed() error {
 	why := "it has TLS, and this server has none (--peer-tls-cert)"
 	if !l.cfg.TLS.IsZero() {
-		why = fmt.Sprintf("it refuses the certificate %q of this server (compare --peer-tls-ca of the two)", l.cfg.TLS.Cert)
+		why = fmt.Sprintf("it refuses the certificate %q of this server (compare --peer-tls-ca of both members)", l.cfg.TLS.Cert)
 	}
 	return fmt.Errorf("it closed the connection without an answer; if it does so again, %s, or it is another program, or a Gatekeeper server of a "+
 		"version that does not answer a new cluster's members: stop it, or upgrade it", why)

@@ -14,15 +14,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// errNoKey has the text by which Raft recognizes an absent key.
+// errNoKey has the text by which Raft recognizes a missing key.
 var errNoKey = raftboltdb.ErrKeyNotFound
 
-// bolt is raft-boltdb's store, whose file may be damaged while it is open. bbolt then panics, or faults on memory that
-// it has mapped. Here each of these is ErrDamaged, and bbolt is not called again: it may still hold its locks. Safe for
-// concurrent use.
+// bolt wraps raft-boltdb's store, whose file may be damaged while it is open. bbolt then panics, or faults on memory
+// that it has mapped. bolt turns each of these into ErrDamaged and never calls bbolt again, because bbolt may still
+// hold its locks. It is safe for concurrent use.
 //
-// bbolt ends a write that panics by reading the whole file on another goroutine, where nothing can recover from a fault
-// (v1.5.0, Tx.rollback). So each write first reads what it is going to change, where a fault is caught.
+// When a write panics, bbolt reads the whole file on another goroutine, where a fault cannot be recovered (v1.5.0,
+// Tx.rollback). So each write first reads the pages that it will change, where a fault is caught.
 type bolt struct {
 	db     *raftboltdb.BoltStore
 	broken atomic.Pointer[error]
@@ -33,16 +33,16 @@ var (
 	_ intact.Store = (*bolt)(nil)
 )
 
-// ErrInUse says that another process has the log's file open: a server whose lock file somebody removed, or a tool of
-// bbolt.
+// ErrInUse means that another process has the log's file open: a server whose lock file was deleted, or a bbolt tool.
 var ErrInUse = errors.New("another process has it open")
 
-// openBolt opens a file of raft-boltdb. One that was not checked is opened for reading only: bbolt then trusts nothing
-// but its headers.
+// openBolt opens a file of raft-boltdb. An unchecked file must be opened read-only, because bbolt then relies on
+// nothing but the file's headers.
 func openBolt(path string, readOnly bool) (b *bolt, err error) {
 	_, err = careful(func() error {
-		// The freelist is rebuilt at start instead of being written with each commit. NoSync stays off: an acknowledged
-		// entry is on disk. Another server holds a lock on the file, also when somebody removed the folder's lock file.
+		// The freelist is rebuilt at startup instead of being written with each commit. NoSync stays off, so that an
+		// acknowledged entry is on disk. Another server holds a lock on this file even if the directory's lock file was
+		// deleted.
 		db, err := raftboltdb.New(raftboltdb.Options{
 			Path: path, MsgpackUseNewTimeFormat: true,
 			BoltOptions: &bbolt.Options{ReadOnly: readOnly, Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType},
@@ -50,7 +50,7 @@ func openBolt(path string, readOnly bool) (b *bolt, err error) {
 		switch {
 		case errors.Is(err, berrors.ErrTimeout):
 			return ErrInUse
-		case is[syscall.Errno](err): // the system's error does not say that the content is wrong
+		case is[syscall.Errno](err): // a system error says nothing about the content
 			return err
 		case err != nil:
 			return damaged("%w", err)
@@ -61,7 +61,8 @@ func openBolt(path string, readOnly bool) (b *bolt, err error) {
 	return b, err
 }
 
-// Close closes the file, after calls under way. A file on which bbolt panicked stays open until the process ends.
+// Close waits for pending calls and closes the file. A file on which bbolt has panicked stays open until the process
+// exits.
 func (b *bolt) Close() error {
 	if b.broken.Load() != nil {
 		return nil
@@ -69,7 +70,7 @@ func (b *bolt) Close() error {
 	return b.db.Close()
 }
 
-// call calls bbolt.
+// call runs f, which calls bbolt.
 func (b *bolt) call(f func() error) error {
 	if broken := b.broken.Load(); broken != nil {
 		return *broken
@@ -105,7 +106,7 @@ func (b *bolt) GetLog(index uint64, log *raft.Log) error {
 	return err
 }
 
-// StoreLogs appends on the pages that lead to the last entry.
+// StoreLogs first reads the last entry, because the append changes the pages that lead to it.
 func (b *bolt) StoreLogs(logs []*raft.Log) error {
 	if _, err := b.LastIndex(); err != nil {
 		return err

@@ -3,16 +3,17 @@ package store
 import "github.com/hashicorp/raft"
 
 const (
-	// cachedEntries is how many of the newest log entries are kept in memory, so that replication seldom reads the
+	// cachedEntries is how many of the newest log entries are kept in memory, so that replication rarely reads the
 	// file.
 	cachedEntries = 512
-	// largestCached is up to how many bytes an entry is kept there: a KiB for each of the 256 commands that may share
-	// one. A batch of edits may have megabytes, and hundreds of them would stay until as many other entries have come.
+	// largestCached is the size in bytes of the largest cached entry: a KiB for each of the 256 commands that may share
+	// an entry. A batch of edits can take megabytes, and hundreds of them would stay in memory until the same number of
+	// other entries has replaced them.
 	largestCached = 256 << 10
 )
 
-// cache is raft.LogCache without what is large: that is read from the file again, by a leader for each follower and by
-// a follower to apply it.
+// cache is a raft.LogCache without large entries. Those are read from the file again, by a leader for each follower and
+// by a follower to apply them.
 type cache struct {
 	*raft.LogCache
 	log raft.LogStore
@@ -30,8 +31,8 @@ func newCache(log raft.LogStore) (*cache, error) {
 
 func (c *cache) StoreLog(log *raft.Log) error { return c.StoreLogs([]*raft.Log{log}) }
 
-// StoreLogs stores entries beside the cache if any of them is large. It holds none of the same index then: Raft deletes
-// what it replaces, and a deletion empties it.
+// StoreLogs bypasses the cache if any of the entries is large. The cache cannot hold an older entry of the same index,
+// because Raft deletes entries before it replaces them, and a deletion clears the cache.
 func (c *cache) StoreLogs(logs []*raft.Log) error {
 	for _, log := range logs {
 		if len(log.Data) > largestCached {

@@ -12,20 +12,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// raft-boltdb's buckets.
+// The buckets of raft-boltdb.
 const (
 	logsBucket = "logs" // index -> entry, in msgpack
 	confBucket = "conf" // term, vote, segments of the log
 )
 
-// oldEntries is a bucket that only the format before raft-boltdb has.
+// oldEntries is a bucket that exists only in the format before raft-boltdb.
 const oldEntries = "entries"
 
-// ErrOldFormat says that a data folder has the format of builds before raft-boltdb. Convert changes it.
+// ErrOldFormat means that a data directory has the format of builds before raft-boltdb. Convert converts it.
 var ErrOldFormat = errors.New("its log is in a format that only earlier builds wrote: stop the server and run gatekeeperd convert --data-dir on this folder, which keeps the old files")
 
-// check reads all of RaftFile that is in use, and says whether it is as it was written. It costs one reading of the
-// log, which snapshots keep short.
+// check reads every used part of RaftFile and reports whether it is as it was written. It reads the log once, which
+// snapshots keep short.
 func check(path string) error {
 	c := &checker{buckets: make(map[string]bool)}
 	err := walkFile(path, c.found)
@@ -38,7 +38,7 @@ func check(path string) error {
 	return err
 }
 
-// walkFile is walk of the file at path.
+// walkFile calls walk on the file at path.
 func walkFile(path string, found func(bucket, key, value []byte) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -47,7 +47,7 @@ func walkFile(path string, found func(bucket, key, value []byte) error) error {
 	return errors.Join(walk(file, found), file.Close())
 }
 
-var errNoLog = errors.New("it holds no log of this format")
+var errNoLog = errors.New("it contains no log of this format")
 
 type checker struct {
 	buckets map[string]bool

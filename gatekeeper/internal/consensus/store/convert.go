@@ -15,18 +15,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// ErrConverted says that a data folder has no old format which could be converted.
+// ErrConverted means that a data directory has no old format to convert.
 var ErrConverted = errors.New("it has the format of this build already")
 
 const (
-	convertDir = "convert.tmp" // in a data folder: the new files before they take their places
-	oldSuffix  = ".old"        // of the old files, which are kept
+	convertDir = "convert.tmp" // in a data directory: the new files before they are moved into place
+	oldSuffix  = ".old"        // suffix of the old files, which are kept
 )
 
-// Convert rewrites the log and the stable store of the data folder dir, whose server does not run, in the format of
-// this build, and returns the names under which it keeps the old files. After a crash at any moment the folder is in
-// the old format or in the new one, and the next call continues. Errors: ErrConverted, ErrDamaged, ErrInUse, and those
-// of the system.
+// Convert rewrites the log and the stable store of the data directory dir, whose server must not be running, in the
+// format of this build, and returns the names under which it keeps the old files. After a crash at any moment, the
+// directory has either the old format or the new one, and the next call continues. Errors: ErrConverted, ErrDamaged,
+// ErrInUse, and those of the system.
 func Convert(dir string) (kept []string, err error) {
 	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: wal.NewConfig(hclog.NewNullLogger())}
 	if err := c.run(c.steps()); err != nil {
@@ -42,7 +42,7 @@ type conversion struct {
 	kept     []string
 }
 
-// steps are what Convert does. The last but one is the moment at which the folder is in the new format.
+// steps returns the steps of Convert. The last step but one is the moment at which the directory has the new format.
 func (c *conversion) steps() []func() error {
 	return []func() error{c.undo, c.read, c.write, c.verify, c.keepSegments, c.placeLog, c.keepRaftFile, c.placeRaftFile, c.cleanUp}
 }
@@ -70,7 +70,7 @@ func (c *conversion) run(steps []func() error) error {
 	return errors.Join(err, locked.Close())
 }
 
-// undo puts the old segments back, which an earlier call has moved.
+// undo moves the old segments back if an earlier call has moved them.
 func (c *conversion) undo() error {
 	segments := filepath.Join(c.dir, wal.Dir)
 	_, err := os.Stat(segments + oldSuffix)
@@ -81,10 +81,10 @@ func (c *conversion) undo() error {
 		return err
 	}
 	if _, err := os.Stat(c.tmp); err != nil {
-		return fmt.Errorf("%s%s is there already: move it away", wal.Dir, oldSuffix)
+		return fmt.Errorf("%s%s already exists: move it away", wal.Dir, oldSuffix)
 	}
-	// placeLog moves the new segments out of tmp. While they are still there, segments under their name are a copy of
-	// the old ones that an operator put back, and a server may have written to it since.
+	// placeLog moves the new segments out of tmp. While they are still there, segments in their final directory are a
+	// copy of the old ones that an operator has put back, and a server may have written to it since.
 	if _, err := os.Stat(segments); err == nil {
 		if _, err := os.Stat(filepath.Join(c.tmp, wal.Dir)); err == nil {
 			return fmt.Errorf("%s was put back after an interrupted conversion kept it as %s%s: move the older of the two away and convert again",
@@ -102,7 +102,7 @@ func (c *conversion) read() (err error) {
 	return err
 }
 
-// batch is how many entries are written at once.
+// batch is the number of entries written at a time.
 const batch = 256
 
 func (c *conversion) write() (err error) {
@@ -127,7 +127,7 @@ func (c *conversion) write() (err error) {
 	return nil
 }
 
-// verify reads the new files, and compares them with the old ones.
+// verify reads the new files and compares them with the old ones.
 func (c *conversion) verify() (err error) {
 	o, err := OpenOld(c.tmp)
 	if err != nil {
@@ -164,7 +164,7 @@ func (c *conversion) keepSegments() error {
 	return c.rename(filepath.Join(c.dir, wal.Dir), filepath.Join(c.dir, wal.Dir+oldSuffix))
 }
 
-// placeLog has what belongs to RaftFile in its place before RaftFile.
+// placeLog moves everything that belongs to RaftFile into place before RaftFile itself.
 func (c *conversion) placeLog() error {
 	name := intact.MarkFile
 	if c.old.kind == KindWAL {
@@ -173,13 +173,13 @@ func (c *conversion) placeLog() error {
 	return c.rename(filepath.Join(c.tmp, name), filepath.Join(c.dir, name))
 }
 
-// keepRaftFile gives the old file a second name, so that the folder is never without one.
+// keepRaftFile gives the old file a second name, so that the directory always contains a RaftFile.
 func (c *conversion) keepRaftFile() error {
 	path := filepath.Join(c.dir, RaftFile)
 	kept, err := os.Stat(path + oldSuffix)
-	if err == nil { // an earlier call has come so far
+	if err == nil { // an earlier call got this far
 		if own, err := os.Stat(path); err != nil || !os.SameFile(own, kept) {
-			return errors.Join(fmt.Errorf("%s%s is there already: move it away", RaftFile, oldSuffix), err)
+			return errors.Join(fmt.Errorf("%s%s already exists: move it away", RaftFile, oldSuffix), err)
 		}
 	} else if err := os.Link(path, path+oldSuffix); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (c *conversion) placeRaftFile() error {
 
 func (c *conversion) cleanUp() error { return errors.Join(os.RemoveAll(c.tmp), syncFolder(c.dir)) }
 
-// rename has the new name on disk before anything follows.
+// rename renames a file and makes sure that the new name is on disk before it returns.
 func (c *conversion) rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err

@@ -6,18 +6,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// ErrDamaged is that of package intact.
+// ErrDamaged is intact.ErrDamaged.
 var ErrDamaged = intact.ErrDamaged
 
-// Damaged is that of package intact.
+// Damaged calls intact.Damaged.
 func Damaged(part, format string, args ...any) error { return intact.Damaged(part, format, args...) }
 
-// damaged is Damaged of RaftFile.
+// damaged calls Damaged for RaftFile.
 func damaged(format string, args ...any) error { return Damaged(RaftFile, format, args...) }
 
-// careful runs f, in which bbolt reads its file. The file is mapped into memory and bbolt trusts it: a missing page is
-// a memory fault, and a page of nonsense is a panic. Either is ErrDamaged here, and after it bbolt may hold its locks
-// for ever.
+// careful runs f, in which bbolt reads its file. The file is mapped into memory and bbolt trusts it: a missing page
+// causes a memory fault, and a corrupt page a panic. careful turns both into ErrDamaged. After that, bbolt may hold its
+// locks forever.
 func careful(f func() error) (panicked bool, err error) {
 	before := debug.SetPanicOnFault(true) // for this goroutine
 	defer func() {

@@ -2,14 +2,14 @@
 //
 // # A failed write never returns
 //
-// Raft continues after most failed store calls, panics after others, and lets a leader whose disk hangs lead for ever
-// (hashicorp/raft issue 503). None of these is right here. A member that does not know what is on its disk must not
-// answer anything more.
+// Raft continues after most failed store calls, panics after others, and lets a leader whose disk hangs lead forever
+// (hashicorp/raft issue 503). None of these is acceptable here. A member that does not know what is on its disk must
+// not answer anything more.
 //
 // So every call goes through a Guard. The first call that fails, or does not return within a bound, is a fault. The
 // Guard reports it once, so that the process exits. From then on no call returns to Raft. The goroutine of Raft that
-// made the call waits inside it until the member is closed. Then it ends there, and its deferred functions run. So Raft
-// never acknowledges anything whose write failed, and a program that embeds the member does not panic.
+// made the call waits inside it until the member is closed. Then it exits there, and its deferred functions run. So
+// Raft never acknowledges anything whose write failed, and a program that embeds the member does not panic.
 //
 // # A vote is one write
 //
@@ -21,21 +21,21 @@
 // # A snapshot of a leader replaces the log
 //
 // When a leader sends a snapshot, Raft keeps the old entries, even those that were never committed, and appends after a
-// gap. Here a log has no gap: a write that would make one is refused. As soon as a snapshot is on disk, Snapshots
+// gap. Here a log has no gap: a write that would leave one is refused. As soon as a snapshot is on disk, Snapshots
 // deletes a log that does not lead to it. If a crash came in between, Open does. The log is not declared monotonic,
 // because then Raft would delete it after every snapshot, even after one that arrives late and is older than entries
-// which this member has acknowledged.
+// that this member has acknowledged.
 //
-// Raft (v1.8.0) remembers how long the log was. Suppose that a member's log has other entries than the leader's, and
-// reaches as far as the snapshot. After the snapshot that member would accept no entries. So it stops by a fault as
-// soon as the snapshot is on disk, and continues from the snapshot when it is started again. This is rare: the member
+// Raft (v1.8.0) remembers how long the log was. Suppose that a member's log has different entries from the leader's,
+// and reaches as far as the snapshot. After the snapshot that member would accept no entries. So it stops with a fault
+// as soon as the snapshot is on disk, and continues from the snapshot when it is restarted. This is rare: the member
 // must have missed more than TrailingLogs entries.
 //
 // # Two log stores, one stable store
 //
 // RaftFile is a file of raft-boltdb (v2.3.0), with NoFreelistSync and the map freelist, and never with NoSync. It keeps
 // the term and the vote, and by default the log. With KindWAL the log is in the segments of package wal. Package intact
-// stands between Raft and both stores. It adds checksums to entries and values, refuses gaps, and keeps the mark: up to
+// wraps both stores. It adds checksums to entries and values, refuses gaps, and keeps the mark, which records up to
 // which entry the log was acknowledged. A queue of appends would be a second Log in front of the inner one (see
 // intact.Log).
 //
@@ -48,15 +48,15 @@
 //
 // No check can detect these:
 //
-//   - The disk goes back to an earlier state as a whole, including the mark.
-//   - The disk loses the last batch in a loss of power, although it had reported that the batch was synced, and keeps
+//   - The whole disk reverts to an earlier state, including the mark.
+//   - In a power loss, the disk loses the last batch, although it had reported that the batch was synced, and keeps
 //     everything before it. The mark could show the loss. But it is not synced with each batch, because that would cost
-//     a second sync, so after a loss of power it may be some seconds old. raft-boltdb has no transaction to which a
-//     record of the log's end could be added. If the process ends in any other way, the mark is up to date, and the
-//     missing batch is detected.
-//   - A loss of power breaks the last batch of KindWAL. See package wal.
+//     a second sync, so after a power loss it may be some seconds old. raft-boltdb has no transaction to which a record
+//     of the log's end could be added. If the process ends in any other way, the mark is up to date, and the missing
+//     batch is detected.
+//   - A power loss breaks the last batch of KindWAL. See package wal.
 //
 // # Older formats
 //
-// A folder in the format before raft-boltdb is refused with ErrOldFormat. Convert rewrites it.
+// A data directory in the format before raft-boltdb is refused with ErrOldFormat. Convert rewrites it.
 package store

@@ -2,5 +2,5 @@
 
 package store
 
-// disturbed makes a call of a store. See faulty_on.go.
+// disturbed runs a store call. See faulty_on.go.
 func disturbed(_ string, f func() error) error { return f() }

@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-// DiskVariable names the file that says how the disk is. It is read before every write, so that a disk can fail and be
-// repaired while the server runs. No file, or an empty one, is a good disk; else it holds one of
+// DiskVariable names the file that sets the state of the disk. The file is read before every write, so that a disk can
+// fail and be repaired while the server runs. If it is missing or empty, the disk works. Otherwise it contains one of
 //
 //	delay 300ms  every write takes that much longer
-//	fail write   every write fails, with EIO, and nothing is written
-//	fail sync    every write fails, with EIO, after all of it was written: what a failed sync leaves is not known
+//	fail write   every write fails with EIO, and nothing is written
+//	fail sync    every write fails with EIO after all of it was written, because the effect of a failed sync is unknown
 //
-// Only builds with the tag `faulty` know it, which no release is. It is not called GATEKEEPER_...: a server refuses
-// such a one that it does not know.
+// Only builds with the tag `faulty` know the variable, and no release is built with it. Its name does not start with
+// GATEKEEPER_, because a server refuses unknown variables with that prefix.
 const DiskVariable = "FAULTY_DISK"
 
-// disturbed makes a call of a store, op by name, as the disk allows. All calls come through here, whatever store they
-// are for. Reads succeed: a disk that fails has most of them in memory.
+// disturbed runs the store call named op in the way that the state of the disk allows. All store calls come through
+// here. Reads always succeed, because a server has most of the data of a failing disk in memory.
 func disturbed(op string, f func() error) error {
 	file := os.Getenv(DiskVariable)
 	if file == "" || slices.Contains([]string{"first index", "last index", "get log", "get"}, op) {
@@ -54,5 +54,5 @@ func disturbed(op string, f func() error) error {
 	case how == "fail" && what == "sync":
 		return errors.Join(f(), syscall.EIO)
 	}
-	return fmt.Errorf("%s says %q, which is no state of a disk", file, words)
+	return fmt.Errorf("%s contains %q, which is not a state of a disk", file, words)
 }

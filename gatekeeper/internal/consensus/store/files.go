@@ -16,13 +16,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// RaftFile is the name of the stable store's file in a data folder. With KindBolt it has the log too.
+// RaftFile is the name of the stable store's file in a data directory. With KindBolt it also contains the log.
 const RaftFile = "raft.db"
 
 // keptSnapshots is how many snapshots stay on disk: the newest, and one to fall back on.
 const keptSnapshots = 2
 
-// Files are the stores of a data folder, guarded.
+// Files are the guarded stores of a data directory.
 type Files struct {
 	Log       raft.LogStore
 	Stable    raft.StableStore
@@ -33,7 +33,7 @@ type Files struct {
 	opened opened
 }
 
-// opened are the files of the log and of the stable store. With KindBolt both are the same file.
+// opened holds the files of the log and of the stable store. With KindBolt both are the same file.
 type opened struct {
 	bolt   *bolt
 	values *intact.Values
@@ -41,11 +41,11 @@ type opened struct {
 	kind   Kind
 }
 
-// Close closes both. It waits for calls under way.
+// Close waits for pending calls and closes both files.
 func (o opened) Close() error { return errors.Join(o.log.Close(), o.bolt.Close()) }
 
-// Open opens the stores in dir, or creates them. kind must be that of the folder. If it is empty, Open takes the kind
-// of the folder, and creates a new one as KindBolt. It reads and checks the whole log first. Errors: ErrDamaged,
+// Open opens the stores in dir, or creates them. kind must be that of the directory. If it is empty, Open uses the kind
+// of the directory, or KindBolt for a new one. It reads and checks the whole log first. Errors: ErrDamaged,
 // ErrOldFormat, ErrInUse, ErrKind, and those of the system.
 func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, error) {
 	o, err := openLog(dir, kind, wal.NewConfig(logger))
@@ -62,7 +62,7 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, logger)
 	if err == nil {
-		err = syncFolder(dir) // or the snapshots' folder, with all in it, may be gone after a crash
+		err = syncFolder(dir) // or the snapshots' directory, with all its contents, could be missing after a crash
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: open snapshots in %s: %w", dir, err), o.Close())
@@ -202,7 +202,7 @@ func create(dir string, kind Kind) error {
 	return syncFolder(dir)
 }
 
-// syncFolder syncs a folder, so that the files that were created in it are found under their names after a crash.
+// syncFolder syncs a directory, so that files created in it are found under their names after a crash.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -216,7 +216,7 @@ func is[T error](err error) bool {
 	return ok
 }
 
-// Close closes the files. It waits for calls under way.
+// Close waits for pending calls and closes the files.
 func (f *Files) Close() error {
 	if err := f.opened.Close(); err != nil {
 		return fmt.Errorf("store: close: %w", err)

@@ -11,26 +11,26 @@ import (
 // WriteCall is the name of a call that appends to the log.
 const WriteCall = "store logs"
 
-// GuardConfig is what a Guard needs; zero functions are left out.
+// GuardConfig configures a Guard. Functions may be nil.
 type GuardConfig struct {
-	// Timeout is how long a call may take before it is a fault.
+	// Timeout is how long a call may take before it counts as a fault.
 	Timeout time.Duration
 	// Slow is how long a call may take before a warning is logged.
 	Slow time.Duration
-	// Fault is called with the first fault, on the goroutine that met it.
+	// Fault is called with the first fault, on the goroutine that detected it.
 	Fault func(error)
 	// Observe is called with the duration of each call.
 	Observe func(op string, took time.Duration)
 	Logger  *slog.Logger
 }
 
-// Guard watches the calls of the stores built on it. See the package's documentation.
+// Guard watches the calls of the stores built on it. See the package documentation.
 type Guard struct {
 	cfg     GuardConfig
 	failed  chan struct{} // closed at the first fault
-	release chan struct{} // closed when the waiting goroutines may end
+	release chan struct{} // closed when the waiting goroutines may exit
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards err and released
 	err      error
 	released bool
 }
@@ -40,7 +40,7 @@ func NewGuard(cfg GuardConfig) *Guard {
 	return &Guard{cfg: cfg, failed: make(chan struct{}), release: make(chan struct{})}
 }
 
-// Release lets the goroutines that wait in failed calls end. Call it when the member closes.
+// Release lets the goroutines that wait in failed calls exit. It must be called when the member is closed.
 func (g *Guard) Release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -50,17 +50,17 @@ func (g *Guard) Release() {
 	}
 }
 
-// Failed is closed at the first fault, before it is reported.
+// Failed returns a channel that is closed at the first fault, before the fault is reported.
 func (g *Guard) Failed() <-chan struct{} { return g.failed }
 
-// Err is the fault, or nil.
+// Err returns the fault, or nil.
 func (g *Guard) Err() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.err
 }
 
-// Fail reports a fault. Only the first is reported.
+// Fail reports a fault. Only the first one counts.
 func (g *Guard) Fail(err error) {
 	g.mu.Lock()
 	first := g.err == nil
@@ -74,8 +74,8 @@ func (g *Guard) Fail(err error) {
 	}
 }
 
-// Do makes the call f, which is named op. It returns only when f succeeded in time and nothing else has failed; else it
-// ends the calling goroutine, once Release was called.
+// Do runs the call f, named op. It returns only if f succeeded in time and nothing else has failed. Otherwise the
+// calling goroutine exits once Release has been called.
 func (g *Guard) Do(op string, f func() error) {
 	if g.Err() != nil {
 		g.halt()
@@ -102,13 +102,13 @@ func (g *Guard) Do(op string, f func() error) {
 	}
 }
 
-// Halt reports a fault that was found elsewhere, and ends the calling goroutine as Do does.
+// Halt reports a fault that was detected elsewhere, and ends the calling goroutine like Do.
 func (g *Guard) Halt(err error) {
 	g.Fail(err)
 	g.halt()
 }
 
-// halt never returns. Returning an error instead would let Raft go on, or panic, on a store that it cannot trust.
+// halt never returns. If it returned an error instead, Raft would continue, or panic, on a store that it cannot trust.
 func (g *Guard) halt() {
 	<-g.release
 	runtime.Goexit()

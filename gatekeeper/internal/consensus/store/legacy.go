@@ -16,16 +16,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// The format before raft-boltdb, which Convert reads and nothing writes. It has two buckets, oldEntries and this one,
-// whose values are sealed under their keys, and a record of the log's end among the facts.
+// The format before raft-boltdb, which is only read, by Convert. It has two buckets, oldEntries and oldFacts, whose
+// values are sealed under their keys. One of the facts records the end of the log.
 const (
 	oldFacts  = "facts"
 	oldEnd    = "gatekeeper.end"
 	oldWAL    = "gatekeeper.wal"
-	oldNoTime = math.MinInt64 // stands for the zero time
+	oldNoTime = math.MinInt64 // represents the zero time
 )
 
-// legacy is what a folder of the old format holds. It is read into memory: snapshots keep the log short.
+// legacy is the content of a directory in the old format. It is read into memory, because snapshots keep the log short.
 type legacy struct {
 	kind    Kind
 	entries []*raft.Log
@@ -34,12 +34,12 @@ type legacy struct {
 	end     []byte // index and checksum of the last entry
 }
 
-// readLegacy reads and checks the folder dir. Errors: ErrDamaged, and those of the system.
+// readLegacy reads and checks the data directory dir. Errors: ErrDamaged, and those of the system.
 func readLegacy(dir string) (*legacy, error) {
 	l := &legacy{kind: KindBolt, values: make(map[string][]byte), end: make([]byte, 12)}
 	err := walkFile(filepath.Join(dir, RaftFile), l.found)
 	if err == nil && !bytes.Equal(l.end, l.values[oldEnd]) {
-		err = fmt.Errorf("the log ends with entry %d, which is not the last that was written", l.order.Last.Index)
+		err = fmt.Errorf("the log ends with entry %d, which is not the last one that was written", l.order.Last.Index)
 	}
 	if err != nil {
 		return nil, damaged("%w", err)
@@ -56,7 +56,7 @@ func readLegacy(dir string) (*legacy, error) {
 func (l *legacy) readWAL(dir string) error {
 	segments, err := wal.Read(dir, l, func(index uint64, log *raft.Log) error {
 		if log.Index != index {
-			return fmt.Errorf("entry %d is in its place", log.Index)
+			return fmt.Errorf("entry %d is stored there", log.Index)
 		}
 		return l.decode(index, log.Data, log)
 	})
@@ -76,7 +76,7 @@ func (l *legacy) readWAL(dir string) error {
 	return err
 }
 
-// Get and Set are those of a stable store.
+// Get implements intact.Store.
 func (l *legacy) Get(key []byte) ([]byte, error) {
 	if value, ok := l.values[string(key)]; ok {
 		return value, nil
@@ -110,8 +110,8 @@ func (l *legacy) found(bucket, key, value []byte) error {
 	return nil
 }
 
-// decode reads an entry: checksum, term, type, Unix nanoseconds of its appending, length of the extensions, extensions,
-// data. The index is the key.
+// decode decodes an entry: checksum, term, type, time of appending in Unix nanoseconds, length of the extensions,
+// extensions, data. The index is the key.
 func (*legacy) decode(index uint64, record []byte, log *raft.Log) error {
 	content, err := intact.Unseal(binary.BigEndian.AppendUint64(nil, index), record)
 	if err != nil {
@@ -119,7 +119,7 @@ func (*legacy) decode(index uint64, record []byte, log *raft.Log) error {
 	}
 	const head = 8 + 1 + 8
 	if len(content) <= head || content[head] != 0 {
-		return errors.New("it is too short, or has extensions, which no build wrote")
+		return errors.New("it is too short, or has extensions, which no build has written")
 	}
 	*log = raft.Log{
 		Index: index, Term: binary.BigEndian.Uint64(content), Type: raft.LogType(content[8]), Data: slices.Clone(content[head+1:]),

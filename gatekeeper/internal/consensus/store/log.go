@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// Log is a raft.LogStore whose calls are guarded.
+// Log is a raft.LogStore with guarded calls.
 type Log struct {
 	inner intact.Log
 	guard *Guard
@@ -20,12 +20,12 @@ var (
 	_ raft.MonotonicLogStore = (*Log)(nil)
 )
 
-// NewLog guards inner.
+// NewLog returns a Log that guards inner.
 func NewLog(inner intact.Log, guard *Guard) *Log {
 	return &Log{inner: inner, guard: guard, chunk: deleteChunk}
 }
 
-// IsMonotonic forwards inner's word: Raft trims a monotonic store differently after a snapshot.
+// IsMonotonic returns inner's answer. Raft trims a monotonic store differently after a snapshot.
 func (l *Log) IsMonotonic() bool {
 	m, ok := l.inner.(raft.MonotonicLogStore)
 	return ok && m.IsMonotonic()
@@ -47,7 +47,7 @@ func (l *Log) LastIndex() (index uint64, err error) {
 	return index, nil
 }
 
-// GetLog gives raft.ErrLogNotFound back as it is: it is an answer, not a fault.
+// GetLog returns raft.ErrLogNotFound unchanged, because it is an answer and not a fault.
 func (l *Log) GetLog(index uint64, log *raft.Log) (err error) {
 	l.guard.Do("get log", func() error {
 		if err = l.inner.GetLog(index, log); errors.Is(err, raft.ErrLogNotFound) {
@@ -68,17 +68,17 @@ func (l *Log) StoreLogs(logs []*raft.Log) error {
 	return nil
 }
 
-// deleteChunk is how many entries are deleted in one call of the inner store, so that trimming a long log after a
-// snapshot does not keep new entries waiting for the file's one writer.
+// deleteChunk is the number of entries deleted in one call of the inner store. It keeps the trimming of a long log
+// after a snapshot from delaying new entries, because the file has only one writer.
 const deleteChunk = 1024
 
-// DeleteRange deletes in chunks, such that the log has no hole after any of them: from its back when its end is
-// replaced, or all of it, from its front when it is trimmed.
+// DeleteRange deletes in chunks such that the log has no hole after any of them: from the back when the end of the log,
+// or all of it, is deleted, and from the front when the log is trimmed.
 func (l *Log) DeleteRange(min, max uint64) error {
 	first, _ := l.FirstIndex()
 	last, _ := l.LastIndex()
 	if first == 0 {
-		return nil // Raft trims by what it remembers, also when a snapshot has replaced the log
+		return nil // Raft trims by what it remembers, even after a snapshot has replaced the log
 	}
 	fromBack := max >= last
 	if min < first {

@@ -17,15 +17,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// Raft's file snapshots, as they are on disk.
+// The files of Raft's snapshots.
 const (
 	snapshotsDir  = "snapshots"
 	snapshotMeta  = "meta.json"
 	snapshotState = "state.bin"
 )
 
-// Old reads the stores of a data folder whose server does not run. Nothing writes to the folder, not even OpenOld, so
-// the disk may be mounted read-only. An Old is not safe for concurrent use.
+// Old reads the stores of a data directory whose server is not running. Nothing writes to the directory, not even
+// OpenOld, so the disk may be mounted read-only. An Old is not safe for concurrent use.
 type Old struct {
 	bolt   *bolt
 	values *intact.Values
@@ -54,7 +54,7 @@ func OpenOld(dir string) (*Old, error) {
 	return o, nil
 }
 
-// open opens the log and checks it by its mark.
+// open opens the log and checks it against its mark.
 func (o *Old) open() (err error) {
 	if o.kind == KindWAL {
 		o.log, err = wal.Read(o.dir, o.values, intact.Verify)
@@ -69,13 +69,13 @@ func (o *Old) open() (err error) {
 	return errors.Join(err, mark.Close())
 }
 
-// Kind is the kind of the folder.
+// Kind returns the kind of the directory.
 func (o *Old) Kind() Kind { return o.kind }
 
 // Close closes the files.
 func (o *Old) Close() error { return o.bolt.Close() }
 
-// Term is the newest term that the member has seen; 0 if it has never been part of a cluster.
+// Term returns the newest term that the member has seen, or 0 if it has never been part of a cluster.
 func (o *Old) Term() (uint64, error) {
 	term, err := o.values.GetUint64([]byte("CurrentTerm"))
 	if errors.Is(err, errNoKey) {
@@ -102,8 +102,7 @@ func (o *Old) Entry(index uint64) (*raft.Log, error) {
 	return &entry, nil
 }
 
-// Snapshots returns the snapshots in the folder, the newest first, without those that were not finished. A damaged one
-// has version 0.
+// Snapshots returns the snapshots in the directory, newest first, without unfinished ones. A damaged one has version 0.
 func (o *Old) Snapshots() ([]raft.SnapshotMeta, error) { return finished(o.dir) }
 
 func finished(dir string) ([]raft.SnapshotMeta, error) {
@@ -125,7 +124,7 @@ func finished(dir string) ([]raft.SnapshotMeta, error) {
 			err = json.Unmarshal(data, &meta)
 		}
 		if err != nil || meta.ID != f.Name() || !named(&meta) {
-			// It is damaged, and listed all the same: otherwise an older one would look like the newest.
+			// It is damaged but listed anyway. Otherwise an older one would look like the newest.
 			meta = raft.SnapshotMeta{ID: f.Name()}
 			meta.Term, meta.Index = fromName(f.Name())
 		}
@@ -137,13 +136,13 @@ func finished(dir string) ([]raft.SnapshotMeta, error) {
 	return all, nil
 }
 
-// named reports whether the term and the index of a snapshot are those in its name.
+// named reports whether the term and the index of a snapshot match its name.
 func named(meta *raft.SnapshotMeta) bool {
 	term, index := fromName(meta.ID)
 	return meta.Term == term && meta.Index == index
 }
 
-// fromName returns the term and the index in the name that Raft gave a snapshot; zeros for any other name.
+// fromName returns the term and the index in the name that Raft gave a snapshot, or zeros for any other name.
 func fromName(id string) (term, index uint64) {
 	if _, err := fmt.Sscanf(id, "%d-%d-", &term, &index); err != nil {
 		return 0, 0
@@ -151,8 +150,8 @@ func fromName(id string) (term, index uint64) {
 	return term, index
 }
 
-// OpenSnapshot opens the content of a snapshot. It does not check it: the state machine's format shows whether it is
-// complete.
+// OpenSnapshot opens the content of a snapshot. It does not check the content. The state machine's format shows whether
+// it is complete.
 func (o *Old) OpenSnapshot(meta raft.SnapshotMeta) (io.ReadCloser, error) {
 	if meta.Version != raft.SnapshotVersionMax {
 		return nil, fmt.Errorf("store: snapshot %s: its %s is damaged, or of another version", meta.ID, snapshotMeta)

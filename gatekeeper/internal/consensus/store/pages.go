@@ -12,14 +12,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// bbolt's file, as far as it is needed to see that it is whole before bbolt trusts it: bbolt checks its two headers,
-// and reads all else through mapped memory, partly on its own goroutines, whose panics cannot be recovered. Numbers
-// have the machine's byte order.
+// The format of a bbolt file, as far as it is needed to check that a file is intact before bbolt trusts it. bbolt
+// checks its two headers and reads everything else through mapped memory, partly on its own goroutines, whose panics
+// cannot be recovered. Numbers have the machine's byte order.
 const (
 	pageHead    = 16 // id 8, flags 2, count 2, overflow 4
 	elementSize = 16
 	bucketHead  = 16 // root page 8, sequence 8
-	metaSize    = 64 // with the sum
+	metaSize    = 64 // with the checksum
 	boltMagic   = 0xED0CDAED
 	branchPage  = 1
 	leafPage    = 2
@@ -27,24 +27,25 @@ const (
 	maxDepth    = 64
 )
 
-// pages walks a file of bbolt.
+// pages walks the pages of a bbolt file.
 type pages struct {
 	file  io.ReaderAt
 	size  uint64 // of a page
-	end   uint64 // no page has this id or a higher one
+	end   uint64 // all page ids are lower
 	seen  map[uint64]bool
 	found func(bucket, key, value []byte) error
 }
 
 type meta struct{ pageSize, root, free, end, txid uint64 }
 
-// noFreelist stands in a header for the list of free pages, which is not written.
+// noFreelist takes the place of the freelist's page in a header, because the freelist is not written.
 const noFreelist = math.MaxUint64
 
-// readMeta reads the header at an offset. bbolt keeps two, writes the older one when everything else of a write is on
-// disk, and takes the older one when the newer one is broken. A crash breaks none: the header lies in the first 80
-// bytes of its page, so in one sector, which disks write as one; without its header a write never was. So a broken one
-// has rotted, and taking the older would undo a write that was acknowledged, such as a vote.
+// readMeta reads the header at an offset. bbolt keeps two headers, writes the older one after all other pages of a
+// write are on disk, and uses the older one if the newer one is broken. A crash breaks neither header. A header lies in
+// the first 80 bytes of its page, and so in one sector, which disks write atomically, and without its header a write
+// never happened. So a broken header is bit rot, and using the older one would undo an acknowledged write, such as a
+// vote.
 func readMeta(file io.ReaderAt, at int64) (meta, error) {
 	b := make([]byte, pageHead+metaSize)
 	if err := intact.ReadAt(file, b, at); err != nil {
@@ -62,8 +63,8 @@ func readMeta(file io.ReaderAt, at int64) (meta, error) {
 	}, nil
 }
 
-// walk calls found with each key in a bucket, in order. The error is that of the first page that is not as bbolt writes
-// one.
+// walk calls found with each key in a bucket, in order. It returns an error for the first page that bbolt cannot have
+// written.
 func walk(file io.ReaderAt, found func(bucket, key, value []byte) error) error {
 	a, err := readMeta(file, 0)
 	if err != nil {
@@ -89,7 +90,8 @@ func walk(file io.ReaderAt, found func(bucket, key, value []byte) error) error {
 	return p.tree(nil, a.root, nil, nil, 0)
 }
 
-// tree walks the page id of a bucket and all below. Its keys are from low, inclusively, to high; nil is no bound.
+// tree walks the page id of a bucket and everything below it. Its keys must lie between low, inclusive, and high. A nil
+// bound does not apply.
 func (p *pages) tree(bucket []byte, id uint64, low, high []byte, depth int) error {
 	page, err := p.read(id)
 	if err == nil {
@@ -108,7 +110,7 @@ func (p *pages) read(id uint64) ([]byte, error) {
 	}
 	more := uint64(binary.NativeEndian.Uint32(page[12:]))
 	if got := binary.NativeEndian.Uint64(page); got != id || id+more >= p.end || more > 0 && p.promised(page) != more+1 {
-		return nil, fmt.Errorf("page %d says that it is %d, with %d more", id, got, more)
+		return nil, fmt.Errorf("page %d claims to be page %d, with %d more", id, got, more)
 	}
 	for i := id; i <= id+more; i++ {
 		if p.seen[i] {
@@ -132,8 +134,8 @@ func (p *pages) read(id uint64) ([]byte, error) {
 	return page, nil
 }
 
-// promised is how many pages the last element of a page ends on, so that a page that is said to be half the file is not
-// read. bbolt splits pages such that the heads of the elements are all on the first.
+// promised returns the number of pages up to the end of the last element of a page, so that a corrupt page that claims
+// half of the file is not read. bbolt splits pages such that the heads of all elements are on the first one.
 func (p *pages) promised(page []byte) uint64 {
 	n := count(page)
 	if n == 0 || pageHead+uint64(n)*elementSize > p.size {
@@ -143,14 +145,14 @@ func (p *pages) promised(page []byte) uint64 {
 	return (start + key + value + p.size - 1) / p.size
 }
 
-// element is one of a page: of a leaf with a value, of a branch with a child.
+// element is an element of a page: of a leaf with a value, or of a branch with a child.
 type element struct {
 	flags      uint32
 	key, value []byte
 	child      uint64
 }
 
-// elementAt reads an element; start is where its key begins.
+// elementAt reads an element. start is the offset of its key.
 func elementAt(page []byte, i int) (start, keySize, valueSize uint64) {
 	at := pageHead + uint64(i)*elementSize
 	e := page[at : at+elementSize]
@@ -162,8 +164,8 @@ func elementAt(page []byte, i int) (start, keySize, valueSize uint64) {
 
 func count(page []byte) int { return int(binary.NativeEndian.Uint16(page[10:])) }
 
-// layout checks that the elements lie in the page without a gap, as bbolt writes them, so that none can be missing.
-// used is how many bytes they take, with the head.
+// layout checks that the elements fill the page without a gap, as bbolt writes them, so that none can be missing. used
+// is the number of bytes that they take, including the page head.
 func layout(page []byte) (used uint64, err error) {
 	if flags := binary.NativeEndian.Uint16(page[8:]); flags != leafPage && flags != branchPage {
 		return 0, fmt.Errorf("its kind is %d", flags)
@@ -175,7 +177,7 @@ func layout(page []byte) (used uint64, err error) {
 	for i := range count(page) {
 		start, key, value := elementAt(page, i)
 		if start != used || key == 0 || start+key+value > uint64(len(page)) {
-			return 0, fmt.Errorf("its key %d of %d is not where it must be", i+1, count(page))
+			return 0, fmt.Errorf("its key %d of %d is misplaced", i+1, count(page))
 		}
 		used = start + key + value
 	}
@@ -199,7 +201,7 @@ func elements(page []byte) []element {
 	return all
 }
 
-// page walks a page whose layout is right.
+// page walks a page whose layout has been checked.
 func (p *pages) page(bucket, page, low, high []byte, depth int) error {
 	all := elements(page)
 	leaf := binary.NativeEndian.Uint16(page[8:]) == leafPage
@@ -235,10 +237,10 @@ func (p *pages) page(bucket, page, low, high []byte, depth int) error {
 	return nil
 }
 
-// bucket walks a bucket, which is small and a page within the element, or has its own page.
+// bucket walks a bucket. A small bucket is a page within the element, any other has separate pages.
 func (p *pages) bucket(e element) error {
 	if e.flags != isBucket || len(e.value) < bucketHead {
-		return fmt.Errorf("%q is no bucket", e.key)
+		return fmt.Errorf("%q is not a bucket", e.key)
 	}
 	if err := p.found(e.key, nil, nil); err != nil {
 		return err
@@ -252,7 +254,7 @@ func (p *pages) bucket(e element) error {
 	}
 	used, err := layout(page)
 	if err == nil && used != uint64(len(page)) {
-		err = fmt.Errorf("%d bytes are not used", uint64(len(page))-used)
+		err = fmt.Errorf("%d bytes are unused", uint64(len(page))-used)
 	}
 	if err != nil {
 		return fmt.Errorf("bucket %q: %w", e.key, err)

@@ -11,20 +11,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// Seed is what the stores of a server begin with that starts from a snapshot instead of from nothing.
+// Seed is the initial content of the stores of a server that starts from a snapshot instead of from nothing.
 type Seed struct {
-	// Kind is that of the log. Default KindBolt.
+	// Kind is the kind of the log. Default KindBolt.
 	Kind Kind
-	// Term is the newest term of the life before: the first election here is for a later one.
+	// Term is the newest term of the previous incarnation. The first election is for a later one.
 	Term uint64
-	// LastIndex and LastTerm are those of the last entry that is in the snapshot.
+	// LastIndex and LastTerm are those of the last entry in the snapshot.
 	LastIndex, LastTerm uint64
 	Configuration       raft.Configuration
 	// Write writes the snapshot.
 	Write func(io.Writer) error
 }
 
-// Plant makes the stores in dir, where there are none yet, and has them on disk when it returns nil.
+// Plant creates the stores in dir, which must have none yet. When it returns nil, they are on disk.
 func Plant(dir string, seed Seed) (err error) {
 	o, err := openLog(dir, seed.Kind, wal.NewConfig(hclog.NewNullLogger()))
 	if err != nil {
@@ -35,7 +35,7 @@ func Plant(dir string, seed Seed) (err error) {
 	if err != nil {
 		return fmt.Errorf("store: open snapshots in %s: %w", dir, err)
 	}
-	// Only its words for addresses are needed, which are the addresses.
+	// Only needed to encode addresses, which it returns unchanged.
 	_, words := raft.NewInmemTransport("seed")
 	sink, err := snapshots.Create(raft.SnapshotVersionMax, seed.LastIndex, seed.LastTerm, seed.Configuration, seed.LastIndex, words)
 	if err != nil {

@@ -12,27 +12,27 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// Snapshots is a raft.SnapshotStore whose writes are guarded. A read that fails is no fault: a snapshot can be reaped
+// Snapshots is a raft.SnapshotStore with guarded writes. A failed read is not a fault, because a snapshot can be reaped
 // between being listed and being opened.
 //
-// A snapshot of a leader replaces a log that does not lead to it. At a start Raft falls back on older snapshots than
-// the newest: that is a fault if the log does not lead from there to where the newest is.
+// A leader's snapshot replaces a log that does not lead to it. At startup, Raft falls back to older snapshots if it
+// cannot read the newest. That is a fault if the log does not lead from the older snapshot to the index of the newest.
 type Snapshots struct {
 	inner  raft.SnapshotStore
 	log    intact.Log
 	guard  *Guard
-	newest uint64 // index of the newest when this was opened, readable or not
-	dir    string // where inner keeps its files; empty without any
+	newest uint64 // index of the newest snapshot at opening, readable or not
+	dir    string // where inner keeps its files; empty if it has none
 }
 
-// syncEvery is how much of a snapshot is written before it is synced. Raft syncs once, at the end; until then the file
-// system may have all of it to write before it can sync an entry of the log, and everything that waits for that entry
-// waits for all of it.
+// syncEvery is how much of a snapshot is written before it is synced. Raft syncs only once, at the end. Without these
+// syncs, the file system might have to write the entire snapshot before it can sync an entry of the log, and everything
+// that waits for that entry would wait for all of it.
 const syncEvery = 1 << 20
 
 var _ raft.SnapshotStore = (*Snapshots)(nil)
 
-// NewSnapshots guards inner. The log is the one that Raft uses, with its cache if it has one.
+// NewSnapshots returns Snapshots that guard inner. log is the log that Raft uses, including its cache if it has one.
 func NewSnapshots(inner raft.SnapshotStore, log intact.Log, guard *Guard) *Snapshots {
 	return &Snapshots{inner: inner, log: log, guard: guard}
 }
@@ -50,7 +50,7 @@ func (s *Snapshots) Create(version raft.SnapshotVersion, index, term uint64, con
 	return guarded, nil
 }
 
-// List leaves out a snapshot that is not what its name says.
+// List omits snapshots whose content does not match their name.
 func (s *Snapshots) List() ([]*raft.SnapshotMeta, error) {
 	all, err := s.inner.List()
 	if err != nil {
@@ -70,8 +70,8 @@ func (s *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	return meta, content, nil
 }
 
-// leads returns ErrDamaged when the log does not lead from the snapshot that was found, of index from, or 0, to the
-// newest there ever was, of index newest: this member has acknowledged everything up to there.
+// leads returns ErrDamaged if the log does not lead from the snapshot that was found, with index from, or 0 if none
+// was, to the newest one that ever existed, with index newest. This member has acknowledged everything up to newest.
 func leads(log intact.Log, from, newest uint64) error {
 	if from >= newest {
 		return nil
@@ -85,7 +85,7 @@ func leads(log intact.Log, from, newest uint64) error {
 		return err
 	}
 	if first == 0 || first > from+1 || last < newest {
-		return Damaged(snapshotsDir, "the snapshot up to entry %d cannot be read, the one before it ends with entry %d, and the log is from entry %d to %d",
+		return Damaged(snapshotsDir, "the snapshot up to entry %d cannot be read, the one before it ends with entry %d, and the log goes from entry %d to %d",
 			newest, from, first, last)
 	}
 	return nil
@@ -95,7 +95,7 @@ type snapshotSink struct {
 	raft.SnapshotSink
 	snapshots   *Snapshots
 	index, term uint64
-	file        *os.File // the one that inner writes, opened once more to be synced; nil without any
+	file        *os.File // the file that inner writes, opened a second time to sync it; nil if there is none
 	unsynced    int
 }
 
@@ -111,7 +111,7 @@ func (s *snapshotSink) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Cancel and Close may be called again: Raft does so.
+// Cancel and Close may be called again. Raft does so.
 func (s *snapshotSink) Cancel() error { return errors.Join(s.closeFile(), s.SnapshotSink.Cancel()) }
 
 func (s *snapshotSink) closeFile() error {
@@ -135,14 +135,14 @@ func (s *snapshotSink) Close() error {
 	return nil
 }
 
-// errForked ends a member that only a start helps: Raft remembers how long its log was.
-var errForked = errors.New("store: a snapshot of the leader has replaced entries that were never committed; nothing is lost, and this server goes on from the snapshot when it is started again")
+// errForked stops a member that only a restart can help, because Raft remembers how long its log was.
+var errForked = errors.New("store: a snapshot of the leader has replaced entries that were never committed; nothing is lost, and this server continues from the snapshot when it is restarted")
 
-// replaceLog deletes a log that does not lead to the snapshot of that index and term, which is on disk: the whole of
-// it, as in the Raft paper, figure 13, InstallSnapshot, steps 6 and 7. Raft leaves it where it is, entries that were
-// never committed too, and goes on behind the snapshot: as a leader it would send them to a follower that lacks them,
-// until it comes to the gap, and the follower would apply them. An own snapshot and one that came late delete nothing.
-// forked says that the log reached as far as the snapshot, by other entries.
+// replaceLog deletes the whole log if it does not lead to the snapshot of that index and term, which must be on disk,
+// as in the Raft paper, figure 13, InstallSnapshot, steps 6 and 7. Raft keeps such a log, including entries that were
+// never committed, and appends after the snapshot. If this member became leader, it would send them to a follower that
+// lacks them, up to the gap, and the follower would apply them. A local snapshot, and one that arrives late, delete
+// nothing. forked reports whether the log reached as far as the snapshot with different entries.
 func replaceLog(log intact.Log, index, term uint64) (forked bool, err error) {
 	last, err := log.LastIndex()
 	if err != nil || last == 0 {
@@ -153,7 +153,7 @@ func replaceLog(log intact.Log, index, term uint64) (forked bool, err error) {
 		var entry raft.Log
 		err := log.GetLog(index, &entry)
 		if errors.Is(err, raft.ErrLogNotFound) || err == nil && entry.Term == term {
-			return false, nil // it begins behind the snapshot, or leads to it
+			return false, nil // it begins after the snapshot, or leads to it
 		}
 		if err != nil {
 			return false, err

@@ -7,25 +7,25 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Raft's own keys of the two halves of a vote, and ours for both. They are frozen: they are on disk.
+// Raft's keys for the two halves of a vote, and our key for both. They are frozen, because they are on disk.
 const (
 	keyVoteTerm = "LastVoteTerm"
 	keyVoteCand = "LastVoteCand"
 	keyVote     = "gatekeeper.vote"
 )
 
-// Stable is a raft.StableStore that writes a vote as one value, see the package's documentation, and whose calls are
-// guarded. Like Raft itself it is used from one goroutine at a time.
+// Stable is a raft.StableStore with guarded calls that writes a vote as one value, see the package documentation. Like
+// Raft's own stable store, it is used by one goroutine at a time.
 type Stable struct {
 	inner raft.StableStore
 	guard *Guard
-	// held is the term of a vote whose candidate was not yet set.
+	// held is the term of a vote whose candidate has not been set yet.
 	held *uint64
 }
 
 var _ raft.StableStore = (*Stable)(nil)
 
-// NewStable guards inner.
+// NewStable returns a Stable that guards inner.
 func NewStable(inner raft.StableStore, guard *Guard) *Stable {
 	return &Stable{inner: inner, guard: guard}
 }
@@ -83,7 +83,7 @@ func (s *Stable) GetUint64(key []byte) (val uint64, err error) {
 	return val, err
 }
 
-// vote returns what is on disk: eight bytes of term, then the candidate.
+// vote returns the stored vote: eight bytes of term, then the candidate.
 func (s *Stable) vote() ([]byte, error) {
 	vote, err := s.get([]byte(keyVote))
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Stable) get(key []byte) (val []byte, err error) {
 	return val, err
 }
 
-// read guards a read. An absent key is an answer, not a fault, and Raft knows it by the exact text of the error.
+// read guards a read. A missing key is an answer and not a fault. Raft recognizes it by the exact text of the error.
 func (s *Stable) read(f func() error) {
 	s.guard.Do("get", func() error {
 		if err := f(); err != nil && err.Error() != "not found" {

@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Acknowledged is a Log that keeps a mark of what it has acknowledged, and that never has a gap. It does not say that
-// it is monotonic, although it takes no gap: Raft would then delete the log after every snapshot that a leader sends,
-// also after one that arrives late and is older than entries which this member has acknowledged.
+// Acknowledged is a Log that never has a gap and keeps a mark of what it has acknowledged. It does not declare itself
+// monotonic, although it allows no gaps. Otherwise Raft would delete the log after every snapshot that a leader sends,
+// even one that arrives late and is older than entries that this member has acknowledged.
 //
 // Reads are safe for concurrent use. Raft calls StoreLogs and DeleteRange from one goroutine at a time.
 type Acknowledged struct {
@@ -28,8 +28,8 @@ func (a *Acknowledged) Close() error {
 	return errors.Join(a.close(), a.mark.file.Sync(), a.mark.Close())
 }
 
-// StoreLogs writes all entries or none. They follow the last one, without a gap: what they replace was deleted before,
-// and a snapshot from a leader replaces a log that does not lead to it.
+// StoreLogs writes all entries or none. They must follow the last one without a gap. Entries that they replace have
+// been deleted before, and a leader's snapshot replaces a log that does not lead to it.
 func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 	if len(logs) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 	return a.mark.set(Place{last, logs[len(logs)-1].Term})
 }
 
-// DeleteRange deletes the entries from min to max, both included, at the front of the log, at its back, or all.
+// DeleteRange deletes the entries from min to max, inclusive, at the front of the log, at its back, or all of them.
 func (a *Acknowledged) DeleteRange(min, max uint64) error {
 	first, err := a.Log.FirstIndex()
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *Acknowledged) DeleteRange(min, max uint64) error {
 	case min < first:
 		min = first
 	}
-	if max >= last { // the log ends earlier, and on disk the mark must never ask for what was deleted
+	if max >= last { // the log gets shorter, and the mark on disk must never require a deleted entry
 		max = last
 		var left Place
 		if min > first {

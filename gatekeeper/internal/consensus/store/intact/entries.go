@@ -9,12 +9,12 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Log is what the packages above need of a log store. Their calls have the contract of raft.LogStore. A StoreLogs that
-// has returned nil has the entries on disk.
+// Log is the interface that the packages above require of a log store. Its methods have the contract of raft.LogStore.
+// When StoreLogs has returned nil, the entries are on disk.
 //
-// This is the seam for a queue between Raft and the file: a Log in front of another one, whose StoreLogs returns when
-// the inner one has stored the entries together with those of other calls. Its reads must show what it has accepted,
-// and its DeleteRange must wait for the appends before it.
+// A queue between Raft and the file can be added here: a Log in front of another one, whose StoreLogs returns when the
+// inner one has stored the entries together with those of other calls. Its reads must show the entries that it has
+// accepted, and its DeleteRange must wait for earlier appends.
 type Log interface {
 	FirstIndex() (uint64, error)
 	LastIndex() (uint64, error)
@@ -23,22 +23,22 @@ type Log interface {
 	DeleteRange(min, max uint64) error
 }
 
-// Entries is a Log whose entries have checksums in the inner one. See the package's documentation.
+// Entries is a Log that adds a checksum to each entry in the inner one. See the package documentation.
 type Entries struct {
 	Log
 	part string
 }
 
-// NewEntries adds checksums to the entries of inner, which is the part of the data folder that Damaged names.
+// NewEntries adds checksums to the entries of inner. part is the part of the data directory that errors name.
 func NewEntries(inner Log, part string) *Entries { return &Entries{inner, part} }
 
-// IsMonotonic forwards the inner log's word, which decides what Raft deletes after a snapshot.
+// IsMonotonic returns the inner log's answer, which decides what Raft deletes after a snapshot.
 func (e *Entries) IsMonotonic() bool {
 	m, ok := e.Log.(raft.MonotonicLogStore)
 	return ok && m.IsMonotonic()
 }
 
-// StoreLogs stores copies of the entries, with the checksums of this member.
+// StoreLogs stores copies of the entries with this member's checksums.
 func (e *Entries) StoreLogs(logs []*raft.Log) error {
 	copies, all, sums := make([]raft.Log, len(logs)), make([]*raft.Log, len(logs)), make([]byte, 0, sumSize*len(logs))
 	for i, log := range logs {
@@ -65,8 +65,8 @@ func (e *Entries) GetLog(index uint64, log *raft.Log) error {
 	return nil
 }
 
-// Verify checks an entry that was found under an index against its checksum, and removes the checksum. An entry that
-// does not fit is emptied.
+// Verify checks an entry that was stored under index against its checksum, and removes the checksum. If the check
+// fails, it clears the entry.
 func Verify(index uint64, log *raft.Log) error {
 	err := fits(index, log)
 	if err != nil {
@@ -79,7 +79,7 @@ func Verify(index uint64, log *raft.Log) error {
 func fits(index uint64, log *raft.Log) error {
 	switch {
 	case log.Index != index:
-		return fmt.Errorf("entry %d is in its place", log.Index)
+		return fmt.Errorf("entry %d is stored there", log.Index)
 	case len(log.Extensions) == 0:
 		return errors.New("it has no checksum")
 	case !bytes.Equal(log.Extensions, appendSum(nil, log)):
@@ -88,7 +88,7 @@ func fits(index uint64, log *raft.Log) error {
 	return nil
 }
 
-// appendSum appends the checksum of an entry. What it covers is frozen: it is on disk.
+// appendSum appends the checksum of an entry. The data that it covers is frozen, because it is on disk.
 func appendSum(b []byte, log *raft.Log) []byte {
 	var head [25]byte
 	binary.BigEndian.PutUint64(head[:], log.Index)
@@ -100,10 +100,10 @@ func appendSum(b []byte, log *raft.Log) []byte {
 	return binary.BigEndian.AppendUint32(b, sum(head[:], log.Data))
 }
 
-// Order is the last of some entries that are read one after the other.
+// Order checks the order of entries that are read one after another. Last is the latest one.
 type Order struct{ Last Place }
 
-// Next says whether an entry can follow the last one.
+// Next returns an error if an entry cannot follow the last one.
 func (o *Order) Next(index, term uint64) error {
 	if o.Last.Index > 0 && (index != o.Last.Index+1 || term < o.Last.Term) {
 		return fmt.Errorf("entry %d of the log, of term %d, is followed by entry %d, of term %d", o.Last.Index, o.Last.Term, index, term)

@@ -102,7 +102,7 @@ func (m misplaced) GetLog(_ uint64, log *raft.Log) error { return m.inner.GetLog
 func TestEntries_AtAnotherIndex_IsDamaged(t *testing.T) {
 	_, below := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name")})
 	err := NewEntries(misplaced{below}, "the file").GetLog(2, &raft.Log{})
-	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 1 is in its place") {
+	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 1 is stored there") {
 		t.Error(err)
 	}
 }

@@ -13,21 +13,21 @@ import (
 // MarkFile is the name of a mark's file.
 const MarkFile = "acknowledged"
 
-// Place is the place of an entry in the log. Raft has no two entries with the same index and term, so nothing else is
-// compared. Zero is the place before all entries.
+// Place is the position of an entry in the log. Raft has no two entries with the same index and term, so nothing else
+// is compared. The zero Place is before all entries.
 type Place struct{ Index, Term uint64 }
 
-// Mark notes up to which entry the log was acknowledged, in a file of one record in one sector, which is written over
-// and over. It is written after the entries are on disk, and is not synced, except before the log becomes shorter. So a
-// process that ends in any way leaves the mark as it was written. After a loss of power it may be some seconds old and
-// then asks for less. What it asks for must be in the log.
+// Mark records up to which entry the log was acknowledged. Its file is a single record within one sector, which is
+// overwritten in place. It is written after the entries are on disk, and is not synced, except before the log becomes
+// shorter. So however the process ends, the mark is up to date. After a power loss it may be some seconds old, and then
+// it requires fewer entries. The log must contain what the mark requires.
 type Mark struct {
 	file *os.File
-	part string // of the data folder: the mark's file
+	part string // of the data directory: the mark's file
 	at   Place
 }
 
-// CreateMark makes the mark of an empty log in a folder, on disk when it returns.
+// CreateMark creates the mark of an empty log in the directory folder. It is on disk when CreateMark returns.
 func CreateMark(folder string) error {
 	file, err := os.OpenFile(filepath.Join(folder, MarkFile), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -37,8 +37,8 @@ func CreateMark(folder string) error {
 	return errors.Join(m.set(Place{}), m.file.Sync(), m.file.Close())
 }
 
-// OpenMark reads the mark in a folder within the data folder dir, and opens it for writing unless readOnly is set.
-// Errors: ErrDamaged, also when there is none, and those of the system.
+// OpenMark reads the mark in a directory folder within the data directory dir, and opens it for writing unless readOnly
+// is set. Errors: ErrDamaged, also if there is no mark, and those of the system.
 func OpenMark(dir, folder string, readOnly bool) (*Mark, error) {
 	flag := os.O_RDWR
 	if readOnly {
@@ -67,15 +67,15 @@ func OpenMark(dir, folder string, readOnly bool) (*Mark, error) {
 	return m, nil
 }
 
-// Reader is what Check needs of a log.
+// Reader is the part of a log that Check uses.
 type Reader interface {
 	FirstIndex() (uint64, error)
 	LastIndex() (uint64, error)
 	GetLog(index uint64, log *raft.Log) error
 }
 
-// Check returns the last place of a log, or ErrDamaged if the log does not have what was acknowledged. part is the
-// log's part of the data folder. What was deleted from the front of the log is not asked for.
+// Check returns the last place of a log, or ErrDamaged if the log lacks an acknowledged entry. part is the log's part
+// of the data directory. Entries deleted from the front of the log are not required.
 func (m *Mark) Check(log Reader, part string) (last Place, err error) {
 	first, err := log.FirstIndex()
 	if err != nil {
@@ -119,7 +119,7 @@ func (m *Mark) set(at Place) error {
 	return err
 }
 
-// Settle sets the mark to what Check has found, on disk: Raft acts on that from now on.
+// Settle sets the mark to the result of Check and syncs it, because Raft relies on that result from now on.
 func (m *Mark) Settle(at Place) error {
 	if m.at == at {
 		return nil

@@ -14,17 +14,17 @@ const sumSize = 4
 var errSum = errors.New("its checksum is wrong")
 
 func sum(key, content []byte) uint32 {
-	castagnoli := crc32.MakeTable(crc32.Castagnoli) // the library makes it once, and compares pointers
+	castagnoli := crc32.MakeTable(crc32.Castagnoli) // crc32 builds this table once and compares pointers
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, content)
 }
 
-// Seal returns content behind its checksum, the CRC-32C of key and content. Content that is found under another key
-// does not pass Unseal. The format is frozen: it is on disk.
+// Seal returns the content with a checksum in front, the CRC-32C of key and content. Unseal rejects content that is
+// stored under another key. The format is frozen, because it is on disk.
 func Seal(key, content []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(make([]byte, 0, sumSize+len(content)), sum(key, content)), content...)
 }
 
-// Unseal returns the content, which is part of sealed.
+// Unseal checks and returns the content, which is part of sealed.
 func Unseal(key, sealed []byte) ([]byte, error) {
 	if len(sealed) < sumSize || binary.BigEndian.Uint32(sealed) != sum(key, sealed[sumSize:]) {
 		return nil, errSum
@@ -32,14 +32,14 @@ func Unseal(key, sealed []byte) ([]byte, error) {
 	return sealed[sumSize:], nil
 }
 
-// Store is what Values needs of a stable store.
+// Store is the part of a stable store that Values uses.
 type Store interface {
 	Set(key, value []byte) error
 	// Get returns an error with the text "not found" for an absent key.
 	Get(key []byte) ([]byte, error)
 }
 
-// Values is a raft.StableStore whose values are sealed.
+// Values is a raft.StableStore with sealed values.
 type Values struct {
 	inner Store
 	part  string
@@ -47,13 +47,14 @@ type Values struct {
 
 var _ raft.StableStore = (*Values)(nil)
 
-// NewValues seals the values of inner, which is the part of the data folder that Damaged names.
+// NewValues seals the values of inner. part is the part of the data directory that errors name.
 func NewValues(inner Store, part string) *Values { return &Values{inner, part} }
 
 // Set writes a value.
 func (v *Values) Set(key, value []byte) error { return v.inner.Set(key, Seal(key, value)) }
 
-// Get reads a value. Errors: ErrDamaged, and those of the inner store, as they are: Raft compares the text "not found".
+// Get reads a value. Errors: ErrDamaged, and those of the inner store, unchanged, because Raft compares the text "not
+// found".
 func (v *Values) Get(key []byte) ([]byte, error) {
 	sealed, err := v.inner.Get(key)
 	if err != nil {
@@ -71,7 +72,7 @@ func (v *Values) SetUint64(key []byte, value uint64) error {
 	return v.Set(key, binary.BigEndian.AppendUint64(nil, value))
 }
 
-// GetUint64 reads a number. Errors: as Get.
+// GetUint64 reads a number. It returns the same errors as Get.
 func (v *Values) GetUint64(key []byte) (uint64, error) {
 	value, err := v.Get(key)
 	if err != nil {

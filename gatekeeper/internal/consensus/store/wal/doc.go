@@ -1,29 +1,30 @@
-// Package wal is the log store of raft-wal: segments to which entries are appended. The term, the vote and the list of
-// the segments are values of the stable store. An append is one write and one sync of a few hundred bytes.
+// Package wal is the log store of raft-wal, which appends entries to segments. The term, the vote and the list of the
+// segments are values of the stable store. An append is one write and one sync of a few hundred bytes.
 //
-// raft-wal (v0.4.1) believes what it wrote. It reads the last segment up to the first frame that it cannot read,
-// rewinds by one batch when the last CRC is wrong, and continues from there without an error: a flipped bit anywhere in
-// that segment looks to it like a write that a crash cut short, and all entries behind it are gone. It leaves the
-// remains of such a write where they are, does not look into sealed segments, has no checksum in its records when it
-// reads one, refuses to continue behind a segment that was sealed just before a crash, and only logs an error when it
-// cannot make the next one. So this package does not leave it alone:
+// raft-wal (v0.4.1) trusts what it wrote. It reads the last segment up to the first frame that it cannot read, rewinds
+// by one batch if the last CRC is wrong, and continues from there without an error. To raft-wal, a flipped bit anywhere
+// in that segment looks like a write that a crash cut short, and it drops all entries after it. It leaves the remains
+// of such a write in place, does not verify sealed segments, has no checksum in its records to verify on a read,
+// refuses to continue after a segment that was sealed just before a crash, and only logs an error when it cannot create
+// the next one. So this package adds the following:
 //
 //   - Each entry has a checksum, from package intact.
-//   - raft-wal's state is a value of the stable store, so it has a checksum and no separate file that could be damaged.
-//   - Before raft-wal is opened all segments are read. A crash can leave remains of one batch, behind the last whole
-//     one: each batch is on disk before the next is written. They are removed, and a segment that was sealed just
-//     before is followed by a new one. Everything else is ErrDamaged.
-//   - No file of raft-wal says whether a broken last batch was torn, and never acknowledged, or has rotted. The mark of
-//     package intact, in the segments' folder, says up to which entry the log was acknowledged, and those entries must
-//     be there.
+//   - raft-wal's state is a value of the stable store, so it has a checksum, and there is no separate file that could be
+//     damaged.
+//   - All segments are read before raft-wal is opened. A crash can leave remains of only one batch, after the last
+//     complete one, because each batch is on disk before the next is written. These remains are removed, and a segment
+//     that was sealed just before the crash is followed by a new one. Everything else is ErrDamaged.
+//   - raft-wal's files do not show whether a broken last batch was torn, and so never acknowledged, or has rotted. The
+//     mark of package intact, in the segments' directory, records up to which entry the log was acknowledged, and those
+//     entries must exist.
 //
 // # What is not detected
 //
-// After a loss of power the mark is as old as the system's last write of it, some seconds. An acknowledged batch behind
-// it that has rotted since, or that the disk has lost, is taken for torn if it is the very last one: when another batch
-// follows it was on disk, and what follows is looked for. Syncing the mark with each batch would be a second sync, and
-// cost what this store gains.
+// After a power loss, the mark is as old as the system's last write of it, some seconds. An acknowledged batch after
+// the mark that the disk has lost, or that has rotted since, is taken for torn if it is the very last one. If another
+// batch follows, the broken one was on disk, so this package looks for later batches. Syncing the mark with each batch
+// would be a second sync, which would cost as much as this store gains.
 //
-// go test -bench StoreLogs in package store, and make bench with -parts core and -log-store bolt and wal by turns, say
-// how much it gains.
+// To measure the gain, run go test -bench StoreLogs in package store, and make bench with -parts core, alternating
+// between -log-store bolt and wal.
 package wal

@@ -26,8 +26,8 @@ type scan struct {
 	order    intact.Order
 }
 
-// scanLog reads all segments that belong to the log. It fails with ErrDamaged if one is not as it was written. The
-// remains of a write that a crash cut short, after the last batch, are not damage: settle removes them.
+// scanLog reads all segments that belong to the log. It returns ErrDamaged if one is not as it was written. The remains
+// of a write that a crash cut short, after the last batch, are not damage. settle removes them.
 func scanLog(folder string, state types.PersistentState, verify func(index uint64, log *raft.Log) error) (*scan, error) {
 	s := &scan{folder: folder, state: state, verify: verify}
 	for i, info := range state.Segments {
@@ -56,7 +56,8 @@ func scanLog(folder string, state types.PersistentState, verify func(index uint6
 	return s, nil
 }
 
-// read walks a segment. The file of the last one may be missing: a crash can come before raft-wal has created it.
+// read walks a segment. The file of the last one may be missing, because a crash can come before raft-wal has created
+// it.
 func (s *scan) read(name string, info types.SegmentInfo, found func(index, term uint64) error) (walked, error) {
 	file, err := os.Open(filepath.Join(s.folder, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,23 +77,24 @@ func (s *scan) read(name string, info types.SegmentInfo, found func(index, term 
 	return w, errors.Join(err, file.Close())
 }
 
-// fits returns an error unless a segment holds the entries that the log's state says: those up to its seal, and the
-// first one that was left when its beginning was deleted. Only the last segment, the tail, is not sealed.
+// fits returns an error unless a segment contains the entries that the log's state requires: those up to its seal, and
+// the first one left after its beginning was deleted. Only the last segment, the tail, is not sealed.
 func (s *scan) fits(w walked, tail bool) error {
 	info := w.info
 	switch sealed := !info.SealTime.IsZero(); {
 	case sealed == tail:
-		return errors.New("it is not the one that is written to")
+		return errors.New("the last segment, and no other, must be unsealed")
 	case sealed && (w.index != info.IndexStart || w.last() < info.MaxIndex), w.index > 0 && w.rest:
-		return fmt.Errorf("it was sealed, up to entry %d, and is not as it was then: it ends with entry %d", info.MaxIndex, w.last())
+		return fmt.Errorf("it was sealed at entry %d, and has changed since: it ends with entry %d", info.MaxIndex, w.last())
 	case info.MinIndex > info.BaseIndex && w.last() < info.MinIndex:
-		return fmt.Errorf("it held entry %d, and ends with entry %d", info.MinIndex, w.last())
+		return fmt.Errorf("it contained entry %d, but ends with entry %d", info.MinIndex, w.last())
 	}
 	return nil
 }
 
-// durable syncs the last segment and the folder with the names of the files. If a process was killed between a write
-// and its sync, the entries can be read but may not be on disk. Raft would acknowledge them again without writing them.
+// durable syncs the last segment, and the directory with the names of the files. If a process was killed between a
+// write and its sync, the entries can be read but may not be on disk. Raft would acknowledge them again without writing
+// them.
 func (s *scan) durable(files types.VFS) error {
 	if len(s.segments) == 0 {
 		return nil
@@ -133,7 +135,7 @@ func (s *scan) settle() (changed bool, err error) {
 	return true, nil
 }
 
-// syncFolder syncs a folder, so that the files that were created in it are found under their names after a crash.
+// syncFolder syncs a directory, so that files created in it are found under their names after a crash.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -153,10 +155,10 @@ func (s *scan) cut(w walked) error {
 
 // FirstIndex, LastIndex and GetLog read the log without raft-wal, which writes to a log that it opens.
 
-// FirstIndex is the index of the first entry; 0 if there is none.
+// FirstIndex returns the index of the first entry, or 0 if there is none.
 func (s *scan) FirstIndex() (uint64, error) { return s.first, nil }
 
-// LastIndex is the index of the last entry; 0 if there is none.
+// LastIndex returns the index of the last entry, or 0 if there is none.
 func (s *scan) LastIndex() (uint64, error) { return s.order.Last.Index, nil }
 
 // GetLog reads an entry. Errors: raft.ErrLogNotFound, ErrDamaged, and those of the system.
@@ -185,7 +187,7 @@ func (s *scan) GetLog(index uint64, log *raft.Log) error {
 	return err
 }
 
-// content reads the content of the frame at an offset.
+// content reads the content of the frame at offset.
 func content(file *os.File, offset int64) ([]byte, error) {
 	head := make([]byte, frameHead)
 	if err := intact.ReadAt(file, head, offset); err != nil {
@@ -193,7 +195,7 @@ func content(file *os.File, offset int64) ([]byte, error) {
 	}
 	length := binary.LittleEndian.Uint32(head[4:])
 	if head[0] != entryFrame || length > segment.MaxEntrySize {
-		return nil, errors.New("it is not where it was")
+		return nil, errors.New("it is no longer where it was written")
 	}
 	b := make([]byte, length)
 	return b, intact.ReadAt(file, b, offset+frameHead)

@@ -15,13 +15,13 @@ import (
 	"github.com/hashicorp/raft-wal/types"
 )
 
-// raft-wal's file of a segment, as far as it is needed to see that it is whole before raft-wal trusts it. It holds a
-// header, then frames of eight bytes and a content: entries, perhaps an index of where they are, which seals the
-// segment, and a commit with the CRC of all since the commit before. Each such batch is one write and one sync; the
-// rest of the file is zeros. Numbers are little endian.
+// The format of raft-wal's segment files, as far as it is needed to check that a file is intact before raft-wal trusts
+// it. A file contains a header, then frames, each with a head of eight bytes and content: entries, possibly an index of
+// their offsets, which seals the segment, and a commit with the CRC of everything since the previous commit. Each such
+// batch is one write and one sync. The rest of the file is zeros. Numbers are little endian.
 //
-// raft-wal itself reads up to the first frame that it cannot read, looks at the last batch's CRC, and goes on from
-// there: it takes all that does not fit for a write that a crash cut short.
+// raft-wal itself reads up to the first frame that it cannot read, checks the last batch's CRC, and continues from
+// there. It takes everything that does not fit for a write that a crash cut short.
 const (
 	segmentHead  = 32
 	segmentMagic = 0x58eb6b0d // and version 0
@@ -31,17 +31,18 @@ const (
 	commitFrame  = segment.FrameCommit
 )
 
-// walked is what is in a segment's file.
+// walked is the content of a segment's file.
 type walked struct {
 	info    types.SegmentInfo
 	size    int64
-	offsets []uint32 // of the frames of the entries
-	end     int64    // behind the last commit, 0 without any
-	index   uint64   // where the content of the index is, 0 without any
-	rest    bool     // something is written behind end
+	offsets []uint32 // offsets of the entries' frames
+	end     int64    // end of the last commit, or 0 if there is none
+	index   uint64   // offset of the index content, or 0 if there is none
+	rest    bool     // whether anything was written after end
 }
 
-// last is the index of the last entry in the file, which may have been deleted since; info.BaseIndex-1 without any.
+// last returns the index of the last entry in the file, which may have been deleted since, or info.BaseIndex-1 if there
+// is none.
 func (w *walked) last() uint64 { return w.info.BaseIndex + uint64(len(w.offsets)) - 1 }
 
 // segmentWalk walks the batches of a segment.
@@ -51,11 +52,11 @@ type segmentWalk struct {
 	in   *bufio.Reader
 	at   int64
 	crc  uint32
-	// verify says whether an entry is as it was written, and found gets it.
+	// verify checks that an entry is as it was written. found is called with each entry.
 	verify func(index uint64, log *raft.Log) error
 	found  func(index, term uint64) error
 
-	// what is in the batch that is read
+	// state of the batch being read
 	frames []frame
 	sealed uint64
 	wrong  error // the first entry that is not as it was written
@@ -66,8 +67,8 @@ type frame struct {
 	term   uint64
 }
 
-// walkSegment reads a segment and calls found with each entry of a batch that is whole. It ends where a batch is not.
-// The error is that of something that no crash leaves.
+// walkSegment reads a segment and calls found with each entry of a complete batch. It stops at the first incomplete
+// batch. It returns an error for anything that a crash cannot leave.
 func walkSegment(
 	file io.ReaderAt, size int64, info types.SegmentInfo, verify func(index uint64, log *raft.Log) error, found func(index, term uint64) error,
 ) (walked, error) {
@@ -82,20 +83,20 @@ func walkSegment(
 	if w.rest, err = written(file, w.end, size); err != nil {
 		return walked{}, err
 	}
-	if w.rest { // the next batch is only written when this one is on disk
+	if w.rest { // the next batch is written only when this one is on disk
 		later, err := w.later(torn)
 		if err != nil {
 			return walked{}, err
 		}
 		if later {
-			return walked{}, fmt.Errorf("the entries behind %d cannot be read, and more were written after them", w.last())
+			return walked{}, fmt.Errorf("the entries after %d cannot be read, and more were written after them", w.last())
 		}
 	}
 	return w.walked, nil
 }
 
-// later says whether another batch was written behind the one that is not whole. torn is the end of that one, 0 if that
-// is unknown: then a batch that is whole is looked for.
+// later reports whether another batch was written after the broken one. torn is the end of the broken batch. If it is
+// 0, because the end is unknown, later searches for a complete batch.
 func (w *segmentWalk) later(torn int64) (bool, error) {
 	if torn > 0 {
 		return written(w.file, torn, w.size)
@@ -114,7 +115,7 @@ func (w *segmentWalk) later(torn int64) (bool, error) {
 	return false, nil
 }
 
-// wholeBatch says whether b begins with frames and the CRC of them. Part of a batch has another one.
+// wholeBatch reports whether b begins with frames followed by their CRC. Part of a batch has a different CRC.
 func wholeBatch(b []byte) bool {
 	for at := int64(0); at+frameHead <= int64(len(b)); at += frameHead {
 		number := binary.LittleEndian.Uint32(b[at+4:])
@@ -131,10 +132,10 @@ func wholeBatch(b []byte) bool {
 	return false
 }
 
-// padded is how long the content of a frame is in the file.
+// padded returns the length that the content of a frame takes in the file.
 func padded(length uint32) int64 { return (int64(length) + frameHead - 1) / frameHead * frameHead }
 
-// batches walks all that are whole. torn is the end of one that is complete and has the wrong CRC.
+// batches walks all complete batches. torn is the end of a batch that is complete but has the wrong CRC.
 func (w *segmentWalk) batches() (torn int64, err error) {
 	head := make([]byte, segmentHead)
 	if ok, err := w.next(head); !ok {
@@ -174,7 +175,7 @@ func (w *segmentWalk) batches() (torn int64, err error) {
 	}
 }
 
-// next reads bytes; it is not ok at the end of the file.
+// next fills b. It returns false at the end of the file.
 func (w *segmentWalk) next(b []byte) (ok bool, err error) {
 	n, err := io.ReadFull(w.in, b)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -185,7 +186,7 @@ func (w *segmentWalk) next(b []byte) (ok bool, err error) {
 	return err == nil, err
 }
 
-// content reads what is behind the head of a frame.
+// content reads the content of a frame after its head.
 func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
 	if length > segment.MaxEntrySize || w.at+padded(length) > w.size {
 		return false, nil
@@ -200,7 +201,7 @@ func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
 	if kind == indexFrame {
 		w.sealed = uint64(start)
 		if !bytes.Equal(b, w.list()) && w.wrong == nil {
-			w.wrong = errors.New("its index of where the entries are is not as it was written")
+			w.wrong = errors.New("its index of the entries is not as it was written")
 		}
 		return true, nil
 	}
@@ -212,7 +213,7 @@ func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
 	return true, nil
 }
 
-// list is the index of all entries up to here.
+// list returns the index of all entries read so far.
 func (w *segmentWalk) list() []byte {
 	b := make([]byte, 0, 4*(len(w.offsets)+len(w.frames)))
 	for _, offset := range w.offsets {
@@ -224,7 +225,7 @@ func (w *segmentWalk) list() []byte {
 	return b
 }
 
-// commit takes a batch that is whole.
+// commit accepts a complete batch.
 func (w *segmentWalk) commit() error {
 	if w.wrong != nil {
 		return w.wrong
@@ -240,7 +241,7 @@ func (w *segmentWalk) commit() error {
 	return nil
 }
 
-// written says whether anything but zeros is in a file from an offset on.
+// written reports whether a file contains anything but zeros from an offset on.
 func written(file io.ReaderAt, from, size int64) (bool, error) {
 	in := bufio.NewReaderSize(io.NewSectionReader(file, from, size-from), 1<<16)
 	for {
@@ -262,7 +263,7 @@ func written(file io.ReaderAt, from, size int64) (bool, error) {
 	}
 }
 
-// readFrame reads an entry of raft-wal's coding.
+// readFrame decodes an entry in raft-wal's encoding.
 func readFrame(b []byte, index uint64, log *raft.Log, verify func(index uint64, log *raft.Log) error) error {
 	return careful(func() error {
 		if err := (&wal.BinaryCodec{}).Decode(b, log); err != nil {

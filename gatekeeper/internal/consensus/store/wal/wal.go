@@ -19,29 +19,30 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// Dir is the folder of the segments in a data folder.
+// Dir is the directory of the segments in a data directory.
 const Dir = "wal"
 
-// key is where the stable store says which segments the log has. A folder without it keeps its log elsewhere. It is
-// frozen, and so is its form: raft-wal's state as JSON.
+// key is the key of the list of segments in the stable store. A data directory without it stores its log elsewhere. The
+// key is frozen, and so is the form of the value: raft-wal's state as JSON.
 const key = "gatekeeper.wal"
 
 // segmentSize is the size of a segment's file, which has its full length from the beginning.
 const segmentSize = 8 << 20
 
-// Config is how a log is opened.
+// Config configures a log.
 type Config struct {
 	Files       types.VFS
 	SegmentSize int
 	Logger      hclog.Logger
 }
 
-// NewConfig returns the Config of a server.
+// NewConfig returns the Config that servers use.
 func NewConfig(logger hclog.Logger) Config {
 	return Config{Files: vfs.New(), SegmentSize: segmentSize, Logger: logger}
 }
 
-// Create makes the folder of the segments in a data folder, with none in it. It means nothing before Begin.
+// Create creates the directory of the segments in a data directory, without any segments. It has no effect before
+// Begin.
 func Create(dir string) error {
 	folder := filepath.Join(dir, Dir)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -50,12 +51,12 @@ func Create(dir string) error {
 	return errors.Join(intact.CreateMark(folder), syncFolder(folder))
 }
 
-// Begin has the stable store say that the log is in segments, of which there are none yet.
+// Begin records in the stable store that the log is in segments. There are none yet.
 func Begin(values intact.Store) error {
 	return (&state{values: values, beside: &beside{}}).CommitState(types.PersistentState{})
 }
 
-// Kept says whether the stable store says that the log is in segments.
+// Kept reports whether the stable store records that the log is in segments.
 func Kept(values intact.Store) (bool, error) {
 	_, err := values.Get([]byte(key))
 	if err != nil && err.Error() == "not found" {
@@ -64,7 +65,7 @@ func Kept(values intact.Store) (bool, error) {
 	return err == nil, err
 }
 
-// Open opens the log in dir, whose stable store are the values. All of it is read and checked before. Errors:
+// Open opens the log in dir. values is its stable store. The whole log is read and checked first. Errors:
 // intact.ErrDamaged, and those of the system.
 func Open(dir string, values intact.Store, cfg Config) (_ *intact.Acknowledged, err error) {
 	found, err := load(dir, values, intact.Verify)
@@ -112,9 +113,8 @@ func Open(dir string, values intact.Store, cfg Config) (_ *intact.Acknowledged, 
 	return intact.NewAcknowledged(intact.NewEntries(l, Dir), mark, l.close), nil
 }
 
-// Read reads the log in dir without writing to it, and checks it as Open does. verify says whether an entry that
-// raft-wal's coding has under an index is as it was written, and makes of it what Raft sees: intact.Verify, but for old
-// formats.
+// Read reads the log in dir without writing to it, and checks it as Open does. verify checks an entry in raft-wal's
+// encoding, and converts it to the form that Raft sees. It is intact.Verify, except for old formats.
 func Read(dir string, values intact.Store, verify func(index uint64, log *raft.Log) error) (intact.Reader, error) {
 	found, err := load(dir, values, verify)
 	if err != nil {
@@ -137,23 +137,24 @@ func load(dir string, values intact.Store, verify func(index uint64, log *raft.L
 	return scanLog(filepath.Join(dir, Dir), state, verify)
 }
 
-// damaged is intact.Damaged of a file of the segments' folder.
+// damaged calls intact.Damaged for a file in the segments' directory.
 func damaged(file, format string, args ...any) error {
 	return intact.Damaged(filepath.Join(Dir, file), format, args...)
 }
 
-// isSystem says that an error is the system's, which says nothing about what is in a file.
+// isSystem reports whether an error comes from the system. Such an error says nothing about the content of a file.
 func isSystem(err error) bool {
 	_, ok := errors.AsType[*os.PathError](err)
 	return ok
 }
 
-// log is raft-wal's, opened on what was checked. Safe for concurrent use, but for StoreLogs, which Raft calls from one
-// goroutine.
+// log is raft-wal's log, opened after the check. It is safe for concurrent use, except for StoreLogs, which Raft calls
+// from one goroutine.
 type log struct {
 	inner  *wal.WAL
 	beside *beside
-	// mu is held while segments are deleted: raft-wal may close one that a reader is about to use.
+	// mu is write-locked while segments are deleted, because raft-wal may close a segment that a reader is about to
+	// use.
 	mu sync.RWMutex
 }
 
@@ -175,8 +176,8 @@ func (l *log) LastIndex() (uint64, error) {
 	return l.inner.LastIndex()
 }
 
-// GetLog reads an entry. raft-wal still has what was deleted in part of a segment, and its decoder may panic on what it
-// did not write.
+// GetLog reads an entry. It checks the bounds first, because raft-wal can still read deleted entries of a segment. Its
+// decoder may panic on data that it did not write.
 func (l *log) GetLog(index uint64, entry *raft.Log) (err error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -198,7 +199,7 @@ func (l *log) GetLog(index uint64, entry *raft.Log) (err error) {
 	return err
 }
 
-// careful runs f, in which raft-wal decodes an entry.
+// careful runs f, in which raft-wal decodes an entry, and turns a panic into an error.
 func careful(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -217,7 +218,7 @@ func (l *log) StoreLogs(logs []*raft.Log) error {
 	return nil
 }
 
-// DeleteRange costs the same for one entry and for many.
+// DeleteRange costs the same for one entry as for many.
 func (l *log) DeleteRange(min, max uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -227,8 +228,8 @@ func (l *log) DeleteRange(min, max uint64) error {
 	return l.beside.err()
 }
 
-// beside remembers what failed beside the calls: raft-wal makes the next segment on another goroutine, and only logs
-// it.
+// beside records failures outside the calls, because raft-wal creates the next segment on another goroutine and only
+// logs errors.
 type beside struct{ failed atomic.Pointer[error] }
 
 func (b *beside) note(err error) error {
@@ -255,7 +256,7 @@ func (f *filer) Create(info types.SegmentInfo) (types.SegmentWriter, error) {
 	return w, f.beside.note(err)
 }
 
-// state is where raft-wal keeps what it knows of its segments: in the stable store, whose values have checksums.
+// state stores raft-wal's list of segments in the stable store, whose values have checksums.
 type state struct {
 	values intact.Store
 	beside *beside
@@ -263,7 +264,7 @@ type state struct {
 
 var _ types.MetaStore = (*state)(nil)
 
-// Load reads it.
+// Load reads the list of segments.
 func (s *state) Load(string) (state types.PersistentState, err error) {
 	data, err := s.values.Get([]byte(key))
 	if err != nil {
@@ -275,7 +276,7 @@ func (s *state) Load(string) (state types.PersistentState, err error) {
 	return state, nil
 }
 
-// CommitState writes it.
+// CommitState writes the list of segments.
 func (s *state) CommitState(state types.PersistentState) error {
 	data, err := json.Marshal(state)
 	if err != nil {
@@ -284,7 +285,7 @@ func (s *state) CommitState(state types.PersistentState) error {
 	return s.beside.note(s.values.Set([]byte(key), data))
 }
 
-// GetStable and SetStable are for raft-wal as a stable store, which it is not here.
+// GetStable and SetStable implement a stable store for raft-wal, which is not used as one here.
 func (*state) GetStable([]byte) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 // SetStable is unsupported.

@@ -11,15 +11,15 @@ type Call struct {
 // backlog is a first-in first-out queue in one slice. The zero backlog is empty.
 type backlog struct {
 	calls []Call
-	head  int // calls before it have been popped
+	head  int // the calls before head have been popped
 }
 
-// keepCap is the largest capacity that an empty backlog keeps for what comes next.
+// keepCap is the largest capacity that an empty backlog keeps for later calls.
 const keepCap = 4096
 
 func (b *backlog) len() int { return len(b.calls) - b.head }
 
-// push adds calls.
+// push appends calls.
 func (b *backlog) push(calls ...Call) { b.calls = append(b.calls, calls...) }
 
 // front appends the first calls, at most limit, to buf. They stay in the backlog.
@@ -27,7 +27,7 @@ func (b *backlog) front(buf []Call, limit int) []Call {
 	return append(buf, b.calls[b.head:b.head+min(limit, b.len())]...)
 }
 
-// pop drops the first n calls.
+// pop removes the first n calls.
 func (b *backlog) pop(n int) {
 	clear(b.calls[b.head : b.head+n])
 	b.head += n
@@ -35,7 +35,8 @@ func (b *backlog) pop(n int) {
 	case b.len() == 0 && cap(b.calls) > keepCap:
 		*b = backlog{}
 	case b.head >= (len(b.calls)+1)/2:
-		// At least as many were popped since the last move as are moved now, so a call is moved once on average.
+		// At least as many calls were popped since the last move as are moved now, so each call is moved once on
+		// average.
 		rest := copy(b.calls, b.calls[b.head:])
 		clear(b.calls[rest:])
 		b.calls, b.head = b.calls[:rest], 0

@@ -12,55 +12,55 @@ import (
 )
 
 const (
-	// MaxCommands is the most commands that one entry takes from those that wait, and the most that complete it.
+	// MaxCommands is the maximum number of waiting commands in one entry, and also of the commands that complete it.
 	MaxCommands = 256
-	// MaxBytes is the most bytes of one entry of several commands. A command that is larger has an entry for itself.
+	// MaxBytes is the maximum size of an entry of several commands. A larger command gets a separate entry.
 	MaxBytes = 512 << 10
-	// MaxWaiting is the most commands that wait for an entry, unless WithMaxWaiting says otherwise.
+	// MaxWaiting is the default maximum number of commands that wait for an entry.
 	MaxWaiting = 100_000
 )
 
-// ErrOverloaded is why a command was refused at once: too many wait already. Such an error is also a
-// consensus.ErrNotAppended.
+// ErrOverloaded means that a command was refused immediately because too many are already waiting. Such an error also
+// matches consensus.ErrNotAppended.
 var ErrOverloaded = errors.New("too many commands wait for the log; try again later or at a lower rate")
 
-// Log is where entries go; *consensus.Node is one.
+// Log is the log to which entries are appended. *consensus.Node implements it.
 type Log interface {
-	// Append hands the entry over before it returns, and keeps it.
+	// Append hands the entry over before it returns, and retains it.
 	Append(entry []byte) *consensus.Pending
 }
 
-// Outcome is what became of one command. Exactly one holds: Err is nil and Result is what the command did;
-// errors.Is(Err, consensus.ErrNotAppended), and it certainly did nothing and never will; errors.Is(Err,
+// Outcome is the outcome of one command. If Err is nil, Result is the command's result. If errors.Is(Err,
+// consensus.ErrNotAppended), the command certainly had no effect and never will. Otherwise errors.Is(Err,
 // consensus.ErrUnknownOutcome).
 type Outcome struct {
 	Result fsm.Result
-	// Index is that of the entry when Err is nil.
+	// Index is the index of the entry if Err is nil.
 	Index uint64
-	// Handed is the moment just before the entry was handed to Raft, with a monotonic reading. It is zero when the
-	// command never left the batcher, and set when Raft refused it.
+	// Handed is the time just before the entry was handed to Raft, with a monotonic reading. It is zero if the command
+	// never left the batcher, and set if Raft refused the entry.
 	Handed time.Time
 	Err    error
 }
 
-// Entry is what an observer gets of an entry whose outcome is known.
+// Entry describes an entry whose outcome is known, for an observer.
 type Entry struct {
 	Commands, Bytes int
-	// Took is the time from handing it over to its end.
+	// Took is the time from the handover to the outcome.
 	Took time.Duration
 	Err  error
 }
 
-// Option changes how a Batcher works.
+// Option configures a Batcher.
 type Option func(*Batcher)
 
-// WithObserver has fn called after every entry, on the batcher's goroutine: it must not block.
+// WithObserver makes the Batcher call fn after every entry. fn is called on the batcher's goroutine and must not block.
 func WithObserver(fn func(Entry)) Option { return func(b *Batcher) { b.observe = fn } }
 
-// WithMaxWaiting sets the most commands that wait for an entry.
+// WithMaxWaiting sets the maximum number of commands that wait for an entry.
 func WithMaxWaiting(n int) Option { return func(b *Batcher) { b.maxWaiting = n } }
 
-// Batcher collects commands into entries of a log. Its methods may be called from any goroutine.
+// Batcher collects commands into entries of a log. It is safe for concurrent use.
 type Batcher struct {
 	log        Log
 	level      func() uint32
@@ -73,19 +73,19 @@ type Batcher struct {
 	closed   bool
 	complete func(cmds []fsm.Command) []Call
 
-	wake    chan struct{} // one place: something waits
+	wake    chan struct{} // holds a token when commands are waiting
 	closing chan struct{} // closed by Close
 	ended   chan struct{} // closed when run has returned
 
 	waiters sync.Pool // of *waiter
 
-	// Only run touches these; they are kept from one entry to the next.
+	// Used only by run, and reused from one entry to the next.
 	batch []Call
 	cmds  []fsm.Command
 }
 
-// New starts a Batcher that appends to log, with commands encoded at the feature level that level returns. It runs
-// until Close.
+// New starts a Batcher that appends to log. Commands are encoded at the feature level that level returns. The Batcher
+// runs until Close.
 func New(log Log, level func() uint32, options ...Option) *Batcher {
 	b := &Batcher{
 		log:        log,
@@ -108,28 +108,28 @@ func New(log Log, level func() uint32, options ...Option) *Batcher {
 	return b
 }
 
-// Go enqueues cmd and returns; done is called exactly once, with what became of it. It is called on the batcher's
-// goroutine, in the order of the log, and must not block nor call Close. If the command is refused at once, done is
-// called on another goroutine. It is never called on the caller's goroutine, which may hold a lock that done takes.
+// Go enqueues cmd and returns. done is called exactly once, with the outcome. It is called on the batcher's goroutine,
+// in the order of the log, and must not block or call Close. If the command is refused immediately, done is called on
+// another goroutine. It is never called on the caller's goroutine, which may hold a lock that done takes.
 func (b *Batcher) Go(cmd fsm.Command, done func(Outcome)) {
 	if err := b.enqueue(Call{cmd, done}); err != nil {
 		go done(Outcome{Err: err})
 	}
 }
 
-// Complete sets the function that completes each entry: it gets the commands that the entry will hold, and the calls
-// that it returns go behind them. All earlier entries have come to their end by then. It may return at most MaxCommands
-// calls. Those for which the entry has no space go to the end of what waits. It is called on the batcher's goroutine:
-// it must not keep the slice, block, nor call Close.
+// Complete sets the function that completes each entry. It gets the commands that the entry will contain, and the calls
+// that it returns are placed after them. All earlier entries have completed by then. It may return at most MaxCommands
+// calls. Calls for which the entry has no space go to the end of the backlog. The function is called on the batcher's
+// goroutine. It must not retain the slice, block, or call Close.
 func (b *Batcher) Complete(fn func(cmds []fsm.Command) []Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.complete = fn
 }
 
-// Do enqueues cmd and waits for what becomes of it. When ctx ends first, Err is a consensus.ErrUnknownOutcome that
-// wraps ctx.Err(): the command stays where it is and may still be applied. With a context that has ended already
-// nothing is enqueued, and Err is a consensus.ErrNotAppended.
+// Do enqueues cmd and waits for its outcome. If ctx ends first, Err is a consensus.ErrUnknownOutcome that wraps
+// ctx.Err(), and the command stays enqueued and may still be applied. If ctx has already ended, nothing is enqueued,
+// and Err is a consensus.ErrNotAppended.
 func (b *Batcher) Do(ctx context.Context, cmd fsm.Command) Outcome {
 	if err := ctx.Err(); err != nil {
 		return Outcome{Err: fmt.Errorf("%w: %w", consensus.ErrNotAppended, err)}
@@ -144,14 +144,14 @@ func (b *Batcher) Do(ctx context.Context, cmd fsm.Command) Outcome {
 		b.waiters.Put(w)
 		return o
 	case <-ctx.Done():
-		// The outcome is still to come, into this waiter: it must not be used again.
+		// The outcome will still be sent to this waiter, so it must not be reused.
 		return Outcome{Err: fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, ctx.Err())}
 	}
 }
 
-// Close stops the batcher and returns when it has: what was handed over and not answered yet ends with
-// consensus.ErrUnknownOutcome, what still waited with consensus.ErrNotAppended, and so does whatever comes later.
-// It waits for a call of Log.Append or done that is under way. It may be called more than once.
+// Close stops the batcher and waits until it has stopped. Commands that were handed over but have no outcome yet end
+// with consensus.ErrUnknownOutcome. Waiting commands and all later ones end with consensus.ErrNotAppended. Close waits
+// for a pending call of Log.Append or done. It may be called more than once.
 func (b *Batcher) Close() {
 	b.mu.Lock()
 	first := !b.closed
@@ -163,7 +163,7 @@ func (b *Batcher) Close() {
 	<-b.ended
 }
 
-// Waiting is how many commands wait for an entry.
+// Waiting returns the number of commands that wait for an entry.
 func (b *Batcher) Waiting() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -184,7 +184,7 @@ func (b *Batcher) enqueue(call Call) error {
 	b.waiting.push(call)
 	b.mu.Unlock()
 	if first {
-		// A caller that finds the backlog empty wakes run; run does not sleep before it has seen an empty backlog.
+		// A caller that finds the backlog empty wakes run, and run does not sleep before it has seen an empty backlog.
 		select {
 		case b.wake <- struct{}{}:
 		default:
@@ -193,7 +193,7 @@ func (b *Batcher) enqueue(call Call) error {
 	return nil
 }
 
-// waiter is where Do waits. It is used again only after its outcome was received.
+// waiter receives the outcome for a call of Do. It is reused only after its outcome was received.
 type waiter struct {
 	outcome chan Outcome
 	done    func(Outcome)

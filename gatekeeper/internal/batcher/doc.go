@@ -1,28 +1,31 @@
-// Package batcher turns many commands into few log entries.
+// Package batcher combines many commands into few log entries.
 //
-// One entry of the log costs two syncs in a row and a round to the followers, whatever it holds; a command costs next
-// to nothing. So the batcher keeps exactly one entry in flight, and everything that is asked for meanwhile becomes the
-// next one. There is no linger timer: a lone command is handed over at once, and under load the entries grow by
-// themselves, because the time that one takes is the time in which the next is collected. Two entries in flight were
-// measured to be slower: they halve the commands in each.
+// One entry of the log costs two syncs in a row and a round trip to the followers, whatever it contains. A command
+// costs next to nothing. So the batcher keeps exactly one entry in flight, and all commands that arrive meanwhile go
+// into the next one. There is no linger timer. A lone command is handed over immediately, and under load the entries
+// grow automatically, because the next entry collects commands while the previous one is in flight. Two entries in
+// flight were measured to be slower, because each then has half as many commands.
 //
-// Commands are handed over in the order in which they came, and each sees those before it. The batcher never proposes a
-// command twice: whether a command whose outcome is unknown may be repeated is for the caller to know.
+// Commands are handed over in the order in which they arrived, and each sees the effects of those before it. The
+// batcher never proposes a command twice. Only the caller knows whether a command with an unknown outcome may be
+// repeated.
 //
 // # What an outcome says
 //
-// Exactly one of three things is said of every command. It was applied, and this is its result. It is certainly not in
-// the log and never will be (consensus.ErrNotAppended). Or nobody knows (consensus.ErrUnknownOutcome): it may have been
-// applied, it may be applied later, by another leader, or never. Whatever is not certain is unknown.
+// Every command has exactly one of three outcomes. It was applied, and this is its result. It is certainly not in the
+// log and never will be (consensus.ErrNotAppended). Or its outcome is unknown (consensus.ErrUnknownOutcome): it may
+// have been applied, or may be applied later, by another leader, or never. Every outcome that is not certain is
+// unknown.
 //
-// # The moment it was handed over
+// # The moment of the handover
 //
-// Outcome.Handed is read just before the entry is handed to Raft, after everything that can take time here. A grant is
-// counted from that moment: a leader that is paused between handing a grant over and answering it may have been deposed
-// in between, and its successor restarts deadlines from its own promotion, which lies after this moment.
+// Outcome.Handed is read just before the entry is handed to Raft, after everything here that can take time. A grant
+// counts from that moment. A leader that is paused between handing over a grant and answering it may be deposed in
+// between. Its successor restarts deadlines from its own promotion, which is after this moment.
 //
-// # When there is too much
+// # Overload
 //
-// What waits is counted. Beyond a bound commands are refused at once, as certainly not appended, because a caller that
-// hears so early can go elsewhere or wait, and a caller in a line of minutes has usually left when its turn comes.
+// The batcher counts the waiting commands. Beyond a limit it refuses commands immediately, as certainly not appended. A
+// caller that is refused early can go elsewhere or wait, but a caller in a queue of minutes has usually left by the
+// time its turn comes.
 package batcher

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// run is the batcher's goroutine: one entry after another until Close.
+// run is the batcher's goroutine. It processes one entry after another until Close.
 func (b *Batcher) run() {
 	defer close(b.ended)
 	defer b.refuseWaiting()
@@ -23,8 +23,8 @@ func (b *Batcher) run() {
 	}
 }
 
-// next hands over one entry and answers its commands when it came to its end. It returns false when nothing waits and
-// when the batcher is closing.
+// next hands over one entry, waits for its outcome, and answers its commands. It returns false when no commands are
+// waiting or the batcher is closing.
 func (b *Batcher) next() bool {
 	select {
 	case <-b.closing:
@@ -35,7 +35,7 @@ func (b *Batcher) next() bool {
 	if waited == 0 {
 		return false
 	}
-	defer func() { clear(b.batch); clear(b.cmds) }() // answered commands are not kept alive
+	defer func() { clear(b.batch); clear(b.cmds) }() // so that answered commands can be garbage collected
 
 	entry, n, err := b.cut()
 	b.mu.Lock()
@@ -54,7 +54,7 @@ func (b *Batcher) next() bool {
 	case <-p.Done():
 	case <-b.closing:
 		select {
-		case <-p.Done(): // both: report the outcome that is known
+		case <-p.Done(): // both are ready: report the known outcome
 		default:
 			b.observe(Entry{Commands: n, Bytes: len(entry), Took: time.Since(handed), Err: consensus.ErrUnknownOutcome})
 			answer(calls, Outcome{Handed: handed, Err: fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, consensus.ErrClosed)})
@@ -66,8 +66,8 @@ func (b *Batcher) next() bool {
 	return true
 }
 
-// take fills the batch with the first calls that wait, which stay there, and with those that complete them. It returns
-// how many wait.
+// take fills the batch with the first waiting calls, which stay in the backlog, and with the calls that complete them.
+// It returns the number of the former.
 func (b *Batcher) take() (waited int) {
 	b.mu.Lock()
 	b.batch = b.waiting.front(b.batch[:0], MaxCommands)
@@ -86,9 +86,9 @@ func (b *Batcher) take() (waited int) {
 	return waited
 }
 
-// cut encodes as many of the batch's first commands as make one entry, and says how many. What does not fit, or cannot
-// be encoded together, is halved until it does: sizes are known to the codec alone, and both are rare. An error is that
-// of the first command alone.
+// cut encodes as many of the batch's first commands as fit into one entry, and returns their number. If they do not
+// fit, or cannot be encoded together, it halves their number until they do. Only the codec knows their sizes, and both
+// cases are rare. An error concerns the first command alone.
 func (b *Batcher) cut() (entry []byte, n int, err error) {
 	level := b.level()
 	for n = len(b.cmds); ; n /= 2 {
@@ -99,15 +99,15 @@ func (b *Batcher) cut() (entry []byte, n int, err error) {
 	}
 }
 
-// tell answers the commands of an entry that came to its end, and returns the error that all of them had.
+// tell answers the commands of an entry with its outcome, and returns the error that they had in common.
 func tell(calls []Call, a consensus.Appended, handed time.Time) error {
 	err := a.Err
 	switch {
 	case err == nil && len(a.Results) != len(calls):
-		err = fmt.Errorf("%w: the entry at index %d has %d results for %d commands, which is a fault of the state machine",
+		err = fmt.Errorf("%w: the entry at index %d has %d results for %d commands, which is a bug in the state machine",
 			consensus.ErrUnknownOutcome, a.Index, len(a.Results), len(calls))
 	case err != nil && !errors.Is(err, consensus.ErrNotAppended) && !errors.Is(err, consensus.ErrUnknownOutcome):
-		err = fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, err) // only what is certain may be called certain
+		err = fmt.Errorf("%w: %w", consensus.ErrUnknownOutcome, err) // any other error leaves the outcome unknown
 	}
 	if err != nil {
 		answer(calls, Outcome{Handed: handed, Err: err})
@@ -119,7 +119,7 @@ func tell(calls []Call, a consensus.Appended, handed time.Time) error {
 	return nil
 }
 
-// refuseWaiting answers what still waits when the batcher closes. Nothing joins any more.
+// refuseWaiting answers the waiting commands when the batcher closes. No more can be enqueued then.
 func (b *Batcher) refuseWaiting() {
 	b.mu.Lock()
 	calls := b.waiting.front(nil, b.waiting.len())

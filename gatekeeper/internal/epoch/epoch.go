@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	// Chunk is how many items are handled under one hold of the lock, so that traffic gets its turns between.
+	// Chunk is the number of items handled under one hold of the lock, so that traffic can proceed in between.
 	Chunk = 512
-	// RetryAfter is how long a command that did not reach the log waits before it is proposed again.
+	// RetryAfter is how long to wait before a command that did not reach the log is proposed again.
 	RetryAfter = 50 * time.Millisecond
 )
 
-// Epoch is one epoch of one room. Goroutines that belong to it hold it, and reach what the room keeps only by its
+// Epoch is one epoch of one room. The goroutines of an epoch hold it, and access the room's data only through its
 // methods.
 type Epoch struct {
-	// Term is what the commands of this epoch carry.
+	// Term is the term that the commands of this epoch carry.
 	Term uint64
 
 	room *Room
-	// wake and over are this epoch's alone, so that no goroutine of another epoch takes a wake-up or misses an end.
+	// wake and over belong to this epoch only, so that no goroutine of another epoch takes a wake-up or misses an end.
 	wake chan struct{}
 	over chan struct{} // closed when the epoch ends
-	// handing counts calls that are handing commands over. It rises only under the lock in this epoch, so Demote can
-	// wait for it.
+	// handing counts calls that are handing over commands. It is incremented only under the lock and in this epoch, so
+	// that Demote can wait for it.
 	handing sync.WaitGroup
 }
 
-// During calls do under the lock if the epoch is still the current one, and reports whether it is.
+// During calls do under the lock if the epoch is still current, and reports whether it is.
 func (e *Epoch) During(do func()) (current bool) {
 	e.room.Lock()
 	defer e.room.Unlock()
@@ -42,9 +42,9 @@ func (e *Epoch) During(do func()) (current bool) {
 	return true
 }
 
-// Run starts a goroutine that does what is due until the epoch ends. It calls collect under the lock, which returns
-// what to do without the lock, or nil and how long nothing is due. After it has acted, and after Wake, it collects
-// again.
+// Run starts a goroutine that does what is due until the epoch ends. It calls collect under the lock. collect returns a
+// function to call without the lock, or nil and the time until something is due. Run calls collect again after act has
+// returned, and after Wake.
 func (e *Epoch) Run(collect func() (act func(), next time.Duration)) {
 	e.room.Go(func() {
 		timer := time.NewTimer(0)
@@ -70,7 +70,7 @@ func (e *Epoch) Run(collect func() (act func(), next time.Duration)) {
 	})
 }
 
-// Every starts a goroutine that calls do, without the lock, once in every period until the epoch ends.
+// Every starts a goroutine that calls do, without the lock, once per period until the epoch ends.
 func (e *Epoch) Every(period time.Duration, do func()) {
 	e.room.Go(func() {
 		tick := time.NewTicker(period)
@@ -86,8 +86,8 @@ func (e *Epoch) Every(period time.Duration, do func()) {
 	})
 }
 
-// Walk visits each of items under the lock, a chunk at a time, and rests between chunks. It reports whether it visited
-// them all: it stops when the epoch ends.
+// Walk visits all items under the lock, a chunk at a time, and rests between chunks. It stops when the epoch ends, and
+// reports whether it visited all items.
 func Walk[T any](e *Epoch, rest time.Duration, items iter.Seq[T], visit func(T)) (current bool) {
 	chunk := make([]T, 0, Chunk)
 	flush := func() bool {
@@ -112,7 +112,7 @@ func Walk[T any](e *Epoch, rest time.Duration, items iter.Seq[T], visit func(T))
 	return flush()
 }
 
-// Where are the items for which want returns true. Walk calls it without the lock.
+// Where returns the items for which want returns true. Walk calls want without the lock.
 func Where[T any](items iter.Seq[T], want func(T) bool) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for item := range items {
@@ -123,9 +123,9 @@ func Where[T any](items iter.Seq[T], want func(T) bool) iter.Seq[T] {
 	}
 }
 
-// Propose hands commands to the log, in order, for as long as the epoch lasts. settled hears the outcome of each, by
-// its index, under the lock and only in the same epoch; err is that of a batcher.Outcome. It must not propose. With nil
-// outcomes are ignored. The caller must not hold the lock.
+// Propose hands commands to the log, in order, while the epoch lasts. settled is called with the index of each command
+// and the error of its batcher.Outcome, under the lock and only in the same epoch. It must not propose. If settled is
+// nil, outcomes are ignored. The caller must not hold the lock.
 func (e *Epoch) Propose(settled func(i int, err error), cmds ...fsm.Command) {
 	if len(cmds) == 0 || !e.During(func() { e.handing.Add(1) }) {
 		return

@@ -1,14 +1,14 @@
 package epoch
 
-// Item is what a Heap holds.
+// Item is an element of a Heap.
 type Item[T any] interface {
-	// Before reports whether it is due before the other one.
+	// Before reports whether the item is due before the other one.
 	Before(other T) bool
-	// Moved is called with its new index in the heap; -1 when it left the heap.
+	// Moved is called with the item's new index in the heap, or -1 when it was removed.
 	Moved(index int)
 }
 
-// Heap holds items, the earliest first. It is a heap.Interface, for the functions of container/heap.
+// Heap contains items, the earliest first. It implements heap.Interface, for use with container/heap.
 type Heap[T Item[T]] []T
 
 func (h Heap[T]) Len() int           { return len(h) }
@@ -20,7 +20,7 @@ func (h Heap[T]) Swap(i, j int) {
 }
 
 func (h *Heap[T]) Push(x any) {
-	item := x.(T) //nolint:forcetypeassert // a Heap holds nothing else
+	item := x.(T) //nolint:forcetypeassert // a Heap contains only T
 	item.Moved(len(*h))
 	*h = append(*h, item)
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 )
 
-// Room has the epochs of one part of the leader, one after the other, and the lock of that part. Its owner embeds it
-// and keeps what belongs to the epoch beside it. A Room is safe for concurrent use.
+// Room manages the consecutive epochs of one part of the leader, and provides the lock of that part. The owner embeds
+// it and stores the data of the epoch next to it. A Room is safe for concurrent use.
 type Room struct {
-	sync.Mutex // guards current, and all that the owner keeps for the epoch
+	sync.Mutex // guards current, and the owner's data of the epoch
 
 	current *Epoch // nil while this server does not lead
-	closed  bool   // no epoch begins any more
+	closed  bool   // no more epochs can begin
 	propose func(fsm.Command, func(batcher.Outcome))
 	drop    func()
 	ended   []*Epoch // may still be handing commands over
@@ -22,14 +22,14 @@ type Room struct {
 }
 
 // NewRoom returns a room of a server that does not lead. propose hands a command to the log and reports its outcome
-// once; neither it nor the report may block. drop forgets what the owner keeps for an epoch. It is called under the
-// lock when the epoch ends, and must not take longer the more there is; nil drops nothing.
+// once. Neither propose nor the report may block. drop discards the owner's data of an epoch. It is called under the
+// lock when the epoch ends, and must take the same time for any amount of data. If it is nil, nothing is dropped.
 func NewRoom(propose func(fsm.Command, func(batcher.Outcome)), drop func()) *Room {
 	return &Room{propose: propose, drop: drop}
 }
 
-// Begin starts an epoch. begin is called under the lock: it makes what the owner keeps, and starts the goroutines of
-// the epoch. After Close it does nothing.
+// Begin starts an epoch. It calls begin under the lock, to create the owner's data and start the goroutines of the
+// epoch. After Close it does nothing.
 func (r *Room) Begin(term uint64, begin func(*Epoch)) {
 	r.Lock()
 	defer r.Unlock()
@@ -40,8 +40,8 @@ func (r *Room) Begin(term uint64, begin func(*Epoch)) {
 	begin(r.current)
 }
 
-// Demote ends the epoch of that term, if it is the current one. When it returns, nothing of an epoch that has ended is
-// handed to the log any more, whichever call ended it.
+// Demote ends the epoch of the given term if it is current. When Demote returns, commands of ended epochs are no longer
+// handed to the log, even if another call ended them.
 func (r *Room) Demote(term uint64) {
 	r.Lock()
 	if r.Term() == term {
@@ -51,8 +51,8 @@ func (r *Room) Demote(term uint64) {
 	r.awaitHandovers()
 }
 
-// Close ends the epoch, if there is one, and waits until nothing is handed to the log and no goroutine of the room runs
-// any more.
+// Close ends the current epoch, if there is one. It waits until no more commands are handed to the log and all
+// goroutines of the room have exited.
 func (r *Room) Close() {
 	r.Lock()
 	r.closed = true
@@ -62,7 +62,7 @@ func (r *Room) Close() {
 	r.runs.Wait()
 }
 
-// end ends the current epoch, if there is one. The caller holds the lock.
+// end ends the current epoch, if there is one. The caller must hold the lock.
 func (r *Room) end() {
 	if r.current == nil {
 		return
@@ -75,8 +75,7 @@ func (r *Room) end() {
 	}
 }
 
-// awaitHandovers waits for the commands that epochs which have ended are handing over. None of them begins to hand over
-// another one.
+// awaitHandovers waits for the commands that ended epochs are handing over. These epochs cannot begin another handover.
 func (r *Room) awaitHandovers() {
 	r.Lock()
 	ended := slices.Clone(r.ended)
@@ -89,10 +88,10 @@ func (r *Room) awaitHandovers() {
 	r.ended = slices.DeleteFunc(r.ended, func(e *Epoch) bool { return slices.Contains(ended, e) })
 }
 
-// Current is the current epoch; nil while this server does not lead. The caller holds the lock.
+// Current returns the current epoch, or nil while this server does not lead. The caller must hold the lock.
 func (r *Room) Current() *Epoch { return r.current }
 
-// Term is that of the current epoch; 0 while this server does not lead. The caller holds the lock.
+// Term returns the term of the current epoch, or 0 while this server does not lead. The caller must hold the lock.
 func (r *Room) Term() uint64 {
 	if r.current == nil {
 		return 0
@@ -100,10 +99,11 @@ func (r *Room) Term() uint64 {
 	return r.current.Term
 }
 
-// Go starts a goroutine that Close waits for. The caller holds the lock, in an epoch or while one begins or ends.
+// Go starts a goroutine that Close waits for. The caller must hold the lock, during an epoch or while one begins or
+// ends.
 func (r *Room) Go(run func()) { r.runs.Go(run) }
 
-// Wake makes Run of the current epoch collect again. The caller holds the lock.
+// Wake makes Run of the current epoch call collect again. The caller must hold the lock.
 func (r *Room) Wake() {
 	if r.current == nil {
 		return

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// brief is a life so short that its lease is made at once after a promotion. The rests between the chunks of all
-	// others are no longer than half of it together, and than longestRest each.
+	// brief is the longest lifetime of permits whose leases are created immediately after a promotion. For all others,
+	// the rests between chunks are at most longestRest each, and together at most half of brief.
 	brief       = 20 * time.Second
 	longestRest = 5 * time.Millisecond
 )
 
-// collect takes at most a chunk of leases whose time has come off the heap, and returns how long nothing else is due.
+// collect takes at most one chunk of due leases off the heap, and returns the time until another one is due.
 func (l *Lessor) collect() (due []uint64, over []*semaphore.Permit, next time.Duration) {
 	now := l.now()
 	state := l.cfg.State()
@@ -26,7 +26,7 @@ func (l *Lessor) collect() (due []uint64, over []*semaphore.Permit, next time.Du
 		if wait := l.due[0].at.sub(now); wait > 0 {
 			return due, over, wait
 		}
-		le := heap.Pop(&l.due).(*lease) //nolint:forcetypeassert // it holds nothing else
+		le := heap.Pop(&l.due).(*lease) //nolint:forcetypeassert // the heap contains only leases
 		if le.overAt != 0 && le.overAt <= now {
 			le.overAt = 0
 			if p := state.Permit(le.token); p != nil && p.State == semaphore.Live {
@@ -42,7 +42,7 @@ func (l *Lessor) collect() (due []uint64, over []*semaphore.Permit, next time.Du
 	return due, over, time.Hour
 }
 
-// end reports permits that have been held for too long, and proposes the end of those that are due.
+// end reports permits that have been held for too long, and proposes the end of permits that are due.
 func (l *Lessor) end(e *epoch.Epoch, due []uint64, over []*semaphore.Permit) {
 	for _, p := range over {
 		l.cfg.Overheld(p)
@@ -50,7 +50,7 @@ func (l *Lessor) end(e *epoch.Epoch, due []uint64, over []*semaphore.Permit) {
 	if len(due) == 0 {
 		return
 	}
-	// The fence: a frame that was received by now moves its deadlines first.
+	// The fence: frames received before now extend their deadlines first.
 	l.intake.fence()
 
 	var ends []fsm.Command
@@ -74,7 +74,7 @@ func (l *Lessor) settle(term uint64, due []uint64) (ends []fsm.Command, tokens [
 			continue
 		}
 		if le.cooling != (p.State == semaphore.Cooling) {
-			continue // it was released just now: this deadline is not that of the cooling, whose event is on its way
+			continue // it was just released: this is not the deadline of the cooling, whose event is still to come
 		}
 		if le.deadline > now && !le.abandoned {
 			l.reschedule(le)
@@ -91,7 +91,7 @@ func (l *Lessor) settle(term uint64, due []uint64) (ends []fsm.Command, tokens [
 	return ends, tokens
 }
 
-// ending is the command that ends a permit whose deadline has passed.
+// ending returns the command that ends a permit whose deadline has passed.
 func ending(state *fsm.State, p *semaphore.Permit, term uint64, held time.Duration, at time.Time) fsm.Command {
 	if p.State == semaphore.Cooling {
 		return fsm.EndCooling{Token: p.Token, Term: term}
@@ -103,21 +103,21 @@ func ending(state *fsm.State, p *semaphore.Permit, term uint64, held time.Durati
 	return fsm.Expire{Token: p.Token, Term: term, Cooling: semaphore.LossCooling(def, held), At: at}
 }
 
-// propose proposes the ends of permits whose leases are marked, and lifts the mark of each that certainly did not reach
-// the log.
+// propose proposes to end permits whose leases are marked. It removes the mark of each one whose command certainly did
+// not reach the log.
 func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
 	e.Propose(func(i int, err error) {
 		le := l.leases[tokens[i]]
 		if le == nil || le.mark == nil {
 			return
 		}
-		// When it was applied and yet the lease is there, the command met a permit that was no longer what it was for.
-		// Look again.
+		// If the command was applied but the lease still exists, the permit no longer was in the state that the command
+		// expected. Check again.
 		again := le.next()
 		if errors.Is(err, consensus.ErrNotAppended) {
 			again = l.now().add(epoch.RetryAfter)
 		} else if err != nil {
-			return // it may still be applied, so the mark stays for the rest of the epoch
+			return // the command may still be applied, so the mark stays for the rest of the epoch
 		}
 		le.resolve()
 		l.schedule(le, again)
@@ -125,18 +125,18 @@ func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
 	}, ends...)
 }
 
-// adopt makes the leases of the permits that were there at the promotion. It skips those that ended meanwhile: their
-// event either came before, and the newest state lacks them, or comes after and drops the lease.
+// adopt creates the leases of the permits that existed at the promotion. It skips permits that have ended since. If
+// their event came first, the newest state lacks them, and if it comes later, it drops the lease.
 //
-// Permits that live briefly come first. The others have time, and callers that wait for a grant of the new leader do
-// not: so those leases are made with rests between chunks, and in time all the same. Only a holder past max_hold may
-// hear of it later.
+// Permits with a short lifetime come first. The others can wait, but callers that wait for a grant of the new leader
+// cannot. So their leases are created with rests between chunks, but still in time. Only the notification of a holder
+// past max_hold may be delayed.
 func (l *Lessor) adopt(e *epoch.Epoch, state *fsm.State) {
 	visit := func(old *semaphore.Permit) {
 		now := l.cfg.State()
 		p := now.Permit(old.Token)
-		// What cools only since the promotion gets its lease from the event of its release, which may not have come
-		// yet. Counted from the promotion its cooling might be over by now.
+		// If cooling began after the promotion, the lease is created by the event of the release, which may still be to
+		// come. Counted from the promotion, the cooling might already be over.
 		if p == nil || p.State == semaphore.Held || p.State == semaphore.Cooling && old.State != semaphore.Cooling {
 			return
 		}
@@ -151,7 +151,7 @@ func (l *Lessor) adopt(e *epoch.Epoch, state *fsm.State) {
 	epoch.Walk(e, min(rest, longestRest), others, visit)
 }
 
-// rearm computes again when the holders of a semaphore whose max_hold was edited will have held too long.
+// rearm recomputes the max_hold deadlines of the holders of a semaphore after its max_hold was edited.
 func (l *Lessor) rearm(e *epoch.Epoch, sem string, state *fsm.State) {
 	epoch.Walk(e, 0, state.Holders(sem), func(old *semaphore.Permit) {
 		now := l.cfg.State()

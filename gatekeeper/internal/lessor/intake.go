@@ -2,23 +2,23 @@ package lessor
 
 import "sync"
 
-// intake counts the frames that have been received and whose deadlines have not been moved yet. Waiting for those that
-// were open at one moment does not hold back those that come after it.
+// intake counts the frames that have been received but whose deadlines have not been extended yet. Waiting for the
+// frames that are open now does not delay later ones.
 type intake struct {
 	mu  sync.Mutex // guards now, and the fields of every generation
 	now *generation
 }
 
-// generation is the frames that were received between two fences.
+// generation counts the frames received between two fences.
 type generation struct {
 	open   int
 	sealed bool
-	empty  chan struct{} // closed when it is sealed and nothing is open any more
+	empty  chan struct{} // closed once it is sealed and no frame is open
 }
 
 func newGeneration() *generation { return &generation{empty: make(chan struct{})} }
 
-// enter opens the intake for one frame; leave closes it again, and does nothing when it is called once more.
+// enter opens the intake for one frame. leave closes it, and does nothing when called again.
 func (in *intake) enter() (leave func()) {
 	in.mu.Lock()
 	g := in.now
@@ -36,7 +36,7 @@ func (in *intake) enter() (leave func()) {
 	}
 }
 
-// fence returns when every frame that was received before has left.
+// fence waits until all frames received before the call have left.
 func (in *intake) fence() {
 	in.mu.Lock()
 	g := in.now

@@ -10,37 +10,36 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Config is what a Lessor needs.
+// Config configures a Lessor.
 type Config struct {
-	// State is the newest applied state.
+	// State returns the newest applied state.
 	State func() *fsm.State
-	// Propose hands a command to the log and reports its outcome once. It must not block, nor may done.
+	// Propose hands a command to the log and reports its outcome once. Neither Propose nor done may block.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
-	// Overheld hears of a permit that has been held for longer than its definition's max_hold. It is called without
-	// locks.
+	// Overheld is called with each permit that has been held for longer than its definition's max_hold. It is called
+	// without locks.
 	Overheld func(*semaphore.Permit)
 }
 
-// Lessor keeps a deadline for every live and cooling permit of one epoch, and proposes their end. It is safe for
-// concurrent use. While this server does not lead it keeps nothing and ends nothing. See package epoch for Demote and
-// Close.
+// Lessor keeps a deadline for every live and cooling permit of one epoch, and proposes to end the permit when it
+// passes. It is safe for concurrent use. While this server does not lead, it keeps no deadlines and ends no permits.
+// See package epoch for Demote and Close.
 type Lessor struct {
-	*epoch.Room // its lock guards everything from promoted on
+	*epoch.Room // its lock guards promoted and all fields below it
 
 	cfg    Config
 	intake intake
 	base   time.Time // see moment
 
 	promoted moment
-	// lastToken is the last one that was given out before the promotion. The time of a permit with a later token began
-	// in this epoch.
+	// lastToken is the last token issued before the promotion. Permits with a later token were granted in this epoch.
 	lastToken uint64
-	// marks counts the ends that were proposed in this epoch; see Unchanged.
+	// marks counts the ends proposed in this epoch; see Unchanged.
 	marks  uint64
 	leases map[uint64]*lease
 	due    epoch.Heap[*lease]
-	// owed is by token when the last deadline of superseded tokens has passed, of the few permits that have superseded
-	// any.
+	// owed is the time when the last deadline of a permit's superseded tokens has passed. It contains only the few
+	// permits that have superseded tokens.
 	owed map[uint64]moment
 }
 
@@ -48,42 +47,43 @@ type Lessor struct {
 type lease struct {
 	token    uint64
 	deadline moment
-	// since is when the holding began, as far as this epoch knows: the grant, or the promotion.
+	// since is when the holding began, as far as this epoch knows: at the grant or at the promotion.
 	since moment
-	// overAt is when max_hold runs out; zero without one, and once the holder has been notified.
+	// overAt is when max_hold runs out. It is zero without max_hold, and once the holder has been notified.
 	overAt moment
-	// plain is the last judgement, if nothing spoke against the permit; it stands for as long as its rules do.
+	// plain is the last judgement without an objection to the permit. It is valid until its rules change.
 	plain judgement
-	// shortening is the shorter duration that is being committed, or zero. Until its outcome is known no answer says
-	// more.
+	// shortening is the shorter duration being committed, or zero. Until the outcome is known, no answer may exceed it.
 	shortening time.Duration
-	// stream and received are of the newest frame that renewed it; see durations.
+	// stream and received belong to the newest frame that renewed the lease; see durations.
 	stream   uint64
 	received moment
-	// others is when anybody but that stream was last answered, as far as can be; zero if nobody was since the grant.
+	// others is an upper bound of when an answer was last sent outside that stream. It is zero if there was none since
+	// the grant.
 	others moment
-	// mark is set while the permit's end is proposed, and closed when the proposal is resolved.
+	// mark is set while the end of the permit is proposed, and closed when the proposal is resolved.
 	mark chan struct{}
-	// at and index are its place in the heap: at is never later than the next thing to do.
+	// at and index are the lease's position in the heap. at is never later than the next deadline of the lease.
 	at    moment
-	index int32 // narrow: there are a million leases
-	// cooling: it is that of a cooling permit; else of a live one.
+	index int32 // int32, because a leader may have a million leases
+	// cooling reports whether the permit is cooling rather than live.
 	cooling bool
-	// renewed: a refresh or a replay may have returned this permit to somebody, so it can no longer be abandoned.
+	// renewed reports whether a refresh or a replay may have returned this permit to a caller. It can no longer be
+	// abandoned then.
 	renewed bool
-	// abandoned: no caller received this permit, and it ends at the next chance unless one does.
+	// abandoned means that no caller received this permit, so it ends as soon as possible unless it is renewed first.
 	abandoned bool
 }
 
-// New returns a lessor that does not lead.
+// New returns a Lessor of a server that does not lead.
 func New(cfg Config) *Lessor {
 	l := &Lessor{cfg: cfg, base: newBase(), intake: intake{now: newGeneration()}}
 	l.Room = epoch.NewRoom(cfg.Propose, l.forget)
 	return l
 }
 
-// Promote starts an epoch. The caller holds back the application of entries meanwhile, so that state is exactly what
-// precedes the first event of the epoch. instant is from where permits get their full duration again.
+// Promote starts an epoch. The caller must pause the application of entries meanwhile, so that state is exactly the one
+// before the first event of the epoch. Permits get their full duration again, counted from instant.
 func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 	l.Begin(term, func(e *epoch.Epoch) {
 		l.promoted, l.lastToken, l.marks = l.moment(instant), state.LastToken(), 0
@@ -99,8 +99,8 @@ func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 	})
 }
 
-// forget drops all leases at the end of an epoch. Their marks are resolved afterwards, so that it takes as long with a
-// million leases as with none: nothing reaches a lease any more but the calls that wait for its mark.
+// forget drops all leases at the end of an epoch. It resolves their marks on another goroutine, so that it takes as
+// long with a million leases as with none. By then, only calls that wait for a mark still reference a lease.
 func (l *Lessor) forget() {
 	old := l.leases
 	l.leases, l.due, l.owed = nil, nil, nil
@@ -111,7 +111,8 @@ func (l *Lessor) forget() {
 	})
 }
 
-// Applied takes in what an entry did. It is subscribed to the state machine and sees every entry in order.
+// Applied processes the events of an entry. It must be subscribed to the state machine and called for every entry in
+// order.
 func (l *Lessor) Applied(a fsm.Applied) {
 	if len(a.Events) == 0 {
 		return
@@ -130,8 +131,7 @@ func (l *Lessor) Applied(a fsm.Applied) {
 func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
 	switch e.Kind {
 	case fsm.Granted:
-		// The lease may be there: a refresh that saw the new state before this event has made it, and its deadline
-		// stands.
+		// The lease may already exist, if a refresh saw the new state before this event. Its deadline is kept.
 		le := l.lookup(e.Permit, state)
 		le.since = min(le.since, now)
 		le.extend(now.add(lifetime(e.Permit)))
@@ -139,7 +139,8 @@ func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
 	case fsm.SupersededEvent:
 		l.supersede(e, state)
 	case fsm.DurationChanged:
-		// A longer duration counts from here, also if the epoch has no lease of it yet; a deadline never moves in.
+		// A longer duration counts from now, even if the epoch has no lease of the permit yet. A deadline never moves
+		// to an earlier time.
 		le := l.lookup(e.Permit, state)
 		le.extend(now.add(lifetime(e.Permit)))
 		l.reschedule(le)
@@ -156,8 +157,8 @@ func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
 	}
 }
 
-// supersede goes on with the lease of a permit under its new token. Nobody who was answered the old one counts on it
-// for longer than the old deadline.
+// supersede moves the lease of a permit to its new token. A holder of the old token may rely on it until the old
+// deadline, but no longer.
 func (l *Lessor) supersede(e *fsm.Event, state *fsm.State) {
 	old, le := l.lookup(e.Superseded, state), l.lookup(e.Permit, state)
 	le.since = old.since
@@ -172,7 +173,7 @@ func (l *Lessor) supersede(e *fsm.Event, state *fsm.State) {
 	l.drop(old.token)
 }
 
-// put makes the lease of a permit whose time begins then.
+// put creates the lease of a permit whose time began at then.
 func (l *Lessor) put(p *semaphore.Permit, then moment) *lease {
 	le := &lease{token: p.Token, since: then, deadline: then.add(lifetime(p)), cooling: p.State == semaphore.Cooling, index: unscheduled}
 	if p.Owes {
@@ -183,9 +184,9 @@ func (l *Lessor) put(p *semaphore.Permit, then moment) *lease {
 	return le
 }
 
-// lookup returns the lease of a permit, making it if the epoch has none yet. The time of a permit that was there before
-// the epoch began at the promotion. That of a later one begins now: its event is on its way, and can only move its
-// start back.
+// lookup returns the lease of a permit, and creates it if the epoch has none yet. The time of a permit that existed
+// before the epoch begins at the promotion. That of a later one begins now, because its event is still to come and can
+// only move the start back.
 func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	le := l.leases[p.Token]
 	if le == nil {
@@ -200,7 +201,7 @@ func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	return le
 }
 
-// begun is when the time of a permit that has no lease began, or later.
+// begun returns when the time of a permit without a lease began, or a later moment.
 func (l *Lessor) begun(p *semaphore.Permit) moment {
 	if p.Token > l.lastToken {
 		return l.now()
@@ -221,8 +222,8 @@ func (l *Lessor) drop(token uint64) {
 	delete(l.owed, token)
 }
 
-// reschedule makes sure that the lease is looked at no later than at the next thing to do. A deadline that moved out is
-// left where it is in the schedule and found later: that keeps a refresh from touching the schedule at all.
+// reschedule makes sure that the lease is checked no later than at its next deadline. A deadline that was extended
+// keeps its old position in the heap and is noticed later, so that a refresh need not touch the heap at all.
 func (l *Lessor) reschedule(le *lease) {
 	next := le.next()
 	if le.index != unscheduled && next >= le.at {
@@ -233,7 +234,7 @@ func (l *Lessor) reschedule(le *lease) {
 	}
 }
 
-// schedule has the lease looked at then, and reports whether it is now the first.
+// schedule makes the lease due at the given moment, and reports whether it is now the first in the heap.
 func (l *Lessor) schedule(le *lease, at moment) (first bool) {
 	le.at = at
 	if le.index == unscheduled {
@@ -247,11 +248,11 @@ func (l *Lessor) schedule(le *lease, at moment) (first bool) {
 // unscheduled is the index of a lease that is not in the heap.
 const unscheduled = -1
 
-// Before is epoch.Item's.
+// Before implements epoch.Item.
 func (le *lease) Before(other *lease) bool { return le.at < other.at }
 
-// Moved is epoch.Item's.
-func (le *lease) Moved(index int) { le.index = int32(index) } //nolint:gosec // nobody has so many
+// Moved implements epoch.Item.
+func (le *lease) Moved(index int) { le.index = int32(index) } //nolint:gosec // there are fewer than 2^31 leases
 
 func (le *lease) next() moment {
 	if le.overAt != 0 {
@@ -262,7 +263,7 @@ func (le *lease) next() moment {
 
 func (le *lease) extend(deadline moment) { le.deadline = max(le.deadline, deadline) }
 
-// marked marks the lease: its end is about to be proposed.
+// marked marks the lease, because the caller is about to propose its end.
 func (l *Lessor) marked(le *lease) {
 	le.mark = make(chan struct{})
 	l.marks++
@@ -275,10 +276,10 @@ func (le *lease) resolve() {
 	}
 }
 
-// lifetime is how long after the start of its time a permit is proposed to end, at the earliest.
+// lifetime returns the minimum time from the start of a permit until its end is proposed.
 func lifetime(p *semaphore.Permit) time.Duration { return p.Duration + semaphore.Grace(p.Duration) }
 
-// overAt is when a permit held since then will have been held too long; zero when its definition sets no limit.
+// overAt returns when a permit held since the given moment exceeds max_hold, or zero if its definition sets no limit.
 func overAt(state *fsm.State, p *semaphore.Permit, since moment) moment {
 	if p.State != semaphore.Live {
 		return 0

@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// moment is a time by the monotonic clock: nanoseconds since a lessor's base. A lease keeps several, and a leader a
-// million leases. The zero moment is none, and never is "now".
+// moment is a time of the monotonic clock, in nanoseconds since a lessor's base. It is small because a lease has
+// several of them, and a leader may have a million leases. The zero moment means unset, and is never "now".
 type moment int64
 
-// newBase returns where moments are counted from. It lies before everything that will be counted, so that no time is
-// the zero moment.
+// newBase returns the base of moments. It is in the past, so that no actual time equals the zero moment.
 func newBase() time.Time { return time.Now().Add(-time.Second) }
 
-// moment is t in this lessor's count; none for the zero time.
+// moment converts t to a moment of this lessor. It returns 0 for the zero time.
 func (l *Lessor) moment(t time.Time) moment {
 	if t.IsZero() {
 		return 0

@@ -7,71 +7,72 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Status is what Renew and Check found.
+// Status is the finding of Renew or Check for one permit.
 type Status uint8
 
 const (
-	// NotLeading: the epoch is not current; nothing is known.
+	// NotLeading: the epoch is not current, so the status of the permit is unknown.
 	NotLeading Status = iota
-	// Renewed: the permit is live and not marked, the rule admits it, and by Renew its deadline was moved out.
+	// Renewed: the permit is live and not marked, and the rule admits it. Renew has extended its deadline.
 	Renewed
-	// Refused: the permit is live and the rule no longer admits it; see Decision. Its deadline was not moved.
+	// Refused: the permit is live, but the rule no longer admits it, see Decision. Its deadline was not extended.
 	Refused
-	// Ended: there is no such live permit. That is only what this server knows; confirm it before answering so.
+	// Ended: there is no such live permit as far as this server knows. Confirm that before answering with it.
 	Ended
-	// Marked: its end is proposed and not yet resolved.
+	// Marked: the end of the permit is proposed and not resolved yet.
 	Marked
-	// Foreign: the permit is live, and is not of the identity that the frame named.
+	// Foreign: the permit is live, but belongs to another identity than that of the frame.
 	Foreign
 )
 
-// Refresh asks to keep one permit alive.
+// Refresh is a request to keep one permit alive.
 type Refresh struct {
 	Token uint64
-	// States is the duration that the client says it counts by, from this frame on; 0 when it does not say.
+	// States is the duration that the client uses from this frame on, or 0 if it states none.
 	States time.Duration
 }
 
-// Frame is where a refresh came from.
+// Frame is the source of a refresh.
 type Frame struct {
 	Received time.Time
-	// Stream numbers the stream that brought it, in the order in which streams were opened; 0 for a unary call.
+	// Stream is the number of the stream that carried the frame, in the order in which streams were opened. It is 0 for
+	// a unary call.
 	Stream uint64
-	// Owner is whose permits it refreshes.
+	// Owner is the owner of the permits that the frame refreshes.
 	Owner semaphore.Owner
 }
 
-// Verdict is what Renew and Check found for one token.
+// Verdict is the result of Renew or Check for one token.
 type Verdict struct {
 	Status   Status
-	Permit   *semaphore.Permit // nil when Ended or NotLeading
+	Permit   *semaphore.Permit // nil if Ended or NotLeading
 	Decision semaphore.Decision
-	// Answer is the duration that an answer may name now.
+	// Answer is the duration that may be sent in the answer now.
 	Answer time.Duration
-	// Lengthen, when not 0, is the definition's longer duration: it may be answered instead once it has been committed.
+	// Lengthen, if not 0, is the definition's longer duration. It may be sent instead once it has been committed.
 	Lengthen time.Duration
-	// Shorten, when not 0, is a shorter duration that this renewal has claimed to commit: see Shortened.
+	// Shorten, if not 0, is a shorter duration that the caller must now commit, see Shortened.
 	Shorten time.Duration
-	// Resolved is closed when the mark is resolved; only when Marked.
+	// Resolved is closed when the mark is resolved. It is set only if Marked.
 	Resolved <-chan struct{}
 
-	duration time.Duration // the definition's, or the permit's own without one
+	duration time.Duration // the definition's duration, or the permit's without a definition
 }
 
-// Admit applies steps 1 to 5 of the decision to a live permit of the caller. overheld says that it has been held
-// for longer than max_hold. It is called under the lessor's lock: it must not block, nor call the lessor.
+// Admit applies steps 1 to 5 of the decision to a live permit of the caller. overheld reports whether it has been held
+// for longer than max_hold. Admit is called under the lessor's lock, so it must not block or call the lessor.
 type Admit func(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision
 
-// Receive opens the intake for a frame that was just received. The caller calls processed once the frame's deadlines
-// have been moved by Renew, before it waits for anything: an expiry waits for it.
+// Receive opens the intake for a frame that was just received. The caller must call processed once Renew has extended
+// the frame's deadlines, and before it waits for anything, because an expiry waits for that call.
 func (l *Lessor) Receive() (processed func()) {
 	return l.intake.enter()
 }
 
-// Seen is the state of things in which Renew judged.
+// Seen identifies the state in which Renew made its verdicts.
 type Seen struct{ term, index, marks uint64 }
 
-// Renew moves deadlines out: it is the first half of a refresh, before Confirm. It appends one verdict a refresh, in
+// Renew extends deadlines. It is the first half of a refresh, before Confirm. It appends one verdict per refresh, in
 // order.
 func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admit, verdicts []Verdict) ([]Verdict, Seen) {
 	l.Lock()
@@ -93,16 +94,16 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 	return verdicts, Seen{term: l.Term(), index: state.Index(), marks: l.marks}
 }
 
-// Unchanged reports whether Check would find what Renew found: no entry was applied and no end proposed since. That
-// leaves what time alone does, a max_hold that runs out between the two; the refresh came before it.
+// Unchanged reports whether Check would return the same verdicts as Renew, because no entry was applied and no end
+// proposed since. It ignores a max_hold that has run out since, because the refresh came before that.
 func (l *Lessor) Unchanged(seen Seen) bool {
 	l.Lock()
 	defer l.Unlock()
 	return l.Current() != nil && seen == Seen{term: l.Term(), index: l.cfg.State().Index(), marks: l.marks}
 }
 
-// Check is the second half of a refresh, after Confirm: it finds whether what Renew found still holds, and moves
-// nothing.
+// Check is the second half of a refresh, after Confirm. It returns verdicts as Renew does, to show whether those of
+// Renew still hold, and extends nothing.
 func (l *Lessor) Check(term uint64, refreshes []Refresh, admit Admit, verdicts []Verdict) []Verdict {
 	l.Lock()
 	defer l.Unlock()
@@ -115,15 +116,15 @@ func (l *Lessor) Check(term uint64, refreshes []Refresh, admit Admit, verdicts [
 	return verdicts
 }
 
-// judgement is what was found of a permit against which nothing spoke.
+// judgement is the basis of a decision that raised no objection to a permit.
 type judgement struct {
-	permit *semaphore.Permit // as it was; nil: there is no judgement
-	rules  uint64            // by which it was judged; see fsm.State.Rules
-	// definition is that of its semaphore; nil: it was deleted.
+	permit *semaphore.Permit // as it was when judged; nil if there is no judgement
+	rules  uint64            // the rules that were applied; see fsm.State.Rules
+	// definition is the definition of the semaphore, or nil if it was deleted.
 	definition *semaphore.Definition
 }
 
-// duration is what a refresh gives: without a definition what the permit has.
+// duration returns the duration that a refresh gives: the definition's, or the permit's own without a definition.
 func (j *judgement) duration() time.Duration {
 	if j.definition == nil {
 		return j.permit.Duration
@@ -131,12 +132,12 @@ func (j *judgement) duration() time.Duration {
 	return j.definition.Duration
 }
 
-// tooLong reports whether a permit which is held that long has been held for too long.
+// tooLong reports whether held exceeds the definition's max_hold.
 func (j *judgement) tooLong(held time.Duration) bool {
 	return j.definition != nil && j.definition.MaxHold != 0 && held >= j.definition.MaxHold
 }
 
-// stands reports whether a permit would be judged so again.
+// stands reports whether the judgement is still valid for a permit.
 func (j *judgement) stands(p *semaphore.Permit, rules uint64, held time.Duration) bool {
 	return j.permit == p && j.rules == rules && !j.tooLong(held)
 }
@@ -174,17 +175,17 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 	return v, le
 }
 
-// durations decides which duration the answer to a renewal names, and whether the replicated one is to follow.
+// durations determines the duration in the answer to a renewal, and whether the replicated one must be changed.
 //
-// The replicated duration is the largest one that the holder may still count on, because a new leader starts from it.
-// So a longer one is committed before it is answered. A shorter one is answered at once, and committed only when the
-// holder has said that it counts by it, and nothing longer can have been answered since: on the stream that refreshed
-// this permit before, in no frame older than one that was answered already. From the claim until its outcome is known
-// nothing longer is answered. Without a holder id several processes share a permit, and one of them says nothing for
-// the others: so whatever else was answered, by a replay, on another stream, under the leader before or for a
-// superseded token, must have run out as well.
+// The replicated duration is the longest one that the holder may still count on, because a new leader starts from it.
+// So a longer one is committed before it is sent. A shorter one is sent immediately, but committed only when the holder
+// has stated that it uses it, and nothing longer can have been sent since. That requires the stream that refreshed this
+// permit before, and a frame no older than any that was already answered. From the claim until its outcome is known,
+// nothing longer is sent. Without a holder id, several processes share a permit, and one of them cannot speak for the
+// others. So all other answers, through a replay, on another stream, from the previous leader or for a superseded
+// token, must have run out as well.
 //
-// A client keeps its side by letting no answer to an earlier frame count for more than what a later frame of it stated.
+// A client does its part by never counting the answer to an earlier frame for longer than a later frame of its stated.
 func (le *lease) durations(v *Verdict, stream uint64, received moment, states time.Duration, now, owed moment) {
 	replicated, want := v.Permit.Duration, v.duration
 	sameStream := stream != 0 && stream == le.stream
@@ -212,7 +213,7 @@ func (le *lease) durations(v *Verdict, stream uint64, received moment, states ti
 	}
 }
 
-// Shortened reports whether the outcome of a claimed shortening is known. While it is unknown the claim stays: the
+// Shortened records that the outcome of a claimed shortening is known. While it is unknown the claim stays, because the
 // command may still be applied in this epoch.
 func (l *Lessor) Shortened(term, token uint64) {
 	l.Lock()
@@ -222,8 +223,8 @@ func (l *Lessor) Shortened(term, token uint64) {
 	}
 }
 
-// Abandon ends a permit that no caller received, unless somebody has renewed it since or its end is proposed already.
-// Somebody may have received a token that it superseded: then the slot cools.
+// Abandon ends a permit that no caller received, unless it was renewed since or its end is already proposed. A caller
+// may have received a token that it superseded, and then the slot cools.
 func (l *Lessor) Abandon(term, token uint64) {
 	l.Lock()
 	le := l.leases[token]
@@ -239,7 +240,7 @@ func (l *Lessor) Abandon(term, token uint64) {
 	l.propose(e, []fsm.Command{cmd}, []uint64{token})
 }
 
-// Held is how long a permit has been held, as far as this epoch knows: since its grant, or since the promotion.
+// Held returns how long a permit has been held as far as this epoch knows: since its grant, or since the promotion.
 func (l *Lessor) Held(p *semaphore.Permit) time.Duration {
 	l.Lock()
 	defer l.Unlock()
@@ -252,8 +253,8 @@ func (l *Lessor) Held(p *semaphore.Permit) time.Duration {
 	return l.now().sub(l.begun(p))
 }
 
-// Owed is how long the slot of a live permit that ends now has to cool, because holders of superseded tokens may still
-// count on it.
+// Owed returns how long the slot of a live permit that ends now must cool, because holders of superseded tokens may
+// still count on it.
 func (l *Lessor) Owed(p *semaphore.Permit) time.Duration {
 	if !p.Owes {
 		return 0
@@ -269,13 +270,13 @@ func (l *Lessor) Owed(p *semaphore.Permit) time.Duration {
 	return l.cooling(l.begun(p).add(lifetime(p)).sub(l.now()))
 }
 
-// owing is Owed for a lease.
+// owing returns the Owed duration of a lease.
 func (l *Lessor) owing(le *lease) time.Duration {
 	return l.cooling(l.owed[le.token].sub(l.now()))
 }
 
-// cooling is the duration of a cooling that ends no earlier than so far from now. Its deadline has its own grace, so it
-// is long enough with the longest duration of any permit.
+// cooling returns the duration of a cooling that lasts for at least the time left. It is capped at the longest duration
+// of any permit, which suffices because the deadline of the cooling has a separate grace.
 func (l *Lessor) cooling(left time.Duration) time.Duration {
 	return max(0, min(left, l.cfg.State().LargestDuration()))
 }
@@ -286,8 +287,8 @@ func (l *Lessor) Overheld(p *semaphore.Permit) bool {
 	return sd != nil && sd.Definition.MaxHold > 0 && l.Held(p) >= sd.Definition.MaxHold
 }
 
-// Remaining is how long a live or cooling permit has until its end is proposed, unless it is refreshed; false while
-// this server does not lead, and for permits that have no deadline.
+// Remaining returns how long a live or cooling permit has until its end is proposed, unless it is refreshed. It returns
+// false while this server does not lead, and for permits without a deadline.
 func (l *Lessor) Remaining(p *semaphore.Permit) (time.Duration, bool) {
 	l.Lock()
 	defer l.Unlock()
@@ -301,7 +302,7 @@ func (l *Lessor) Remaining(p *semaphore.Permit) (time.Duration, bool) {
 	return max(0, deadline.sub(l.now())), true
 }
 
-// Len is how many leases there are, for metrics.
+// Len returns the number of leases, for metrics.
 func (l *Lessor) Len() int {
 	l.Lock()
 	defer l.Unlock()

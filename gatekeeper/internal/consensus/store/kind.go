@@ -24,8 +24,8 @@ var ErrKind = errors.New("another log store")
 
 // anotherKind returns an ErrKind that names both kinds and the next steps.
 func anotherKind(own, want Kind) error {
-	return fmt.Errorf("%w: its log is kept in %s, not in %s, and a folder keeps its log store for life: leave the choice out and start it as it is, or remove this "+
-		"member and let a new one join under a new id with an empty folder, or make a new folder of this one by recover", ErrKind, own, want)
+	return fmt.Errorf("%w: its log is kept in %s, not in %s, and a folder keeps its log store for life: start it without choosing one, or remove this "+
+		"member and let a new one join under a new id with an empty folder, or create a new folder from this one with recover", ErrKind, own, want)
 }
 
 // kindOf reads the kind of a data directory from the values in its RaftFile.

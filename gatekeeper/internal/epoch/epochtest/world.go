@@ -1,5 +1,4 @@
-// Package epochtest runs a room of the leader over a real state machine. It is for tests in a bubble of
-// testing/synctest.
+// Package epochtest runs a room of the leader on a real state machine. It is for tests in a testing/synctest bubble.
 package epochtest
 
 import (
@@ -13,31 +12,31 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// World is a state machine and the log in front of it. What a room proposes is applied at once, unless the test says
-// what becomes of it. It is safe for concurrent use.
+// World is a state machine with a log in front of it. The proposals of a room are applied immediately, unless the test
+// sets another outcome. A World is safe for concurrent use.
 type World struct {
 	T testing.TB
-	// Machine may be replaced while nobody leads.
+	// Machine may be replaced while no room leads.
 	Machine *fsm.Machine
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards term, index, proposed and fate
 	term     uint64
 	index    uint64
 	proposed []fsm.Command
 	fate     func(fsm.Command) batcher.Outcome
 }
 
-// New returns a world in term 1, at the newest feature level.
+// New returns a World in term 1, at the newest feature level.
 func New(t testing.TB) *World {
 	w := &World{T: t, Machine: fsm.New("test.1"), term: 1}
 	w.Do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
 	return w
 }
 
-// State is the newest applied state.
+// State returns the newest applied state.
 func (w *World) State() *fsm.State { return w.Machine.State() }
 
-// Propose is what a room gets to propose with.
+// Propose is the function that a room uses to propose commands.
 func (w *World) Propose(cmd fsm.Command, done func(batcher.Outcome)) {
 	w.mu.Lock()
 	w.proposed = append(w.proposed, cmd)
@@ -49,19 +48,19 @@ func (w *World) Propose(cmd fsm.Command, done func(batcher.Outcome)) {
 	go done(fate(cmd))
 }
 
-// Become has fate decide what becomes of every proposal. With nil they are applied again.
+// Become sets the function that returns the outcome of every proposal. With nil, proposals are applied again.
 func (w *World) Become(fate func(fsm.Command) batcher.Outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fate = fate
 }
 
-// Fail lets every proposal end with that error, without being applied.
+// Fail makes every proposal fail with err, without being applied.
 func (w *World) Fail(err error) {
 	w.Become(func(fsm.Command) batcher.Outcome { return batcher.Outcome{Err: err} })
 }
 
-// WantProposed fails the test unless n commands were proposed since the last call, and returns them.
+// WantProposed fails the test unless exactly n commands were proposed since the last call. It returns them.
 func (w *World) WantProposed(n int) []fsm.Command {
 	w.T.Helper()
 	w.mu.Lock()
@@ -91,39 +90,39 @@ func (w *World) Do(cmd fsm.Command) fsm.Result {
 		return nil
 	}
 	if bad, ok := results[0].(fsm.InvalidResult); ok {
-		w.T.Errorf("%T is refused: %s", cmd, bad.Why)
+		w.T.Errorf("%T was refused: %s", cmd, bad.Why)
 	}
 	return results[0]
 }
 
-// Term is the newest term in which entries are applied.
+// Term returns the term in which entries are applied.
 func (w *World) Term() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.term
 }
 
-// Begin lets entries be applied in that term from now on.
+// Begin sets the term in which entries are applied from now on.
 func (w *World) Begin(term uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.term = term
 }
 
-// Lead begins a term and promotes a room, as the keeper does.
+// Lead begins a term and promotes a room in the same way as the keeper.
 func (w *World) Lead(term uint64, promote func(term uint64, instant time.Time, state *fsm.State)) {
 	w.Begin(term)
 	w.Machine.Sync(func(state *fsm.State) { promote(term, time.Now(), state) })
 	synctest.Wait()
 }
 
-// Sleep lets time pass.
+// Sleep advances the bubble's clock by d and waits until all goroutines are blocked.
 func (w *World) Sleep(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// Grant gives an acquirer of group prod a permit and returns its token.
+// Grant grants a permit to an acquirer of group prod and returns its token.
 func (w *World) Grant(name, acquirer string) uint64 {
 	w.T.Helper()
 	state := w.State()
@@ -137,8 +136,8 @@ func (w *World) Grant(name, acquirer string) uint64 {
 	return r.Permit.Token
 }
 
-// Create is the change that creates a semaphore which admits everybody, with one permit for a minute. set may change
-// the definition.
+// Create returns a change that creates a semaphore that admits all callers, with one permit for a minute. set may
+// modify the definition.
 func Create(name string, set func(*semaphore.Definition)) fsm.Change {
 	d := &semaphore.Definition{
 		Name: name, GroupPattern: ".*", AcquirerPattern: ".*", Permits: 1, Duration: time.Minute,
@@ -151,7 +150,7 @@ func Create(name string, set func(*semaphore.Definition)) fsm.Change {
 	return fsm.Change{Kind: fsm.Create, Name: name, Definition: d}
 }
 
-// Replace is the change that edits the definition that a semaphore has.
+// Replace returns a change that edits the current definition of a semaphore.
 func (w *World) Replace(name string, set func(*semaphore.Definition)) fsm.Change {
 	sd := w.State().Definition(name)
 	d := sd.Definition.Clone()

@@ -9,23 +9,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// These tests go through every order in which three members can ask, answer, decide, crash and lose their folders. An
-// answer is kept until the member's process ends: that covers all answers that come late.
+// These tests explore every order in which three members can ask, answer, decide, crash and lose their data
+// directories. An answer is kept until the member's process ends, which covers all late answers.
 
-const agreeing = 3 // members
+const agreeing = 3 // number of members
 
 func agreeingID(i int) string { return fmt.Sprintf("gk%d", i+1) }
 
-// folder is a standing in one byte: nothing is known, empty, or a seed that is held or founded. Seeds are numbered as
+// folder is a standing in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in the order in which
 // they are drawn.
 type folder uint8
 
 const (
 	unheard folder = iota
 	void
-	holding      // + 2 for each seed
-	founding     // + 2 for each seed
-	seedBits = 1 // what a seed is shifted by
+	holding      // plus 2 for each seed
+	founding     // plus 2 for each seed
+	seedBits = 1 // how far a seed is shifted
 )
 
 func (f folder) founded() bool { return f >= founding && (f-founding)%2 == 0 }
@@ -58,14 +58,14 @@ func (f folder) standing() standing {
 	}
 }
 
-// members are a state of a set that starts.
+// members is the state of a starting set.
 type members struct {
 	own   [agreeing]folder
-	heard [agreeing][agreeing]folder // by the processes that run
-	drawn uint8                      // how many seeds
-	wiped uint8                      // how many folders were lost
-	lost  [agreeing]uint8            // a bit for each seed that a member had founded in a folder that it lost
-	ever  uint8                      // a bit for each seed that was founded
+	heard [agreeing][agreeing]folder // what the running processes have heard
+	drawn uint8                      // number of seeds drawn
+	wiped uint8                      // number of directories lost
+	lost  [agreeing]uint8            // bit set of the seeds that a member had founded in a lost directory
+	ever  uint8                      // bit set of the seeds that were founded
 }
 
 func (s members) String() string {
@@ -76,19 +76,19 @@ func (s members) String() string {
 	return b.String()
 }
 
-// next calls each with all states that can follow. The error says which rule is broken.
+// next calls each with all possible next states. The error names a broken rule.
 func (s members) next(wipes, draws uint8, each func(members)) error {
 	for i, own := range s.own {
 		to := s
 		to.heard[i] = [agreeing]folder{}
-		each(to) // it crashes
+		each(to) // crash
 		if s.wiped < wipes {
 			to.wiped++
 			if own.founded() {
 				to.lost[i] |= 1 << own.seed()
 			}
 			to.own[i] = void
-			each(to) // it loses its folder
+			each(to) // loss of its directory
 		}
 		if own.founded() {
 			continue
@@ -109,7 +109,7 @@ func (s members) next(wipes, draws uint8, each func(members)) error {
 	return nil
 }
 
-// decides has a member decide on what it has heard.
+// decides makes member i decide based on what it has heard.
 func (s members) decides(i int, draws uint8) (members, error) {
 	heard := make(map[string]standing)
 	var others []string
@@ -125,7 +125,7 @@ func (s members) decides(i int, draws uint8) (members, error) {
 	own := s.own[i].standing()
 	next, _, err := decide(agreeingID(i), agreeingID(0), own, heard, others)
 	if err != nil {
-		return s, nil //nolint:nilerr // it refuses to start, and nothing is written
+		return s, nil // it refuses to start and writes nothing
 	}
 	if next == drawn {
 		if s.drawn == draws {
@@ -135,7 +135,7 @@ func (s members) decides(i int, draws uint8) (members, error) {
 		next.id = ClusterID{uint64(s.drawn), 1}
 	}
 	if own.state == peer.Holds && next.id != own.id {
-		return s, fmt.Errorf("%s exchanges its seed", agreeingID(i))
+		return s, fmt.Errorf("%s replaces its seed", agreeingID(i))
 	}
 	s.own[i] = folderOf(next)
 	if next.state != peer.Founded {
@@ -144,17 +144,17 @@ func (s members) decides(i int, draws uint8) (members, error) {
 	bit := uint8(1) << next.id.Seed
 	s.ever |= bit
 	if s.lost[i]&bit != 0 {
-		return s, fmt.Errorf("%s founds a cluster again whose data it lost", agreeingID(i))
+		return s, fmt.Errorf("%s founds a cluster again although it lost that cluster's data", agreeingID(i))
 	}
 	for j, other := range s.own {
 		if other.seed() != next.id.Seed && s.ever&(1<<other.seed()) != 0 {
-			return s, fmt.Errorf("%s founds a cluster while %s has the seed of another one that was founded", agreeingID(i), agreeingID(j))
+			return s, fmt.Errorf("%s founds a cluster while %s has the seed of another founded one", agreeingID(i), agreeingID(j))
 		}
 	}
 	return s, nil
 }
 
-// explore goes through all states that can be reached.
+// explore visits all reachable states.
 func explore(t *testing.T, wipes, draws uint8) map[members]members {
 	t.Helper()
 	start := members{own: [agreeing]folder{void, void, void}}
@@ -176,8 +176,8 @@ func explore(t *testing.T, wipes, draws uint8) map[members]members {
 	return before
 }
 
-// A cluster is founded only when no folder is left with the seed of another one that was founded, and by nobody who
-// founded it before and lost that.
+// A cluster may be founded only if no directory has the seed of another founded cluster, and not by a member that has
+// already founded it and lost the directory.
 func TestDecide_InEveryOrderWithLostFolders_OneClusterIsFounded(t *testing.T) {
 	again := 0
 	states := explore(t, 3, 2)
@@ -186,14 +186,14 @@ func TestDecide_InEveryOrderWithLostFolders_OneClusterIsFounded(t *testing.T) {
 			again++
 		}
 	}
-	t.Logf("%d states, in %d of them a second cluster was founded after all had lost the first", len(states), again)
+	t.Logf("%d states; in %d of them a second cluster was founded after all members had lost the first", len(states), again)
 	if again == 0 {
-		t.Error("no second cluster was ever founded: the rule is not tried")
+		t.Error("no second cluster was founded, so the rule was not tested")
 	}
 }
 
-// However often members crash, the set starts once all are up for long enough: from every state each asks and decides
-// in turn.
+// However often members crash, the set starts once all are up for long enough. From every state, the members ask and
+// decide in turn.
 func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 	for s := range explore(t, 0, 1) {
 		to := s
@@ -215,7 +215,7 @@ func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 		}
 		for i := range to.own {
 			if !to.own[i].founded() || to.own[i] != to.own[0] {
-				t.Fatalf("from %v the members come to %v", s, to)
+				t.Fatalf("from state %v the members reach %v, want all founded with the same id", s, to)
 			}
 		}
 	}
@@ -229,21 +229,21 @@ func TestDecide_WhoWaits_SaysForWhat(t *testing.T) {
 		self   string
 		own    standing
 		heard  map[string]standing
-		member string // that it waits for; empty: it refuses to start
+		member string // the member it waits for; empty if it refuses to start
 		want   []string
 	}{
-		"the first, and another has not stored it": {"gk1", holds(1), map[string]standing{"gk2": empty, "gk3": holds(1)}, "gk2", []string{"has not stored"}},
+		"the first, but another has not stored it": {"gk1", holds(1), map[string]standing{"gk2": empty, "gk3": holds(1)}, "gk2", []string{"has not stored"}},
 		"a wiped first": {"gk1", empty, map[string]standing{"gk2": holds(1), "gk3": empty}, "gk2",
 			[]string{"that gk1 does not know", "nothing was granted", "stop gk2, empty its data folder"}},
-		"a wiped first, and one is away": {"gk1", empty, map[string]standing{"gk2": holds(1)}, "gk2", []string{"that gk1 does not know"}},
-		"another, of a start that the first forgot": {"gk2", holds(1), map[string]standing{"gk1": empty, "gk3": empty}, "gk1",
+		"a wiped first, but one is away": {"gk1", empty, map[string]standing{"gk2": holds(1)}, "gk2", []string{"that gk1 does not know"}},
+		"another, from a start that the first forgot": {"gk2", holds(1), map[string]standing{"gk1": empty, "gk3": empty}, "gk1",
 			[]string{"does not know the cluster id that gk2 holds", "stop gk2, empty its data folder"}},
-		"another, and the first drew again": {"gk2", holds(1), map[string]standing{"gk1": holds(2), "gk3": empty}, "gk1", []string{"stop gk2, empty"}},
+		"another, but the first drew again": {"gk2", holds(1), map[string]standing{"gk1": holds(2), "gk3": empty}, "gk1", []string{"stop gk2, empty"}},
 		"a wiped first of a cluster": {"gk1", empty, map[string]standing{"gk2": founded(0)}, "",
 			[]string{"gk2 has data", "folder of gk1 is empty", "gkctl cluster remove gk1", "--join", "stop all of gk1, gk2, gk3, empty their data folders"}},
-		"a wiped other of a cluster":   {"gk3", empty, map[string]standing{"gk1": holds(1), "gk2": founded(0)}, "", []string{"gk2 has data"}},
-		"the start of another cluster": {"gk3", holds(1), map[string]standing{"gk2": founded(2)}, "", []string{"holds the id of another cluster"}},
-		"an old copy of the first":     {"gk1", holds(1), map[string]standing{"gk2": founded(1)}, "", []string{"is an old copy"}},
+		"another wiped member of a cluster": {"gk3", empty, map[string]standing{"gk1": holds(1), "gk2": founded(0)}, "", []string{"gk2 has data"}},
+		"the start of another cluster":      {"gk3", holds(1), map[string]standing{"gk2": founded(2)}, "", []string{"holds the id of another cluster"}},
+		"an old copy of the first":          {"gk1", holds(1), map[string]standing{"gk2": founded(1)}, "", []string{"is an old copy"}},
 	} {
 		var others []string
 		for _, id := range []string{"gk1", "gk2", "gk3"} {
@@ -257,15 +257,15 @@ func TestDecide_WhoWaits_SaysForWhat(t *testing.T) {
 			said = err.Error()
 		}
 		if next != test.own || (err != nil) != (test.member == "") {
-			t.Errorf("%s: becomes %v, %v", name, next, err)
+			t.Errorf("%s: decide() = %v, error %v", name, next, err)
 		}
 		for _, want := range test.want {
 			if !strings.Contains(said, want) {
-				t.Errorf("%s: %q does not say %q", name, said, want)
+				t.Errorf("%s: got message %q, want it to contain %q", name, said, want)
 			}
 		}
-		if name == "a wiped first, and one is away" && strings.Contains(said, "nothing was granted") {
-			t.Errorf("%s: %q says more than is known", name, said)
+		if name == "a wiped first, but one is away" && strings.Contains(said, "nothing was granted") {
+			t.Errorf("%s: message %q claims more than is known", name, said)
 		}
 	}
 }

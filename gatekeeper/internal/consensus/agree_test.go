@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// starting is a member of a new set, which can be started again and again in one folder.
+// starting is a member of a new set. It can be started several times on one directory.
 type starting struct {
 	Member
 	t       *testing.T
@@ -25,18 +25,18 @@ type starting struct {
 	set     []Member
 	name    string // of the cluster
 	faults  *faults
-	network *pipes // nil: sockets on loopback
+	network *pipes // nil for loopback sockets
 
 	cancel context.CancelFunc
-	ended  chan struct{} // closed when Agree has returned; then what follows is written
+	ended  chan struct{} // closed when Agree has returned; the fields below are valid then
 	id     ClusterID
 	err    error
-	shut   func() // ends what it became
+	shut   func() // stops the server that it became
 
 	log startLog
 }
 
-// startLog is a log to look into, and a place to crash in.
+// startLog records a member's log. It can also make the member crash at a line.
 type startLog struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
@@ -58,19 +58,19 @@ func (l *startLog) says(text string) bool {
 	return strings.Contains(l.text.String(), text)
 }
 
-// newSet makes the members of a set on free ports.
+// newSet creates the members of a set on free ports.
 func newSet(t *testing.T, ids ...string) []*starting {
 	t.Helper()
 	set, listeners := namedSet(t, ids...)
 	var all []*starting
 	for i, m := range set {
-		listeners[i].Close() // nobody is there yet
+		listeners[i].Close() // not listening yet
 		all = append(all, &starting{Member: m, t: t, dir: t.TempDir(), set: set, name: "test"})
 	}
 	return all
 }
 
-// start starts a member, in the background.
+// start starts the member in the background.
 func (s *starting) start() {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.t.Context())
@@ -116,7 +116,7 @@ func (s *starting) listen() net.Listener {
 	return listenAt(s.t, s.PeerAddress)
 }
 
-// serve answers as a member of a founded cluster does, and bootstraps nothing.
+// serve answers like a member of a founded cluster, without bootstrapping Raft.
 func (s *starting) serve(folder *Folder, listener net.Listener) {
 	layer := newPeerLayer(folder, listener)
 	s.shut = func() {
@@ -125,21 +125,21 @@ func (s *starting) serve(folder *Folder, listener net.Listener) {
 	}
 }
 
-// stop ends the member, wherever it is.
+// stop stops the member in any state.
 func (s *starting) stop() {
 	s.cancel()
 	<-s.ended
 	s.shut()
 }
 
-// wipe empties the folder of a member that is stopped.
+// wipe empties the directory of a stopped member.
 func (s *starting) wipe() {
 	s.t.Helper()
 	s.stop()
 	s.dir = s.t.TempDir()
 }
 
-// founded waits for the end of a start that succeeds.
+// founded waits until the member has started successfully.
 func (s *starting) founded() ClusterID {
 	s.t.Helper()
 	<-s.ended
@@ -154,7 +154,7 @@ func foundedOne(t *testing.T, set []*starting) ClusterID {
 	t.Helper()
 	for _, s := range set {
 		if id := s.founded(); id != set[0].id || id.IsZero() || id.Incarnation != 1 {
-			t.Fatalf("%s founded %v, %s %v", set[0].ID, set[0].id, s.ID, id)
+			t.Fatalf("%s founded %v, but %s founded %v", set[0].ID, set[0].id, s.ID, id)
 		}
 	}
 	return set[0].id
@@ -178,13 +178,13 @@ func TestAgree_InEveryOrderOfStart_AllGetOneID(t *testing.T) {
 		set := newSet(t, "gk1", "gk2", "gk3")
 		for n, i := range order {
 			set[i].start()
-			for _, j := range order[:n] { // those before have missed it, or have heard it
-				until(t, "who waits says so", func() bool { return n == 2 || set[j].log.says("cannot start yet") })
+			for _, j := range order[:n] { // members that started earlier have either missed it or heard from it
+				until(t, "a waiting member logs that it cannot start yet", func() bool { return n == 2 || set[j].log.says("cannot start yet") })
 			}
 			if n < 2 {
 				for _, j := range order[:n+1] {
 					if _, err := os.Stat(filepath.Join(set[j].dir, seedFileName)); err == nil {
-						t.Fatalf("order %v: %s has an id although %s is not there", order, set[j].ID, set[order[2]].ID)
+						t.Fatalf("order %v: %s has an id although %s was not started", order, set[j].ID, set[order[2]].ID)
 					}
 				}
 			}
@@ -192,24 +192,24 @@ func TestAgree_InEveryOrderOfStart_AllGetOneID(t *testing.T) {
 		ids[foundedOne(t, set)] = true
 	}
 	if len(ids) != 6 {
-		t.Errorf("six clusters of equal names have the ids %v", ids)
+		t.Errorf("six clusters with the same names got the ids %v, want six different ones", ids)
 	}
 }
 
-// faults crash a member at one moment.
+// faults makes a member crash at one moment.
 type faults struct {
 	where string
-	at    int64 // at which time of that kind
+	at    int64 // the number of the moment among those of that kind
 
 	cancel context.CancelFunc
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	count int64
 	dead  bool
-	over  bool // nothing happens any more
+	over  bool // the test is over, ignore further moments
 }
 
-// pass counts a moment, and returns false once the member has crashed.
+// pass counts a moment. It returns false once the member has crashed.
 func (f *faults) pass(where string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -226,7 +226,7 @@ func (f *faults) pass(where string) bool {
 	return !f.dead
 }
 
-// end says whether the member has crashed, and lets it live if it has not.
+// end reports whether the member has crashed. If not, it will not crash any more.
 func (f *faults) end() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -292,8 +292,7 @@ func (l *faultyListener) Accept() (net.Conn, error) {
 	return &faultyConn{c, l.faults, "answer", "question heard"}, nil
 }
 
-// Each member is ended once at each step: after it has stored something, before it says or after it has heard
-// something.
+// Each member crashes once at each step: after it has stored something, before it sends, and after it has received.
 func TestAgree_CrashAtEachStep_AllGetOneID(t *testing.T) {
 	for where, steps := range map[string]int64{"stored": 2, "question": 8, "answer heard": 8, "question heard": 8, "answer": 8} {
 		for i := range 3 {
@@ -314,7 +313,7 @@ func TestAgree_CrashAtEachStep_AllGetOneID(t *testing.T) {
 						set[i].start()
 					}
 					foundedOne(t, set)
-					if !crashed { // it did not come so far
+					if !crashed { // it never reached this moment
 						return
 					}
 				}
@@ -323,7 +322,7 @@ func TestAgree_CrashAtEachStep_AllGetOneID(t *testing.T) {
 	}
 }
 
-// While nothing is founded a member that is not the first may lose its folder: it is as empty as before.
+// Before the cluster is founded, a member other than the first may lose its directory. It starts over as an empty one.
 func TestAgree_AMemberIsWipedBeforeTheClusterIsFounded_StartsAgain(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[2].faults = &faults{where: "stored", at: 1}
@@ -334,7 +333,7 @@ func TestAgree_AMemberIsWipedBeforeTheClusterIsFounded_StartsAgain(t *testing.T)
 	set[2].wipe()
 	set[2].faults, set[2].log.line = nil, nil
 	set[2].start()
-	if err := errors.Join(ended(set[2])...); err != nil { // unless the first one had its answer already
+	if err := errors.Join(ended(set[2])...); err != nil { // unless the first had already received its answer
 		if !errors.Is(err, ErrMemberFounded) {
 			t.Fatal(err)
 		}
@@ -351,7 +350,7 @@ func ended(set ...*starting) (errs []error) {
 	return errs
 }
 
-// hold has a member store an id as if the first had drawn it.
+// hold makes the member store an id as if the first had drawn it.
 func (s *starting) hold(id ClusterID) {
 	s.t.Helper()
 	f, err := PrepareFolder(FolderConfig{Dir: s.dir, MemberID: s.ID, ClusterName: s.name, Members: s.set})
@@ -370,13 +369,13 @@ func TestAgree_TheFirstIsWipedBeforeTheClusterIsFounded_NamesTheFoldersToEmpty(t
 	for _, s := range set {
 		s.start()
 	}
-	until(t, "both say what to do", func() bool {
+	until(t, "both log what to do", func() bool {
 		return set[0].log.says("stop gk2, empty its data folder") && set[1].log.says("stop gk2, empty its data folder")
 	})
 	set[1].wipe()
 	set[1].start()
 	if id := foundedOne(t, set); id == agreed {
-		t.Error("the first took an id that it had not drawn")
+		t.Error("the first adopted an id that it had not drawn")
 	}
 }
 
@@ -393,13 +392,13 @@ func TestAgree_MembersWithoutDataBesideOneThatHasSome_RefuseToStart(t *testing.T
 		}
 		for _, i := range lost {
 			if <-set[i].ended; !errors.Is(set[i].err, ErrMemberFounded) || !strings.Contains(set[i].err.Error(), "--join") {
-				t.Errorf("%s of the lost %v: %v", set[i].ID, lost, set[i].err)
+				t.Errorf("%s of the lost %v: got error %v, want ErrMemberFounded", set[i].ID, lost, set[i].err)
 			}
 			if _, err := os.Stat(filepath.Join(set[i].dir, seedFileName)); err == nil {
-				t.Errorf("%s of the lost %v has stored an id", set[i].ID, lost)
+				t.Errorf("%s of the lost %v stored an id", set[i].ID, lost)
 			}
 		}
-		// Nor do they start while those that have data are away.
+		// They do not start either while the members with data are away.
 		for _, s := range set {
 			s.stop()
 		}
@@ -408,20 +407,20 @@ func TestAgree_MembersWithoutDataBesideOneThatHasSome_RefuseToStart(t *testing.T
 			set[i].start()
 		}
 		for _, i := range lost {
-			until(t, "it waits", func() bool { return set[i].log.says("cannot start yet") })
+			until(t, "the member logs that it is waiting", func() bool { return set[i].log.says("cannot start yet") })
 			set[i].stop()
 			if !errors.Is(set[i].err, ErrNotAgreed) || !errors.Is(set[i].err, context.Canceled) {
-				t.Errorf("%s of the lost %v, alone: %v", set[i].ID, lost, set[i].err)
+				t.Errorf("%s of the lost %v, alone: got error %v, want ErrNotAgreed", set[i].ID, lost, set[i].err)
 			}
 		}
-		// When all are lost they start another cluster.
+		// When all directories are lost, the members start another cluster.
 		if len(lost) == 2 {
 			for _, s := range set {
 				s.wipe()
 				s.start()
 			}
 			if again := foundedOne(t, set); again == first {
-				t.Error("another cluster has the id of the first")
+				t.Error("the new cluster has the id of the first one")
 			}
 		}
 	}
@@ -443,20 +442,20 @@ func TestAgree_SetsThatDiffer_DoNotStartTogether(t *testing.T) {
 		}
 		for i, s := range set[:2] {
 			other := set[1-i].ID
-			until(t, name+": the one that differs hears it", func() bool {
+			until(t, name+": the other member is refused", func() bool {
 				return s.log.says(other + " was started with other members or another cluster name than " + s.ID)
 			})
 		}
 		for _, s := range set {
 			s.stop()
 			if !errors.Is(s.err, ErrNotAgreed) {
-				t.Errorf("%s: %s: %v", name, s.ID, s.err)
+				t.Errorf("%s: %s: got error %v, want ErrNotAgreed", name, s.ID, s.err)
 			}
 		}
 	}
 }
 
-// Staging has the names of production, and its list leads to servers of production by mistake.
+// Staging uses the same names as production, and by mistake its list contains addresses of production.
 func TestAgree_TwoClustersOfEqualNames_NeverMix(t *testing.T) {
 	production, staging := newSet(t, "gk1", "gk2", "gk3"), newSet(t, "gk1", "gk2", "gk3")
 	for _, s := range production {
@@ -470,16 +469,16 @@ func TestAgree_TwoClustersOfEqualNames_NeverMix(t *testing.T) {
 	}
 	for i, err := range ended(staging[:2]...) {
 		if !errors.Is(err, ErrMemberFounded) {
-			t.Errorf("%s: %v", staging[i].ID, err)
+			t.Errorf("%s: got error %v, want ErrMemberFounded", staging[i].ID, err)
 		}
 	}
 }
 
-// An impostor knows the members, and neither what it claims nor what it leaves unsaid changes anything.
+// An impostor knows the members. Neither its claims nor its silence may have an effect.
 func TestAgree_StrangersAtThePort_ChangeNothing(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[0].start()
-	until(t, "it waits", func() bool { return set[0].log.says("cannot start yet") })
+	until(t, "the member logs that it is waiting", func() bool { return set[0].log.says("cannot start yet") })
 	note := func(fields ...string) []byte {
 		var body []byte
 		for _, f := range fields {
@@ -501,13 +500,13 @@ func TestAgree_StrangersAtThePort_ChangeNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.Close() }) // it stays, and says nothing more
+		t.Cleanup(func() { c.Close() }) // it stays connected and silent
 		if _, err := c.Write(words); err != nil {
 			t.Fatal(err)
 		}
-		if len(words) > 60 { // a whole note
+		if len(words) > 60 { // a complete note
 			_ = c.SetReadDeadline(time.Now().Add(30 * time.Second))
-			_, _ = c.Read(make([]byte, 1)) // answered or closed: it was read
+			_, _ = c.Read(make([]byte, 1)) // the note was answered or the connection closed, so it was read
 		}
 	}
 	if _, err := os.Stat(filepath.Join(set[0].dir, seedFileName)); err == nil {
@@ -516,7 +515,7 @@ func TestAgree_StrangersAtThePort_ChangeNothing(t *testing.T) {
 	set[1].start()
 	set[2].start()
 	if id := foundedOne(t, set); id.Seed == 9 {
-		t.Error("the id is a stranger's")
+		t.Error("the cluster has the stranger's id")
 	}
 }
 
@@ -530,7 +529,7 @@ func TestAgree_OverListenersInMemory_AllGetOneID(t *testing.T) {
 	foundedOne(t, set)
 }
 
-// pipes is a network in memory.
+// pipes is an in-memory network.
 type pipes struct {
 	mu        sync.Mutex // guards listeners
 	listeners map[string]*pipeListener
@@ -549,7 +548,7 @@ func (p *pipes) dial(ctx context.Context, address string) (net.Conn, error) {
 	l := p.listeners[address]
 	p.mu.Unlock()
 	if l == nil {
-		return nil, errors.New("nobody is there")
+		return nil, errors.New("connection refused")
 	}
 	near, far := net.Pipe()
 	select {
@@ -584,7 +583,7 @@ func (l *pipeListener) Close() error {
 
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: l.address} }
 
-// A folder in which a start was not finished is for that start only.
+// The directory of an unfinished start can be used for that start only.
 func TestFolder_OfAStartThatWasNotFinished_IsBoundToItsMembers(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[1].hold(agreed)
@@ -599,26 +598,26 @@ func TestFolder_OfAStartThatWasNotFinished_IsBoundToItsMembers(t *testing.T) {
 		cfg := same
 		change(&cfg)
 		t.Log(name)
-		refuse(t, set[1].dir, cfg, "give it the same as before, or empty the folder")
+		refuse(t, set[1].dir, cfg, "start it with the same settings as before, or empty the folder")
 	}
 	f := prepare(t, set[1].dir, same)
 	if err := f.found(agreed); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
-	// Founded, and not bootstrapped yet.
+	// Founded, but not bootstrapped yet.
 	other := same
 	other.Members = other.Members[:2]
-	refuse(t, set[1].dir, other, "give it the same as before")
+	refuse(t, set[1].dir, other, "start it with the same settings as before")
 	if f := prepare(t, set[1].dir, same); f.ClusterID() != agreed {
-		t.Errorf("the id is %v", f.ClusterID())
+		t.Errorf("ClusterID() = %v, want the agreed id", f.ClusterID())
 	}
 }
 
 func TestFolder_OfSeveralMembers_HasNoIDBeforeTheyAgree(t *testing.T) {
 	f := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named})
 	if _, err := Open(Config{Folder: f}); !errors.Is(err, ErrNotAgreed) {
-		t.Errorf("Open: %v", err)
+		t.Errorf("Open() = %v, want ErrNotAgreed", err)
 	}
 	one := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named[:1]})
 	if one.ClusterID().IsZero() {
@@ -634,7 +633,7 @@ func TestRelay_WhatTheFirstUserLeaves_IsForTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := first.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("a loan that was returned accepts: %v", err)
+		t.Errorf("Accept on a returned loan = %v, want net.ErrClosed", err)
 	}
 	c, err := net.Dial("tcp", r.Addr().String())
 	if err != nil {
@@ -655,9 +654,9 @@ func TestRelay_WhatTheFirstUserLeaves_IsForTheNext(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := waiting.Read(make([]byte, 1)); err == nil {
-		t.Error("a connection that nobody took stays open")
+		t.Error("a connection that was never accepted is still open after Close")
 	}
 	if _, err := r.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("a closed one accepts: %v", err)
+		t.Errorf("Accept after Close = %v, want net.ErrClosed", err)
 	}
 }

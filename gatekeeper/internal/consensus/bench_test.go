@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// benchCluster is three members over loopback, on files.
+// benchCluster starts three members over loopback, on disk.
 func benchCluster(b *testing.B) *Node {
 	var set []Member
 	var listeners []net.Listener

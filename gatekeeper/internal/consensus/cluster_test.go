@@ -18,9 +18,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/ports"
 )
 
-// These tests run whole members over loopback, on files.
+// These tests run complete members over loopback, on disk.
 
-// steady timeouts outlast what a busy machine's disk stalls. Nobody waits for them: see leading.
+// steady timeouts are longer than the disk stalls of a busy machine. No test waits for them, see leading.
 var steady = Timeouts{Heartbeat: 2 * time.Second, Election: 2 * time.Second}
 
 type server struct {
@@ -31,7 +31,7 @@ type server struct {
 
 func listen(t *testing.T) net.Listener {
 	t.Helper()
-	l, err := ports.Listen() // a member that restarts listens here again
+	l, err := ports.Listen() // a restarted member listens here again
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func listenAt(t *testing.T, address string) net.Listener {
 	return l
 }
 
-// boot starts a member in dir that leads with a recorder.
+// boot starts a member in dir whose Leading is a recorder.
 func boot(t *testing.T, cfg FolderConfig, listener net.Listener, adjust func(*Config)) *server {
 	t.Helper()
 	folder, err := PrepareFolder(cfg)
@@ -91,16 +91,16 @@ func bootSet(t *testing.T, ids ...string) []*server {
 	return servers
 }
 
-// stand has a server stand for election at once, as the target of a transfer does.
+// stand makes the server start an election immediately, as the target of a transfer does.
 func (s *server) stand() {
 	ask := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}
 	select {
 	case s.transport.incoming.to <- raft.RPC{Command: ask, RespChan: make(chan raft.RPCResponse, 1)}:
-	case <-time.After(steady.Election): // it follows nobody now
+	case <-time.After(steady.Election): // it no longer follows a leader
 	}
 }
 
-// promoted returns the leader that has been promoted, or nil.
+// promoted returns the promoted leader, or nil.
 func promoted(servers []*server) *server {
 	for _, s := range servers {
 		if term, leads := leads(s.raft); leads && s.promoted.Load() == term {
@@ -110,8 +110,8 @@ func promoted(servers []*server) *server {
 	return nil
 }
 
-// leading waits for a promoted leader. When nobody leads, or stands for it, the first one stands, rather than that a
-// timeout is waited for.
+// leading waits for a promoted leader. If there is neither a leader nor a candidate, the first server starts an
+// election, which is faster than waiting for a timeout.
 func leading(t *testing.T, servers []*server) *server {
 	t.Helper()
 	if !slices.ContainsFunc(servers, func(s *server) bool { return s.raft.State() != raft.Follower }) {
@@ -120,7 +120,7 @@ func leading(t *testing.T, servers []*server) *server {
 	return elected(t, servers)
 }
 
-// elected waits for a promoted leader, and has nobody stand: somebody was told to already.
+// elected waits for a promoted leader without starting an election, because a server was already asked to start one.
 func elected(t *testing.T, servers []*server) *server {
 	t.Helper()
 	var leader *server
@@ -160,11 +160,11 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 		until(t, s.ID()+" is ready", func() bool { return s.Ready() == nil })
 		want := Leader{ID: leader.ID(), PeerAddress: leader.PeerAddress(), APIAddress: leader.ID() + ".api:7420", Name: leader.Name(), Term: leader.Term()}
 		if got := s.Leader(); got != want {
-			t.Errorf("%s: the leader is %+v, want %+v", s.ID(), got, want)
+			t.Errorf("%s: Leader() = %+v, want %+v", s.ID(), got, want)
 		}
 	}
 
-	// One is lost.
+	// One member is lost.
 	closeNode(t, leader.Node)
 	lost := leader
 	servers = without(servers, leader)
@@ -174,10 +174,10 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// A fourth joins, first without a vote.
+	// A fourth joins, first as a non-voter.
 	joiner := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: "gk4", ClusterName: "test", Join: true, ClusterID: leader.ClusterID()}, listen(t), nil)
 	if err := joiner.Ready(); err == nil {
-		t.Error("a joiner that nobody knows is ready")
+		t.Error("an unknown joiner is ready")
 	}
 	if err := leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: joiner.PeerAddress(), NonVoter: true}); err != nil {
 		t.Fatal(err)
@@ -185,12 +185,12 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 	applied(t, "two", joiner)
 	until(t, "the joiner is ready", func() bool { return joiner.Ready() == nil })
 	if !joiner.cfg.Folder.hasBegun() {
-		t.Error("a joiner that applied entries would pass for a new one if it lost them")
+		t.Error("a joiner that has applied entries has not recorded that it began")
 	}
 	if err := leader.Transfer(t.Context(), "gk4"); !errors.Is(err, ErrNotAVoter) {
-		t.Errorf("transfer to a non-voter: %v", err)
+		t.Errorf("Transfer to a non-voter = %v, want ErrNotAVoter", err)
 	}
-	// Added again with a vote, it gets one.
+	// It is added again, as a voter.
 	if err := leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: joiner.PeerAddress()}); err != nil {
 		t.Fatal(err)
 	}
@@ -208,11 +208,11 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 	}
 	until(t, "the joiner is a voter", func() bool { return member(leader, "gk4").Voter })
 	if got := member(leader, "gk4").APIAddress; got != "gk4.api:7420" {
-		t.Errorf("the joiner's API address is %q", got)
+		t.Errorf("the joiner's API address is %q, want gk4.api:7420", got)
 	}
 	servers = append(servers, joiner)
 
-	// Refusals.
+	// Rejected changes.
 	_, noSuchMember := leader.RemoveMember(t.Context(), "gk9", false)
 	for _, tc := range []struct {
 		err, want error
@@ -230,24 +230,24 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 	}
 	var notLeader *NotLeaderError
 	if _, err := joiner.RemoveMember(t.Context(), "gk1", false); !errors.As(err, &notLeader) || notLeader.Leader.ID != leader.ID() {
-		t.Errorf("remove on a follower: %v", err)
+		t.Errorf("RemoveMember on a follower = %v, want a NotLeaderError that names the leader", err)
 	}
 
-	// The lost one is removed, the leadership handed over.
+	// The lost member is removed, and the leadership transferred.
 	if _, err := leader.RemoveMember(t.Context(), lost.ID(), false); err != nil {
 		t.Fatal(err)
 	}
 	if m := member(leader, lost.ID()); m.ID != "" {
-		t.Errorf("the removed member is still there: %+v", m)
+		t.Errorf("the removed member is still listed: %+v", m)
 	}
 	until(t, "gk4 leads", func() bool {
-		return promoted(servers) == joiner || leader.Transfer(t.Context(), "gk4") == nil && promoted(servers) == joiner // it may take a busy machine too long
+		return promoted(servers) == joiner || leader.Transfer(t.Context(), "gk4") == nil && promoted(servers) == joiner // a transfer can time out on a busy machine
 	})
 	mustAppend(t, joiner.Node, "three")
 	applied(t, "three", servers...)
 
-	// A leader that is to remove itself hands over instead.
-	until(t, "gk4 knows whom to hand over to", func() bool {
+	// A leader that is asked to remove itself transfers the leadership instead.
+	until(t, "gk4 has a target for the transfer", func() bool {
 		e, members, unlock, err := joiner.change(t.Context())
 		if err != nil {
 			return false
@@ -256,7 +256,7 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 		return joiner.furthestVoter(e, members) != ""
 	})
 	if _, err := joiner.RemoveMember(t.Context(), "gk4", false); !errors.As(err, &notLeader) {
-		t.Errorf("the leader removes itself: %v", err)
+		t.Errorf("RemoveMember of the leader = %v, want a NotLeaderError", err)
 	}
 	leader = elected(t, without(servers, joiner))
 	if _, err := leader.RemoveMember(t.Context(), "gk4", false); err != nil {
@@ -272,7 +272,7 @@ func TestCluster_RestartedMember_KeepsWhatItHad(t *testing.T) {
 	mustAppend(t, s.Node, "one")
 	term := s.Term()
 	if _, err := s.RemoveMember(t.Context(), "gk1", false); !errors.Is(err, ErrLastVoter) {
-		t.Errorf("remove the last voter: %v", err)
+		t.Errorf("RemoveMember of the last voter = %v, want ErrLastVoter", err)
 	}
 	if err := s.Transfer(t.Context(), ""); err == nil {
 		t.Error("a single server transferred its leadership")
@@ -285,7 +285,7 @@ func TestCluster_RestartedMember_KeepsWhatItHad(t *testing.T) {
 	s = boot(t, cfg, listen(t), nil) // on another port
 	leading(t, []*server{s})
 	if !s.machine.State().Retired("one") || s.Term() <= term {
-		t.Errorf("after the restart: term %d, was %d", s.Term(), term)
+		t.Errorf("term after the restart = %d, before it %d, or an entry was lost", s.Term(), term)
 	}
 	until(t, "its address is corrected", func() bool {
 		members, err := s.Members()
@@ -293,7 +293,7 @@ func TestCluster_RestartedMember_KeepsWhatItHad(t *testing.T) {
 	})
 }
 
-// eachStore runs a test over each kind of log store.
+// eachStore runs a test with each kind of log store.
 func eachStore(t *testing.T, f func(t *testing.T, store LogStore)) {
 	t.Helper()
 	for _, store := range []LogStore{LogStoreBolt, LogStoreWAL} {
@@ -338,8 +338,8 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 	})
 }
 
-// A follower with another log is sent a snapshot, which replaces the log: on disk too, where nothing may be behind a
-// gap.
+// A follower with a different log is sent a snapshot, which replaces the log. The log on disk must not keep entries
+// after a gap.
 func TestCluster_FollowerThatWasAway_GoesOnFromASnapshot(t *testing.T) {
 	eachStore(t, func(t *testing.T, store LogStore) {
 		set, listeners := namedSet(t, "gk1", "gk2", "gk3")
@@ -377,7 +377,7 @@ func TestCluster_FollowerThatWasAway_GoesOnFromASnapshot(t *testing.T) {
 		mustAppend(t, leader.Node, "after")
 		applied(t, "after", again)
 		if first, err := again.stores.log.FirstIndex(); err != nil || first <= last+1 {
-			t.Errorf("its log begins with entry %d, %v: it was sent no snapshot", first, err)
+			t.Errorf("the log begins with entry %d, %v: the follower was sent no snapshot", first, err)
 		}
 		closeNode(t, again.Node)
 		if l, err = net.Listen("tcp", away.PeerAddress()); err != nil {

@@ -41,7 +41,7 @@ type confirmer struct {
 	// proven is the latest proof found for the waiters. A proof stays valid forever.
 	proven atomic.Pointer[proof]
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	waiters []*waiter
 	// asked reports whether a round is pending for some of the waiters. A waiter that arrives now is considered when
 	// the round completes or times out.

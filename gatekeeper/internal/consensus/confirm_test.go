@@ -13,15 +13,15 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// fakeRaft is what Confirm sees of Raft.
+// fakeRaft is a fake of the part of Raft that Confirm uses.
 type fakeRaft struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	term    uint64
 	state   raft.RaftState
 	servers []raft.Server
 	kicks   int
-	answer  func(kick int) // when set, what answering a round waits for
-	looks   int            // at the configuration
+	answer  func(kick int) // if set, runs before a round completes
+	looks   int            // number of reads of the configuration
 }
 
 func (f *fakeRaft) CurrentTerm() uint64 {
@@ -55,7 +55,7 @@ func (f *fakeRaft) VerifyLeader() raft.Future {
 	})
 }
 
-// fakeRound is answered when it has been called.
+// fakeRound is a future that completes once the function has returned.
 type fakeRound func()
 
 func (r fakeRound) Error() error {
@@ -63,7 +63,7 @@ func (r fakeRound) Error() error {
 	return nil
 }
 
-// rounds is how many rounds were started.
+// rounds returns the number of rounds started.
 func (f *fakeRaft) rounds() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,7 +89,7 @@ func nonVoter(id raft.ServerID) raft.Server { return raft.Server{ID: id, Suffrag
 
 const lease = time.Second
 
-// confirming runs f in a bubble with a confirmer of server a in term 5.
+// confirming runs f in a bubble with a confirmer for server a in term 5.
 func confirming(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *confirmer)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &fakeRaft{term: 5, state: raft.Leader, servers: servers}
@@ -99,15 +99,15 @@ func confirming(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *conf
 		wg.Go(func() { c.run(ctx) })
 		defer wg.Wait()
 		defer cancel()
-		pass(time.Hour) // so that times before now exist
+		pass(time.Hour) // so that earlier times exist
 		f(r, c)
 	})
 }
 
-// pass lets d of the bubble's time pass.
+// pass advances the bubble's clock by d.
 func pass(d time.Duration) { <-time.After(d) }
 
-// asked is a call of confirm under way, and one of later beside it, which must come to the same.
+// asked starts a call of confirm, and a concurrent one of later, which must have the same result.
 func asked(c *confirmer, term uint64, at time.Time) <-chan error {
 	done := make(chan error, 1)
 	later := make(chan error, 1)
@@ -115,7 +115,7 @@ func asked(c *confirmer, term uint64, at time.Time) <-chan error {
 	go func() {
 		err := c.confirm(context.Background(), term, at)
 		if other := <-later; !errors.Is(err, other) {
-			err = fmt.Errorf("confirm says %w, later %s", err, fmt.Sprint(other))
+			err = fmt.Errorf("confirm returned %w, but later %s", err, fmt.Sprint(other))
 		}
 		done <- err
 	}()
@@ -128,7 +128,7 @@ func pendingCall(t *testing.T, call <-chan error) {
 	synctest.Wait()
 	select {
 	case err := <-call:
-		t.Fatalf("Confirm returned %v, want it to wait", err)
+		t.Fatalf("Confirm returned %v, want it to block", err)
 	default:
 	}
 }
@@ -139,17 +139,17 @@ func confirmed(t *testing.T, call <-chan error) {
 	select {
 	case err := <-call:
 		if err != nil {
-			t.Fatalf("Confirm: %v", err)
+			t.Fatalf("Confirm() = %v, want nil", err)
 		}
 	default:
-		t.Fatal("Confirm waits, want it to return")
+		t.Fatal("Confirm blocks, want it to return")
 	}
 }
 
 func refused(t *testing.T, call <-chan error, want error) {
 	t.Helper()
 	if err := <-call; !errors.Is(err, want) {
-		t.Fatalf("Confirm: %v, want %v", err, want)
+		t.Fatalf("Confirm() = %v, want %v", err, want)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestConfirm_AnswerToAnEarlierQuestion_DoesNotCount(t *testing.T) {
 	})
 }
 
-// Raft has little room for rounds, and while its main loop waits for the disk it is done with none.
+// Raft has little room for pending rounds, and completes none while its main loop waits for the disk.
 func TestConfirm_RaftIsBusy_IsAskedForFewRoundsAndGoesByWhatElseIsAnswered(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		done := make(chan struct{})
@@ -185,14 +185,14 @@ func TestConfirm_RaftIsBusy_IsAskedForFewRoundsAndGoesByWhatElseIsAnswered(t *te
 			pass(time.Millisecond)
 			call := asked(c, 5, time.Now())
 			pass(time.Millisecond)
-			c.answers.note("b", 5, time.Now(), 0) // a heartbeat that was sent anyway
+			c.answers.note("b", 5, time.Now(), 0) // a regular heartbeat
 			confirmed(t, call)
 		}
 		for range 10 * mostRounds {
 			ask()
 		}
 		if r.rounds() != mostRounds {
-			t.Errorf("a busy Raft was asked for %d rounds", r.rounds())
+			t.Errorf("a busy Raft was asked for %d rounds, want %d", r.rounds(), mostRounds)
 		}
 		close(done)
 		synctest.Wait()
@@ -200,19 +200,19 @@ func TestConfirm_RaftIsBusy_IsAskedForFewRoundsAndGoesByWhatElseIsAnswered(t *te
 			ask()
 		}
 		if r.rounds() != 11*mostRounds {
-			t.Errorf("afterwards it was asked for %d rounds in all", r.rounds())
+			t.Errorf("afterwards Raft had been asked for %d rounds in total, want %d", r.rounds(), 11*mostRounds)
 		}
 	})
 }
 
-// A round may never be answered, as one that was asked for before a member was removed.
+// A round may never complete, for example one that was requested before a member was removed.
 func TestConfirm_ARoundIsNeverAnswered_OthersAreAskedFor(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		over := make(chan struct{})
 		defer close(over)
 		r.set(func(r *fakeRaft) {
 			r.answer = func(kick int) {
-				if kick <= mostRounds/2 { // more than are under way at a time
+				if kick <= mostRounds/2 { // more than are pending at a time
 					<-over
 				}
 			}
@@ -225,7 +225,7 @@ func TestConfirm_ARoundIsNeverAnswered_OthersAreAskedFor(t *testing.T) {
 			confirmed(t, call)
 		}
 		if r.rounds() != 10*mostRounds {
-			t.Errorf("Raft was asked for %d rounds of %d", r.rounds(), 10*mostRounds)
+			t.Errorf("Raft was asked for %d rounds, want %d", r.rounds(), 10*mostRounds)
 		}
 	})
 }
@@ -250,14 +250,14 @@ func TestConfirm_AnswerOfAnEarlierTerm_DoesNotCount(t *testing.T) {
 		c.answers.note("c", 4, time.Now(), 0)
 		pendingCall(t, call)
 		c.answers.note("b", 5, time.Now(), 0)
-		c.answers.note("b", 4, time.Now(), 0) // late; it takes nothing back
+		c.answers.note("b", 4, time.Now(), 0) // late, and has no effect
 		confirmed(t, call)
 	})
 }
 
 func TestConfirm_SelfInALaterTerm_IsNotCounted(t *testing.T) {
 	confirming(t, []raft.Server{voter("a")}, func(r *fakeRaft, c *confirmer) {
-		r.set(func(r *fakeRaft) { r.term = 6 }) // nobody has told the epoch yet
+		r.set(func(r *fakeRaft) { r.term = 6 }) // the epoch has not ended yet
 		refused(t, asked(c, 5, time.Now()), errTermOver)
 		r.set(func(r *fakeRaft) { r.term, r.state = 5, raft.Follower })
 		refused(t, asked(c, 5, time.Now()), errTermOver)
@@ -302,13 +302,13 @@ func TestConfirm_LaterCaller_WaitsForAnswersToALaterQuestion(t *testing.T) {
 		pass(time.Millisecond)
 		second := asked(c, 5, time.Now())
 		if r.rounds() != 1 {
-			t.Errorf("%d rounds, want the second caller to wait for the end of the first", r.rounds())
+			t.Errorf("%d rounds, want the second caller to wait for the end of the first round", r.rounds())
 		}
 		c.answers.note("b", 5, sent, 0)
 		confirmed(t, first)
 		pendingCall(t, second)
 		if r.rounds() != 2 {
-			t.Errorf("%d rounds, want one for each", r.rounds())
+			t.Errorf("%d rounds, want one for each caller", r.rounds())
 		}
 		c.answers.note("b", 5, time.Now(), 0)
 		confirmed(t, second)
@@ -326,12 +326,12 @@ func TestConfirm_ManyCallers_ShareARound(t *testing.T) {
 			confirmed(t, call)
 		}
 		if r.rounds() > 2 {
-			t.Errorf("%d rounds for callers of the same moment", r.rounds())
+			t.Errorf("%d rounds for simultaneous callers, want at most 2", r.rounds())
 		}
 	})
 }
 
-// A waiter that comes while a round is under way can only be helped by answers.
+// A waiter that arrives during a round can be served only by answers.
 func TestConfirm_CallersDuringARound_CostNoLook(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		calls := []<-chan error{asked(c, 5, time.Now())}
@@ -342,7 +342,7 @@ func TestConfirm_CallersDuringARound_CostNoLook(t *testing.T) {
 		}
 		r.set(func(r *fakeRaft) {
 			if r.looks != before {
-				t.Errorf("%d looks at who votes, and nobody had answered", r.looks-before)
+				t.Errorf("the configuration was read %d times before any answer arrived", r.looks-before)
 			}
 		})
 		c.answers.note("c", 5, time.Now(), 0)
@@ -352,7 +352,7 @@ func TestConfirm_CallersDuringARound_CostNoLook(t *testing.T) {
 	})
 }
 
-// The only caller of a round leaves it; the next one comes before it is over, or long after.
+// The only caller of a round gives up. The next one arrives before the round is over, or long after.
 func TestConfirm_AfterAllOfARoundHaveLeft_TheNextIsAnswered(t *testing.T) {
 	for _, after := range []time.Duration{time.Millisecond, lease} {
 		t.Run(after.String(), func(t *testing.T) {
@@ -366,12 +366,12 @@ func TestConfirm_AfterAllOfARoundHaveLeft_TheNextIsAnswered(t *testing.T) {
 
 				pass(after)
 				call := asked(c, 5, time.Now())
-				if after < lease { // the round is under way, and answered too early for this call
+				if after < lease { // the round is pending, but was answered too early for this call
 					c.answers.note("b", 5, time.Now().Add(-time.Microsecond), 0)
 				}
 				pendingCall(t, call)
 				if r.rounds() != 2 {
-					t.Errorf("%d rounds, want one for each", r.rounds())
+					t.Errorf("%d rounds, want one for each caller", r.rounds())
 				}
 				c.answers.note("b", 5, time.Now(), 0)
 				confirmed(t, call)
@@ -380,7 +380,7 @@ func TestConfirm_AfterAllOfARoundHaveLeft_TheNextIsAnswered(t *testing.T) {
 				begun := time.Now()
 				refused(t, asked(c, 5, begun), errNoAnswer)
 				if took := time.Since(begun); took != 2*lease {
-					t.Errorf("it took %v, want %v", took, 2*lease)
+					t.Errorf("Confirm took %v, want %v", took, 2*lease)
 				}
 			})
 		})
@@ -392,20 +392,20 @@ func TestConfirm_NoMajority_EndsWithinTwiceTheLease(t *testing.T) {
 		begun := time.Now()
 		refused(t, asked(c, 5, begun), errNoAnswer)
 		if took := time.Since(begun); took != 2*lease {
-			t.Errorf("it took %v, want %v", took, 2*lease)
+			t.Errorf("Confirm took %v, want %v", took, 2*lease)
 		}
 		if r.rounds() < 10 {
-			t.Errorf("only %d rounds were tried", r.rounds())
+			t.Errorf("only %d rounds were tried, want at least 10", r.rounds())
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if len(c.waiters) != 0 {
-			t.Errorf("%d waiters are left", len(c.waiters))
+			t.Errorf("%d waiters are left, want none", len(c.waiters))
 		}
 	})
 }
 
-// yes is a transport whose peer says yes to everything.
+// yes is a transport whose peer accepts everything.
 type yes struct{ innerTransport }
 
 func (yes) InstallSnapshot(_ raft.ServerID, _ raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, _ io.Reader) error {
@@ -426,15 +426,15 @@ func TestTransport_Answers_NotedOnlyWhenTheyAnswerTheQuestion(t *testing.T) {
 		snapshots: &snapshotAlarm{sent: newMetrics().snapshotsSent, follows: make(map[raft.ServerID]*snapshotsTo)},
 	}
 	_ = tr.InstallSnapshot("b", "b:1", &raft.InstallSnapshotRequest{Term: 5}, &raft.InstallSnapshotResponse{}, nil)
-	_ = tr.AppendEntries("b", "b:1", &raft.AppendEntriesRequest{Term: 4}, &raft.AppendEntriesResponse{}) // no success
-	_ = tr.AppendEntries("c", "c:1", &raft.AppendEntriesRequest{Term: 5}, &raft.AppendEntriesResponse{}) // b answered
+	_ = tr.AppendEntries("b", "b:1", &raft.AppendEntriesRequest{Term: 4}, &raft.AppendEntriesResponse{}) // not successful
+	_ = tr.AppendEntries("c", "c:1", &raft.AppendEntriesRequest{Term: 5}, &raft.AppendEntriesResponse{}) // answered by b
 	if len(tr.answers.latest) != 0 {
-		t.Fatalf("noted %+v", tr.answers.latest)
+		t.Fatalf("answers %+v were recorded, want none", tr.answers.latest)
 	}
 	before := time.Now()
 	_ = tr.AppendEntries("b", "b:1", &raft.AppendEntriesRequest{Term: 5, PrevLogEntry: 7, Entries: make([]*raft.Log, 2)}, &raft.AppendEntriesResponse{})
 	if a := tr.answers.in(5, "b"); a.sent.Before(before) || a.sent.After(a.heard) || a.matched != 9 {
-		t.Errorf("noted %+v", a)
+		t.Errorf("recorded answer %+v, want matched 9 and the time of sending", a)
 	}
 }
 
@@ -443,10 +443,10 @@ func TestTransport_RaftsPathsBesideItsMainLoop_AreNotTaken(t *testing.T) {
 	tr := &transport{inner: inner}
 	tr.SetHeartbeatHandler(func(raft.RPC) {})
 	if inner.handlers != 0 {
-		t.Error("the inner transport got Raft's handler of heartbeats: hashicorp/raft issue 695 is open")
+		t.Error("the inner transport got Raft's heartbeat handler, which can make logs diverge (hashicorp/raft issue 695)")
 	}
 	if _, err := tr.AppendEntriesPipeline("b", "b:1"); !errors.Is(err, raft.ErrPipelineReplicationNotSupported) {
-		t.Errorf("pipeline: %v", err)
+		t.Errorf("AppendEntriesPipeline() = %v, want ErrPipelineReplicationNotSupported", err)
 	}
 }
 

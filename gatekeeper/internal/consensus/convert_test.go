@@ -17,13 +17,13 @@ import (
 func TestConvertFolder_NotADataFolderOrInUse_IsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := ConvertFolder(dir, newMachine); !errors.Is(err, ErrForeignFolder) {
-		t.Errorf("an empty folder: %v", err)
+		t.Errorf("ConvertFolder of an empty directory = %v, want ErrForeignFolder", err)
 	}
 	if _, err := ConvertFolder(filepath.Join(dir, "none"), newMachine); !errors.Is(err, ErrForeignFolder) {
-		t.Errorf("no folder: %v", err)
+		t.Errorf("ConvertFolder of a missing directory = %v, want ErrForeignFolder", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("%v is left, %v", left, err)
+		t.Errorf("ConvertFolder left %v, %v, want an empty directory", left, err)
 	}
 	dir = found(t)
 	lock, err := lockFolder(filepath.Join(dir, lockFileName))
@@ -31,13 +31,13 @@ func TestConvertFolder_NotADataFolderOrInUse_IsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := ConvertFolder(dir, newMachine); !errors.Is(err, ErrFolderInUse) {
-		t.Errorf("a folder with a server: %v", err)
+		t.Errorf("ConvertFolder with a running server = %v, want ErrFolderInUse", err)
 	}
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if kept, err := ConvertFolder(dir, newMachine); err != nil || len(kept) > 0 {
-		t.Errorf("a folder in the format of this build: %q, %v", kept, err)
+		t.Errorf("ConvertFolder of a directory in the format of this build = %q, %v, want none and nil", kept, err)
 	}
 }
 
@@ -50,19 +50,19 @@ func TestConvertFolder_FormatOfThisBuild_ButAServerRefusesIt_IsDamaged(t *testin
 			dir := foundIn(t, kind)
 			paths, err := filepath.Glob(filepath.Join(dir, gone))
 			if err != nil || len(paths) != 1 {
-				t.Fatalf("%s %s: %q, %v", kind, gone, paths, err)
+				t.Fatalf("%s: files matching %s: %q, %v, want one", kind, gone, paths, err)
 			}
 			if err := os.RemoveAll(paths[0]); err != nil {
 				t.Fatal(err)
 			}
 			if kept, err := ConvertFolder(dir, newMachine); !errors.Is(err, ErrFolderDamaged) {
-				t.Errorf("%s without %s: %q, %v", kind, gone, kept, err)
+				t.Errorf("%s without %s: ConvertFolder() = %q, %v, want ErrFolderDamaged", kind, gone, kept, err)
 			}
 		}
 	}
 }
 
-// A member that has not heard from its cluster yet has an empty log, and starts.
+// A member that has not heard from its cluster yet has an empty log, and can start.
 func TestConvertFolder_EmptyLog_IsWhole(t *testing.T) {
 	for _, kind := range []LogStore{store.KindBolt, store.KindWAL} {
 		dir := foundIn(t, kind)
@@ -79,23 +79,23 @@ func TestConvertFolder_EmptyLog_IsWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if kept, err := ConvertFolder(dir, newMachine); err != nil || len(kept) > 0 {
-			t.Errorf("%s: %q, %v", kind, kept, err)
+			t.Errorf("%s: ConvertFolder() = %q, %v, want none and nil", kind, kept, err)
 		}
-		// It looks the same when it has lost everything.
+		// A member that has lost everything looks the same, except for its begun file.
 		f := &Folder{dir: dir, file: clusterFile{MemberID: "gk4"}}
 		if err := f.begin(); err != nil {
 			t.Fatal(err)
 		}
 		if kept, err := ConvertFolder(dir, newMachine); !errors.Is(err, ErrFolderDamaged) {
-			t.Errorf("%s that lost everything: %q, %v", kind, kept, err)
+			t.Errorf("%s that lost everything: ConvertFolder() = %q, %v, want ErrFolderDamaged", kind, kept, err)
 		}
 		if _, err := ReadFolder(dir, newMachine); !errors.Is(err, ErrFolderDamaged) || !errors.Is(err, errLost) {
-			t.Errorf("%s that lost everything: %v", kind, err)
+			t.Errorf("%s that lost everything: ReadFolder() = %v, want errLost", kind, err)
 		}
 	}
 }
 
-// Raft does not start on a snapshot that it cannot read, even when the log has everything.
+// Raft does not start with an unreadable snapshot, even if the log contains everything.
 func TestConvertFolder_OnlySnapshotUnreadableBesideAWholeLog_IsDamagedAsForAServer(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := openOn(t, dir); err != nil {
@@ -116,9 +116,9 @@ func TestConvertFolder_OnlySnapshotUnreadableBesideAWholeLog_IsDamagedAsForAServ
 		t.Fatal(err)
 	}
 	if err := openOn(t, dir); !errors.Is(err, ErrFolderDamaged) {
-		t.Errorf("a server: %v", err)
+		t.Errorf("Open() = %v, want ErrFolderDamaged", err)
 	}
 	if _, err := ConvertFolder(dir, newMachine); !errors.Is(err, ErrFolderDamaged) {
-		t.Errorf("convert: %v", err)
+		t.Errorf("ConvertFolder() = %v, want ErrFolderDamaged", err)
 	}
 }

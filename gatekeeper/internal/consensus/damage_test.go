@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// openOn opens a member on the folder of found, and closes it when that works.
+// openOn opens a member on a directory made by found, and closes it if that succeeds.
 func openOn(t *testing.T, dir string) error {
 	t.Helper()
 	folder, err := PrepareFolder(FolderConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
@@ -32,12 +32,11 @@ func openOn(t *testing.T, dir string) error {
 	return nil
 }
 
-// A member that cannot read the newest snapshot, and has no log instead, would vote as if it had never acknowledged
-// what was in it.
+// Without the newest snapshot and the entries in it, a member would vote as if it had never acknowledged them.
 func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 	for _, tc := range []struct {
 		name, file string
-		more       []uint64 // snapshots besides that of entry 10
+		more       []uint64 // snapshots in addition to that of entry 10
 	}{
 		{"state of the only one", "state.bin", nil},
 		{"meta of the only one", "meta.json", nil},
@@ -51,24 +50,25 @@ func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 			}
 			files, err := filepath.Glob(filepath.Join(dir, "snapshots", "*", tc.file))
 			if err != nil || len(files) != 1+len(tc.more) {
-				t.Fatalf("%v, %v", files, err)
+				t.Fatalf("snapshot files %v, %v", files, err)
 			}
-			if err := os.Truncate(files[len(files)-1], 30); err != nil { // names begin with the term
+			if err := os.Truncate(files[len(files)-1], 30); err != nil { // the names begin with the term
 				t.Fatal(err)
 			}
 			err = openOn(t, dir)
 			if !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "snapshot up to entry") || !strings.Contains(err.Error(), "remove this member") {
-				t.Errorf("open: %v, want ErrFolderDamaged that says what is lost and what to do", err)
+				t.Errorf("open = %v, want ErrFolderDamaged with the loss and the next steps", err)
 			}
 		})
 	}
 }
 
-// What is lost whole must not pass for a new folder: the member would vote again in old terms, and grant old tokens.
+// A directory that lost everything must not pass for a new one, or the member would vote again in old terms and issue
+// old tokens again.
 func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T) (dir string){
-		"of a recovery": func(t *testing.T) string { return found(t) },
-		"of a server alone": func(t *testing.T) string {
+		"founded by a recovery": func(t *testing.T) string { return found(t) },
+		"of a single server": func(t *testing.T) string {
 			dir := filepath.Join(t.TempDir(), "data")
 			if err := openOn(t, dir); err != nil {
 				t.Fatal(err)
@@ -85,22 +85,22 @@ func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 			}
 			_, err := PrepareFolder(FolderConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
 			if !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "raft.db") || !strings.Contains(err.Error(), "remove this member") {
-				t.Errorf("prepare: %v, want ErrFolderDamaged that says what is lost and what to do", err)
+				t.Errorf("PrepareFolder() = %v, want ErrFolderDamaged with the loss and the next steps", err)
 			}
-			// An empty raft.db in the place of the one that is lost.
+			// An empty raft.db replaces the lost one.
 			guard := store.NewGuard(store.GuardConfig{Timeout: time.Minute, Slow: time.Minute})
 			files, err := store.Open(dir, "", guard, hclog.NewNullLogger())
 			if err := errors.Join(err, files.Close()); err != nil {
 				t.Fatal(err)
 			}
-			if err := openOn(t, dir); !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "neither a term nor an entry") {
-				t.Errorf("open: %v", err)
+			if err := openOn(t, dir); !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "it has no term and no entry") {
+				t.Errorf("open = %v, want ErrFolderDamaged", err)
 			}
 		})
 	}
 }
 
-// The log begins behind the snapshot.
+// The log begins after the end of the snapshot, with a gap.
 func TestOpen_EntriesMissing_IsDamaged(t *testing.T) {
 	dir := found(t)
 	guard := store.NewGuard(store.GuardConfig{Timeout: time.Minute, Slow: time.Minute})
@@ -113,11 +113,11 @@ func TestOpen_EntriesMissing_IsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := openOn(t, dir); !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "entries are missing") {
-		t.Errorf("open: %v", err)
+		t.Errorf("open = %v, want ErrFolderDamaged", err)
 	}
 }
 
-// refusing is a machine that takes no snapshot.
+// refusing is a machine that rejects every snapshot.
 type refusing struct {
 	*fsm.Machine
 	why error
@@ -125,7 +125,7 @@ type refusing struct {
 
 func (r refusing) Restore(io.Reader) error { return fmt.Errorf("%w: %w", fsm.ErrSnapshot, r.why) }
 
-// An operator who downgrades by mistake gets an error that says so, and that does not suggest removing the member.
+// An operator who downgrades by mistake gets an error that says so and does not suggest removing the member.
 func TestOpen_SnapshotThatIsWholeAndNotForThisServer_IsNotDamaged(t *testing.T) {
 	for _, why := range []error{fsm.ErrNewer, fsm.ErrForeign} {
 		dir := found(t)
@@ -139,12 +139,12 @@ func TestOpen_SnapshotThatIsWholeAndNotForThisServer_IsNotDamaged(t *testing.T) 
 			t.Error(err)
 		}
 		if !errors.Is(err, why) || errors.Is(err, ErrFolderDamaged) || strings.Contains(err.Error(), "remove this member") {
-			t.Errorf("open: %v, want the reason alone", err)
+			t.Errorf("open = %v, want only the reason", err)
 		}
 	}
 }
 
-// The advice of a folder that has no data yet, to empty it, must not be given to one that has lost its data.
+// The advice for a directory without data is to empty it. A directory that has lost its data must not get that advice.
 func TestPrepareFolder_FounderThatLostItsData_IsDamagedAndNotAnotherSets(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := openOn(t, dir); err != nil {
@@ -155,12 +155,12 @@ func TestPrepareFolder_FounderThatLostItsData_IsDamagedAndNotAnotherSets(t *test
 		t.Fatal(err)
 	}
 	if err := openOn(t, dir); err != nil {
-		t.Fatalf("with its data: %v", err)
+		t.Fatalf("open with the data: %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, store.RaftFile)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := PrepareFolder(FolderConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"}); !errors.Is(err, ErrFolderDamaged) {
-		t.Errorf("without: %v", err)
+		t.Errorf("PrepareFolder without the data = %v, want ErrFolderDamaged", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// patientLeader starts three members of which the first leads and would step down by its lease only after a long time,
-// so that it can be deposed without noticing.
+// patientLeader starts three members. The first leads, and has such a long lease that it can be deposed without
+// noticing.
 func patientLeader(t *testing.T) (leader *member, rest []*member) {
 	t.Helper()
 	members := memoryCluster(t, 3, func(i int, cfg *Config) {
@@ -31,8 +31,8 @@ func patientLeader(t *testing.T) (leader *member, rest []*member) {
 	return leader, members[1:]
 }
 
-// cutOff lets nothing pass between m and the rest any more, save answers to what m asked before, which go through
-// after.
+// cutOff drops all messages between m and the rest, except responses to requests that m has already sent. These
+// responses pass through after.
 func cutOff(m *member, rest []*member, after func(raft.ServerID)) {
 	m.wire.set(func(raft.ServerID, any) error { return errCut }, after)
 	for _, r := range rest {
@@ -50,7 +50,7 @@ func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
 		old, rest := patientLeader(t)
 		term := old.Term()
 
-		// Answers to what the leader asks now are held back, and then it is cut off.
+		// Responses to requests that the leader sends now are held back. Then the leader is cut off.
 		late := make(chan struct{})
 		arrive := sync.OnceFunc(func() { close(late) })
 		t.Cleanup(arrive)
@@ -60,7 +60,7 @@ func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
 		next := leaderOf(t, rest...)
 		mustAppend(t, next.Node, "committed-in-the-new-term")
 		if got, leads := leads(old.raft); !leads || got != term {
-			t.Fatalf("the old leader noticed: term %d, leads %v", got, leads)
+			t.Fatalf("the old leader noticed that it was deposed: term %d, leads %v", got, leads)
 		}
 
 		asked := time.Now()
@@ -68,14 +68,14 @@ func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
 		confirm := make(chan error, 1)
 		go func() { confirm <- old.Confirm(t.Context(), term, asked) }()
 		synctest.Wait()
-		arrive() // now, the old answers
+		arrive() // now the old responses arrive
 
 		if err := verify.Error(); err != nil {
-			// The fault that Confirm is for. Should a later Raft answer right, Confirm may become simpler.
-			t.Errorf("VerifyLeader on a deposed leader: %v; it was satisfied by answers to earlier questions in v1.8.0", err)
+			// Confirm exists because of this bug. If a later Raft returns an error here, Confirm can be simplified.
+			t.Errorf("VerifyLeader on a deposed leader = %v, but in v1.8.0 it was satisfied by responses to earlier requests", err)
 		}
 		if err := <-confirm; !errors.Is(err, ErrNotConfirmed) {
-			t.Errorf("Confirm on a deposed leader: %v, want %v", err, ErrNotConfirmed)
+			t.Errorf("Confirm on a deposed leader = %v, want %v", err, ErrNotConfirmed)
 		}
 	})
 }
@@ -86,26 +86,26 @@ func TestConfirm_DeposedLeaderCutOff_FailsInTimeWhileTheNewOneSucceeds(t *testin
 		old := leaderOf(t, members...)
 		term := old.Term()
 		if err := old.Confirm(t.Context(), term, time.Now()); err != nil {
-			t.Fatalf("Confirm on the leader: %v", err)
+			t.Fatalf("Confirm on the leader = %v, want nil", err)
 		}
 		cutOff(old, others(members, old), nil)
 		pass(time.Millisecond)
 		begun := time.Now()
 		if err := old.Confirm(t.Context(), term, begun); !errors.Is(err, ErrNotConfirmed) {
-			t.Errorf("Confirm on the deposed leader: %v, want %v", err, ErrNotConfirmed)
+			t.Errorf("Confirm on the deposed leader = %v, want %v", err, ErrNotConfirmed)
 		}
 		if took := time.Since(begun); took > 2*old.cfg.Timeouts.Heartbeat {
-			t.Errorf("it took %v", took)
+			t.Errorf("Confirm took %v, want at most twice the lease", took)
 		}
 		next := leaderOf(t, others(members, old)...)
 		if err := next.Confirm(t.Context(), next.Term(), time.Now()); err != nil {
-			t.Errorf("Confirm on the new leader: %v", err)
+			t.Errorf("Confirm on the new leader = %v, want nil", err)
 		}
 		if err := next.Confirm(t.Context(), term, time.Now()); !errors.Is(err, ErrNotConfirmed) {
-			t.Errorf("Confirm of an earlier term: %v, want %v", err, ErrNotConfirmed)
+			t.Errorf("Confirm of an earlier term = %v, want %v", err, ErrNotConfirmed)
 		}
 		if err := old.Confirm(t.Context(), term, begun); !errors.Is(err, ErrNotConfirmed) {
-			t.Errorf("Confirm after the leadership: %v, want %v", err, ErrNotConfirmed)
+			t.Errorf("Confirm after the leadership = %v, want %v", err, ErrNotConfirmed)
 		}
 	})
 }
@@ -120,7 +120,7 @@ func TestConfirm_ContextEnds_ReturnsItsError(t *testing.T) {
 		defer cancel()
 		err := leader.Confirm(ctx, leader.Term(), time.Now())
 		if !errors.Is(err, ErrNotConfirmed) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Confirm: %v", err)
+			t.Errorf("Confirm() = %v, want ErrNotConfirmed and context.DeadlineExceeded", err)
 		}
 	})
 }
@@ -132,7 +132,7 @@ func TestAppend_LeaderCutOff_EndsAsUnknown(t *testing.T) {
 		mustAppend(t, old.Node, "first")
 		cutOff(old, others(members, old), nil)
 		if a := old.Append(entry(t, "second")).Wait(); !errors.Is(a.Err, ErrUnknownOutcome) || a.Results != nil {
-			t.Errorf("append on a leader without a majority: %+v", a)
+			t.Errorf("Append on a leader without a majority: %+v, want ErrUnknownOutcome", a)
 		}
 		next := leaderOf(t, others(members, old)...)
 		for _, m := range members {
@@ -142,7 +142,7 @@ func TestAppend_LeaderCutOff_EndsAsUnknown(t *testing.T) {
 		a := old.Append(entry(t, "third")).Wait()
 		var notLeader *NotLeaderError
 		if !errors.Is(a.Err, ErrNotAppended) || !errors.As(a.Err, &notLeader) || notLeader.Leader.ID != next.ID() {
-			t.Errorf("append on a follower: %v", a.Err)
+			t.Errorf("Append on a follower: %v, want ErrNotAppended and the new leader", a.Err)
 		}
 	})
 }

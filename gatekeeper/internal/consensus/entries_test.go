@@ -9,7 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// alone is a follower who has applied all that was committed, up to last, and hears nobody but the test.
+// alone returns a follower that has applied everything that was committed, up to last, and receives messages only from
+// the test.
 func alone(t *testing.T) (follower *member, last, term uint64) {
 	t.Helper()
 	members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.TrailingLogs = 1 })
@@ -19,14 +20,14 @@ func alone(t *testing.T) (follower *member, last, term uint64) {
 	}
 	rest := others(members, leader)
 	follower = rest[0]
-	until(t, "the follower has applied all", func() bool { return follower.raft.AppliedIndex() == last })
+	until(t, "the follower has applied all entries", func() bool { return follower.raft.AppliedIndex() == last })
 	cutOff(leader, rest, nil)
 	rest[1].wire.set(func(raft.ServerID, any) error { return errCut }, nil)
 	follower.wire.set(func(raft.ServerID, any) error { return errCut }, nil)
 	return follower, last, leader.raft.CurrentTerm()
 }
 
-// sends puts entries behind (prev, prevTerm) to the follower, in the name of another member who leads in term.
+// sends sends entries after (prev, prevTerm) to the follower, in the name of another member that leads in term.
 func (m *member) sends(t *testing.T, term, prev, prevTerm, committed uint64, entries ...*raft.Log) raft.AppendEntriesResponse {
 	t.Helper()
 	const leader = "gk1.test:7421" // any member's address
@@ -45,11 +46,11 @@ func noop(index, term uint64) *raft.Log {
 	return &raft.Log{Index: index, Term: term, Type: raft.LogNoop}
 }
 
-// A leader sends what its follower needs behind the follower's newest snapshot, of which the follower's log has nothing
-// any more. Raft refuses it for ever: the leader sends an older snapshot, which the follower has, and the same entries
-// again.
+// A leader sends entries that continue from the follower's newest snapshot, but the follower's log no longer contains
+// the entry before them. Raft rejects them forever: the leader sends an older snapshot, which the follower has, and
+// then the same entries again.
 func TestEntries_BehindTheNewestSnapshot_AreTaken(t *testing.T) {
-	for name, before := range map[string]uint64{"right behind it": 0, "some of them in it": 2} {
+	for name, before := range map[string]uint64{"directly after it": 0, "some of them in it": 2} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f, last, term := alone(t)
@@ -57,11 +58,11 @@ func TestEntries_BehindTheNewestSnapshot_AreTaken(t *testing.T) {
 					t.Fatal(err)
 				}
 				first, _ := f.memory.FirstIndex()
-				if err := f.memory.DeleteRange(first, last); err != nil { // as if the snapshot had been sent by a leader
+				if err := f.memory.DeleteRange(first, last); err != nil { // as if a leader had sent the snapshot
 					t.Fatal(err)
 				}
 				if answer := f.sends(t, term+1, last, term, last, noop(last+1, term+1)); !answer.Success {
-					t.Fatalf("an entry that is never committed: %+v", answer)
+					t.Fatalf("response to an entry that is never committed: %+v, want success", answer)
 				}
 
 				var entries []*raft.Log
@@ -71,57 +72,58 @@ func TestEntries_BehindTheNewestSnapshot_AreTaken(t *testing.T) {
 				entries = append(entries, noop(last+1, term+2), noop(last+2, term+2))
 				answer := f.sends(t, term+2, last-before, term, last+1, entries...)
 				if !answer.Success {
-					t.Fatalf("the next leader is answered %+v", answer)
+					t.Fatalf("response to the next leader: %+v, want success", answer)
 				}
 				for at := last + 1; at <= last+2; at++ {
 					var stored raft.Log
 					if err := f.memory.GetLog(at, &stored); err != nil || stored.Term != term+2 {
-						t.Errorf("entry %d is of term %d (%v), want the next leader's", at, stored.Term, err)
+						t.Errorf("entry %d has term %d (%v), want that of the next leader", at, stored.Term, err)
 					}
 				}
 				if first, _ := f.memory.FirstIndex(); first != last+1 {
-					t.Errorf("the log begins with %d; the snapshot ends with %d", first, last)
+					t.Errorf("the log begins with entry %d, but the snapshot ends with entry %d", first, last)
 				}
 				if at := f.raft.AppliedIndex(); at != last+1 {
-					t.Errorf("applied up to %d, want %d", at, last+1)
+					t.Errorf("applied up to entry %d, want %d", at, last+1)
 				}
-				// Who led before is refused as ever.
+				// The previous leader is still rejected.
 				if answer := f.sends(t, term+1, last, term, last, noop(last+1, term+1)); answer.Success {
-					t.Errorf("a leader of an earlier term is answered %+v", answer)
+					t.Errorf("response to a leader of an earlier term: %+v, want failure", answer)
 				}
 			})
 		})
 	}
 }
 
-// A leader says how far all is committed, and sends less: what the follower has behind that may be another leader's.
-// Raft applies it.
+// The leader's commit index is beyond the entries that it sends, and the follower has entries of another leader there.
+// Raft alone would apply those.
 func TestEntries_CommittedFurtherThanSent_NothingElseIsApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, last, term := alone(t)
 		if answer := f.sends(t, term+1, last, term, last, noop(last+1, term+1)); !answer.Success {
-			t.Fatalf("an entry that is never committed: %+v", answer)
+			t.Fatalf("response to an entry that is never committed: %+v, want success", answer)
 		}
 		if answer := f.sends(t, term+2, last, term, last+1); !answer.Success {
-			t.Fatalf("nothing but a sign of life: %+v", answer)
+			t.Fatalf("response to a heartbeat: %+v, want success", answer)
 		}
 		if at := f.raft.AppliedIndex(); at != last {
-			t.Errorf("applied up to %d, want %d: entry %d is not the leader's", at, last, last+1)
+			t.Errorf("applied up to entry %d, want %d: entry %d is not the leader's", at, last, last+1)
 		}
 		if answer := f.sends(t, term+2, last, term, last+1, noop(last+1, term+2)); !answer.Success {
-			t.Errorf("the leader's own entry: %+v", answer)
+			t.Errorf("response to the leader's own entry: %+v, want success", answer)
 		}
 		if at := f.raft.AppliedIndex(); at != last+1 {
-			t.Errorf("applied up to %d, want %d", at, last+1)
+			t.Errorf("applied up to entry %d, want %d", at, last+1)
 		}
 	})
 }
 
-// After a fault no call of the store returns. What stands before Raft must not wait for one, or the member never ends.
+// After a fault, calls of the store never return. The code in front of Raft must not wait for one, or the member could
+// not stop.
 func TestEntries_AfterAFault_HoldNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, last, term := alone(t)
-		f.guard.Fail(errors.New("the disk is gone"))
+		f.guard.Fail(errors.New("the disk failed"))
 		asked := make(chan raft.RPC, 1)
 		go func() {
 			asked <- f.transport.incoming.entries(raft.RPC{Command: &raft.AppendEntriesRequest{Term: term + 1, PrevLogEntry: last - 1, PrevLogTerm: term}})
@@ -129,7 +131,7 @@ func TestEntries_AfterAFault_HoldNothingUp(t *testing.T) {
 		select {
 		case <-asked:
 		case <-time.After(time.Minute):
-			t.Fatal("it waits")
+			t.Fatal("the request blocks after a fault")
 		}
 	})
 }

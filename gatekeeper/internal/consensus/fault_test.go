@@ -17,7 +17,7 @@ import (
 type disk struct {
 	*raft.InmemStore
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	write func() error
 	vote  func()
 }
@@ -58,7 +58,7 @@ func (d *disk) Set(key, value []byte) error {
 
 func (d *disk) StoreLog(log *raft.Log) error { return d.StoreLogs([]*raft.Log{log}) }
 
-// withDisk starts one member on a disk.
+// withDisk starts one member with its log on a disk.
 func withDisk(t *testing.T, write func() error) (*member, *disk) {
 	t.Helper()
 	members := memoryCluster(t, 1, nil)
@@ -93,25 +93,25 @@ func TestFault_StoreError_EndsTheLeadershipAndAcknowledgesNothing(t *testing.T) 
 		term := m.Term()
 		a := m.Append(entry(t, "x")).Wait()
 		if !errors.Is(a.Err, ErrUnknownOutcome) {
-			t.Errorf("append: %v, want %v", a.Err, ErrUnknownOutcome)
+			t.Errorf("Append: %v, want %v", a.Err, ErrUnknownOutcome)
 		}
 		if err := <-m.Fatal(); !strings.Contains(err.Error(), "no space left") {
-			t.Errorf("Fatal: %v", err)
+			t.Errorf("Fatal: got %v, want the disk's error", err)
 		}
 		synctest.Wait()
 		if events := len(m.leading.events); events != 2 {
-			t.Errorf("Leading was called %d times, want promoted and demoted", events)
+			t.Errorf("Leading was called %d times, want Promote and Demote", events)
 		}
 		if a := m.Append(entry(t, "y")).Wait(); !errors.Is(a.Err, ErrNotAppended) || !errors.Is(a.Err, ErrClosed) {
-			t.Errorf("append after the fault: %v", a.Err)
+			t.Errorf("Append after the fault: %v, want ErrNotAppended and ErrClosed", a.Err)
 		}
 		if err := m.Confirm(t.Context(), term, time.Now()); !errors.Is(err, ErrNotConfirmed) {
-			t.Errorf("Confirm after the fault: %v", err)
+			t.Errorf("Confirm after the fault = %v, want ErrNotConfirmed", err)
 		}
 		if err := m.Ready(); err == nil {
-			t.Error("ready after the fault")
+			t.Error("Ready() = nil after the fault")
 		}
-		pass(time.Minute) // Raft panics when it cannot store a term: it must not come so far
+		pass(time.Minute) // Raft panics when it cannot store a term, and must not get that far
 	})
 }
 
@@ -122,13 +122,13 @@ func TestFault_HangingStore_IsNoticed(t *testing.T) {
 		begun := time.Now()
 		p := m.Append(entry(t, "x"))
 		if err := <-m.Fatal(); !strings.Contains(err.Error(), "hangs") {
-			t.Errorf("Fatal: %v", err)
+			t.Errorf("Fatal: got %v, want an error about the hanging call", err)
 		}
 		if took := time.Since(begun); took != m.cfg.StoreTimeout {
-			t.Errorf("noticed after %v, want %v", took, m.cfg.StoreTimeout)
+			t.Errorf("the hanging call was noticed after %v, want %v", took, m.cfg.StoreTimeout)
 		}
 		if a := p.Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
-			t.Errorf("append: %v", a.Err)
+			t.Errorf("Append: %v, want ErrUnknownOutcome", a.Err)
 		}
 		close(back)
 		pass(time.Second)
@@ -153,10 +153,10 @@ func TestFault_MachineCannotApply_AppliesNothingMore(t *testing.T) {
 		members := memoryCluster(t, 1, func(_ int, cfg *Config) { cfg.Machine = faultyMachine{} })
 		m := leaderOf(t, members...)
 		if a := m.Append([]byte("x")).Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
-			t.Errorf("append: %v", a.Err)
+			t.Errorf("Append: %v, want ErrUnknownOutcome", a.Err)
 		}
 		if err := <-m.Fatal(); !strings.Contains(err.Error(), "unknown command") {
-			t.Errorf("Fatal: %v", err)
+			t.Errorf("Fatal: got %v, want an unknown command", err)
 		}
 	})
 }
@@ -172,7 +172,7 @@ func TestOpen_StoreFails_ReturnsTheError(t *testing.T) {
 	_, inner := raft.NewInmemTransport("gk1.test:7421")
 	err := n.start(s, inner, func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a })
 	if err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("open: %v", err)
+		t.Errorf("start() = %v, want the disk's error", err)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestTransferWatch_RefusalsThatNoTransferExplains_AreAFault(t *testing.T) {
 		w := &transferWatch{limit: 8 * time.Second, refused: newMetrics().transferRefused, fail: func(err error) { failed = err }}
 		w.saw(raft.ErrLeadershipTransferInProgress)
 		pass(time.Hour)
-		w.started() // another one
+		w.started() // another transfer
 		w.saw(raft.ErrLeadershipTransferInProgress)
 		pass(8 * time.Second)
 		w.saw(raft.ErrLeadershipTransferInProgress)
@@ -196,7 +196,7 @@ func TestTransferWatch_RefusalsThatNoTransferExplains_AreAFault(t *testing.T) {
 		}
 		w.saw(raft.ErrLeadershipTransferInProgress)
 		if failed == nil {
-			t.Error("refused for 9 s without a transfer, and no fault")
+			t.Error("refusals for 9 s without a transfer did not cause a fault")
 		}
 	})
 }
@@ -210,13 +210,13 @@ func TestSnapshotAlarm_SnapshotAfterSnapshot_RaisesIt(t *testing.T) {
 		a.progress("b", 0)  // heartbeats
 		a.progress("b", 50) // old entries
 		a.sending("c", 100)
-		a.progress("c", 101) // it caught up
+		a.progress("c", 101) // c caught up
 	}
 	if raised != 0 {
 		t.Error("the alarm was raised too early")
 	}
 	a.sending("b", 102)
 	if raised != 1 {
-		t.Errorf("the alarm was raised %d times", raised)
+		t.Errorf("the alarm was raised %d times, want 1", raised)
 	}
 }

@@ -27,18 +27,18 @@ func prepare(t *testing.T, dir string, cfg FolderConfig) *Folder {
 	return f
 }
 
-// refuse expects an error that says all of want.
+// refuse checks that PrepareFolder returns an error that contains all of want.
 func refuse(t *testing.T, dir string, cfg FolderConfig, want ...string) {
 	t.Helper()
 	cfg.Dir = dir
 	f, err := PrepareFolder(cfg)
 	if err == nil {
 		f.Close()
-		t.Fatalf("the folder was opened, want an error saying %q", want)
+		t.Fatalf("PrepareFolder succeeded, want an error that contains %q", want)
 	}
 	for _, w := range want {
 		if !strings.Contains(err.Error(), w) {
-			t.Errorf("the error %q does not say %q", err, w)
+			t.Errorf("got error %q, want it to contain %q", err, w)
 		}
 	}
 }
@@ -58,11 +58,11 @@ func TestFolder_SingleServer_DrawsAnIDAndKeepsIt(t *testing.T) {
 	f := prepare(t, dir, cfg)
 	id := f.ClusterID()
 	if id.Incarnation != 1 || id.Seed == 0 || f.HasState() {
-		t.Errorf("new folder: id %v, state %v", id, f.HasState())
+		t.Errorf("new directory: id %v, HasState %v", id, f.HasState())
 	}
 	f.Close()
 	if again := prepare(t, dir, cfg); again.ClusterID() != id {
-		t.Errorf("the id became %v, was %v", again.ClusterID(), id)
+		t.Errorf("ClusterID() = %v after reopening, want %v", again.ClusterID(), id)
 	}
 	if other := prepare(t, t.TempDir(), cfg); other.ClusterID() == id {
 		t.Error("two clusters drew the same id")
@@ -80,7 +80,7 @@ func TestFolder_OfSomebodyElse_IsRefusedNamingBoth(t *testing.T) {
 		id.String(), "0000000000000001.2")
 }
 
-// The list may name later members by then.
+// By then, the list may name later members.
 func TestFolder_ThatHasState_TakesTheListOfMembersForHistory(t *testing.T) {
 	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named}
 	dir := t.TempDir()
@@ -93,12 +93,12 @@ func TestFolder_ThatHasState_TakesTheListOfMembersForHistory(t *testing.T) {
 	}
 	f.Close()
 	cfg.Members = named[:2]
-	refuse(t, dir, cfg, "give it the same as before")
+	refuse(t, dir, cfg, "start it with the same settings as before")
 	if err := os.WriteFile(filepath.Join(dir, store.RaftFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if f := prepare(t, dir, cfg); f.ClusterID() != agreed {
-		t.Errorf("id %v, want %v", f.ClusterID(), agreed)
+		t.Errorf("ClusterID() = %v, want %v", f.ClusterID(), agreed)
 	}
 }
 
@@ -107,18 +107,18 @@ func TestFolder_Joiner_NeedsTheIDOnceAndNeverStartsACluster(t *testing.T) {
 	join := FolderConfig{MemberID: "gk4", ClusterName: "main", Join: true}
 	join.Dir = dir
 	if _, err := PrepareFolder(join); !errors.Is(err, ErrClusterIDNeeded) {
-		t.Fatalf("a joiner without the cluster's id: %v", err)
+		t.Fatalf("PrepareFolder of a joiner without the cluster's id = %v, want ErrClusterIDNeeded", err)
 	}
 	join.ClusterID = ClusterID{Seed: 7, Incarnation: 3}
 	prepare(t, dir, join).Close()
 	join.ClusterID = ClusterID{}
 	if f := prepare(t, dir, join); f.ClusterID() != (ClusterID{Seed: 7, Incarnation: 3}) {
-		t.Errorf("id %v", f.ClusterID())
+		t.Errorf("ClusterID() = %v, want the given id", f.ClusterID())
 	} else {
 		f.Close()
 	}
 	if f := prepare(t, dir, FolderConfig{MemberID: "gk4", ClusterName: "main"}); !f.file.Joiner {
-		t.Error("without Join the joiner would found another cluster under the cluster's id")
+		t.Error("a joiner restarted without Join is no longer a joiner, and could found another cluster under the same id")
 	}
 }
 
@@ -154,14 +154,14 @@ func TestFolder_PeerReturnsWithANewFolder_IsRefused(t *testing.T) {
 	f.Close()
 	f = prepare(t, dir, cfg)
 	if err := f.meet("gk2", "three", members); err == nil || !strings.Contains(err.Error(), "new id") {
-		t.Errorf("a peer that lost its data: %v", err)
+		t.Errorf("meet of a peer that lost its data = %v, want an error", err)
 	}
 	if err := f.meet("gk2", "one", members); err != nil {
 		t.Error(err)
 	}
-	// One that was removed is forgotten.
+	// A removed member is forgotten.
 	if err := f.meet("gk4", "four", []raft.Server{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk4"}}); err != nil || f.hasMet("gk3") || !f.hasMet("gk2") {
-		t.Errorf("met %v, %v", f.met, err)
+		t.Errorf("after meeting gk4: met %v, error %v", f.met, err)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestConfig_Advertise(t *testing.T) {
 	for _, tc := range []struct {
 		cfg  Config
 		addr addr
-		want string // or a part of the error
+		want string // or a substring of the error
 		fail bool
 	}{
 		{Config{}, "127.0.0.1:7421", "127.0.0.1:7421", false},
@@ -199,7 +199,7 @@ func TestConfig_Advertise(t *testing.T) {
 	} {
 		got, err := tc.cfg.advertise("gk1", tc.addr)
 		if tc.fail && (err == nil || !strings.Contains(err.Error(), tc.want)) || !tc.fail && (err != nil || got != tc.want) {
-			t.Errorf("advertise with %+v on %s: %q, %v, want %q", tc.cfg, tc.addr, got, err, tc.want)
+			t.Errorf("advertise with %+v on %s = %q, %v, want %q", tc.cfg, tc.addr, got, err, tc.want)
 		}
 	}
 }
@@ -209,8 +209,8 @@ type addr string
 func (addr) Network() string  { return "tcp" }
 func (a addr) String() string { return string(a) }
 
-// A bit that the disk flips is found, or changes nothing: a server with another folder's number or cluster's id would
-// wait for ever.
+// A flipped bit is detected or harmless. Otherwise a server with another directory's number or cluster's id would wait
+// forever.
 func TestFolder_BitFlips_AreFound(t *testing.T) {
 	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
 	dir := t.TempDir()
@@ -229,14 +229,14 @@ func TestFolder_BitFlips_AreFound(t *testing.T) {
 			}
 			defer f.Close()
 			if f.file != file || f.met["gk2"] != met["gk2"] {
-				t.Errorf("%s: the folder is %+v, %v", what, f.file, f.met)
+				t.Errorf("%s: the folder contains %+v, %v", what, f.file, f.met)
 			}
 		})
 	}
 	prepare(t, dir, cfg)
 }
 
-// A member that takes another id for the one that it holds would found a cluster that no other member holds.
+// A member that replaced its id would found a cluster that no other member agreed on.
 func TestFolder_BitFlipsInTheSeed_AreFound(t *testing.T) {
 	cfg := FolderConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "main", Members: named}
 	f := prepare(t, cfg.Dir, cfg)
@@ -252,13 +252,13 @@ func TestFolder_BitFlipsInTheSeed_AreFound(t *testing.T) {
 		}
 		defer f.Close()
 		if f.seed != seed {
-			t.Errorf("%s: the folder holds %+v", what, f.seed)
+			t.Errorf("%s: the seed is %+v", what, f.seed)
 		}
 	})
 	prepare(t, cfg.Dir, cfg)
 }
 
-// flipBits flips each bit of a file in turn, and leaves the file as it was.
+// flipBits flips the bits of a file one at a time, and then restores the file.
 func flipBits(t *testing.T, path string, flipped func(what string)) {
 	t.Helper()
 	whole, err := os.ReadFile(path)

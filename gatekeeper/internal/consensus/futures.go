@@ -5,7 +5,7 @@ import "sync"
 // futures counts the goroutines that wait for Raft. Raft completes every future that it has accepted, except those on
 // their way to the state machine when it shuts down. Node.Close therefore waits for these goroutines first.
 type futures struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	count  int
 	closed bool
 	idle   chan struct{} // closed when closed and count is 0

@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// wire is Raft's in-memory transport with a place to interfere. As Raft's network transport does, it gives heartbeats
-// to the handler for them.
+// wire is Raft's in-memory transport with hooks. Like Raft's network transport, it passes heartbeats to the heartbeat
+// handler.
 type wire struct {
 	*raft.InmemTransport
 	questions chan raft.RPC
@@ -29,9 +29,9 @@ type wire struct {
 	once      sync.Once
 
 	mu sync.Mutex // guards the hooks
-	// before runs before a question is sent; an error is its answer.
+	// before runs before a request is sent. If it returns an error, that is the result of the request.
 	before func(to raft.ServerID, question any) error
-	// after runs when an answer to AppendEntries has come, before its asker gets it.
+	// after runs when a response to AppendEntries has arrived, before the caller gets it.
 	after func(to raft.ServerID)
 }
 
@@ -47,7 +47,7 @@ func (w *wire) SetHeartbeatHandler(handle func(raft.RPC)) {
 		for {
 			select {
 			case rpc := <-w.InmemTransport.Consumer():
-				go func() { // as each connection has its goroutine
+				go func() { // like the goroutine of a connection
 					if isHeartbeat(rpc.Command) {
 						handle(rpc)
 						return
@@ -69,7 +69,7 @@ func (w *wire) Close() error {
 	return w.InmemTransport.Close()
 }
 
-// isHeartbeat tells what Raft's network transport takes for one.
+// isHeartbeat reports whether Raft's network transport would treat the request as a heartbeat.
 func isHeartbeat(question any) bool {
 	req, ok := question.(*raft.AppendEntriesRequest)
 	return ok && req.Term != 0 && len(req.Entries) == 0 && req.PrevLogEntry == 0 && req.PrevLogTerm == 0 && req.LeaderCommitIndex == 0
@@ -130,7 +130,7 @@ func (w *wire) TimeoutNow(id raft.ServerID, to raft.ServerAddress, req *raft.Tim
 	return w.InmemTransport.TimeoutNow(id, to, req, resp)
 }
 
-// recorder is a Leading that tells what it was told.
+// recorder is a Leading that records its calls.
 type recorder struct {
 	events  chan string
 	promote func(term uint64, done <-chan struct{})
@@ -146,21 +146,20 @@ func (r *recorder) Promote(term uint64, done <-chan struct{}) {
 }
 func (r *recorder) Demote(term uint64) { r.events <- fmt.Sprintf("demote %d", term) }
 
-// member is one server of a cluster in memory.
+// member is one server of an in-memory cluster.
 type member struct {
 	*Node
 	wire    *wire
 	leading *recorder
 	memory  *raft.InmemStore
-	disk    *disk // the way of log and votes to memory
+	disk    *disk // wraps memory, for the log and the votes
 	machine *fsm.Machine
 }
 
-// agreed is the id of the clusters of these tests, as if their members had agreed on it.
+// agreed is the cluster id in these tests, as if the members had agreed on it.
 var agreed = ClusterID{Seed: 7, Incarnation: 1}
 
-// memoryCluster starts a named set over wires in memory, the stores in memory too. adjust may change each member's
-// config.
+// memoryCluster starts a named set with in-memory transports and stores. adjust may change each member's config.
 func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*member {
 	t.Helper()
 	var set []Member
@@ -210,7 +209,7 @@ func closeNode(t *testing.T, n *Node) {
 	}
 }
 
-// until waits until cond holds. It polls, in test time when in a bubble.
+// until polls until cond holds. In a bubble, it polls in the bubble's time.
 func until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(30 * time.Second)
@@ -221,7 +220,7 @@ func until(t *testing.T, what string, cond func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			t.Fatalf("waited in vain: %s", what)
+			t.Fatalf("timed out waiting until %s", what)
 		}
 	}
 }
@@ -230,7 +229,7 @@ func until(t *testing.T, what string, cond func() bool) {
 func leaderOf(t *testing.T, members ...*member) *member {
 	t.Helper()
 	var leader *member
-	until(t, "a leader", func() bool {
+	until(t, "a leader is promoted", func() bool {
 		for _, m := range members {
 			if term, leads := leads(m.raft); leads && m.promoted.Load() == term {
 				leader = m
@@ -252,7 +251,7 @@ func others(members []*member, not *member) []*member {
 	return left
 }
 
-// entry is a log entry that the state machine accepts.
+// entry returns a log entry that the state machine accepts.
 func entry(t *testing.T, id string) []byte {
 	t.Helper()
 	b, err := fsm.Encode(1, []fsm.Command{fsm.RetireMember{ID: id}})
@@ -266,19 +265,19 @@ func mustAppend(t *testing.T, n *Node, id string) Appended {
 	t.Helper()
 	a := n.Append(entry(t, id)).Wait()
 	if a.Err != nil {
-		t.Fatalf("append on %s: %v", n.ID(), a.Err)
+		t.Fatalf("Append on %s: %v", n.ID(), a.Err)
 	}
 	return a
 }
 
-// faultyMachine is a machine that cannot apply.
+// faultyMachine is a machine whose Apply fails.
 type faultyMachine struct{ *fsm.Machine }
 
 func (faultyMachine) Apply(uint64, uint64, []byte) ([]fsm.Result, error) {
 	return nil, errors.New("unknown command")
 }
 
-// guardedMemory is what store.Open gives, on stores in memory.
+// guardedMemory returns in-memory stores with the same guards as those of store.Open.
 func (m *member) guardedMemory(s *raft.InmemStore) stores {
 	log := store.NewLog(s, m.guard)
 	return stores{
@@ -289,7 +288,7 @@ func (m *member) guardedMemory(s *raft.InmemStore) stores {
 	}
 }
 
-// countWarnings is a logger that counts what is worth a warning.
+// countWarnings returns a logger that counts warnings and errors.
 func countWarnings(n *int) *slog.Logger { return slog.New(counter{n}) }
 
 type counter struct{ n *int }
@@ -299,7 +298,7 @@ func (c counter) Handle(context.Context, slog.Record) error    { *c.n++; return 
 func (c counter) WithAttrs([]slog.Attr) slog.Handler           { return c }
 func (c counter) WithGroup(string) slog.Handler                { return c }
 
-// newPeerLayer answers on a listener as the member whose folder it is.
+// newPeerLayer returns a layer that answers on listener as the member to which the directory belongs.
 func newPeerLayer(f *Folder, listener net.Listener) *peer.Layer {
 	return peer.New(peer.Config{
 		Cluster: f.ClusterID().String(), ID: f.MemberID(), Folder: f.file.Folder, Listener: listener, Logger: slog.New(slog.DiscardHandler),

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// node is a structure that knows how to be read, as Raft itself is.
+// node is a structure with a String method, like Raft itself.
 type node struct{ Secrets []int }
 
 func (*node) String() string { return "Node at gk1.test:7421 [Leader]" }
@@ -40,7 +40,7 @@ func TestRaftLogger_WholeStructures_AreReadableInJSON(t *testing.T) {
 		"term":    7.0, "took": float64(time.Second), "error": "the disk is full", "nothing": nil,
 	} {
 		if got[key] != want {
-			t.Errorf("%s is %v, want %v", key, got[key], want)
+			t.Errorf("%s = %v, want %v", key, got[key], want)
 		}
 	}
 }

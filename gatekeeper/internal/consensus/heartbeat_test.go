@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// stall holds up what a member writes to its log until the returned function is called.
+// stall blocks the member's writes to its log until the returned function is called.
 func (m *member) stall(t *testing.T) (end func()) {
 	stalled := make(chan struct{})
 	m.disk.set(func() error { <-stalled; return nil })
@@ -26,8 +26,8 @@ func (m *member) stall(t *testing.T) (end func()) {
 	return end
 }
 
-// A leader that steps down because the disks of its followers stall leaves a cluster without a leader in which nobody
-// is missing.
+// If a leader stepped down because the disks of its followers stall, the cluster would lose its leader although no
+// member is down.
 func TestHeartbeat_DisksOfAllFollowersStall_LeaderGoesOnAndConfirms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -35,7 +35,7 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderGoesOnAndConfirms(t *testing.T
 		term := leader.Term()
 		mustAppend(t, leader.Node, "before")
 		for _, f := range others(members, leader) {
-			until(t, "all have applied it", func() bool { return f.raft.AppliedIndex() == leader.raft.AppliedIndex() })
+			until(t, "all followers have applied the entry", func() bool { return f.raft.AppliedIndex() == leader.raft.AppliedIndex() })
 		}
 		var ends []func()
 		for _, f := range others(members, leader) {
@@ -43,34 +43,34 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderGoesOnAndConfirms(t *testing.T
 		}
 		late := leader.Append(entry(t, "late"))
 		committed := leader.raft.CommitIndex()
-		lasts := leader.cfg.StoreTimeout - time.Second // the longest that is no fault
+		lasts := leader.cfg.StoreTimeout - time.Second // the longest time that is not a fault
 		for begun := time.Now(); time.Since(begun) < lasts; pass(10 * time.Millisecond) {
 			asked := time.Now()
 			if err := leader.Confirm(t.Context(), term, asked); err != nil {
 				t.Fatalf("Confirm, %v into the stall: %v", time.Since(begun), err)
 			}
-			if took := time.Since(asked); took > 0 { // nothing takes time here but waiting
+			if took := time.Since(asked); took > 0 { // in the bubble, only waiting takes time
 				t.Fatalf("Confirm took %v, %v into the stall", took, time.Since(begun))
 			}
 		}
 		if leader.raft.CommitIndex() != committed {
-			t.Error("no disk has stalled")
+			t.Error("the disks did not stall")
 		}
 		for _, end := range ends {
 			end()
 		}
 		if a := late.Wait(); a.Err != nil {
-			t.Errorf("what was appended before the stall: %v", a.Err)
+			t.Errorf("the entry appended before the stall: %v", a.Err)
 		}
 		pass(time.Minute)
 		if now, leads := leads(leader.raft); !leads || now != term {
-			t.Errorf("after the stall the leader of term %d is at term %d, leads: %v", term, now, leads)
+			t.Errorf("after the stall the leader of term %d is in term %d, leads: %v", term, now, leads)
 		}
 	})
 }
 
-// When a leader has trouble with its own disk, its questions to Raft wait. Those that Raft asks anyway settle who
-// waits.
+// When the leader's own disk stalls, the confirmer's requests to Raft wait. Raft's regular heartbeats then serve the
+// waiters.
 func TestHeartbeat_DiskOfTheLeaderStalls_ItGoesOnAndConfirms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -90,20 +90,20 @@ func TestHeartbeat_DiskOfTheLeaderStalls_ItGoesOnAndConfirms(t *testing.T) {
 			}
 		}
 		if leader.raft.CommitIndex() != committed {
-			t.Error("no disk has stalled")
+			t.Error("the disk did not stall")
 		}
 		end()
 		if a := late.Wait(); a.Err != nil {
-			t.Errorf("what was appended before the stall: %v", a.Err)
+			t.Errorf("the entry appended before the stall: %v", a.Err)
 		}
 		if now, leads := leads(leader.raft); !leads || now != term {
-			t.Errorf("after the stall the leader of term %d is at term %d, leads: %v", term, now, leads)
+			t.Errorf("after the stall the leader of term %d is in term %d, leads: %v", term, now, leads)
 		}
 	})
 }
 
-// While a leader cannot send entries, as when it backs off or is busy with a snapshot, heartbeats are all that a
-// follower hears: Raft's main loop must hear enough of them.
+// While a leader cannot send entries, because it backs off or sends a snapshot, a follower receives only heartbeats.
+// Raft's main loop must see enough of them.
 func TestHeartbeat_NothingElseComes_NobodyStands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -119,21 +119,21 @@ func TestHeartbeat_NothingElseComes_NobodyStands(t *testing.T) {
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); pass(50 * time.Millisecond) {
 			for _, f := range others(members, leader) {
 				heartbeat := f.cfg.Timeouts.Heartbeat
-				// At most a fifth of the timeout lies between two heartbeats, and one that comes within a fiftieth is
+				// Two heartbeats are at most a fifth of the timeout apart, and one within a fiftieth of the previous is
 				// not passed on.
 				if silent := time.Since(f.raft.LastContact()); silent > heartbeat/5+heartbeat/50 {
-					t.Fatalf("%s has heard of no leader for %v", f.ID(), silent)
+					t.Fatalf("%s has not heard from a leader for %v", f.ID(), silent)
 				}
 			}
 		}
 		if now, leads := leads(leader.raft); !leads || now != term {
-			t.Errorf("the leader of term %d is at term %d, leads: %v", term, now, leads)
+			t.Errorf("the leader of term %d is in term %d, leads: %v", term, now, leads)
 		}
 	})
 }
 
-// ask puts a heartbeat to the member beside its transport, and returns its answer; none when only Raft's main loop,
-// which stalls, could give one.
+// ask sends a heartbeat to the member, bypassing its transport, and returns the response. It returns nil if only Raft's
+// main loop, which stalls, could respond.
 func (m *member) ask(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse {
 	answer := make(chan raft.RPCResponse, 1)
 	go m.transport.incoming.heartbeat(raft.RPC{Command: &req, RespChan: answer})
@@ -147,15 +147,15 @@ func (m *member) ask(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse 
 	}
 }
 
-// Success without Raft's main loop says: I follow you in this term. A server that is not the leader that the member
-// follows, in its current term, does not get it.
+// A success without Raft's main loop means: I follow you in this term. Only the leader that the member follows, in its
+// current term, may get it.
 func TestHeartbeat_NotTheLeaderThatIsFollowed_IsLeftToRaft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
 		mustAppend(t, leader.Node, "before")
 		follower, other := others(members, leader)[0], others(members, leader)[1]
-		until(t, "the follower has it", func() bool { return follower.raft.AppliedIndex() == leader.raft.AppliedIndex() })
+		until(t, "the follower has applied the entry", func() bool { return follower.raft.AppliedIndex() == leader.raft.AppliedIndex() })
 		right := raft.AppendEntriesRequest{
 			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
 		}
@@ -171,21 +171,21 @@ func TestHeartbeat_NotTheLeaderThatIsFollowed_IsLeftToRaft(t *testing.T) {
 		leader.Append(entry(t, "stalls"))
 		synctest.Wait()
 		if a := follower.ask(right); a == nil || !a.Success || a.Term != right.Term || string(a.ID) != string(follower.id) {
-			t.Errorf("the leader gets %+v while the disk stalls", a)
+			t.Errorf("the leader gets %+v while the disk stalls, want success", a)
 		}
 		for name, req := range wrong {
 			if a := follower.ask(req); a != nil {
-				t.Errorf("%s gets %+v beside the main loop", name, a)
+				t.Errorf("%s gets %+v without the main loop, want no response", name, a)
 			}
 		}
 		end()
 		synctest.Wait()
-		until(t, "Raft has dealt with the later term", func() bool { return follower.raft.CurrentTerm() == later.Term })
+		until(t, "Raft has processed the later term", func() bool { return follower.raft.CurrentTerm() == later.Term })
 	})
 }
 
-// The proof that an answer beside the main loop counts rests on the order in which Raft votes: first it stores the term
-// and goes by it, then it stores the vote.
+// A response without the main loop may count because of the order in which Raft votes: it stores and adopts the term
+// first, and stores the vote afterwards.
 func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -193,7 +193,7 @@ func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 		mustAppend(t, leader.Node, "before")
 		voter, candidate := others(members, leader)[0], others(members, leader)[1]
 		for _, f := range []*member{voter, candidate} {
-			until(t, "all have it", func() bool { return f.raft.AppliedIndex() == leader.raft.AppliedIndex() })
+			until(t, "all members have applied the entry", func() bool { return f.raft.AppliedIndex() == leader.raft.AppliedIndex() })
 		}
 		old := raft.AppendEntriesRequest{
 			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
@@ -211,18 +211,18 @@ func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 		select {
 		case <-voting:
 		case <-time.After(10 * time.Second):
-			t.Fatal("no vote is given")
+			t.Fatal("no vote was stored")
 		}
 		if term := voter.raft.CurrentTerm(); term != old.Term+1 {
-			t.Errorf("a vote for term %d is stored at term %d", old.Term+1, term)
+			t.Errorf("a vote for term %d is stored in term %d", old.Term+1, term)
 		}
 		if a := voter.ask(old); a != nil {
-			t.Errorf("the old leader gets %+v", a)
+			t.Errorf("the old leader gets %+v, want no response", a)
 		}
 	})
 }
 
-// What stands for election, or leads, follows nobody.
+// A candidate or a leader follows no leader.
 func TestHeartbeat_NoFollower_IsLeftToRaft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -234,18 +234,18 @@ func TestHeartbeat_NoFollower_IsLeftToRaft(t *testing.T) {
 			t.Error("a leader follows itself")
 		}
 		follower := others(members, leader)[0]
-		until(t, "it follows", func() bool { return follower.transport.incoming.follows(&own) })
+		until(t, "the follower follows the leader", func() bool { return follower.transport.incoming.follows(&own) })
 		for _, m := range members {
 			m.wire.set(func(raft.ServerID, any) error { return errCut }, nil)
 		}
-		until(t, "the follower stands", func() bool { return follower.raft.State() == raft.Candidate })
+		until(t, "the follower becomes a candidate", func() bool { return follower.raft.State() == raft.Candidate })
 		if follower.raft.CurrentTerm() == own.Term && follower.transport.incoming.follows(&own) {
-			t.Error("a candidate follows the leader whom it wants to replace")
+			t.Error("a candidate still follows the leader that it wants to replace")
 		}
 	})
 }
 
-// A fault need not stop Raft's main loop: the member is silent all the same.
+// A fault need not block Raft's main loop, but the member must be silent anyway.
 func TestHeartbeat_FaultBesideTheMainLoop_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -254,17 +254,17 @@ func TestHeartbeat_FaultBesideTheMainLoop_IsRefused(t *testing.T) {
 		right := raft.AppendEntriesRequest{
 			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
 		}
-		until(t, "it follows", func() bool { a := follower.ask(right); return a != nil && a.Success })
-		follower.guard.Fail(errors.New("what was read is not what was written"))
+		until(t, "the follower follows the leader", func() bool { a := follower.ask(right); return a != nil && a.Success })
+		follower.guard.Fail(errors.New("the data read differs from the data written"))
 		answer := make(chan raft.RPCResponse, 1)
 		follower.transport.incoming.heartbeat(raft.RPC{Command: &right, RespChan: answer})
 		if a := <-answer; !errors.Is(a.Error, errFaulty) {
-			t.Errorf("a member with a fault answers %+v", a)
+			t.Errorf("a member with a fault responds with %+v, want errFaulty", a)
 		}
 	})
 }
 
-// A member with a fault is to be missed by its leader.
+// The leader must notice that a member with a fault is silent.
 func TestHeartbeat_Fault_IsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.StoreTimeout = 5 * time.Second })
@@ -273,18 +273,18 @@ func TestHeartbeat_Fault_IsNotAnswered(t *testing.T) {
 		right := raft.AppendEntriesRequest{
 			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
 		}
-		until(t, "it follows", func() bool { return follower.transport.incoming.follows(&right) })
+		until(t, "the follower follows the leader", func() bool { return follower.transport.incoming.follows(&right) })
 		for _, f := range others(members, leader) {
 			f.stall(t)
 		}
 		begun := time.Now()
 		leader.Append(entry(t, "late"))
-		until(t, "the leader misses them", func() bool { _, leads := leads(leader.raft); return !leads })
+		until(t, "the leader steps down", func() bool { _, leads := leads(leader.raft); return !leads })
 		if a := follower.ask(right); a != nil {
-			t.Errorf("a member with a fault answers %+v", a)
+			t.Errorf("a member with a fault responds with %+v, want no response", a)
 		}
 		if took, least := time.Since(begun), 5*time.Second; took < least || took > least+2*leader.cfg.Timeouts.Heartbeat {
-			t.Errorf("it stepped down after %v", took)
+			t.Errorf("the leader stepped down after %v, want about %v", took, least)
 		}
 	})
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A leader sends a snapshot, and again when the answer was late. Meanwhile the follower has gone on, and cut its log
-// behind its own snapshot: Raft would go back, and panic for want of an entry.
+// A leader sends a snapshot again because the first response was late. Meanwhile the follower has applied more entries
+// and trimmed its log after its own snapshot. Raft would revert to the old snapshot and panic because an entry is
+// missing.
 func TestIncoming_SnapshotThatComesLate_TakesNothingBack(t *testing.T) {
 	members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.TrailingLogs = 1 })
 	leader := leaderOf(t, members...)
@@ -34,7 +35,7 @@ func TestIncoming_SnapshotThatComesLate_TakesNothingBack(t *testing.T) {
 	for i := range 5 {
 		last = mustAppend(t, leader.Node, fmt.Sprintf("new%d", i))
 	}
-	until(t, "the follower has applied all", func() bool { return follower.raft.AppliedIndex() >= last.Index })
+	until(t, "the follower has applied all entries", func() bool { return follower.raft.AppliedIndex() >= last.Index })
 	if err := follower.raft.Snapshot().Error(); err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +55,14 @@ func TestIncoming_SnapshotThatComesLate_TakesNothingBack(t *testing.T) {
 	}
 	term := leader.raft.CurrentTerm()
 	if answer := send(term); !answer.Success || answer.Term != term {
-		t.Errorf("the follower answers %+v to a snapshot of what it has", answer)
+		t.Errorf("response to a snapshot that the follower already has: %+v, want success in the current term", answer)
 	}
 	if answer := send(term - 1); answer.Success || answer.Term != term {
-		t.Errorf("the follower answers %+v to a leader of an earlier term", answer)
+		t.Errorf("response to a leader of an earlier term: %+v, want failure in the current term", answer)
 	}
 	if at := follower.raft.AppliedIndex(); at < last.Index {
-		t.Errorf("the follower went back from %d to %d", last.Index, at)
+		t.Errorf("the follower reverted from entry %d to %d", last.Index, at)
 	}
 	last = mustAppend(t, leader.Node, "afterwards")
-	until(t, "the follower goes on", func() bool { return follower.raft.AppliedIndex() >= last.Index })
+	until(t, "the follower applies new entries", func() bool { return follower.raft.AppliedIndex() >= last.Index })
 }

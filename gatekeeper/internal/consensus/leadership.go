@@ -13,7 +13,7 @@ type epoch struct {
 	term uint64
 	over chan struct{} // closed when the epoch is over
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	pending map[*Pending]struct{}
 	ended   bool
 	toVote  map[raft.ServerID]bool // non-voters to promote to voters

@@ -22,12 +22,12 @@ func (r *recorder) expect(t *testing.T, want ...string) {
 				t.Fatalf("Leading got %q, want %q", got, w)
 			}
 		default:
-			t.Fatalf("Leading heard nothing, want %q", w)
+			t.Fatalf("Leading was not called, want %q", w)
 		}
 	}
 	select {
 	case got := <-r.events:
-		t.Fatalf("Leading got %q too", got)
+		t.Fatalf("Leading also got %q", got)
 	default:
 	}
 }
@@ -44,7 +44,7 @@ func TestLead_PromotedAfterTheBarrierAndDemotedAtTheEnd(t *testing.T) {
 			applied = next.machine.State().Index()
 			select {
 			case <-done:
-				t.Error("done is closed while the leadership lasts")
+				t.Error("done is closed during the leadership")
 			default:
 			}
 		}
@@ -55,7 +55,7 @@ func TestLead_PromotedAfterTheBarrierAndDemotedAtTheEnd(t *testing.T) {
 		old.leading.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term))
 		next.leading.expect(t, fmt.Sprint("promote ", next.Term()))
 		if applied < a.Index {
-			t.Errorf("promoted with entries applied up to %d, committed were %d", applied, a.Index)
+			t.Errorf("promoted with entries applied up to %d, but %d was committed", applied, a.Index)
 		}
 	})
 }
@@ -90,28 +90,28 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
 			if err := other.Transfer(t.Context(), leader.ID()); err != nil {
 				t.Fatal(err)
 			}
-			until(t, "the leadership is back", func() bool { term, leads := leads(leader.raft); return leads && term > was })
+			until(t, "the leadership is regained", func() bool { term, leads := leads(leader.raft); return leads && term > was })
 			return leader.Term()
 		}
 		firstOver := ended
 		first := back()
 		synctest.Wait()
 		leader.leading.expect(t, fmt.Sprint("promote ", first))
-		// It is lost, and Promote has not returned. Nothing may be appended for it any more.
+		// The leadership is lost, and Promote has not returned. No more entries may be appended in it.
 		if err := leader.raft.LeadershipTransferToServer(other.id, other.address).Error(); err != nil {
 			t.Fatal(err)
 		}
 		<-firstOver
 		leaderOf(t, other)
 		if a := leader.Append(entry(t, "late")).Wait(); !errors.Is(a.Err, ErrNotAppended) {
-			t.Errorf("append between two leaderships: %v", a.Err)
+			t.Errorf("Append between two leaderships: %v, want ErrNotAppended", a.Err)
 		}
 		second := back()
 		if err := leader.Confirm(t.Context(), first, time.Now()); !errors.Is(err, ErrNotConfirmed) {
-			t.Errorf("Confirm of the first leadership in the second: %v", err)
+			t.Errorf("Confirm of the first leadership in the second = %v, want ErrNotConfirmed", err)
 		}
 		if err := leader.Confirm(t.Context(), second, time.Now()); !errors.Is(err, ErrNotConfirmed) {
-			t.Errorf("Confirm before promotion: %v", err)
+			t.Errorf("Confirm before the promotion = %v, want ErrNotConfirmed", err)
 		}
 		proceed()
 		leaderOf(t, leader)
@@ -119,7 +119,7 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
 	})
 }
 
-// depose lets m hear from a leader of a later term, who then is silent.
+// depose sends m a message of a leader of a later term, which then stays silent.
 func depose(t *testing.T, m *member, term uint64) {
 	t.Helper()
 	_, stranger := raft.NewInmemTransport("stranger.test:1")
@@ -139,7 +139,7 @@ func TestLead_DeposedAndElectedAgainAlone_AreTwoLeaderships(t *testing.T) {
 		leader := leaderOf(t, members...)
 		term := leader.Term()
 		depose(t, leader, term+5)
-		until(t, "it leads again", func() bool { return leader.promoted.Load() > term+5 })
+		until(t, "the member leads again", func() bool { return leader.promoted.Load() > term+5 })
 		leader.leading.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term), fmt.Sprint("promote ", leader.Term()))
 	})
 }
@@ -160,15 +160,15 @@ func TestReady_FollowerAndLeader(t *testing.T) {
 		}, nil)
 		pass(5 * time.Second)
 		if err := follower.Ready(); err == nil {
-			t.Error("a follower that hears nothing is ready")
+			t.Error("Ready() = nil on a follower that hears no leader")
 		}
 		if err := leader.Ready(); err != nil {
-			t.Errorf("the leader: %v", err)
+			t.Errorf("Ready() on the leader = %v, want nil", err)
 		}
 	})
 }
 
-// source is a Raft as the watcher sees it.
+// source is Raft as the watcher sees it.
 type source struct {
 	fakeRaft
 	ch chan bool
@@ -184,37 +184,37 @@ func TestWatch_LossSkippedByTheChannel_TermTells(t *testing.T) {
 		epochs := make(chan *epoch, 1)
 		go watchLeadership(ctx, s, epochs, (*epoch).end)
 		first := <-epochs
-		s.ch <- true // late, of the election that is known
+		s.ch <- true // a late notification of the known election
 		synctest.Wait()
 		select {
 		case <-first.over:
-			t.Fatal("the epoch ended without cause")
+			t.Fatal("the epoch ended although the term is unchanged")
 		default:
 		}
 		s.set(func(r *fakeRaft) { r.term = 7 })
-		s.ch <- true // "lost" was overwritten
+		s.ch <- true // the "lost" notification was overwritten
 		<-first.over
 		if second := <-epochs; first.term != 5 || second.term != 7 {
-			t.Errorf("epochs %d and %d", first.term, second.term)
+			t.Errorf("the epochs have terms %d and %d, want 5 and 7", first.term, second.term)
 		}
 		s.set(func(r *fakeRaft) { r.term = 9 })
 		s.ch <- true
 		synctest.Wait()
 		s.set(func(r *fakeRaft) { r.term = 11 })
-		s.ch <- true // before anybody took the epoch of 9
+		s.ch <- true // before the epoch of term 9 was received
 		synctest.Wait()
 		if third := <-epochs; third.term != 11 {
-			t.Errorf("epoch %d, want the newest", third.term)
+			t.Errorf("the epoch has term %d, want 11, the newest", third.term)
 		}
 		cancel()
 		if _, more := <-epochs; more {
-			t.Error("an epoch after the end")
+			t.Error("there is an epoch after the end")
 		}
 	})
 }
 
-// stuckTransfer makes leader start a transfer that does not end before release is called: what hashicorp/raft issue 696
-// can do for ever.
+// stuckTransfer makes leader start a transfer that does not end until release is called. hashicorp/raft issue 696 can
+// have the same effect forever.
 func stuckTransfer(t *testing.T, leader *member, to *member) (release func()) {
 	t.Helper()
 	stuck := make(chan struct{})
@@ -228,7 +228,7 @@ func stuckTransfer(t *testing.T, leader *member, to *member) (release func()) {
 		return nil
 	}, nil)
 	if err := leader.Transfer(t.Context(), to.ID()); err == nil {
-		t.Fatal("the transfer succeeded")
+		t.Fatal("the transfer succeeded, want an error")
 	}
 	return release
 }
@@ -239,17 +239,17 @@ func TestLead_BarrierRefused_IsNotPromoted(t *testing.T) {
 		leader := leaderOf(t, members...)
 		rest := others(members, leader)
 		release := stuckTransfer(t, leader, rest[0])
-		for _, m := range rest { // nobody else stands for election
+		for _, m := range rest { // the other members must not start an election
 			m.wire.set(func(raft.ServerID, any) error { return errCut }, nil)
 		}
 		term := leader.Term()
 		depose(t, leader, term+5)
-		until(t, "it is elected again", func() bool { got, leads := leads(leader.raft); return leads && got > term+5 })
+		until(t, "the member is elected again", func() bool { got, leads := leads(leader.raft); return leads && got > term+5 })
 		pass(time.Second)
 		again := leader.Term()
 		leader.leading.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term))
 		if err := leader.Ready(); err == nil {
-			t.Error("ready before promotion")
+			t.Error("Ready() = nil before the promotion")
 		}
 		release()
 		leaderOf(t, leader)
@@ -265,12 +265,12 @@ func TestFault_TransferThatNeverEnds_IsNoticed(t *testing.T) {
 		begun := time.Now()
 		for leader.guard.Err() == nil {
 			if a := leader.Append(entry(t, "x")).Wait(); !errors.Is(a.Err, ErrNotAppended) {
-				t.Fatalf("append: %v", a.Err)
+				t.Fatalf("Append: %v, want ErrNotAppended", a.Err)
 			}
 			pass(100 * time.Millisecond)
 		}
 		if took := time.Since(begun); took < 4*time.Second || took > 10*time.Second {
-			t.Errorf("noticed after %v", took)
+			t.Errorf("the stuck transfer was noticed after %v, want 4 s to 10 s", took)
 		}
 		leaderOf(t, others(members, leader)...)
 	})

@@ -19,9 +19,9 @@ func TestAddMember_Unreachable_StaysWithoutAVote(t *testing.T) {
 		pass(time.Minute)
 		members, err := leader.Members()
 		if err != nil || len(members) != 2 || members[1].Voter {
-			t.Errorf("members %+v, %v", members, err)
+			t.Errorf("members %+v, %v, want gk2 as a non-voter", members, err)
 		}
-		mustAppend(t, leader.Node, "x") // with two voters it could not
+		mustAppend(t, leader.Node, "x") // would fail if gk2 had a vote
 		if _, err := leader.RemoveMember(t.Context(), "gk2", false); err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestAddMember_RetiredID_IsRefused(t *testing.T) {
 			cfg.Retired = func(id string) bool { return id == "gk2" }
 		})...)
 		if err := leader.AddMember(t.Context(), Addition{ID: "gk2", PeerAddress: "gk2.test:7421"}); !errors.Is(err, ErrMemberRetired) {
-			t.Errorf("add a retired member: %v", err)
+			t.Errorf("AddMember of a retired member = %v, want ErrMemberRetired", err)
 		}
 	})
 }
@@ -45,13 +45,13 @@ func TestAddMember_LeaderCutOff_EndsAsUnknown(t *testing.T) {
 		leader := leaderOf(t, members...)
 		cutOff(leader, others(members, leader), nil)
 		if err := leader.AddMember(t.Context(), Addition{ID: "gk9", PeerAddress: "gk9.test:7421"}); !errors.Is(err, ErrUnknownOutcome) {
-			t.Errorf("add on a leader without a majority: %v", err)
+			t.Errorf("AddMember on a leader without a majority = %v, want ErrUnknownOutcome", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		var notLeader *NotLeaderError
 		if err := leader.AddMember(ctx, Addition{ID: "gk9", PeerAddress: "gk9.test:7421"}); !errors.As(err, &notLeader) && !errors.Is(err, context.Canceled) {
-			t.Errorf("add on a deposed leader: %v", err)
+			t.Errorf("AddMember on a deposed leader = %v, want a NotLeaderError", err)
 		}
 	})
 }
@@ -72,7 +72,7 @@ func TestOpen_AddressOfAnotherMember_IsRefused(t *testing.T) {
 	_, err = Open(Config{Folder: folder, Machine: fsm.New(folder.ClusterID().String()), PeerListener: other, Timeouts: steady})
 	taken, ok := errors.AsType[*AddressTakenError](err)
 	if !ok || taken.Member != "gk2" || taken.Address != other.Addr().String() {
-		t.Fatalf("Open = %v, want an AddressTakenError that names gk2 at %s", err, other.Addr())
+		t.Fatalf("Open() = %v, want an AddressTakenError that names gk2 at %s", err, other.Addr())
 	}
 	if err := folder.Close(); err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ type Memory struct {
 	log       Disk
 	snapshots raft.SnapshotStore
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	used  bool
 	files map[string][]byte
 }

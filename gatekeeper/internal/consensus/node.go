@@ -49,7 +49,7 @@ type Node struct {
 
 	layer *peer.Layer // nil in tests without a network
 
-	mu         sync.Mutex        // guards what follows
+	mu         sync.Mutex        // guards the fields below
 	apiAddress map[string]string // API address by member, as last stated
 	levels     map[string]uint32 // feature level by member, as last stated
 	clocks     map[string]sample // clock reading by member, from when it was last dialed

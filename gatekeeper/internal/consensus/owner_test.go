@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// another is a user who is not root.
+// another is a user other than root.
 var another = owner{uid: 65534, gid: 65534}
 
 func requireRoot(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give files away")
+		t.Skip("requires root to change the owner of files")
 	}
 }
 
-// owned expects that all below dir belongs to its owner.
+// owned checks that all files in dir belong to want.
 func owned(t *testing.T, dir string, want owner) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -56,7 +56,7 @@ func give(t *testing.T, dir string, to owner) {
 
 func TestFound_ByRoot_FilesBelongToTheOwnerOfTheFolder(t *testing.T) {
 	requireRoot(t)
-	for name, inside := range map[string]string{"the folder is there": ".", "it is made": "a/b"} {
+	for name, inside := range map[string]string{"existing": ".", "new": "a/b"} {
 		t.Run(name, func(t *testing.T) {
 			for _, kind := range []LogStore{LogStoreBolt, LogStoreWAL} {
 				outer := t.TempDir()
@@ -81,7 +81,7 @@ func TestLeaveAdminRequest_ByRoot_BelongsToTheOwnerOfTheFolder(t *testing.T) {
 	owned(t, dir, another)
 }
 
-// The old files come from an archive, and stay in the folder under other names.
+// The old files come from an archive, and stay in the directory under other names.
 func TestConvertFolder_ByRoot_FilesBelongToTheOwnerOfTheFolder(t *testing.T) {
 	requireRoot(t)
 	archive := filepath.Join("..", "..", "..", "cmd", "gatekeeperd", "testdata", "old-folder.tar.gz")
@@ -91,7 +91,7 @@ func TestConvertFolder_ByRoot_FilesBelongToTheOwnerOfTheFolder(t *testing.T) {
 	}
 	give(t, dir, another)
 	if kept, err := ConvertFolder(dir, newMachine); err != nil || len(kept) == 0 {
-		t.Fatalf("kept %q, %v", kept, err)
+		t.Fatalf("ConvertFolder() = %q, %v, want the old files", kept, err)
 	}
 	owned(t, dir, another)
 }
@@ -124,13 +124,13 @@ func TestWithOwner_FileOfAnother_SaysWhoseItIsAndWhatToDo(t *testing.T) {
 		}
 		give(t, path, another)
 	} else {
-		path = "/" // which belongs to root
+		path = "/" // belongs to root
 	}
 	f := &Folder{dir: "/data"}
 	err := f.withOwner(&fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission})
 	for _, want := range []string{path + " belongs to ", "the server runs as " + self.name(), "chown -R " + self.name() + " /data"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error %q does not say %q", err, want)
+			t.Errorf("got error %q, want it to contain %q", err, want)
 		}
 	}
 }

@@ -16,13 +16,13 @@ import (
 
 func newMachine(clusterID string) Machine { return fsm.New(clusterID) }
 
-// found makes a folder that begins with a snapshot of entry 10, and adds one of each other index.
+// found creates a data directory that begins with a snapshot of entry 10, and adds snapshots of the other indexes.
 func found(t *testing.T, more ...uint64) (dir string) {
 	t.Helper()
 	return foundIn(t, "", more...)
 }
 
-// foundIn is found with a log store.
+// foundIn is like found, with the given log store.
 func foundIn(t *testing.T, kind LogStore, more ...uint64) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data")
@@ -30,7 +30,7 @@ func foundIn(t *testing.T, kind LogStore, more ...uint64) (dir string) {
 	return dir
 }
 
-// foundAt is foundIn the folder dir.
+// foundAt is like foundIn, in the directory dir.
 func foundAt(t *testing.T, dir string, kind LogStore, more ...uint64) {
 	t.Helper()
 	id := ClusterID{Seed: 7, Incarnation: 2}
@@ -58,17 +58,17 @@ func TestReadFolder_Snapshots_TakesTheNewestAndItsMembers(t *testing.T) {
 	}
 	defer r.Close()
 	if r.LastIndex != 20 || r.LastTerm != 4 || r.Term != 5 || len(r.Members) != 2 || r.MemberID != "gk4" || r.State.ClusterID() != "0000000000000007.2" {
-		t.Errorf("read %+v", r)
+		t.Errorf("read %+v, want the newest snapshot, with its term, members and state", r)
 	}
 }
 
-// Falling back on an older snapshot would lose what is between them without a word.
+// Falling back to an older snapshot would silently lose the entries in between.
 func TestReadFolder_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 	for _, file := range []string{"state.bin", "meta.json"} {
 		dir := found(t, 20)
 		newest, err := filepath.Glob(filepath.Join(dir, "snapshots", "4-20-*", file))
 		if err != nil || len(newest) != 1 {
-			t.Fatalf("%v, %v", newest, err)
+			t.Fatalf("snapshots %v, %v", newest, err)
 		}
 		if err := os.Truncate(newest[0], 30); err != nil {
 			t.Fatal(err)
@@ -78,7 +78,7 @@ func TestReadFolder_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 			r.Close()
 		}
 		if !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "entry 20") || !strings.Contains(err.Error(), "entry 10") {
-			t.Errorf("%s cut short: %v, want ErrFolderDamaged that says what is lost", file, err)
+			t.Errorf("%s cut short: got error %v, want ErrFolderDamaged with the lost entries", file, err)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestReadFolder_Twice_BothMayRead_AndNoServerStartsMeanwhile(t *testing.T) {
 	}
 	f := prepare(t, dir, cfg)
 	if f.ClusterID() != (ClusterID{Seed: 7, Incarnation: 2}) || !f.HasState() || f.file.Joiner {
-		t.Errorf("the folder is %+v", f.file)
+		t.Errorf("the data directory is %+v", f.file)
 	}
 }
 
@@ -117,17 +117,17 @@ func TestQuorum_CountsVotersOfTheNewestConfigurationOnce(t *testing.T) {
 	}{
 		"one":                      {[]*Remains{at("gk1", 2, 9, three)}, 0, 1, 3},
 		"a later term counts most": {[]*Remains{at("gk1", 2, 99, three), at("gk2", 3, 5, three)}, 1, 2, 3},
-		"then the index":           {[]*Remains{at("gk1", 3, 7, three), at("gk2", 3, 5, three)}, 0, 2, 3},
+		"then the higher index":    {[]*Remains{at("gk1", 3, 7, three), at("gk2", 3, 5, three)}, 0, 2, 3},
 		"copies count once":        {[]*Remains{at("gk1", 3, 7, three), at("gk1", 3, 5, three)}, 0, 1, 3},
 		"an older configuration":   {[]*Remains{at("gk1", 3, 7, three), at("gk2", 3, 8, five)}, 1, 2, 5},
-		"one without a vote":       {[]*Remains{at("gk6", 3, 9, five), at("gk2", 3, 8, five)}, 0, 1, 5},
+		"a non-voter":              {[]*Remains{at("gk6", 3, 9, five), at("gk2", 3, 8, five)}, 0, 1, 5},
 		"a stranger":               {[]*Remains{at("gk9", 3, 9, three)}, 0, 0, 3},
 	} {
 		if got := Latest(tc.all); got != tc.all[tc.latest] {
-			t.Errorf("%s: the latest is %+v", name, got)
+			t.Errorf("%s: Latest() = %+v", name, got)
 		}
 		if read, voters := Quorum(tc.all); read != tc.read || voters != tc.voters {
-			t.Errorf("%s: read %d of %d, want %d of %d", name, read, voters, tc.read, tc.voters)
+			t.Errorf("%s: Quorum() = %d, %d, want %d, %d", name, read, voters, tc.read, tc.voters)
 		}
 	}
 }
@@ -153,9 +153,9 @@ func TestClusterID_Next_SucceedsAllBeforeIt(t *testing.T) {
 		drawn[first.Next(at)] = true
 	}
 	if len(drawn) < 2 {
-		t.Error("recoveries of two copies would make the same cluster")
+		t.Error("recoveries from two copies would create the same cluster id")
 	}
 	if succeeds("nonsense", first.String()) || succeeds(second.String(), "") || !succeeds(second.String(), first.String()) {
-		t.Error("succeeds is wrong")
+		t.Error("succeeds returned a wrong result")
 	}
 }

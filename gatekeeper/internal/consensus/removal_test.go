@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// retiring lets members retire ids as servers do.
+// retiring makes members retire ids as servers do.
 func retiring(t *testing.T, n **Node) func(*Config) {
 	return func(c *Config) {
 		machine := c.Machine
@@ -19,7 +19,7 @@ func retiring(t *testing.T, n **Node) func(*Config) {
 	}
 }
 
-// bootRetiring is bootSet with members that retire ids.
+// bootRetiring is like bootSet, with members that retire ids.
 func bootRetiring(t *testing.T, ids ...string) []*server {
 	t.Helper()
 	set, listeners := namedSet(t, ids...)
@@ -33,14 +33,14 @@ func bootRetiring(t *testing.T, ids ...string) []*server {
 	return servers
 }
 
-// leaves waits for the fault with which a server leaves.
+// leaves waits for the fault with which a server stops.
 func leaves(t *testing.T, s *server) error {
 	t.Helper()
 	select {
 	case err := <-s.Fatal():
 		return err
 	case <-time.After(30 * time.Second):
-		t.Fatalf("%s stays", s.ID())
+		t.Fatalf("%s does not stop", s.ID())
 		return nil
 	}
 }
@@ -49,30 +49,30 @@ func TestRemoveMember_ThatRuns_LeavesAndIsRetired(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
 	gone := without(servers, leader)[0]
-	until(t, "it is ready", func() bool { return gone.Ready() == nil })
+	until(t, "the member is ready", func() bool { return gone.Ready() == nil })
 	if _, err := leader.RemoveMember(t.Context(), gone.ID(), false); err != nil {
 		t.Fatal(err)
 	}
 	if !leader.machine.State().Retired(gone.ID()) {
-		t.Error("its id is not retired")
+		t.Error("the id of the removed member is not retired")
 	}
 	if err := leaves(t, gone); !errors.Is(err, ErrRemoved) {
-		t.Errorf("it leaves with %v", err)
+		t.Errorf("the member stops with %v, want ErrRemoved", err)
 	}
 	select {
 	case err := <-leader.Fatal():
-		t.Errorf("the leader leaves too: %v", err)
+		t.Errorf("the leader stops too: %v", err)
 	default:
 	}
 }
 
-// It was away, and has not even the entry that removes it.
+// The member was away, and does not even have the entry that removes it.
 func TestRemoveMember_ThatWasAway_LeavesWhenItIsBack(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
 	gone := without(servers, leader)[0]
 	address := gone.PeerAddress()
-	until(t, "it has met the leader", func() bool { return leader.cfg.Folder.hasMet(gone.ID()) })
+	until(t, "the leader has met the member", func() bool { return leader.cfg.Folder.hasMet(gone.ID()) })
 	closeNode(t, gone.Node)
 	if _, err := leader.RemoveMember(t.Context(), gone.ID(), false); err != nil {
 		t.Fatal(err)
@@ -81,26 +81,26 @@ func TestRemoveMember_ThatWasAway_LeavesWhenItIsBack(t *testing.T) {
 	again := boot(t, FolderConfig{Dir: gone.dir, MemberID: gone.ID(), ClusterName: "test", Members: gone.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
 	*node = again.Node
 	if err := leaves(t, again); !errors.Is(err, ErrRemoved) {
-		t.Errorf("it leaves with %v", err)
+		t.Errorf("the member stops with %v, want ErrRemoved", err)
 	}
 }
 
-// The leader went away between the two halves. The removal is asked for again, and completed.
+// The leader stopped between the two halves. The removal is repeated and completed.
 func TestRemoveMember_RetiredButStillThere_IsRemovedByARepeat(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
 	half := without(servers, leader)[0]
-	mustAppend(t, leader.Node, half.ID()) // retired, and no more
+	mustAppend(t, leader.Node, half.ID()) // only retired
 	applied(t, half.ID(), servers...)
-	until(t, "it is ready all the same", func() bool { return half.Ready() == nil })
+	until(t, "the member is still ready", func() bool { return half.Ready() == nil })
 	if err := leader.AddMember(t.Context(), Addition{ID: half.ID(), PeerAddress: half.PeerAddress()}); !errors.Is(err, ErrMemberRetired) {
-		t.Errorf("add a retired member: %v", err)
+		t.Errorf("AddMember of a retired member = %v, want ErrMemberRetired", err)
 	}
 	if _, err := leader.RemoveMember(t.Context(), half.ID(), false); err != nil {
 		t.Fatal(err)
 	}
 	if err := leaves(t, half); !errors.Is(err, ErrRemoved) {
-		t.Errorf("it leaves with %v", err)
+		t.Errorf("the member stops with %v, want ErrRemoved", err)
 	}
 }
 
@@ -116,15 +116,15 @@ func TestRemoveMember_CannotRetire_RemovesNothing(t *testing.T) {
 	leader := leading(t, servers)
 	other := without(servers, leader)[0]
 	if _, err := leader.RemoveMember(t.Context(), other.ID(), false); !errors.Is(err, full) {
-		t.Errorf("got %v", err)
+		t.Errorf("RemoveMember() = %v, want the error of Retire", err)
 	}
 	members, err := leader.servers()
 	if err != nil || find(members, raft.ServerID(other.ID())) == nil {
-		t.Errorf("it is gone: %v, %v", members, err)
+		t.Errorf("the member was removed: %v, %v", members, err)
 	}
 }
 
-// A joiner is in no configuration that it knows of, and nobody removed it.
+// A joiner is not in any configuration that it knows of, but it was not removed.
 func TestJoiner_NotYetAMember_Stays(t *testing.T) {
 	servers := bootRetiring(t, "gk1")
 	leader := leading(t, servers)
@@ -133,7 +133,7 @@ func TestJoiner_NotYetAMember_Stays(t *testing.T) {
 	*node = joiner.Node
 	for _, id := range []string{"gk1", "gk2"} {
 		if leader.removed(id) || joiner.removed(id) {
-			t.Errorf("%s counts as removed", id)
+			t.Errorf("removed(%s) = true", id)
 		}
 	}
 	if err := leader.AddMember(t.Context(), Addition{ID: "gk2", PeerAddress: joiner.PeerAddress()}); err != nil {
@@ -142,7 +142,7 @@ func TestJoiner_NotYetAMember_Stays(t *testing.T) {
 	until(t, "the joiner is ready", func() bool { return joiner.Ready() == nil })
 	select {
 	case err := <-joiner.Fatal():
-		t.Errorf("the joiner leaves: %v", err)
+		t.Errorf("the joiner stops: %v", err)
 	default:
 	}
 }
@@ -156,38 +156,38 @@ func TestRemoveMember_WouldLoseQuorum_IsRefused(t *testing.T) {
 	for _, id := range []string{live.ID(), leader.ID()} {
 		_, err := leader.RemoveMember(t.Context(), id, false)
 		if refused, ok := errors.AsType[*QuorumError](err); !ok || refused.ID != id || refused.Voters != 2 || refused.Majority != 2 || !slices.Equal(refused.Silent, []string{dead.ID()}) {
-			t.Errorf("remove %s: %v", id, err)
+			t.Errorf("RemoveMember(%s) = %v, want a QuorumError with 2 voters", id, err)
 		}
 		if leader.machine.State().Retired(id) {
-			t.Errorf("%s was retired by a removal that was refused", id)
+			t.Errorf("%s was retired by a rejected removal", id)
 		}
 	}
 	r, refusal, err := leader.PlanRemoval(t.Context(), live.ID())
 	if _, refused := errors.AsType[*QuorumError](refusal); err != nil || !refused || len(r.Members) != 2 {
-		t.Errorf("plan: %+v, %v, %v", r, refusal, err)
+		t.Errorf("PlanRemoval() = %+v, %v, %v, want a QuorumError as the refusal", r, refusal, err)
 	}
 	if r, err := leader.RemoveMember(t.Context(), dead.ID(), false); err != nil || len(r.Members) != 2 || r.Already {
-		t.Fatalf("remove the one that does not answer: %+v, %v", r, err)
+		t.Fatalf("RemoveMember of the silent member = %+v, %v", r, err)
 	}
 	if r, err := leader.RemoveMember(t.Context(), dead.ID(), false); err != nil || !r.Already {
-		t.Errorf("remove it again: %+v, %v", r, err)
+		t.Errorf("repeated RemoveMember = %+v, %v, want Already", r, err)
 	}
 }
 
-// A removal that is stored nowhere but on the leader may still be undone, so the member that it is about goes on.
+// A removal that is stored only on the leader may still be undone, so the removed member must not stop.
 func TestRemoveMember_NotCommitted_NobodyLeaves(t *testing.T) {
 	for range 5 {
 		if removeWithOneDead(t) {
 			return
 		}
 	}
-	t.Error("each removal was committed with the configuration before it")
+	t.Error("every removal was committed with the previous configuration")
 }
 
 // removeWithOneDead removes one of three members while the third is dead, so that the new configuration has no
-// majority. It returns false when the removal was committed all the same: Raft hands the entry to its replicators
-// before it counts by the new configuration, and an acknowledgement that comes in between counts by the old one. That
-// does no harm, because every majority of either configuration then includes a member with the entry.
+// majority. It returns false if the removal was committed anyway. Raft hands the entry to its replicators before it
+// counts by the new configuration, and an acknowledgement that arrives in between counts by the old one. That does no
+// harm, because every majority of either configuration then includes a member with the entry.
 func removeWithOneDead(t *testing.T) (uncommitted bool) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
@@ -211,18 +211,18 @@ func removeWithOneDead(t *testing.T) (uncommitted bool) {
 		return false
 	}
 	if counted || !leader.cfg.Retired(named.ID()) {
-		t.Error("a member counts as removed before its removal is committed")
+		t.Error("removed() = true before the removal is committed")
 	}
 	select {
 	case err := <-named.Fatal():
-		t.Fatalf("it leaves: %v", err)
+		t.Fatalf("the member stops: %v", err)
 	default:
 	}
 	node := new(*Node)
 	again := boot(t, FolderConfig{Dir: dead.dir, MemberID: dead.ID(), ClusterName: "test", Members: dead.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
 	*node = again.Node
-	if err := leaves(t, named); !errors.Is(err, ErrRemoved) { // with the third member back, the removal is committed
-		t.Errorf("it leaves with %v", err)
+	if err := leaves(t, named); !errors.Is(err, ErrRemoved) { // the third member is back, so the removal is committed
+		t.Errorf("the member stops with %v, want ErrRemoved", err)
 	}
 	return true
 }
@@ -232,7 +232,7 @@ func TestAddMember_Again_KeepsWhatAnOperatorDecided(t *testing.T) {
 	leader := leading(t, servers)
 	other := without(servers, leader)[0]
 	if err := leader.AddMember(t.Context(), Addition{ID: other.ID(), PeerAddress: other.PeerAddress(), NonVoter: true}); !errors.Is(err, ErrHasVote) {
-		t.Errorf("a voter is added as a non-voter: %v", err)
+		t.Errorf("AddMember of a voter as a non-voter = %v, want ErrHasVote", err)
 	}
 	added := Addition{ID: "gk4", PeerAddress: "127.0.0.1:1", NonVoter: true}
 	if err := leader.AddMember(t.Context(), added); err != nil {
@@ -240,17 +240,17 @@ func TestAddMember_Again_KeepsWhatAnOperatorDecided(t *testing.T) {
 	}
 	joins := Addition{ID: "gk4", PeerAddress: "127.0.0.1:1", Joining: true}
 	if err := leader.AddMember(t.Context(), joins); !errors.Is(err, ErrAddedWithoutVote) {
-		t.Errorf("it joins as a voter: %v", err)
+		t.Errorf("the non-voter joins as a voter: %v, want ErrAddedWithoutVote", err)
 	}
 	joins.NonVoter = true
 	if err := leader.AddMember(t.Context(), joins); err != nil {
-		t.Errorf("it joins as a non-voter: %v", err)
+		t.Errorf("the non-voter joins as a non-voter: %v", err)
 	}
 	e := leader.epoch.Load()
 	if e.wantsVoter("gk4") {
-		t.Error("it is to become a voter")
+		t.Error("the non-voter is scheduled for promotion")
 	}
 	if err := leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: "127.0.0.1:1"}); err != nil || !e.wantsVoter("gk4") {
-		t.Errorf("an operator promotes it: %v", err)
+		t.Errorf("AddMember as a voter, by an operator = %v, want a scheduled promotion", err)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A stranger knows the cluster's id: every client does.
+// A stranger knows the cluster's id, as every client does.
 
-// sayHello connects to a member's peer port, states fields, and returns the status and the text of the answer.
+// sayHello connects to a member's peer port, sends fields, and returns the status and the text of the answer.
 func sayHello(t *testing.T, to *server, fields ...string) (status byte, said string) {
 	t.Helper()
 	c, err := net.Dial("tcp", to.PeerAddress())
@@ -33,7 +33,7 @@ func sayHello(t *testing.T, to *server, fields ...string) (status byte, said str
 	}
 	answer, err := io.ReadAll(io.LimitReader(c, 11))
 	if err != nil || len(answer) < 11 {
-		t.Fatalf("answered %q, %v", answer, err)
+		t.Fatalf("answer %q, %v", answer, err)
 	}
 	text := make([]byte, binary.BigEndian.Uint16(answer[9:]))
 	if _, err := io.ReadFull(c, text); err != nil {
@@ -45,7 +45,7 @@ func sayHello(t *testing.T, to *server, fields ...string) (status byte, said str
 func TestStranger_OfAnotherCluster_IsToldNothing(t *testing.T) {
 	s := bootSet(t, "gk1")[0]
 	if status, said := sayHello(t, s, "x", "nobody", "x", "", "f", "2"); status != 1 || said != "" {
-		t.Errorf("it gets %d %q", status, said)
+		t.Errorf("the stranger gets status %d with text %q, want 1 without text", status, said)
 	}
 }
 
@@ -55,13 +55,13 @@ func TestStranger_ClaimsALaterLife_StopsNobody(t *testing.T) {
 	later := leader.ClusterID().Next(time.Now())
 	for range 3 {
 		if status, _ := sayHello(t, leader, later.String(), "gk2", leader.ID(), "", "f", "2"); status == 0 {
-			t.Fatal("it is welcomed")
+			t.Fatal("the stranger is welcomed")
 		}
 	}
 	mustAppend(t, leader.Node, "one")
 	select {
 	case err := <-leader.Fatal():
-		t.Errorf("the server ends: %v", err)
+		t.Errorf("the server stops: %v", err)
 	default:
 	}
 	dir := leader.dir
@@ -74,7 +74,7 @@ func TestStranger_IsNotRemembered(t *testing.T) {
 	leader := leading(t, servers)
 	other := without(servers, leader)[0]
 	id := leader.ClusterID().String()
-	// A member's name with a wrong address and folder, and the id of one that has not joined yet.
+	// The id of a member with a wrong address and directory, and the id of a server that has not joined yet.
 	sayHello(t, leader, id, other.ID(), leader.ID(), "evil:1", "f", "1")
 	if status, said := sayHello(t, leader, id, "gk9", leader.ID(), "evil:1", "0000000000000000", "2"); status != 0 {
 		t.Fatal(said)
@@ -84,7 +84,7 @@ func TestStranger_IsNotRemembered(t *testing.T) {
 	}
 	until(t, "the members meet", func() bool { return leader.apiAddressOf(other.ID()) == other.ID()+".api:7420" })
 	if leader.cfg.Folder.hasMet("gk9") || leader.apiAddressOf("gk9") != "" {
-		t.Error("what a stranger said is remembered")
+		t.Error("the stranger's statement was recorded")
 	}
 }
 
@@ -98,15 +98,15 @@ func TestFolder_DiskStalls_WhoLeadsIsStillKnown(t *testing.T) {
 	if err := f.meet("gk2", "two", members); err != nil {
 		t.Fatal(err)
 	}
-	memory.mu.Lock() // the disk
+	memory.mu.Lock() // blocks the disk
 	done := make(chan error)
 	go func() { done <- f.meet("gk3", "three", members) }()
-	for f.writing.TryLock() { // until it writes
+	for f.writing.TryLock() { // until meet writes
 		f.writing.Unlock()
 		runtime.Gosched()
 	}
 	if f.nameOf("gk2") == "" || f.hasMet("gk3") {
-		t.Errorf("met %v before it is on disk", f.met)
+		t.Errorf("met contains %v before it is on disk", f.met)
 	}
 	memory.mu.Unlock()
 	if err := <-done; err != nil || !f.hasMet("gk3") {

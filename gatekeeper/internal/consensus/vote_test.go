@@ -9,16 +9,16 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// The first follower to find that the leader is gone is elected at once, though the other has not found it yet.
+// The first follower to notice that the leader is gone is elected immediately, although the other has not noticed yet.
 func TestVote_LeaderGone_TheFirstWhoAsksIsElected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
-		for round := range 8 { // when a follower looks is drawn
+		for round := range 8 { // the time at which a follower looks is random
 			old := leaderOf(t, members...)
 			rest := others(members, old)
 			mustAppend(t, old.Node, "before")
 			for _, r := range rest {
-				until(t, "the others have it", func() bool { return r.raft.AppliedIndex() >= old.raft.AppliedIndex() })
+				until(t, "all followers have applied the entries", func() bool { return r.raft.AppliedIndex() >= old.raft.AppliedIndex() })
 			}
 			pass(time.Second)
 			var mu sync.Mutex // guards asked
@@ -43,18 +43,19 @@ func TestVote_LeaderGone_TheFirstWhoAsksIsElected(t *testing.T) {
 			mu.Lock()
 			took := time.Since(asked)
 			mu.Unlock()
-			if took >= 100*time.Millisecond { // nothing takes time here but waiting
-				t.Errorf("round %d: elected %v after the first had asked", round, took)
+			if took >= 100*time.Millisecond { // in the bubble, only waiting takes time
+				t.Errorf("round %d: elected %v after the first vote request", round, took)
 			}
 			for _, m := range members {
 				m.wire.set(nil, nil)
 			}
-			until(t, "the old leader follows", func() bool { return old.raft.State() == raft.Follower && old.raft.Leader() == next.raft.Leader() })
+			until(t, "the old leader follows the new one", func() bool { return old.raft.State() == raft.Follower && old.raft.Leader() == next.raft.Leader() })
 		}
 	})
 }
 
-// askVotes puts both questions of an election to a member, as a candidate of that name would for the next term.
+// askVotes sends a pre-vote and a vote request to voter, from a candidate with the given name and log, for the next
+// term.
 func askVotes(t *testing.T, candidate, voter *member, name raft.ServerID, lastTerm, lastIndex uint64) (preVote, vote bool) {
 	t.Helper()
 	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(name), Addr: []byte(candidate.address)}
@@ -87,7 +88,7 @@ func TestVote_LeaderIsHeard_NobodyGetsAVote(t *testing.T) {
 		if pre || vote {
 			t.Errorf("a follower that hears its leader grants a pre-vote: %v, a vote: %v", pre, vote)
 		}
-		// A member who alone does not hear the leader asks again and again, and changes nothing.
+		// A member that alone does not hear the leader requests votes repeatedly, without effect.
 		leader.wire.set(func(to raft.ServerID, _ any) error {
 			if to == rest[0].id {
 				return errCut
@@ -101,7 +102,7 @@ func TestVote_LeaderIsHeard_NobodyGetsAVote(t *testing.T) {
 	})
 }
 
-// Without a leader, who is behind gets neither vote; nor does one that is no member.
+// Without a leader, neither a member whose log is behind nor a stranger gets a vote.
 func TestVote_LeaderGone_OnlyForAMemberThatIsNotBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -110,23 +111,24 @@ func TestVote_LeaderGone_OnlyForAMemberThatIsNotBehind(t *testing.T) {
 		mustAppend(t, leader.Node, "something")
 		last, term := leader.raft.LastIndex(), leader.raft.CurrentTerm()
 		for _, r := range rest {
-			until(t, "all have it", func() bool { return r.raft.LastIndex() == last })
+			until(t, "all followers have the entry", func() bool { return r.raft.LastIndex() == last })
 		}
 		cutOff(leader, rest, nil)
-		until(t, "the voter has heard nothing for long", rest[1].transport.incoming.leaderless)
+		until(t, "the voter has not heard from the leader for long enough", rest[1].transport.incoming.leaderless)
 		if pre, vote := askVotes(t, rest[0], rest[1], "gk9", term, last); pre || vote {
 			t.Errorf("a stranger gets a pre-vote: %v, a vote: %v", pre, vote)
 		}
 		if pre, vote := askVotes(t, rest[0], rest[1], rest[0].id, term, last-1); pre || vote {
-			t.Errorf("who is behind gets a pre-vote: %v, a vote: %v", pre, vote)
+			t.Errorf("a member whose log is behind gets a pre-vote: %v, a vote: %v", pre, vote)
 		}
 		if pre, vote := askVotes(t, rest[0], rest[1], rest[0].id, term, last); !pre || !vote {
-			t.Errorf("who has all of it gets a pre-vote: %v, a vote: %v", pre, vote)
+			t.Errorf("a member with the complete log gets a pre-vote: %v, a vote: %v", pre, vote)
 		}
 	})
 }
 
-// Raft remembers its vote by the candidate's address. Two members that advertise one address must not both get it.
+// Raft records its vote under the candidate's address. Two members that advertise the same address must not both get
+// it.
 func TestVote_TwoMembersWithOneAddress_OneVotePerTerm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -161,18 +163,18 @@ func TestVote_TwoMembersWithOneAddress_OneVotePerTerm(t *testing.T) {
 			t.Error("two members got the vote of one member in one term")
 		}
 		if ask(leader.id, string(candidate.address), lastTerm, last) {
-			t.Error("a member got the vote that another one has, under that one's address")
+			t.Error("a member got another member's vote by using its address")
 		}
 		if !ask(candidate.id, "moved.test:7421", lastTerm, last) {
-			t.Error("a member that asks again from another address lost its vote")
+			t.Error("a member that repeats its request from another address lost its vote")
 		}
 		term++
 		if ask("", shared, lastTerm, last) {
 			t.Error("a candidate without an id got a vote")
 		}
-		// A member's vote for itself is not one for another member with its address.
+		// A member's vote for itself must not count for another member with its address.
 		stand(t, voter)
-		until(t, "the voter stands", func() bool { return voter.raft.State() != raft.Follower })
+		until(t, "the voter becomes a candidate", func() bool { return voter.raft.State() != raft.Follower })
 		term = voter.raft.CurrentTerm()
 		if ask(candidate.id, string(voter.address), lastTerm, last+100) {
 			t.Error("a member got the vote that the voter gave to itself")
@@ -180,7 +182,7 @@ func TestVote_TwoMembersWithOneAddress_OneVotePerTerm(t *testing.T) {
 	})
 }
 
-// stand has a member stand for election at once, as the target of a transfer does.
+// stand makes a member start an election immediately, as the target of a transfer does.
 func stand(t *testing.T, m *member) {
 	t.Helper()
 	ask := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}

@@ -9,16 +9,16 @@ func TestWrites_AreOfTheLatest(t *testing.T) {
 	t.Parallel()
 	var w writes
 	if got := w.latest(); got != (Writes{}) {
-		t.Errorf("before the first: %+v", got)
+		t.Errorf("latest() before the first write = %+v, want zero", got)
 	}
-	w.note(time.Hour) // forgotten in the end
+	w.note(time.Hour) // dropped in the end
 	for i := range 128 {
 		w.note(time.Duration(i+1) * time.Millisecond)
 		if got := w.latest(); i < 127 && got.Longest != time.Hour {
-			t.Fatalf("after %d: %+v", i+2, got)
+			t.Fatalf("latest() after %d writes = %+v, want the longest write", i+2, got)
 		}
 	}
 	if got := w.latest(); got != (Writes{Count: 128, Median: 65 * time.Millisecond, Longest: 128 * time.Millisecond}) {
-		t.Errorf("the latest 128: %+v", got)
+		t.Errorf("latest() = %+v, want the latest 128 writes", got)
 	}
 }

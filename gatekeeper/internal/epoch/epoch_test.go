@@ -24,7 +24,7 @@ type alarms struct {
 	*Room
 	due Heap[alarm]
 
-	log sync.Mutex // guards all below
+	log sync.Mutex // guards the fields below
 	// proposed are the terms of what was proposed.
 	proposed []uint64
 	// err is what becomes of a proposal; block, when not nil, holds every proposal up until it is closed.

@@ -12,7 +12,7 @@ import (
 type disk struct {
 	*raft.InmemStore
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	stalled   int
 	goOn      chan struct{} // closed while it does not stall
 	written   map[entryID]time.Time

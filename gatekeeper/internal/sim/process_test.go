@@ -28,7 +28,7 @@ type process struct {
 	rate     float64 // of its clock, against the bubble's
 	crashed  chan struct{}
 
-	mu       sync.Mutex               // guards what follows, and is never held for long
+	mu       sync.Mutex               // guards the fields below, and is never held for long
 	believed map[uint64]time.Duration // since when the process believes in a token that it got without the library
 	last     map[place]uint64         // the last token of an identity; the process does not believe in it when it acquires again
 	stated   map[uint64]time.Duration // until when the last frame that was sent lets this process count on a token

@@ -26,7 +26,7 @@ type member struct {
 	// clock.
 	changing chan struct{}
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	host   *host
 	server *gatekeeper.Server // nil while none runs
 	gauges *prometheus.Registry

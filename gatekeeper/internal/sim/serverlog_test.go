@@ -9,7 +9,7 @@ import (
 
 // serverLog takes what servers and clients log, and reads in it who leads.
 type serverLog struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	text   bytes.Buffer
 	leads  string
 	notes  map[string]int // lines by what they say

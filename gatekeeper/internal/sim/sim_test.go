@@ -47,7 +47,7 @@ const modelTime = 5 * time.Second
 
 // tally is what a run of many seeds has seen.
 type tally struct {
-	mu                    sync.Mutex // guards what follows
+	mu                    sync.Mutex // guards the fields below
 	paths                 map[path]int
 	virtual               time.Duration
 	operations, undecided int

@@ -93,7 +93,7 @@ type working struct {
 	*process
 	semaphore string
 	stream    grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]
-	mu        sync.Mutex // guards what follows, and sending
+	mu        sync.Mutex // guards the fields below, and sending
 	frames    []time.Duration
 	said      map[uint64]func(*gatekeeperv1.TaskEnded) // notes what became of the end of a task
 	until     map[uint64]time.Duration                 // which tokens are counted on

@@ -196,7 +196,7 @@ type program struct {
 	world *world
 	index int
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	process *process
 	life    int
 	ended   bool

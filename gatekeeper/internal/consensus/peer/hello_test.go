@@ -14,11 +14,12 @@ func TestHello_WrittenAndRead_IsTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	if heard, err := readHello(&b); err != nil || heard != said || heard.level() != 2 {
-		t.Errorf("heard %+v, %v", heard, err)
+		t.Errorf("read %+v, %v, want the written hello", heard, err)
 	}
 }
 
-// A server of an earlier version says less, one of a later version more: during an upgrade they talk to each other.
+// A server of an earlier version sends fewer fields, and one of a later version more. During an upgrade they must
+// understand each other.
 func TestHello_OfAnotherVersion_IsUnderstood(t *testing.T) {
 	fields := func(texts ...string) (body []byte) {
 		for _, s := range texts {
@@ -29,21 +30,21 @@ func TestHello_OfAnotherVersion_IsUnderstood(t *testing.T) {
 	}
 	earlier, err := parseHello(fields("c", "a", "b", "x:1", "f"))
 	if err != nil || earlier.level() != 1 {
-		t.Errorf("an earlier one is %+v, %v; want level 1", earlier, err)
+		t.Errorf("hello of an earlier version: %+v, %v, want level 1", earlier, err)
 	}
-	later, err := parseHello(fields("c", "a", "b", "x:1", "f", "9", "1000000000", "what nobody knows yet"))
+	later, err := parseHello(fields("c", "a", "b", "x:1", "f", "9", "1000000000", "a later field"))
 	if err != nil || later.level() != 9 || later.Folder != "f" {
-		t.Errorf("a later one is %+v, %v; want level 9", later, err)
+		t.Errorf("hello of a later version: %+v, %v, want level 9", later, err)
 	}
 	if ahead := later.ahead(time.Unix(0, 0), 500*time.Millisecond); ahead == nil || *ahead != 750*time.Millisecond {
-		t.Errorf("its clock is %v ahead, want 750ms", ahead)
+		t.Errorf("ahead() = %v, want 750ms", ahead)
 	}
 	if ahead := earlier.ahead(time.Unix(0, 0), time.Second); ahead != nil {
-		t.Errorf("the clock of an earlier one, which says none, is %v ahead", ahead)
+		t.Errorf("ahead() of an earlier version, which sends no clock = %v, want nil", ahead)
 	}
 	for _, broken := range [][]byte{fields("c", "a", "b", "x:1"), append(fields("c", "a", "b", "x:1", "f"), 0), append(fields("c", "a", "b", "x:1", "f"), 0, 9, 'x')} {
 		if _, err := parseHello(broken); err == nil {
-			t.Errorf("%q was understood", broken)
+			t.Errorf("parseHello(%q) succeeded, want an error", broken)
 		}
 	}
 }

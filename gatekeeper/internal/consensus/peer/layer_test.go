@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// host is a layer under test with what it reported.
+// host is a layer under test, with the calls that it made.
 type host struct {
 	*Layer
 	addr     string
@@ -121,7 +121,7 @@ func TestDial_BothSidesLearnOfEachOther(t *testing.T) {
 		t.Errorf("a met b as %q", got)
 	}
 	if got := a.Addr().String(); got != a.addr {
-		t.Errorf("Addr %q, want the advertised %q", got, a.addr)
+		t.Errorf("Addr() = %q, want the advertised %q", got, a.addr)
 	}
 }
 
@@ -131,21 +131,21 @@ func TestDial_OtherCluster_IsToldNothingAndWhereToLook(t *testing.T) {
 	_, err := dial(a, "b", b)
 	refused, ok := errors.AsType[*RefusedError](err)
 	if !ok || refused.Reason != "" || strings.Contains(err.Error(), "c1") || !strings.Contains(err.Error(), "its log says why") {
-		t.Errorf("dial: %v", err)
+		t.Errorf("dial = %v, want a refusal without a reason", err)
 	}
 	<-b.rejected
-	if !strings.Contains(b.logged(), "of cluster c1") || !strings.Contains(a.logged(), b.addr) || !strings.Contains(a.logged(), "its log says why") {
-		t.Errorf("logged %q and %q", a.logged(), b.logged())
+	if !strings.Contains(b.logged(), "to cluster c1") || !strings.Contains(a.logged(), b.addr) || !strings.Contains(a.logged(), "its log says why") {
+		t.Errorf("logged %q and %q, want the reason and where to look", a.logged(), b.logged())
 	}
 	before := len(b.logged())
 	_, _ = dial(a, "b", b)
 	<-b.rejected
 	if len(b.logged()) != before {
-		t.Error("the same complaint was logged twice within a minute")
+		t.Error("the same warning was logged twice within a minute")
 	}
 }
 
-// laterLives has cluster ids c1, c2 and c3 follow each other.
+// laterLives makes c1, c2 and c3 consecutive incarnations of a cluster.
 func laterLives(c *Config) {
 	c.Succeeds = func(later, earlier string) bool { return later > earlier && later[0] == 'c' && earlier[0] == 'c' }
 }
@@ -155,7 +155,7 @@ func TestAccept_ClaimOfALaterLife_OnlyAsks(t *testing.T) {
 	b := open(t, "b", func(c *Config) {
 		laterLives(c)
 		c.Claimed = func() { claimed <- struct{}{} }
-		c.Succeeded = func(said string) { t.Errorf("it believed %q", said) }
+		c.Succeeded = func(said string) { t.Errorf("the layer believed %q", said) }
 	})
 	conn, err := net.Dial("tcp", b.addr)
 	if err != nil {
@@ -166,7 +166,7 @@ func TestAccept_ClaimOfALaterLife_OnlyAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := readHello(conn); err == nil {
-		t.Error("a claim of a later life was welcomed")
+		t.Error("a claim of a later incarnation was welcomed")
 	}
 	<-claimed
 	<-b.rejected
@@ -183,10 +183,10 @@ func TestDial_MemberOfALaterLife_IsBelieved(t *testing.T) {
 		c.Cluster = "c2"
 	})
 	if _, err := dial(a, "b", b); err == nil {
-		t.Error("a member of a later life talks to one of an earlier")
+		t.Error("a member of a later incarnation accepted one of an earlier incarnation")
 	}
 	if got := <-said; !strings.Contains(got, "c2") || !strings.Contains(got, b.addr) {
-		t.Errorf("said %q", got)
+		t.Errorf("Succeeded got %q, want the cluster and the address of b", got)
 	}
 	<-b.rejected
 }
@@ -199,24 +199,24 @@ func TestAccept_ManyStrangers_AreNotRememberedOneByOne(t *testing.T) {
 	b.Layer.mu.Lock()
 	defer b.Layer.mu.Unlock()
 	if n := len(b.lastLogged); n > maxTold {
-		t.Errorf("%d are remembered", n)
+		t.Errorf("%d strangers are remembered, want at most the limit", n)
 	}
 }
 
 func TestDial_OtherMember_IsRefused(t *testing.T) {
 	a, b := open(t, "a", nil), open(t, "b", nil)
 	if _, err := dial(a, "c", b); err == nil || !strings.Contains(err.Error(), "this is b, not c") {
-		t.Errorf("dial: %v", err)
+		t.Errorf("dial = %v, want a refusal that names both members", err)
 	}
 	<-b.rejected
 }
 
-// A server that does not check whom the dialing side means is refused by that side.
+// The dialing side refuses a server that does not check the intended member id itself.
 func TestDial_AnotherMemberAnswers_IsRefusedByTheDialingSide(t *testing.T) {
 	a := open(t, "a", nil)
 	for answer, want := range map[hello]string{
 		{Cluster: "c1", From: "b", To: "a"}: `member "b" answered`,
-		{Cluster: "c2", From: "c", To: "a"}: "of cluster c2",
+		{Cluster: "c2", From: "c", To: "a"}: "to cluster c2",
 		{Cluster: "c1", From: "c", To: "x"}: "this is a, not x",
 	} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -236,7 +236,7 @@ func TestDial_AnotherMemberAnswers_IsRefusedByTheDialingSide(t *testing.T) {
 		})
 		_, err = a.Dial(Target("c", raft.ServerAddress(listener.Addr().String())), time.Second)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("dial: %v, want %q", err, want)
+			t.Errorf("dial = %v, want %q", err, want)
 		}
 		listener.Close()
 		wg.Wait()
@@ -251,7 +251,7 @@ func TestDial_MeetObjects_IsRefused(t *testing.T) {
 	_, err := dial(a, "b", b)
 	refused, ok := errors.AsType[*RefusedError](err)
 	if !ok || !strings.Contains(err.Error(), "its folder is new") || refused.Removed {
-		t.Errorf("dial: %v", err)
+		t.Errorf("dial = %v, want the error of Meet", err)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestDial_WasRemoved_IsToldSo(t *testing.T) {
 	})
 	_, err := dial(a, "b", b)
 	if refused, ok := errors.AsType[*RefusedError](err); !ok || !refused.Removed || !strings.Contains(refused.Reason, "a: it was removed") {
-		t.Errorf("dial: %v", err)
+		t.Errorf("dial = %v, want a refusal with Removed", err)
 	}
 }
 
@@ -280,7 +280,7 @@ func TestAccept_Garbage_HurtsNobody(t *testing.T) {
 		if garbage == "" {
 			conn.Close()
 		} else {
-			defer conn.Close() // the layer must close it
+			defer conn.Close() // stays open until the layer closes it
 		}
 		<-b.rejected
 	}
@@ -298,7 +298,7 @@ func TestAccept_MoreSilentConnectionsThanRoom_TheOldestGiveWay(t *testing.T) {
 		defer conn.Close()
 	}
 	talk(t, a, b, "b")
-	for range 20 - 8 + 1 { // a's needed room too
+	for range 20 - 8 + 1 { // including those that a needed
 		<-b.rejected
 	}
 }
@@ -318,10 +318,10 @@ func TestClose_ClosesWhatItHandedOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := server.Read(make([]byte, 1)); err == nil {
-		t.Error("an accepted connection is open after Close")
+		t.Error("an accepted connection is still open after Close")
 	}
 	if _, err := b.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("Accept after Close: %v", err)
+		t.Errorf("Accept after Close = %v, want net.ErrClosed", err)
 	}
 	if _, err := dial(b, "a", a); err == nil {
 		t.Error("Dial after Close succeeded")
@@ -334,7 +334,7 @@ func FuzzReadHello(f *testing.F) {
 	f.Add(b.Bytes())
 	_ = writeRefusal(&b, errors.New("no"))
 	f.Add(b.Bytes())
-	// A server of before there were feature levels says none, and one of a later version may say more than is known
+	// A server from before feature levels states none, and one of a later version may send fields that are unknown
 	// here.
 	f.Add([]byte("gkpeer\x00\x01\x00\x00\x0f\x00\x01c\x00\x01a\x00\x01b\x00\x01x\x00\x01f"))
 	f.Add([]byte("gkpeer\x00\x01\x00\x00\x15\x00\x01c\x00\x01a\x00\x01b\x00\x01x\x00\x01f\x00\x012\x00\x01z"))
@@ -346,13 +346,13 @@ func FuzzReadHello(f *testing.F) {
 		var written bytes.Buffer
 		if err := writeHello(&written, h); err != nil {
 			if written.Len() > 0 {
-				t.Errorf("%+v is partly written: %v", h, err)
+				t.Errorf("%+v was written partly: %v", h, err)
 			}
 			return
 		}
 		again, err := readHello(&written)
 		if err != nil || again != h || written.Len() > 0 {
-			t.Errorf("%+v is read again as %+v with %d bytes left (%v), and was read from %q", h, again, written.Len(), err, data)
+			t.Errorf("%+v was read again as %+v with %d bytes left (%v); the original is %q", h, again, written.Len(), err, data)
 		}
 	})
 }

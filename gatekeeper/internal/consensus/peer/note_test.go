@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
-// beginner is a layer of a member that has no cluster yet and holds an id, or "".
+// beginner returns a layer of a member that has no cluster yet and holds the given id, or none.
 func beginner(t *testing.T, id, holds string) *host {
 	return open(t, id, func(c *Config) {
 		c.Cluster = ""
@@ -35,7 +35,7 @@ func TestAsk_AMemberThatStarts_IsAnsweredByTheOther(t *testing.T) {
 	a, b := beginner(t, "a", ""), beginner(t, "b", "c1")
 	answer, err := ask(a, "b", b, Note{Set: "set", State: Empty})
 	if want := (Note{Cluster: "c1", From: "b", To: "a", Set: "set", State: Holds}); err != nil || answer != want {
-		t.Errorf("answered %+v, %v", answer, err)
+		t.Errorf("Ask() = %+v, %v, want the state of b", answer, err)
 	}
 	for name, test := range map[string]struct {
 		to, set, want string
@@ -49,19 +49,19 @@ func TestAsk_AMemberThatStarts_IsAnsweredByTheOther(t *testing.T) {
 			from = beginner(t, "b", "")
 		}
 		if _, err := ask(from, test.to, b, Note{Set: test.set}); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), `\"`, `"`), test.want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Ask() = %v", name, err)
 		}
 	}
 }
 
-// The members of a new cluster were given different files, or one of them none.
+// The members of a new cluster were given different TLS files, or one of them none.
 func TestAsk_OtherTLS_SaysWhichFlagsToCompare(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	good := ca.issue(t, "127.0.0.1")
 	swapped := good
-	swapped.CA = other.file // it does not trust its peers, and they trust it
+	swapped.CA = other.file // does not trust its peers, but they trust it
 	stranger := other.issue(t, "127.0.0.1")
-	stranger.CA = ca.file // the other way round
+	stranger.CA = ca.file // trusts its peers, but they do not trust it
 	begin := func(id string, files certs.Files) *host {
 		return open(t, id, func(c *Config) {
 			c.Cluster, c.TLS = "", files
@@ -73,22 +73,22 @@ func TestAsk_OtherTLS_SaysWhichFlagsToCompare(t *testing.T) {
 		a, b certs.Files
 		want []string
 	}{
-		"another authority is trusted": {swapped, good, []string{"compare --peer-tls-ca", other.file}},
-		"certificate of another one":   {stranger, good, []string{"it refuses the certificate", stranger.Cert, "compare --peer-tls-ca"}},
-		"only the other has TLS":       {certs.Files{}, good, []string{"it has TLS, and this server has none", "--peer-tls-cert"}},
-		"only this one has TLS":        {good, certs.Files{}, []string{"it does not speak TLS", "--peer-tls-cert"}},
+		"another authority is trusted":     {swapped, good, []string{"compare --peer-tls-ca", other.file}},
+		"certificate of another authority": {stranger, good, []string{"it refuses the certificate", stranger.Cert, "compare --peer-tls-ca"}},
+		"only the other has TLS":           {certs.Files{}, good, []string{"it has TLS, and this server has none", "--peer-tls-cert"}},
+		"only this one has TLS":            {good, certs.Files{}, []string{"it does not speak TLS", "--peer-tls-cert"}},
 	} {
 		a, b := begin("a", test.a), begin("b", test.b)
 		_, err := ask(a, "b", b, Note{Set: "set", State: Empty})
 		for _, want := range test.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q", name, err, want)
+				t.Errorf("%s: got error %v, want %q", name, err, want)
 			}
 		}
 	}
 }
 
-// A member of a cluster says that it is one, and to those who know the cluster's id, which.
+// A member of a cluster reveals that it has one, but it names the cluster only to peers that know the id.
 func TestAsk_AMemberOfACluster_TellsAStrangerNotWhich(t *testing.T) {
 	b := open(t, "b", nil)
 	a := beginner(t, "a", "")
@@ -100,22 +100,22 @@ func TestAsk_AMemberOfACluster_TellsAStrangerNotWhich(t *testing.T) {
 	}
 	refused, ok := errors.AsType[*RefusedError](func() error { _, err := ask(a, "x", b, Note{}); return err }())
 	if !ok || refused.Reason != "" {
-		t.Errorf("a stranger that means another member gets %v", refused)
+		t.Errorf("a stranger that expects another member gets %v, want a refusal without a reason", refused)
 	}
 }
 
-// Peers of a cluster find out that the member has not started, if they are those that it waits for.
+// Peers of the same cluster learn that this member has not started yet.
 func TestDial_AMemberThatStarts_RefusesEveryPeer(t *testing.T) {
 	peerOf := open(t, "a", nil)
 	for holds, want := range map[string]string{"c1": "has not heard yet that its cluster was founded", "": "without a reason", "c2": "without a reason"} {
 		b := beginner(t, "b", holds)
 		if _, err := dial(peerOf, "b", b); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("holding %q: %v", holds, err)
+			t.Errorf("holding %q: dial = %v", holds, err)
 		}
 	}
 	nobody := open(t, "n", func(c *Config) { c.Cluster = "" })
 	if _, err := dial(nobody, "b", beginner(t, "b", "")); err == nil {
-		t.Error("two that have no cluster are peers")
+		t.Error("two members without a cluster accepted each other as peers")
 	}
 }
 
@@ -155,20 +155,20 @@ func TestNote_WrittenAndRead_IsTheSame(t *testing.T) {
 	if err != nil || status != statusAsk {
 		t.Fatal(status, err)
 	}
-	if heard, err := parseNote(append(body, texts("what nobody knows yet")...)); err != nil || heard != said {
-		t.Errorf("heard %+v, %v", heard, err)
+	if heard, err := parseNote(append(body, texts("a later field")...)); err != nil || heard != said {
+		t.Errorf("parsed %+v, %v, want the written note", heard, err)
 	}
 	for _, broken := range [][]byte{nil, texts("c", "a", "b", "s"), texts(strings.Repeat("x", 65), "a", "b", "s", "empty"), append(texts("c", "a", "b", "s", "empty"), 0)} {
 		if _, err := parseNote(broken); err == nil {
-			t.Errorf("%q was understood", broken)
+			t.Errorf("parseNote(%q) succeeded, want an error", broken)
 		}
 	}
 	if _, _, err := readMessage(strings.NewReader("gkpeer\x00\x01\x04")); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("a part of a message: %v", err)
+		t.Errorf("reading part of a message = %v, want io.ErrUnexpectedEOF", err)
 	}
 }
 
-// Whatever a stranger sends in the place of a question, it is refused or is a note that is written the same again.
+// Any data in place of a query is either rejected, or parsed as a note that is encoded the same way again.
 func FuzzParseNote(f *testing.F) {
 	var b bytes.Buffer
 	_ = writeNote(&b, statusAsk, Note{Cluster: "c", From: "a", To: "b", Set: "s", State: Holds})
@@ -194,7 +194,7 @@ func FuzzParseNote(f *testing.F) {
 			t.Fatal(err)
 		}
 		if again, err := parseNote(body); err != nil || again != n {
-			t.Errorf("%+v is read again as %+v, %v", n, again, err)
+			t.Errorf("%+v was read again as %+v, %v", n, again, err)
 		}
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
-// authority signs certificates.
+// authority is a certificate authority.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -46,7 +46,7 @@ func newAuthority(t *testing.T) *authority {
 	return &authority{cert: cert, key: key, file: writePEM(t, "CERTIFICATE", der)}
 }
 
-// issue returns files whose certificate is for ip.
+// issue returns files with a certificate for ip.
 func (a *authority) issue(t *testing.T, ip string) certs.Files {
 	return a.issueFor(t, ip, x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth)
 }
@@ -93,7 +93,7 @@ func TestTLS_IsMutualAndWhole(t *testing.T) {
 	good := ca.issue(t, "127.0.0.1")
 	b := open(t, "b", withTLS(good))
 	stranger := other.issue(t, "127.0.0.1")
-	stranger.CA = ca.file // it trusts b, b need not trust it
+	stranger.CA = ca.file // trusts b, but b does not trust it
 	for name, files := range map[string]certs.Files{
 		"no TLS":                        {},
 		"a client of another authority": stranger,
@@ -113,7 +113,7 @@ func TestTLS_IsMutualAndWhole(t *testing.T) {
 		t.Error("a server without TLS was accepted")
 	}
 
-	// No certificate at all, and an old protocol version.
+	// A client without a certificate, and an old protocol version.
 	for name, cfg := range map[string]*tls.Config{
 		"no certificate": {InsecureSkipVerify: true},
 		"TLS 1.2":        {InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, Certificates: certificates(t, good)},
@@ -130,7 +130,7 @@ func TestTLS_IsMutualAndWhole(t *testing.T) {
 	}
 }
 
-// By default the peer port has the authorities that the API has, which sign the certificates of clients too.
+// By default the peer port trusts the same authorities as the API. They also sign client certificates.
 func TestTLS_CertificateOfAClient_IsRefused(t *testing.T) {
 	ca := newAuthority(t)
 	b := open(t, "b", withTLS(ca.issue(t, "127.0.0.1")))
@@ -140,7 +140,7 @@ func TestTLS_CertificateOfAClient_IsRefused(t *testing.T) {
 		"for no usage":  ca.issueFor(t, "127.0.0.1"),
 	} {
 		if _, err := files.Peer(); err == nil || !strings.Contains(err.Error(), "serverAuth") {
-			t.Errorf("%s: a member may have it: %v", name, err)
+			t.Errorf("%s: Peer() = %v, want an error that mentions serverAuth", name, err)
 		}
 		conn, err := tls.Dial("tcp", b.addr, &tls.Config{InsecureSkipVerify: true, Certificates: certificates(t, files)})
 		if err != nil {
@@ -150,13 +150,13 @@ func TestTLS_CertificateOfAClient_IsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := readHello(conn); err == nil || !strings.Contains(err.Error(), "serverAuth") {
-			t.Errorf("%s: %v, want a refusal that says what is missing", name, err)
+			t.Errorf("%s: got error %v, want a refusal that says what is missing", name, err)
 		}
 		conn.Close()
 		<-b.rejected
 	}
 	if !strings.Contains(b.logged(), "serverAuth") {
-		t.Errorf("logged %q", b.logged())
+		t.Errorf("logged %q, want it to mention serverAuth", b.logged())
 	}
 }
 
@@ -190,5 +190,5 @@ func TestTLS_FilesReplaced_NextHandshakeUsesThem(t *testing.T) {
 	if err := os.WriteFile(files.Cert, []byte("half writ"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	talk(t, a, b, "b") // both go on with the last ones that could be used
+	talk(t, a, b, "b") // both continue with the last usable files
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// counting counts what is read from the store below.
+// counting counts the reads of the store below.
 type counting struct {
 	raft.LogStore
 	read int
@@ -31,10 +31,10 @@ func TestCache_KeepsSmallEntriesOnly(t *testing.T) {
 		before := below.read
 		var got raft.Log
 		if err := c.GetLog(index, &got); err != nil || got.Term != term || len(got.Data) != size {
-			t.Errorf("entry %d is of term %d with %d bytes (%v), want term %d with %d", index, got.Term, len(got.Data), err, term, size)
+			t.Errorf("entry %d has term %d and %d bytes (%v), want term %d and %d bytes", index, got.Term, len(got.Data), err, term, size)
 		}
 		if below.read-before != want {
-			t.Errorf("entry %d took %d readings of the store, want %d", index, below.read-before, want)
+			t.Errorf("entry %d took %d reads of the store, want %d", index, below.read-before, want)
 		}
 	}
 	store := func(logs ...*raft.Log) {
@@ -53,7 +53,7 @@ func TestCache_KeepsSmallEntriesOnly(t *testing.T) {
 	reads(3, 1, 10, 0)
 	reads(4, 1, 20, 0)
 
-	// What is large takes the place of what is small, and the other way round.
+	// Large entries replace small ones, and the reverse.
 	if err := c.DeleteRange(2, 4); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestCache_KeepsSmallEntriesOnly(t *testing.T) {
 	reads(3, 2, largestCached+2, 1)
 	reads(4, 2, 40, 1)
 
-	// An entry in whose place a large one would be kept stays, and is not taken for it.
+	// A cached entry in whose slot a large entry would go stays in the cache, and is not mistaken for the large one.
 	for index := uint64(5); index < 2+cachedEntries; index++ {
 		store(entry(index, 2, 1))
 	}

@@ -20,7 +20,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// oldFolder is a folder that the last build before raft-boltdb has written, with entries 8 to 98, a term and a vote.
+// oldFolder creates a data directory written by the last build before raft-boltdb, with entries 8 to 98, a term and a
+// vote.
 func oldFolder(t *testing.T, kind Kind) (dir string) {
 	t.Helper()
 	file, err := os.Open(filepath.Join("testdata", "old-"+string(kind)+".tar.gz"))
@@ -54,7 +55,7 @@ func oldFolder(t *testing.T, kind Kind) (dir string) {
 	}
 }
 
-// holdsTheOld says whether a folder in the new format has all that oldFolder has.
+// holdsTheOld checks that a directory in the new format contains everything that oldFolder does.
 func holdsTheOld(t *testing.T, dir string, kind Kind) {
 	t.Helper()
 	for _, old := range []bool{true, false} {
@@ -66,7 +67,7 @@ func holdsTheOld(t *testing.T, dir string, kind Kind) {
 		first, errFirst := o.log.FirstIndex()
 		last, errLast := o.log.LastIndex()
 		if err := errors.Join(errFirst, errLast); err != nil || first != 8 || last != 98 {
-			t.Errorf("it holds %d to %d, %v", first, last, err)
+			t.Errorf("the log contains entries %d to %d, %v, want 8 to 98", first, last, err)
 		}
 		for i := first; i <= last; i++ {
 			want := &raft.Log{Index: i, Term: 1 + i/50, Type: raft.LogType(i % 3), Data: bytes.Repeat([]byte{byte(i)}, int(i%97))}
@@ -81,10 +82,10 @@ func holdsTheOld(t *testing.T, dir string, kind Kind) {
 		term, errTerm := o.values.GetUint64([]byte("CurrentTerm"))
 		vote, errVote := o.values.Get([]byte(keyVote))
 		if err := errors.Join(errTerm, errVote); err != nil || term != 91 || string(vote) != "12345678gk1" {
-			t.Errorf("term %d, vote %q, %v", term, vote, err)
+			t.Errorf("term %d, vote %q, %v, want term 91 and a vote for gk1", term, vote, err)
 		}
 		if got, err := kindOf(o.values); got != kind || err != nil {
-			t.Errorf("its log is kept in %s, %v", got, err)
+			t.Errorf("kindOf() = %s, %v, want the converted kind", got, err)
 		}
 		if err := o.Close(); err != nil {
 			t.Error(err)
@@ -105,7 +106,7 @@ func TestOpen_OldFormat_IsRefusedAndNamesTheCommand(t *testing.T) {
 			}
 		}
 		if !reflect.DeepEqual(before, imageOf(t, dir)) {
-			t.Error("the folder was written to")
+			t.Error("the directory was written to")
 		}
 	})
 }
@@ -123,7 +124,7 @@ func TestConvert_KeepsEverythingAndTheOldFiles(t *testing.T) {
 			want = []string{wal.Dir + oldSuffix, RaftFile + oldSuffix}
 		}
 		if !slices.Equal(kept, want) {
-			t.Errorf("kept %q, want %q", kept, want)
+			t.Errorf("Convert() = %q, want %q", kept, want)
 		}
 		after := imageOf(t, dir)
 		for name, data := range before {
@@ -133,22 +134,22 @@ func TestConvert_KeepsEverythingAndTheOldFiles(t *testing.T) {
 				part = filepath.Join(part, rest)
 			}
 			if !bytes.Equal(after[part], data) {
-				t.Errorf("%s is not what %s was", part, name)
+				t.Errorf("%s differs from the original %s", part, name)
 			}
 		}
 		if _, err := os.Stat(filepath.Join(dir, convertDir)); err == nil {
-			t.Errorf("%s is left", convertDir)
+			t.Errorf("%s was not removed", convertDir)
 		}
 		holdsTheOld(t, dir, kind)
 		if _, err := Convert(dir); !errors.Is(err, ErrConverted) {
-			t.Errorf("converted again: %v", err)
+			t.Errorf("second Convert() = %v, want ErrConverted", err)
 		}
 		holdsTheOld(t, dir, kind)
 	})
 }
 
-// After a crash between two steps the folder is refused as one of the old format, or is whole, and another call
-// finishes.
+// After a crash between two steps, the directory is either refused for its old format or complete. Another call
+// finishes the conversion.
 func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, kind Kind) {
@@ -157,7 +158,7 @@ func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
 			dir := oldFolder(t, kind)
 			c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: tested()}
 			if err := c.run(c.steps()[:n]); err != nil {
-				t.Fatalf("the first %d steps: %v", n, err)
+				t.Fatalf("first %d steps: %v", n, err)
 			}
 			o, err := look(dir, true)
 			converted := err == nil
@@ -165,20 +166,20 @@ func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
 				err = o.Close()
 			}
 			if !converted && !errors.Is(err, ErrOldFormat) || converted != (n >= steps-1) {
-				t.Errorf("after %d steps: %v", n, err)
+				t.Errorf("opened after %d steps: %v", n, err)
 			}
 			if _, err := Convert(dir); err != nil && (!converted || !errors.Is(err, ErrConverted)) {
-				t.Errorf("converted after %d steps: %v", n, err)
+				t.Errorf("Convert after %d steps: %v", n, err)
 			}
 			holdsTheOld(t, dir, kind)
 			if _, err := os.Stat(filepath.Join(dir, convertDir)); err == nil {
-				t.Errorf("%s is left", convertDir)
+				t.Errorf("%s was not removed", convertDir)
 			}
 		}
 	})
 }
 
-// An operator who starts the earlier build again after an interrupted conversion copies the segments back, and that
+// After an interrupted conversion, an operator copies the segments back to start the earlier build again, and that
 // build writes to them.
 func TestConvert_SegmentsPutBackByHand_AreNotReplacedByOlderOnes(t *testing.T) {
 	dir := oldFolder(t, KindWAL)
@@ -195,14 +196,14 @@ func TestConvert_SegmentsPutBackByHand_AreNotReplacedByOlderOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Convert(dir); err == nil || !strings.Contains(err.Error(), "move the older of the two away") {
-		t.Errorf("Convert: %v", err)
+		t.Errorf("Convert() = %v, want an error that says which segments to move away", err)
 	}
 	if _, err := os.Stat(newer); err != nil {
-		t.Errorf("what was written since is gone: %v", err)
+		t.Errorf("the file written since was removed: %v", err)
 	}
 }
 
-// A crash within a step leaves some of its files.
+// A crash within a step leaves only some of its files.
 func TestConvert_HalfWritten_BeginsAgain(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
 		dir := oldFolder(t, kind)
@@ -236,24 +237,24 @@ func TestConvert_Damaged_IsRefused(t *testing.T) {
 				before := imageOf(t, dir)
 				_, err := Convert(dir)
 				switch {
-				case err == nil: // it was on a page that is not in use
+				case err == nil: // the byte was on an unused page
 					holdsTheOld(t, dir, kind)
 				case !errors.Is(err, ErrDamaged):
-					t.Errorf("%s, byte %d: %v", name, at, err)
+					t.Errorf("%s, byte %d flipped: got error %v, want ErrDamaged", name, at, err)
 				case !reflect.DeepEqual(before, imageOf(t, dir)):
-					t.Errorf("%s, byte %d: the folder was written to", name, at)
+					t.Errorf("%s, byte %d flipped: the directory was written to", name, at)
 				default:
 					refused++
 				}
 			}
 		}
 		if refused == 0 {
-			t.Error("nothing was refused")
+			t.Error("no damage was detected")
 		}
 	})
 }
 
-// What somebody else has put there is not overwritten.
+// Existing files are not overwritten.
 func TestConvert_OldNamesTaken_IsRefused(t *testing.T) {
 	for kind, name := range map[Kind]string{KindBolt: RaftFile + oldSuffix, KindWAL: wal.Dir + oldSuffix} {
 		dir := oldFolder(t, kind)
@@ -261,7 +262,7 @@ func TestConvert_OldNamesTaken_IsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Convert(dir); err == nil || !strings.Contains(err.Error(), "move it away") || string(mustRead(t, filepath.Join(dir, name))) != "mine" {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Convert() = %v, want an error that keeps the file", name, err)
 		}
 	}
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// sector is what a disk writes as one, whatever happens to its power.
+// sector is the number of bytes that a disk writes atomically, even in a power loss.
 const sector = 512
 
-// model is what the log and the stable store must hold.
+// model is the expected content of the log and the stable store.
 type model struct {
 	entries []raft.Log
 	values  map[string]string
@@ -30,7 +30,7 @@ func (m model) clone() model {
 	return model{entries: slices.Clone(m.entries), values: maps.Clone(m.values)}
 }
 
-// next is the index of the entry to come.
+// next returns the index of the next entry.
 func (m model) next() uint64 {
 	if len(m.entries) == 0 {
 		return 1
@@ -38,7 +38,7 @@ func (m model) next() uint64 {
 	return m.entries[len(m.entries)-1].Index + 1
 }
 
-// step does one of Raft's writes, to the file and to the model.
+// step performs one of Raft's writes, on the files and on the model.
 func (m *model) step(random *rand.Rand, o opened) (what string, err error) {
 	term := uint64(1)
 	if n := len(m.entries); n > 0 {
@@ -80,7 +80,7 @@ func (m *model) step(random *rand.Rand, o opened) (what string, err error) {
 	return fmt.Sprintf("store %d to %d", next, m.next()-1), o.log.StoreLogs(logs)
 }
 
-// differs opens the files as look does, and says what in them is not as it must be; nil for all of it.
+// differs opens the files as look does, and returns an error for the first difference from the model.
 func (m model) differs(dir string, old bool) (err error) {
 	o, err := look(dir, old)
 	if err != nil {
@@ -93,15 +93,15 @@ func (m model) differs(dir string, old bool) (err error) {
 		return err
 	}
 	if len(m.entries) == 0 && (first != 0 || last != 0) {
-		return fmt.Errorf("it holds %d to %d, want none", first, last)
+		return fmt.Errorf("the log contains entries %d to %d, want none", first, last)
 	}
 	if len(m.entries) > 0 && (first != m.entries[0].Index || last != m.next()-1) {
-		return fmt.Errorf("it holds %d to %d, want %d to %d", first, last, m.entries[0].Index, m.next()-1)
+		return fmt.Errorf("the log contains entries %d to %d, want %d to %d", first, last, m.entries[0].Index, m.next()-1)
 	}
 	for _, want := range m.entries {
 		var got raft.Log
 		if err := o.log.GetLog(want.Index, &got); err != nil || got.Term != want.Term || !bytes.Equal(got.Data, want.Data) {
-			return errors.Join(fmt.Errorf("entry %d is another one", want.Index), err)
+			return errors.Join(fmt.Errorf("entry %d differs", want.Index), err)
 		}
 	}
 	for key, want := range m.values {
@@ -112,8 +112,8 @@ func (m model) differs(dir string, old bool) (err error) {
 	return nil
 }
 
-// crash is one write of the file, by what it held before and after it. bbolt makes the file longer, writes pages that
-// no valid header refers to, in any order, has them on disk, and then writes the older one of the two headers.
+// crash is one write of the file, given by its content before and after. bbolt extends the file, writes pages that no
+// valid header refers to, in any order, syncs them, and then writes the older one of the two headers.
 type crash struct {
 	before, after []byte
 	page          int
@@ -145,7 +145,7 @@ func newCrash(before, after []byte) (c crash, err error) {
 	return c, nil
 }
 
-// pages is a file of the length after, or the one before, to which some pages came, some of them in part.
+// pages returns a file of the length after or before the write, in which some of the pages were written, some partly.
 func (c crash) pages(random *rand.Rand, grown bool) []byte {
 	data := bytes.Clone(c.before)
 	if grown && len(c.after) > len(data) {
@@ -154,7 +154,7 @@ func (c crash) pages(random *rand.Rand, grown bool) []byte {
 	for _, page := range c.written {
 		from, to := page*c.page, (page+1)*c.page
 		switch {
-		case to > len(data), random.IntN(2) == 0: // it did not come so far
+		case to > len(data), random.IntN(2) == 0: // not written
 			continue
 		case random.IntN(3) == 0:
 			to = from + sector*random.IntN(c.page/sector)
@@ -164,7 +164,7 @@ func (c crash) pages(random *rand.Rand, grown bool) []byte {
 	return data
 }
 
-// torn is a file to which all pages came, and so many bytes of the header.
+// torn returns a file in which all pages and the given number of bytes of the header were written.
 func (c crash) torn(bytesOfHeader int) []byte {
 	data := bytes.Clone(c.after)
 	at := c.header * c.page
@@ -172,7 +172,7 @@ func (c crash) torn(bytesOfHeader int) []byte {
 	return data
 }
 
-// crashSeed draws what a test does, and says how to have the same again, and how much to do.
+// crashSeed returns the random source of a test and the number of writes, and logs how to repeat the run.
 func crashSeed(t *testing.T) (random *rand.Rand, writes int) {
 	t.Helper()
 	seed := rand.Uint64()
@@ -189,7 +189,8 @@ func crashSeed(t *testing.T) (random *rand.Rand, writes int) {
 	return rand.New(rand.NewPCG(seed, 1)), 300
 }
 
-// markAt is the mark that a crash in a write leaves: it is written after entries are, and before entries are deleted.
+// markAt returns the mark that a crash in a write leaves. The mark is written after entries are written, and before
+// entries are deleted.
 func markAt(before, now model, was, is []byte) []byte {
 	if len(now.entries) > len(before.entries) {
 		return was
@@ -197,8 +198,8 @@ func markAt(before, now model, was, is []byte) []byte {
 	return is
 }
 
-// After a crash at any moment of a write the file is as before the write or as after it, and is not refused. Opening a
-// file is a write too.
+// After a crash at any moment of a write, the file is as before or after the write, and is accepted. Opening a file is
+// a write too.
 func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
@@ -230,9 +231,9 @@ func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		after := mustRead(t, markPath)
 		mark := markAt(before, now, marked, after)
 		opens(what+": some pages", c.pages(random, true), mark, before)
-		opens(what+": some pages, and the file is not longer", c.pages(random, false), mark, before)
-		opens(what+": all pages, no header", c.torn(0), mark, before)
-		opens(what+": a part of the header", c.torn(sector*(1+random.IntN(c.page/sector))), mark, now)
+		opens(what+": some pages, file not extended", c.pages(random, false), mark, before)
+		opens(what+": all pages, but no header", c.torn(0), mark, before)
+		opens(what+": part of the header", c.torn(sector*(1+random.IntN(c.page/sector))), mark, now)
 		if random.IntN(10) == 0 {
 			opens(what+": all", c.after, after, now)
 		}
@@ -246,7 +247,7 @@ func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		}
 		what = fmt.Sprintf("write %d, %s", i, what)
 		crashes(what, before)
-		if random.IntN(25) == 0 { // and on from there
+		if random.IntN(25) == 0 { // continue from there
 			if err := b.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -259,13 +260,13 @@ func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		}
 	}
 	if grown == 0 {
-		t.Error("the file never grew")
+		t.Error("the file was never extended")
 	}
 }
 
-// Every sector of every header's write, and each byte of it on a disk that writes no sector as one: there nobody can
-// tell a header that was being written from one that has rotted, and a server that takes the older one has forgotten a
-// vote.
+// Every sector of every header write, and each byte for a disk that does not write sectors atomically. On such a disk,
+// a header that was being written cannot be distinguished from one that has rotted, and a server that used the older
+// header could forget a vote.
 func TestOpen_TornHeader_IsTheOlderOneBySectorsAndNeverBelievedWithin(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
@@ -303,7 +304,7 @@ func TestOpen_TornHeader_IsTheOlderOneBySectorsAndNeverBelievedWithin(t *testing
 			}
 		}
 		if refused == 0 {
-			t.Error("no header was refused")
+			t.Error("no torn header was refused")
 		}
 	}
 }

@@ -24,20 +24,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// contents are what a log's file must give back.
+// contents is the expected content of a log's file.
 type contents struct {
 	Entries []raft.Log
 	Values  map[string]string
 	Mark    string
 }
 
-// openAt opens the folder as a server does.
+// openAt opens the data directory as a server does.
 func openAt(dir string) (opened, error) { return openLog(dir, KindBolt, tested()) }
 
 // storeOne stores one entry.
 func storeOne(log intact.Log, entry *raft.Log) error { return log.StoreLogs([]*raft.Log{entry}) }
 
-// filled makes a folder with many entries of several pages, a term and a vote.
+// filled creates a data directory with several pages of entries, a term and a vote.
 func filled(tb testing.TB, entries int) (dir string) { return filledOf(tb, KindBolt, entries, 50) }
 
 func filledOf(tb testing.TB, kind Kind, entries, batch int) (dir string) {
@@ -64,14 +64,14 @@ func filledOf(tb testing.TB, kind Kind, entries, batch int) (dir string) {
 	return dir
 }
 
-// seen is what a folder holds.
+// seen is the content of a data directory.
 type seen struct {
 	log    intact.Reader
 	values *intact.Values
 	io.Closer
 }
 
-// look opens a folder as a server does, or as recover does, which writes nothing to it and is faster.
+// look opens a data directory as a server does, or, if old is set, as recover does, which writes nothing and is faster.
 func look(dir string, old bool) (seen, error) {
 	if old {
 		o, err := OpenOld(dir)
@@ -100,7 +100,7 @@ func entriesOf(log intact.Reader) (entries []raft.Log, err error) {
 	return entries, nil
 }
 
-// readAll opens the folder as look does, and reads all.
+// readAll opens the data directory as look does, and reads everything.
 func readAll(dir string, old bool) (c contents, err error) {
 	o, err := look(dir, old)
 	if err != nil {
@@ -123,7 +123,7 @@ func readAll(dir string, old bool) (c contents, err error) {
 	return c, err
 }
 
-// filledFile is the file of a filled folder, and what it must give back.
+// filledFile returns the file of a filled directory, and its expected content.
 func filledFile(t *testing.T, entries int) (whole []byte, want contents) {
 	t.Helper()
 	dir := filled(t, entries)
@@ -144,7 +144,7 @@ func mustRead(tb testing.TB, path string) []byte {
 	return data
 }
 
-// put writes what a folder consists of.
+// put writes the files of a data directory.
 func put(t *testing.T, dir string, data, mark []byte) {
 	t.Helper()
 	err := errors.Join(os.WriteFile(filepath.Join(dir, RaftFile), data, 0o600), os.WriteFile(filepath.Join(dir, intact.MarkFile), mark, 0o600))
@@ -153,18 +153,19 @@ func put(t *testing.T, dir string, data, mark []byte) {
 	}
 }
 
-// damagedOrSame writes data as the file of a folder, opens it as recover does, and one time in sixteen as a server
-// does, and returns whether damage was noticed. Anything between an error and the same contents fails the test.
+// damagedOrSame writes data as the file of a directory and opens it as recover does, and one time in sixteen as a
+// server does. It reports whether damage was detected. Any result other than ErrDamaged or the same contents fails the
+// test.
 func damagedOrSame(t *testing.T, what string, data []byte, want contents) (noticed bool) {
 	t.Helper()
 	dir := t.TempDir()
 	put(t, dir, data, []byte(want.Mark))
 	got, err := readAll(dir, rand.IntN(16) > 0)
 	if err == nil && !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: the file was believed, and says something else", what)
+		t.Errorf("%s: the file was accepted with different contents", what)
 	}
 	if err != nil && !errors.Is(err, ErrDamaged) {
-		t.Errorf("%s: %v, want %v", what, err, ErrDamaged)
+		t.Errorf("%s: got error %v, want %v", what, err, ErrDamaged)
 	}
 	return err != nil
 }
@@ -173,7 +174,7 @@ func TestOpen_FlippedBit_IsNoticedOrHarmless(t *testing.T) {
 	t.Parallel()
 	whole, want := filledFile(t, 300)
 	noticed, tried := 0, 0
-	for at := 0; at < len(whole); at += 127 { // a prime, so that it meets all places of pages and heads
+	for at := 0; at < len(whole); at += 127 { // a prime, to reach all positions in pages and heads
 		data := bytes.Clone(whole)
 		data[at] ^= 1 << (tried % 8)
 		if damagedOrSame(t, fmt.Sprintf("byte %d flipped", at), data, want) {
@@ -182,11 +183,11 @@ func TestOpen_FlippedBit_IsNoticedOrHarmless(t *testing.T) {
 		tried++
 	}
 	if noticed == 0 || noticed == tried {
-		t.Errorf("noticed %d of %d", noticed, tried)
+		t.Errorf("%d of %d flipped bits were detected, want some but not all", noticed, tried)
 	}
 }
 
-// Heads are where one bit hides most.
+// A single flipped bit is most easily missed in a page head.
 func TestOpen_FlippedBitInAHead_IsNoticedOrHarmless(t *testing.T) {
 	t.Parallel()
 	whole, want := filledFile(t, 100)
@@ -205,11 +206,11 @@ func TestOpen_TornOrZeroed_IsDamaged(t *testing.T) {
 	size := os.Getpagesize()
 	for _, n := range []int{0, 1, size / 2, size, 2 * size, 3*size + 100, 5 * size} {
 		if !damagedOrSame(t, fmt.Sprintf("cut to %d bytes", n), whole[:n], want) {
-			t.Errorf("cut to %d bytes: believed", n)
+			t.Errorf("cut to %d bytes: the damage was not detected", n)
 		}
 	}
 	if !damagedOrSame(t, "zeroed", make([]byte, len(whole)), want) {
-		t.Error("zeroed: believed")
+		t.Error("zeroed: the damage was not detected")
 	}
 	seen := 0
 	for at := 0; at < len(whole); at += size {
@@ -220,7 +221,7 @@ func TestOpen_TornOrZeroed_IsDamaged(t *testing.T) {
 		}
 	}
 	if seen < 4 {
-		t.Errorf("%d zeroed pages were noticed", seen)
+		t.Errorf("%d zeroed pages were detected, want at least 4", seen)
 	}
 }
 
@@ -230,7 +231,7 @@ func TestOpen_FileGone_IsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := openAt(dir); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a server that has lost its votes started over: %v", err)
+		t.Errorf("open of a directory that has lost its votes = %v, want ErrDamaged", err)
 	}
 }
 
@@ -244,11 +245,11 @@ func TestOpen_AnotherFormat_IsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := openAt(dir); !errors.Is(err, ErrDamaged) {
-		t.Errorf("open: %v", err)
+		t.Errorf("open = %v, want ErrDamaged", err)
 	}
 }
 
-// What bbolt's own tools leave behind is whole, but for a list that this program would have to believe.
+// A file written by bbolt's own tools is intact, except for a freelist that this program would have to trust.
 func TestOpen_WrittenByAnotherProgram_IsDamaged(t *testing.T) {
 	dir := filled(t, 100)
 	other, err := bbolt.Open(filepath.Join(dir, RaftFile), 0o600, nil)
@@ -259,7 +260,7 @@ func TestOpen_WrittenByAnotherProgram_IsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := openAt(dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "free pages") {
-		t.Errorf("open: %v", err)
+		t.Errorf("open = %v, want ErrDamaged for the free pages", err)
 	}
 }
 
@@ -275,12 +276,12 @@ func TestOpen_InUse_IsNoDamage(t *testing.T) {
 		"recover":  func() error { _, err := OpenOld(dir); return err },
 	} {
 		if err := open(); !errors.Is(err, ErrInUse) || errors.Is(err, ErrDamaged) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want ErrInUse", name, err)
 		}
 	}
 }
 
-// reader notes the most that was read at once.
+// reader records the size of the largest read.
 type reader struct {
 	*bytes.Reader
 	most int
@@ -291,14 +292,13 @@ func (r *reader) ReadAt(p []byte, at int64) (int, error) {
 	return r.Reader.ReadAt(p, at)
 }
 
-// A page that says that it is half of a file of a gigabyte must not take the memory of the machine before it is
-// refused.
+// A page that claims to be half of a gigabyte file must be refused before it fills the machine's memory.
 func TestWalk_PageThatSaysItIsLong_IsNotRead(t *testing.T) {
 	whole := mustRead(t, filepath.Join(filled(t, 300), RaftFile))
 	size, refused := os.Getpagesize(), 0
 	for at := 2 * size; at < len(whole); at += size {
 		data := bytes.Clone(whole)
-		data[at+12] = 9 // pages more
+		data[at+12] = 9 // number of overflow pages
 		r := &reader{Reader: bytes.NewReader(data)}
 		if err := walk(r, func(_, _, _ []byte) error { return nil }); err != nil {
 			refused++
@@ -308,7 +308,7 @@ func TestWalk_PageThatSaysItIsLong_IsNotRead(t *testing.T) {
 		}
 	}
 	if refused == 0 {
-		t.Error("none was refused")
+		t.Error("no page was refused")
 	}
 }
 
@@ -335,17 +335,17 @@ func TestBolt_DamageUnderARunningServer_IsAnErrorNamingTheEntry(t *testing.T) {
 	}
 	err = o.log.GetLog(7, &raft.Log{})
 	if !errors.Is(err, ErrDamaged) || !bytes.Contains([]byte(err.Error()), []byte("entry 7")) {
-		t.Errorf("GetLog: %v", err)
+		t.Errorf("GetLog() = %v, want ErrDamaged for entry 7", err)
 	}
-	if err := file.Truncate(0); err != nil { // what is read now is a fault of the memory
+	if err := file.Truncate(0); err != nil { // reads cause a memory fault from now on
 		t.Fatal(err)
 	}
 	if _, err := o.log.LastIndex(); !errors.Is(err, ErrDamaged) {
-		t.Errorf("LastIndex of a file that was cut: %v", err)
+		t.Errorf("LastIndex of a truncated file = %v, want ErrDamaged", err)
 	}
 }
 
-// bbolt reads the whole file again when a write panics, on a goroutine whose fault of the memory ends the process.
+// When a write panics, bbolt reads the whole file on another goroutine, where a memory fault ends the process.
 func TestBolt_FileCutUnderARunningServer_WriteIsAnError(t *testing.T) {
 	for name, write := range map[string]func(opened) error{
 		"StoreLog":          func(o opened) error { return storeOne(o.log, &raft.Log{Index: 301, Term: 99}) },
@@ -358,12 +358,12 @@ func TestBolt_FileCutUnderARunningServer_WriteIsAnError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Truncate(filepath.Join(dir, RaftFile), int64(2*os.Getpagesize())); err != nil { // the headers are left
+		if err := os.Truncate(filepath.Join(dir, RaftFile), int64(2*os.Getpagesize())); err != nil { // keeps the headers
 			t.Fatal(err)
 		}
 		for range 2 {
 			if err := write(o); !errors.Is(err, ErrDamaged) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got error %v, want ErrDamaged", name, err)
 			}
 		}
 		if err := o.Close(); err != nil {
@@ -372,8 +372,8 @@ func TestBolt_FileCutUnderARunningServer_WriteIsAnError(t *testing.T) {
 	}
 }
 
-// withoutItsLastBatch is a folder whose file is that of before the last batch, with the mark of after it; older is that
-// of before.
+// withoutItsLastBatch returns a directory with the file from before the last batch and the mark from after it. older is
+// the mark from before.
 func withoutItsLastBatch(t *testing.T) (dir string, older []byte) {
 	t.Helper()
 	dir = filled(t, 100)
@@ -390,18 +390,18 @@ func withoutItsLastBatch(t *testing.T) (dir string, older []byte) {
 	return dir, older
 }
 
-// A process that ends in any way leaves the mark as it was written.
+// However a process ends, the mark is up to date.
 func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
 	dir, _ := withoutItsLastBatch(t)
 	for _, old := range []bool{true, false} {
 		if _, err := look(dir, old); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 102, of term 9, was acknowledged") {
-			t.Errorf("what was acknowledged is gone: %v", err)
+			t.Errorf("look() = %v, want ErrDamaged for the acknowledged entry", err)
 		}
 	}
 }
 
-// The mark is not synced with each batch, so a loss of power may take some seconds of it. If the disk has also lost the
-// last batch, which it had acknowledged, nothing says that there was one.
+// The mark is not synced with each batch, so it may be some seconds old after a power loss. If the disk has also lost
+// the last batch, although it had acknowledged it, no trace of that batch is left.
 func TestOpen_LastBatchLostWithThePower_IsNotDetected(t *testing.T) {
 	dir, older := withoutItsLastBatch(t)
 	if err := os.WriteFile(filepath.Join(dir, intact.MarkFile), older, 0o600); err != nil {
@@ -409,7 +409,7 @@ func TestOpen_LastBatchLostWithThePower_IsNotDetected(t *testing.T) {
 	}
 	got, err := readAll(dir, false)
 	if err != nil || len(got.Entries) == 0 || got.Entries[len(got.Entries)-1].Index != 100 {
-		t.Errorf("%d entries, %v: if this is detected now, doc.go and docs/reliability.md must say so", len(got.Entries), err)
+		t.Errorf("%d entries, %v: if this is detected now, update doc.go and docs/reliability.md", len(got.Entries), err)
 	}
 }
 
@@ -425,7 +425,7 @@ func TestOpen_MarkGone_IsDamaged(t *testing.T) {
 	}
 }
 
-// Each is on a disk that syncs: a batch is what one entry costs, and what many cost together.
+// Run it on a disk that syncs. It measures batches of one entry and of many.
 func BenchmarkStoreLogs(b *testing.B) {
 	plain, err := raftboltdb.NewBoltStore(filepath.Join(b.TempDir(), RaftFile))
 	if err != nil {

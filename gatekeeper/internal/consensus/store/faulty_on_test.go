@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// disk sets the state of the disk, by its file.
+// disk returns a function that sets the state of the disk.
 func disk(t *testing.T) (set func(words string)) {
 	file := filepath.Join(t.TempDir(), "disk")
 	t.Setenv(DiskVariable, file)
@@ -46,7 +46,7 @@ func TestDisturbed_Fail_IsAnErrorBeforeOrAfterTheWrite(t *testing.T) {
 		set(words)
 		done := false
 		if err := disturbed("store logs", func() error { done = true; return nil }); !errors.Is(err, syscall.EIO) || done != want {
-			t.Errorf("%q: written %t, %v", words, done, err)
+			t.Errorf("%q: written %t, error %v", words, done, err)
 		}
 		if err := disturbed("get log", func() error { return nil }); err != nil {
 			t.Errorf("%q: a read failed: %v", words, err)
@@ -58,7 +58,7 @@ func TestDisturbed_Fail_IsAnErrorBeforeOrAfterTheWrite(t *testing.T) {
 	}
 }
 
-// Every write that Raft makes comes by, and a failed one is a fault of the server.
+// Every write of Raft goes through disturbed, and a failed one is a fault of the server.
 func TestDisturbed_EveryWriteOfTheStores(t *testing.T) { eachKind(t, testEveryWrite) }
 
 func testEveryWrite(t *testing.T, kind Kind) {
@@ -84,7 +84,7 @@ func testEveryWrite(t *testing.T, kind Kind) {
 		set("fail write")
 		go write(files)
 		if err := <-faults; !errors.Is(err, syscall.EIO) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got fault %v, want EIO", name, err)
 		}
 		if err := files.Close(); err != nil {
 			t.Error(err)

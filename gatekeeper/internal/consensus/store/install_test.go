@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// eachKind runs a test over each kind of log store.
+// eachKind runs a test with each kind of log store.
 func eachKind(t *testing.T, f func(t *testing.T, kind Kind)) {
 	t.Helper()
 	for _, kind := range []Kind{KindBolt, KindWAL} {
@@ -36,7 +36,7 @@ func closeFiles(t *testing.T, f *Files) {
 	}
 }
 
-// appendEntries writes entries of a term.
+// appendEntries appends entries of one term.
 func appendEntries(t *testing.T, log raft.LogStore, first, last, term uint64) {
 	t.Helper()
 	for index := first; index <= last; index++ {
@@ -46,7 +46,7 @@ func appendEntries(t *testing.T, log raft.LogStore, first, last, term uint64) {
 	}
 }
 
-// install writes a snapshot, as Raft does with one from a leader and with its own.
+// install writes a snapshot in the same way as Raft does, for a leader's snapshot or a local one.
 func install(t *testing.T, snapshots raft.SnapshotStore, index, term uint64) {
 	t.Helper()
 	_, words := raft.NewInmemTransport("")
@@ -62,7 +62,7 @@ func install(t *testing.T, snapshots raft.SnapshotStore, index, term uint64) {
 	}
 }
 
-// A long snapshot that is synced only at its end holds up the entries of the log that are synced meanwhile.
+// If a long snapshot were synced only at its end, it would delay the syncs of the log.
 func TestSnapshots_LongOne_IsSyncedWhileItIsWritten(t *testing.T) {
 	var synced int
 	g := NewGuard(GuardConfig{Timeout: time.Minute, Observe: func(op string, _ time.Duration) {
@@ -90,40 +90,39 @@ func TestSnapshots_LongOne_IsSyncedWhileItIsWritten(t *testing.T) {
 			}
 		}
 		if synced != 2 {
-			t.Errorf("%d syncs of two MiB, want 2", synced)
+			t.Errorf("%d syncs for two MiB, want 2", synced)
 		}
-		if err := errors.Join(end(sink), end(sink)); err != nil || sink.(*snapshotSink).file != nil { //nolint:forcetypeassert // it holds nothing else
-			t.Errorf("%v, and its file is open: %v", err, sink.(*snapshotSink).file != nil) //nolint:forcetypeassert // as above
+		if err := errors.Join(end(sink), end(sink)); err != nil || sink.(*snapshotSink).file != nil { //nolint:forcetypeassert // Create returns only this type
+			t.Errorf("end: error %v, file still open: %v", err, sink.(*snapshotSink).file != nil) //nolint:forcetypeassert // as above
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, snapshotsDir, "*.tmp")); err != nil || len(left) > 0 {
-			t.Errorf("%q are left, %v", left, err)
+			t.Errorf("leftover files %q, %v", left, err)
 		}
 	}
 	all, err := f.Snapshots.List()
 	if err != nil || len(all) != 1 || all[0].Size != 2*syncEvery+1<<12 {
-		t.Errorf("snapshots: %+v, %v", all, err)
+		t.Errorf("List() = %+v, %v, want one snapshot", all, err)
 	}
 }
 
-// holds checks which entries the log has: reading them one by one too, as a leader does for a follower.
+// holds checks which entries the log contains, by its bounds and by reading each entry.
 func holds(t *testing.T, log raft.LogStore, first, last uint64) {
 	t.Helper()
 	from, errFirst := log.FirstIndex()
 	to, errLast := log.LastIndex()
 	if err := errors.Join(errFirst, errLast); err != nil || from != first || to != last {
-		t.Errorf("the log holds %d to %d, %v, want %d to %d", from, to, err, first, last)
+		t.Errorf("the log contains entries %d to %d, %v, want %d to %d", from, to, err, first, last)
 	}
 	for index := range uint64(40) {
 		err := log.GetLog(index, &raft.Log{})
 		if want := index > 0 && first <= index && index <= last; want != (err == nil) || !want && !errors.Is(err, raft.ErrLogNotFound) {
-			t.Errorf("entry %d: %v", index, err)
+			t.Errorf("GetLog(%d) = %v", index, err)
 		}
 	}
 }
 
-// A snapshot that a leader sent replaces a log that does not lead to it. Raft leaves the old entries: they may never
-// have been committed, and as a leader this member would send them to a follower that lacks them, which would apply
-// them.
+// A leader's snapshot replaces a log that does not lead to it. Raft keeps the old entries, although they may never have
+// been committed. As a leader, this member would send them to a follower that lacks them, which would apply them.
 func TestSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
 	eachKind(t, testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt)
 }
@@ -159,8 +158,8 @@ func testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind K
 	}
 }
 
-// A log that reaches as far as the snapshot, by other entries: Raft remembers how long it was, and would take no
-// entries any more.
+// The log reaches as far as the snapshot, with different entries. Raft remembers how long the log was, and would accept
+// no more entries.
 func TestSnapshot_OfALeader_LogForked_EndsTheMember(t *testing.T) {
 	eachKind(t, testSnapshot_OfALeader_LogForked_EndsTheMember)
 }
@@ -178,7 +177,7 @@ func testSnapshot_OfALeader_LogForked_EndsTheMember(t *testing.T, kind Kind) {
 		go func() {
 			defer close(ended)
 			install(t, f.Snapshots, 20, 4)
-			t.Error("Raft goes on")
+			t.Error("install returned to Raft")
 		}()
 		<-g.Failed()
 		if !errors.Is(g.Err(), errForked) {
@@ -196,7 +195,7 @@ func testSnapshot_OfALeader_LogForked_EndsTheMember(t *testing.T, kind Kind) {
 	}
 }
 
-// The crash comes between the snapshot and the log.
+// The crash comes after the snapshot is written and before the log is deleted.
 func TestOpen_SnapshotThatReplacedTheLog_IsFinished(t *testing.T) {
 	eachKind(t, testOpen_SnapshotThatReplacedTheLog_IsFinished)
 }
@@ -217,7 +216,7 @@ func testOpen_SnapshotThatReplacedTheLog_IsFinished(t *testing.T, kind Kind) {
 	closeFiles(t, f)
 }
 
-// An older snapshot, which came late or is the member's own, takes nothing from a log that begins behind it.
+// An older snapshot, which arrives late or is the member's own, deletes nothing from a log that begins after it.
 func TestSnapshot_BeforeTheLog_LeavesIt(t *testing.T) {
 	eachKind(t, testSnapshot_BeforeTheLog_LeavesIt)
 }
@@ -232,7 +231,7 @@ func testSnapshot_BeforeTheLog_LeavesIt(t *testing.T, kind Kind) {
 	closeFiles(t, f)
 }
 
-// A gap would be taken for damage at the next start, and an entry that is behind one was never asked for.
+// A gap would be treated as damage at the next start, and a log never needs an entry after a gap.
 func TestLog_Gap_IsRefused(t *testing.T) { eachKind(t, testLog_Gap_IsRefused) }
 
 func testLog_Gap_IsRefused(t *testing.T, kind Kind) {
@@ -249,10 +248,10 @@ func testLog_Gap_IsRefused(t *testing.T, kind Kind) {
 		{{Index: 3, Term: 2}, {Index: 5, Term: 2}},
 	} {
 		if err := b.log.StoreLogs(logs); err == nil {
-			t.Errorf("entry %d was stored behind 2", logs[len(logs)-1].Index)
+			t.Errorf("entry %d was stored after entry 2", logs[len(logs)-1].Index)
 		}
 	}
 	if last, err := b.log.LastIndex(); err != nil || last != 2 {
-		t.Errorf("the log ends with %d, %v", last, err)
+		t.Errorf("LastIndex() = %d, %v, want 2", last, err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// spoil changes a byte of a file of the newest snapshot.
+// spoil changes a file of the newest snapshot.
 func spoil(t *testing.T, dir, file string, change func([]byte) []byte) {
 	t.Helper()
 	all, err := finished(dir)
@@ -30,7 +30,7 @@ func moved(data []byte) []byte {
 	return bytes.Replace(data, []byte(`"Index":20`), []byte(`"Index":21`), 1)
 }
 
-// restored opens the stores and restores the newest snapshot that can be, as Raft does at its start.
+// restored opens the stores and restores the newest readable snapshot, as Raft does at startup.
 func restored(t *testing.T, dir string) (index uint64, err error) {
 	t.Helper()
 	g, _ := newGuard(t)
@@ -61,8 +61,8 @@ func restored(t *testing.T, dir string) (index uint64, err error) {
 	return index, g.Err()
 }
 
-// What a member has acknowledged it cannot forget: without the newest snapshot it may start only if its log has all
-// that was in it.
+// A member must not forget what it has acknowledged. Without the newest snapshot, it may start only if its log contains
+// everything in that snapshot.
 func TestOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T) {
 	t.Parallel()
 	eachKind(t, testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt)
@@ -75,9 +75,9 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 		change func([]byte) []byte
 	}{
 		{"its state", snapshotState, flip},
-		{"its state is gone", snapshotState, empty},
-		{"its meta.json is gone", snapshotMeta, empty},
-		{"its meta.json says another index", snapshotMeta, moved},
+		{"its state is empty", snapshotState, empty},
+		{"its meta.json is empty", snapshotMeta, empty},
+		{"its meta.json has another index", snapshotMeta, moved},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, older := range []bool{true, false} {
@@ -90,7 +90,7 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 				appendEntries(t, f.Log, 21, 25, 2)
 				closeFiles(t, f)
 				if index, err := restored(t, dir); index != 20 || err != nil {
-					t.Fatalf("restored %d, %v", index, err)
+					t.Fatalf("restored() = %d, %v, want 20", index, err)
 				}
 				if older {
 					f = openFiles(t, kind, dir)
@@ -103,9 +103,9 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 				index, err := restored(t, dir)
 				switch {
 				case older && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), snapshotsDir)):
-					t.Errorf("it started from %d, behind what it has acknowledged: %v", index, err)
-				case !older && index != 0: // Raft itself says that there is none that it can read
-					t.Errorf("it restored %d, %v", index, err)
+					t.Errorf("restored() = %d, %v, want ErrDamaged because acknowledged entries are missing", index, err)
+				case !older && index != 0: // Raft reports that it found no readable snapshot
+					t.Errorf("restored() = %d, %v, want 0", index, err)
 				}
 			}
 
@@ -120,13 +120,13 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 			closeFiles(t, f)
 			spoil(t, dir, tc.file, tc.change)
 			if index, err := restored(t, dir); index != 10 || err != nil {
-				t.Errorf("restored %d, %v, and the log has the rest", index, err)
+				t.Errorf("restored() = %d, %v, want 10, because the log has the rest", index, err)
 			}
 		})
 	}
 }
 
-// The only one: Raft would begin with an empty log, and vote.
+// With its only snapshot unreadable, Raft would begin with an empty log, and vote.
 func TestOpen_OnlySnapshotUnreadable_IsDamaged(t *testing.T) {
 	eachKind(t, testOpen_OnlySnapshotUnreadable_IsDamaged)
 }
@@ -139,7 +139,7 @@ func testOpen_OnlySnapshotUnreadable_IsDamaged(t *testing.T, kind Kind) {
 		closeFiles(t, f)
 		spoil(t, dir, snapshotMeta, change)
 		if _, err := restored(t, dir); !errors.Is(err, ErrDamaged) {
-			t.Errorf("it began with nothing: %v", err)
+			t.Errorf("restored() = %v, want ErrDamaged", err)
 		}
 	}
 }

@@ -22,8 +22,8 @@ func newGuard(t *testing.T) (*Guard, chan error) {
 	return g, faults
 }
 
-// onARaftGoroutine runs f as Raft would and returns a channel that is closed when the goroutine has ended, and whether
-// f returned.
+// onARaftGoroutine runs f on a goroutine, as Raft would. It returns a channel that is closed when the goroutine has
+// exited, and whether f has returned.
 func onARaftGoroutine(f func()) (ended chan struct{}, returned *bool) {
 	ended, returned = make(chan struct{}), new(bool)
 	go func() {
@@ -48,14 +48,14 @@ func TestGuard_FailedCall_IsReportedAndNeverReturns(t *testing.T) {
 		log := NewLog(&brokenLog{store: func() error { return errors.New("no space left") }}, g)
 		ended, returned := onARaftGoroutine(func() { _ = log.StoreLogs(nil) })
 		if err := <-faults; !strings.Contains(err.Error(), "no space left") {
-			t.Errorf("fault %v", err)
+			t.Errorf("got fault %v, want the disk's error", err)
 		}
 		<-g.Failed()
 		other, otherReturned := onARaftGoroutine(func() { _, _ = log.LastIndex() })
 		synctest.Wait()
 		select {
 		case <-ended:
-			t.Error("the goroutine ended before Release")
+			t.Error("the goroutine exited before Release")
 		case <-other:
 			t.Error("another call ended before Release")
 		default:
@@ -80,9 +80,9 @@ func TestGuard_HangingCall_IsAFault(t *testing.T) {
 		begun := time.Now()
 		ended, returned := onARaftGoroutine(func() { _ = log.StoreLogs(nil) })
 		if err := <-faults; !strings.Contains(err.Error(), "hangs") || time.Since(begun) != 10*time.Second {
-			t.Errorf("fault %v after %v", err, time.Since(begun))
+			t.Errorf("got fault %v after %v, want one about the hanging call after 10s", err, time.Since(begun))
 		}
-		close(disk) // it comes back, too late
+		close(disk) // the call returns, but too late
 		g.Release()
 		<-ended
 		if *returned {
@@ -94,8 +94,8 @@ func TestGuard_HangingCall_IsAFault(t *testing.T) {
 func TestLog_AbsentEntry_IsNoFault(t *testing.T) {
 	g, _ := newGuard(t)
 	log := NewLog(raft.NewInmemStore(), g)
-	if err := log.GetLog(7, &raft.Log{}); err != raft.ErrLogNotFound { //nolint:errorlint // Raft compares so
-		t.Errorf("GetLog: %v", err)
+	if err := log.GetLog(7, &raft.Log{}); err != raft.ErrLogNotFound { //nolint:errorlint // Raft compares in the same way
+		t.Errorf("GetLog() = %v, want raft.ErrLogNotFound", err)
 	}
 	if g.Err() != nil {
 		t.Error(g.Err())
@@ -109,11 +109,11 @@ func (monotonic) IsMonotonic() bool { return true }
 func TestLog_IsMonotonic_IsForwarded(t *testing.T) {
 	g, _ := newGuard(t)
 	if NewLog(raft.NewInmemStore(), g).IsMonotonic() || !NewLog(monotonic{}, g).IsMonotonic() {
-		t.Error("IsMonotonic is not what the inner store says")
+		t.Error("IsMonotonic does not return the inner store's answer")
 	}
 }
 
-// ranges records the ranges that are deleted.
+// ranges records the deleted ranges.
 type ranges struct {
 	*raft.InmemStore
 	first, last uint64
@@ -135,24 +135,24 @@ func TestLog_DeleteRange_LeavesNoHole(t *testing.T) {
 	}{
 		{10, 3000, 10, 10, "[10-10]"},
 		{10, 3000, 10, 1033, "[10-1033]"},
-		{10, 3000, 10, 2500, "[10-1033 1034-2057 2058-2500]"}, // the front goes first
-		{10, 3000, 0, 2500, "[10-1033 1034-2057 2058-2500]"},  // what is not there costs nothing
-		{10, 2500, 500, 2500, "[1477-2500 500-1476]"},         // the back goes first
+		{10, 3000, 10, 2500, "[10-1033 1034-2057 2058-2500]"}, // from the front
+		{10, 3000, 0, 2500, "[10-1033 1034-2057 2058-2500]"},  // missing entries are skipped
+		{10, 2500, 500, 2500, "[1477-2500 500-1476]"},         // from the back
 		{10, 2500, 500, 9999, "[1477-2500 500-1476]"},         //
-		{10, 2500, 10, 2500, "[1477-2500 453-1476 10-452]"},   // and so of the whole
+		{10, 2500, 10, 2500, "[1477-2500 453-1476 10-452]"},   // all of it, from the back
 		{0, 0, 0, 1_000_000, "[]"},                            //
 		{10, 2500, 3000, 4000, "[]"}, {10, 2500, 1, 9, "[]"},  //
 	} {
 		g, _ := newGuard(t)
 		inner := &ranges{first: tc.first, last: tc.last}
 		if err := NewLog(inner, g).DeleteRange(tc.min, tc.max); err != nil || fmt.Sprint(inner.deleted) != tc.want {
-			t.Errorf("DeleteRange(%d, %d): %v %v, want %s", tc.min, tc.max, err, inner.deleted, tc.want)
+			t.Errorf("DeleteRange(%d, %d): error %v, deleted %v, want %s", tc.min, tc.max, err, inner.deleted, tc.want)
 		}
 	}
 }
 
-// All of a log that fills several pages, and parts of it: bbolt does not find the end of what a transaction has
-// emptied.
+// Deletes a whole log of several pages, and parts of it. bbolt does not find the last key after a transaction has
+// emptied pages.
 func TestBolt_DeleteRange_OfManyPages_KeepsTheEnd(t *testing.T) {
 	for _, tc := range []struct {
 		min, max    uint64
@@ -184,14 +184,14 @@ func TestBolt_DeleteRange_OfManyPages_KeepsTheEnd(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
-		again, err := openLog(dir, KindBolt, tested()) // which looks whether the end is the one that was noted
+		again, err := openLog(dir, KindBolt, tested()) // checks the end of the log against the mark
 		if err != nil {
-			t.Fatalf("after deleting %d to %d: %v", tc.min, tc.max, err)
+			t.Fatalf("open after deleting %d to %d: %v", tc.min, tc.max, err)
 		}
 		first, err1 := again.log.FirstIndex()
 		last, err2 := again.log.LastIndex()
 		if first != tc.first || last != tc.last || err1 != nil || err2 != nil {
-			t.Errorf("after deleting %d to %d: %d to %d, %v, %v; want %d to %d", tc.min, tc.max, first, last, err1, err2, tc.first, tc.last)
+			t.Errorf("after deleting %d to %d the log contains entries %d to %d, %v, %v, want %d to %d", tc.min, tc.max, first, last, err1, err2, tc.first, tc.last)
 		}
 		if err := again.Close(); err != nil {
 			t.Fatal(err)
@@ -243,11 +243,11 @@ func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) 
 	defer bolt.Close()
 	s = NewStable(bolt.values, g)
 	if term, candidate := voted(t, s); term != 4 || candidate != "a" {
-		t.Errorf("after the crash the vote is for %q in %d; it would be repeated without comparing logs", candidate, term)
+		t.Errorf("after the crash the vote is for %q in term %d, want a in term 4", candidate, term)
 	}
 	vote(t, s, 5, "b")
 	if term, candidate := voted(t, s); term != 5 || candidate != "b" {
-		t.Errorf("the vote is for %q in %d", candidate, term)
+		t.Errorf("the vote is for %q in term %d, want b in term 5", candidate, term)
 	}
 }
 
@@ -261,12 +261,12 @@ func TestStable_AbsentKey_HasTheTextThatRaftKnows(t *testing.T) {
 	s := NewStable(bolt.values, g)
 	for _, key := range []string{"LastVoteTerm", "CurrentTerm"} {
 		if _, err := s.GetUint64([]byte(key)); err == nil || err.Error() != "not found" {
-			t.Errorf("GetUint64(%s): %v", key, err)
+			t.Errorf("GetUint64(%s) = %v, want not found", key, err)
 		}
 	}
 	for _, key := range []string{"LastVoteCand", "other"} {
 		if _, err := s.Get([]byte(key)); err == nil || err.Error() != "not found" {
-			t.Errorf("Get(%s): %v", key, err)
+			t.Errorf("Get(%s) = %v, want not found", key, err)
 		}
 	}
 	if g.Err() != nil {
@@ -285,7 +285,7 @@ func testOpen_EntriesSurvive(t *testing.T, kind Kind) {
 			t.Fatal(err)
 		}
 		if last, err := f.Log.LastIndex(); err != nil || last != round {
-			t.Errorf("last index %d, %v, want %d", last, err, round)
+			t.Errorf("LastIndex() = %d, %v, want %d", last, err, round)
 		}
 		if err := f.Log.StoreLogs([]*raft.Log{{Index: round + 1, Term: 1, Data: []byte("x")}}); err != nil {
 			t.Error(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// hooked asks before each change of a file, and passes on what fails.
+// hooked calls a hook before each change of a file, and returns its error.
 type hooked struct {
 	types.VFS
 	before func(change, name string) error
@@ -62,7 +62,7 @@ func (f hookedFile) Sync() error {
 	return f.WritableFile.Sync()
 }
 
-// killed are the folders as a process would have left them that was killed at some moment.
+// killed records the directories that a process killed at each moment would have left.
 type killed struct {
 	t   *testing.T
 	dir string
@@ -86,12 +86,12 @@ func (k *killed) take() []image {
 	return taken
 }
 
-// After a process was killed at any moment of a write the log is as before the write or as after it, and is not
-// refused; and what is written there then stays.
+// If a process is killed at any moment of a write, the log is as before or after the write, and is accepted. Later
+// writes are kept.
 func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
-	writes /= 3 // each has some moments
+	writes /= 3 // each has several moments
 	k := &killed{t: t, dir: t.TempDir()}
 	cfg := tested()
 	cfg.Files = hooked{cfg.Files, k.note}
@@ -114,7 +114,7 @@ func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 			dir := left.put(t)
 			asBefore, asAfter := before.differs(dir, false), now.differs(dir, false)
 			if asBefore != nil && asAfter != nil || asAfter != nil && j == len(images)-1 {
-				t.Fatalf("%s: %v; %v", what, asBefore, asAfter)
+				t.Fatalf("%s: neither as before (%v) nor as after (%v)", what, asBefore, asAfter)
 			}
 			if random.IntN(20) == 0 {
 				was := now
@@ -127,11 +127,11 @@ func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		rotated = max(rotated, len(images[len(images)-1].segments()))
 	}
 	if rotated < 3 {
-		t.Errorf("there were never more than %d segments", rotated)
+		t.Errorf("there were at most %d segments, want at least 3", rotated)
 	}
 }
 
-// goesOn does some more writes in a folder, and looks whether they are there.
+// goesOn performs some more writes in a directory, and checks that they are there.
 func goesOn(t *testing.T, random *rand.Rand, what, dir string, now model) {
 	t.Helper()
 	for range 2 {
@@ -149,13 +149,13 @@ func goesOn(t *testing.T, random *rand.Rand, what, dir string, now model) {
 			t.Fatal(err)
 		}
 		if err := now.differs(dir, false); err != nil {
-			t.Fatalf("%s, then more: %v", what, err)
+			t.Fatalf("%s, after more writes: %v", what, err)
 		}
 	}
 }
 
-// A process that was killed between a write and its sync has left what can be read and is on no disk. Who goes by it
-// from now on acknowledges it.
+// If a process was killed between a write and its sync, the entries can be read but are not on disk. A server that
+// relies on them acknowledges them.
 func TestOpenWAL_KilledBeforeTheSync_IsOnDiskBeforeItIsBelieved(t *testing.T) {
 	f := wholeWAL(t, 30)
 	name := filepath.Base(f.whole.segments()[0])
@@ -176,7 +176,7 @@ func TestOpenWAL_KilledBeforeTheSync_IsOnDiskBeforeItIsBelieved(t *testing.T) {
 	}
 }
 
-// torn is a file to which some sectors of a write came.
+// torn returns a file in which some sectors of a write were written.
 func torn(random *rand.Rand, before, after []byte) []byte {
 	data := append(bytes.Clone(before), make([]byte, max(0, len(after)-len(before)))...)
 	for at := 0; at < len(after); at += sector {
@@ -187,11 +187,11 @@ func torn(random *rand.Rand, before, after []byte) []byte {
 	return data
 }
 
-// After a loss of power in a write any of its sectors may be on the disk. The mark is of some time before.
+// After a power loss during a write, any of its sectors may be on disk. The mark is from some time before.
 func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
-	writes /= 2 // each is opened some times
+	writes /= 2 // each is opened several times
 	dir := t.TempDir()
 	open := func() opened {
 		o, err := openLog(dir, KindWAL, tested())
@@ -214,7 +214,7 @@ func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		names := after.segments()
 		name := names[len(names)-1]
 		if len(now.entries) <= len(before.entries) || len(names) != len(files.segments()) || files[name] == nil || bytes.Equal(files[name], after[name]) {
-			older = after[mark] // it became shorter, or went on to another segment
+			older = after[mark] // the log became shorter, or a new segment began
 			continue
 		}
 		if random.IntN(4) == 0 {
@@ -231,7 +231,7 @@ func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		asBefore, asAfter := before.differs(folder, false), now.differs(folder, false)
 		whole := bytes.Equal(left[name], after[name])
 		if whole && asAfter != nil || !whole && asBefore != nil {
-			t.Fatalf("%s: %v; %v", what, asBefore, asAfter)
+			t.Fatalf("%s: neither as before (%v) nor as after (%v)", what, asBefore, asAfter)
 		}
 		if whole {
 			continue
@@ -240,18 +240,18 @@ func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		if random.IntN(3) == 0 {
 			goesOn(t, random, what, folder, before.clone())
 		}
-		// The same folder with the mark of after the write: then it is no torn write.
+		// With the mark from after the write, the same directory is not the result of a torn write.
 		left[mark] = after[mark]
 		if err := before.differs(left.put(t), false); !errors.Is(err, ErrDamaged) {
-			t.Fatalf("%s: what was acknowledged is gone: %v", what, err)
+			t.Fatalf("%s: got error %v, want ErrDamaged because acknowledged entries are missing", what, err)
 		}
 	}
 	if tornBefore < writes/10 {
-		t.Errorf("%d writes were torn", tornBefore)
+		t.Errorf("%d writes were torn, want more", tornBefore)
 	}
 }
 
-// A call that fails says why, also when the next segment could not be made, which happens beside the calls.
+// A failed call returns the cause, even if the next segment could not be created, which happens outside the calls.
 func TestWAL_DiskFails_CallsFailAndSayWhy(t *testing.T) {
 	full := errors.New("no space left")
 	var fails error
@@ -273,10 +273,10 @@ func TestWAL_DiskFails_CallsFailAndSayWhy(t *testing.T) {
 	}
 	fails = full
 	if err := storeOne(o.log, &raft.Log{Index: 2, Term: 1, Data: []byte("x")}); !errors.Is(err, full) {
-		t.Errorf("StoreLog: %v", err)
+		t.Errorf("StoreLog() = %v, want the disk's error", err)
 	}
 	if err := o.log.DeleteRange(1, 1); !errors.Is(err, full) {
-		t.Errorf("DeleteRange: %v", err)
+		t.Errorf("DeleteRange() = %v, want the disk's error", err)
 	}
 }
 
@@ -301,13 +301,13 @@ func TestWAL_NextSegmentCannotBeMade_NextCallFailsAndSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := storeOne(o.log, &raft.Log{Index: 2, Term: 1, Data: []byte("x")}); !errors.Is(err, full) {
-		t.Errorf("StoreLog: %v", err)
+		t.Errorf("StoreLog() = %v, want the disk's error", err)
 	}
 	if err := o.Close(); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := readWAL(dir, false)
 	if err != nil || len(entries) != 1 {
-		t.Errorf("%d entries, %v", len(entries), err)
+		t.Errorf("%d entries, %v, want 1", len(entries), err)
 	}
 }

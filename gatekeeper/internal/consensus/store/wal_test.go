@@ -20,12 +20,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// tested has short segments, so that a test has many.
+// tested returns a Config with short segments, so that a test has many.
 func tested() wal.Config {
 	return wal.Config{Files: vfs.New(), SegmentSize: 8 << 10, Logger: hclog.NewNullLogger()}
 }
 
-// image is all that is in a folder.
+// image is the content of all files of a directory.
 type image map[string][]byte
 
 func imageOf(tb testing.TB, dir string) image {
@@ -47,7 +47,7 @@ func imageOf(tb testing.TB, dir string) image {
 	return files
 }
 
-// put makes a folder of an image.
+// put writes an image to a new directory.
 func (i image) put(tb testing.TB) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
@@ -62,13 +62,13 @@ func (i image) put(tb testing.TB) (dir string) {
 	return dir
 }
 
-// filledWAL is filled with a log in several segments.
+// filledWAL is like filled, with a log in several segments.
 func filledWAL(tb testing.TB, entries int) (dir string) {
 	tb.Helper()
 	return filledOf(tb, KindWAL, entries, 10)
 }
 
-// readWAL opens the folder as look does, and reads all.
+// readWAL opens the directory as look does, and reads all entries.
 func readWAL(dir string, old bool) (entries []raft.Log, err error) {
 	o, err := look(dir, old)
 	if err != nil {
@@ -78,7 +78,7 @@ func readWAL(dir string, old bool) (entries []raft.Log, err error) {
 	return entriesOf(o.log)
 }
 
-// segments are the names of the segments of an image, the oldest first.
+// segments returns the names of the segments of an image, oldest first.
 func (i image) segments() (names []string) {
 	for name := range i {
 		if strings.HasSuffix(name, ".wal") {
@@ -89,14 +89,14 @@ func (i image) segments() (names []string) {
 	return names
 }
 
-// folder is one of an image, of which a file at a time is changed.
+// folder is a directory with the content of an image, of which the tests change one file at a time.
 type folder struct {
 	dir   string
 	whole image
 	want  []raft.Log
 }
 
-// wholeWAL fills a folder.
+// wholeWAL fills a directory.
 func wholeWAL(t *testing.T, entries int) folder {
 	t.Helper()
 	dir := filledWAL(t, entries)
@@ -107,8 +107,8 @@ func wholeWAL(t *testing.T, entries int) folder {
 	return folder{dir, imageOf(t, dir), want}
 }
 
-// with opens the folder with another content of a file, once as recover does and once as a server, and returns whether
-// damage was noticed. Anything between an error and the same entries fails the test.
+// with changes the content of a file and opens the directory, once as recover does and once as a server does. It
+// reports whether damage was detected. Any result other than ErrDamaged or the same entries fails the test.
 func (f folder) with(t *testing.T, what, file string, data []byte) (noticed bool) {
 	t.Helper()
 	path := filepath.Join(f.dir, file)
@@ -118,13 +118,13 @@ func (f folder) with(t *testing.T, what, file string, data []byte) (noticed bool
 	for _, old := range []bool{true, false} {
 		got, err := readWAL(f.dir, old)
 		if err == nil && !reflect.DeepEqual(got, f.want) {
-			t.Errorf("%s, %s: the file was believed, and says something else: %d entries", file, what, len(got))
+			t.Errorf("%s, %s: the file was accepted with different contents: %d entries", file, what, len(got))
 		}
 		if err != nil && !errors.Is(err, ErrDamaged) {
-			t.Errorf("%s, %s: %v, want %v", file, what, err, ErrDamaged)
+			t.Errorf("%s, %s: got error %v, want %v", file, what, err, ErrDamaged)
 		}
 		if !old && noticed != (err != nil) {
-			t.Errorf("%s, %s: a server and recover do not say the same: %v", file, what, err)
+			t.Errorf("%s, %s: a server and recover disagree: %v", file, what, err)
 		}
 		noticed = err != nil
 	}
@@ -134,19 +134,19 @@ func (f folder) with(t *testing.T, what, file string, data []byte) (noticed bool
 	return noticed
 }
 
-// end is where the zeros of a segment begin.
+// end returns the offset at which the zeros of a segment begin.
 func end(data []byte) int { return len(bytes.TrimRight(data, "\x00")) }
 
-// raft-wal takes whatever does not fit at the end for a write that a crash cut short, and forgets it.
+// raft-wal takes everything that does not fit at the end for a write that a crash cut short, and drops it.
 func TestOpenWAL_FlippedBit_IsNoticed(t *testing.T) {
 	t.Parallel()
 	f := wholeWAL(t, 300)
 	names := f.whole.segments()
 	if len(names) < 3 {
-		t.Fatalf("%d segments", len(names))
+		t.Fatalf("%d segments, want at least 3", len(names))
 	}
 	for _, name := range append(names, filepath.Join(wal.Dir, intact.MarkFile)) {
-		step := 61 // a prime, so that it meets all places of frames
+		step := 61 // a prime, to reach all positions in frames
 		if name == filepath.Join(wal.Dir, intact.MarkFile) {
 			step = 1
 		}
@@ -154,13 +154,13 @@ func TestOpenWAL_FlippedBit_IsNoticed(t *testing.T) {
 			data := bytes.Clone(f.whole[name])
 			data[at] ^= 1 << (at % 8)
 			if !f.with(t, fmt.Sprintf("byte %d flipped", at), name, data) {
-				t.Errorf("%s, byte %d flipped: believed", name, at)
+				t.Errorf("%s, byte %d flipped: the damage was not detected", name, at)
 			}
 		}
 	}
 }
 
-// The last batch is where a flipped bit and a torn write look alike.
+// In the last batch, a flipped bit looks like a torn write.
 func TestOpenWAL_FlippedBitInTheLastBatch_IsNoticed(t *testing.T) {
 	t.Parallel()
 	f := wholeWAL(t, 30)
@@ -170,7 +170,7 @@ func TestOpenWAL_FlippedBitInTheLastBatch_IsNoticed(t *testing.T) {
 		data := bytes.Clone(f.whole[name])
 		data[at] ^= 1 << (at % 8)
 		if !f.with(t, fmt.Sprintf("byte %d flipped", at), name, data) {
-			t.Errorf("byte %d flipped: believed", at)
+			t.Errorf("byte %d flipped: the damage was not detected", at)
 		}
 	}
 }
@@ -184,12 +184,12 @@ func TestOpenWAL_TornZeroedOrGone_IsDamaged(t *testing.T) {
 				continue
 			}
 			if !f.with(t, fmt.Sprintf("cut to %d bytes", n), name, f.whole[name][:n]) {
-				t.Errorf("%s cut to %d bytes: believed", name, n)
+				t.Errorf("%s cut to %d bytes: the damage was not detected", name, n)
 			}
 			data := bytes.Clone(f.whole[name])
 			clear(data[n:min(n+sector, len(data))])
 			if !f.with(t, fmt.Sprintf("zeros at %d", n), name, data) {
-				t.Errorf("%s: zeros at %d: believed", name, n)
+				t.Errorf("%s: zeros at %d: the damage was not detected", name, n)
 			}
 		}
 	}
@@ -200,7 +200,7 @@ func TestOpenWAL_TornZeroedOrGone_IsDamaged(t *testing.T) {
 		}
 		for _, old := range []bool{true, false} {
 			if _, err := readWAL(f.dir, old); !errors.Is(err, ErrDamaged) {
-				t.Errorf("without %s: %v", name, err)
+				t.Errorf("without %s: got error %v, want ErrDamaged", name, err)
 			}
 		}
 		if err := os.WriteFile(path, f.whole[name], 0o600); err != nil {
@@ -208,12 +208,11 @@ func TestOpenWAL_TornZeroedOrGone_IsDamaged(t *testing.T) {
 		}
 	}
 	if got, err := readWAL(f.dir, false); err != nil || len(got) != len(f.want) {
-		t.Errorf("whole again: %d entries, %v", len(got), err)
+		t.Errorf("after restoring the files: %d entries, %v", len(got), err)
 	}
 }
 
-// The mark is not forced to the disk: after a loss of power it may ask for less, and then only what follows proves what
-// was acknowledged.
+// The mark is not synced. After a power loss it may be older, and then only later batches prove what was acknowledged.
 func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsNoticed(t *testing.T) {
 	f := wholeWAL(t, 30)
 	mark := filepath.Join(f.dir, wal.Dir, intact.MarkFile)
@@ -222,19 +221,19 @@ func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsNoticed(t *testing.T) {
 	}
 	name := f.whole.segments()[0]
 	whole := f.whole[name]
-	last := bytes.Index(whole, bytes.Repeat([]byte{20}, 20)) // in the second batch of three, which ends with this
-	for at := 0; at < last; at += 5 {                        // so that it meets all places of frames
+	last := bytes.Index(whole, bytes.Repeat([]byte{20}, 20)) // in the second batch of three, which ends here
+	for at := 0; at < last; at += 5 {                        // to reach all positions in frames
 		data := bytes.Clone(whole)
 		data[at] ^= 1 << (at % 8)
 		if !f.with(t, fmt.Sprintf("byte %d flipped", at), name, data) {
-			t.Errorf("byte %d flipped: believed", at)
+			t.Errorf("byte %d flipped: the damage was not detected", at)
 		}
 	}
 	for at := 0; at < last; at += 8 {
 		data := bytes.Clone(whole)
 		clear(data[at : at+8])
 		if !bytes.Equal(data, whole) && !f.with(t, fmt.Sprintf("zeros at %d", at), name, data) {
-			t.Errorf("zeros at %d: believed", at)
+			t.Errorf("zeros at %d: the damage was not detected", at)
 		}
 	}
 }
@@ -249,13 +248,13 @@ func TestWAL_Close_LeavesNoGoroutine(t *testing.T) {
 	}
 }
 
-// A member that was given an older snapshot late must not lose what it has acknowledged since, so the store does not
-// say that it is monotonic; Snapshots deletes what must go.
+// A member that gets an older snapshot late must not lose what it has acknowledged since. So the store does not declare
+// itself monotonic, and Snapshots deletes what must be deleted.
 func TestWAL_IsNotSaidToBeMonotonic(t *testing.T) {
 	f := openFiles(t, KindWAL, t.TempDir())
 	defer closeFiles(t, f)
 	if m, ok := f.Log.(raft.MonotonicLogStore); !ok || m.IsMonotonic() {
-		t.Error("Raft would delete the log after every snapshot that it is sent")
+		t.Error("the store is monotonic, so Raft would delete the log after every snapshot that it is sent")
 	}
 }
 
@@ -270,12 +269,12 @@ func TestOpen_AnotherKind_IsRefused(t *testing.T) {
 		g, _ := newGuard(t)
 		_, err := Open(dir, other, g, hclog.NewNullLogger())
 		if !errors.Is(err, ErrKind) || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), fmt.Sprintf("in %s, not in %s", own, other)) {
-			t.Errorf("opened as %s: %v", other, err)
+			t.Errorf("Open(%s) = %v, want ErrKind with both kinds", other, err)
 		}
 		for _, kind := range []Kind{own, ""} {
 			f := openFiles(t, kind, dir)
 			if f.Kind != own {
-				t.Errorf("opened as %q: it is %s", kind, f.Kind)
+				t.Errorf("Open(%q): kind %s, want the kind of the directory", kind, f.Kind)
 			}
 			closeFiles(t, f)
 		}
@@ -316,13 +315,13 @@ func TestWAL_DamageUnderARunningServer_IsAnErrorNamingTheEntry(t *testing.T) {
 			continue
 		}
 		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 7") {
-			t.Errorf("byte %d: GetLog: %v, %v", at, entry, err)
+			t.Errorf("byte %d: GetLog() = %v, %v, want ErrDamaged for entry 7", at, entry, err)
 		}
 	}
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := o.log.GetLog(7, &raft.Log{}); !errors.Is(err, ErrDamaged) {
-		t.Errorf("GetLog of a file that was cut: %v", err)
+		t.Errorf("GetLog of a truncated file = %v, want ErrDamaged", err)
 	}
 }

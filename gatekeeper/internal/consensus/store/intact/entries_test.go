@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// inner is a log in memory that a test can change.
+// inner is an in-memory log that a test can change.
 type inner struct{ *raft.InmemStore }
 
 func (i inner) entry(t *testing.T, index uint64) *raft.Log {
@@ -60,23 +60,23 @@ func TestEntries_GiveBackWhatWasStored(t *testing.T) {
 		}
 	}
 	if err := e.GetLog(3, &raft.Log{}); !errors.Is(err, raft.ErrLogNotFound) || errors.Is(err, ErrDamaged) {
-		t.Errorf("an absent entry: %v", err)
+		t.Errorf("GetLog of a missing entry = %v, want raft.ErrLogNotFound", err)
 	}
 }
 
 func TestEntries_Changed_IsDamaged(t *testing.T) {
 	for what, change := range map[string]func(log *raft.Log){
-		"another index":           func(log *raft.Log) { log.Index = 2 },
-		"another term":            func(log *raft.Log) { log.Term++ },
-		"another type":            func(log *raft.Log) { log.Type = raft.LogNoop },
-		"another time":            func(log *raft.Log) { log.AppendedAt = log.AppendedAt.Add(1) },
-		"a flipped bit":           func(log *raft.Log) { log.Data = bytes.Clone(log.Data); log.Data[3] ^= 4 },
-		"data that was cut":       func(log *raft.Log) { log.Data = log.Data[:4] },
-		"no data":                 func(log *raft.Log) { log.Data = nil },
-		"no checksum":             func(log *raft.Log) { log.Extensions = nil },
-		"half a checksum":         func(log *raft.Log) { log.Extensions = log.Extensions[:2] },
-		"more behind a checksum":  func(log *raft.Log) { log.Extensions = append(bytes.Clone(log.Extensions), 0) },
-		"the checksum of another": func(log *raft.Log) { log.Extensions = appendSum(nil, &raft.Log{Index: log.Index, Term: log.Term}) },
+		"another index":                 func(log *raft.Log) { log.Index = 2 },
+		"another term":                  func(log *raft.Log) { log.Term++ },
+		"another type":                  func(log *raft.Log) { log.Type = raft.LogNoop },
+		"another time":                  func(log *raft.Log) { log.AppendedAt = log.AppendedAt.Add(1) },
+		"a flipped bit":                 func(log *raft.Log) { log.Data = bytes.Clone(log.Data); log.Data[3] ^= 4 },
+		"truncated data":                func(log *raft.Log) { log.Data = log.Data[:4] },
+		"no data":                       func(log *raft.Log) { log.Data = nil },
+		"no checksum":                   func(log *raft.Log) { log.Extensions = nil },
+		"half a checksum":               func(log *raft.Log) { log.Extensions = log.Extensions[:2] },
+		"extra data after a checksum":   func(log *raft.Log) { log.Extensions = append(bytes.Clone(log.Extensions), 0) },
+		"the checksum of another entry": func(log *raft.Log) { log.Extensions = appendSum(nil, &raft.Log{Index: log.Index, Term: log.Term}) },
 	} {
 		e, below := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name"), AppendedAt: time.Unix(7, 9)})
 		log := *below.entry(t, 1)
@@ -86,15 +86,15 @@ func TestEntries_Changed_IsDamaged(t *testing.T) {
 		var got raft.Log
 		err := e.GetLog(log.Index, &got)
 		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "the file: entry") {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: GetLog() = %v, want ErrDamaged", what, err)
 		}
 		if got.Data != nil || got.Term != 0 {
-			t.Errorf("%s: the caller got %+v", what, got)
+			t.Errorf("%s: the caller got %+v, want an empty entry", what, got)
 		}
 	}
 }
 
-// misplaced gives an entry back under any index.
+// misplaced returns the same entry under every index.
 type misplaced struct{ inner }
 
 func (m misplaced) GetLog(_ uint64, log *raft.Log) error { return m.inner.GetLog(1, log) }
@@ -107,26 +107,26 @@ func TestEntries_AtAnotherIndex_IsDamaged(t *testing.T) {
 	}
 }
 
-// Raft replicates Extensions. A checksum that comes with an entry says what the leader had, not what this member
+// Raft replicates Extensions. A checksum that arrives with an entry describes the leader's entry, not what this member
 // stores.
 func TestEntries_ChecksumOfTheLeader_IsNotKept(t *testing.T) {
 	leader, below := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name")})
 	var sent raft.Log
 	if err := leader.GetLog(1, &sent); err != nil || sent.Extensions != nil {
-		t.Errorf("the leader sends the extensions %x, %v", sent.Extensions, err)
+		t.Errorf("the leader sends the extensions %x, %v, want none", sent.Extensions, err)
 	}
 	raw := *below.entry(t, 1)
 	follower, own := newEntries(t)
 	if err := follower.StoreLogs([]*raft.Log{&raw}); err != nil {
-		t.Errorf("an entry with the checksum that this member computes too: %v", err)
+		t.Errorf("StoreLogs of an entry with the same checksum as this member's = %v, want nil", err)
 	}
 	if &own.entry(t, 1).Extensions[0] == &raw.Extensions[0] {
 		t.Error("the follower has kept the leader's checksum")
 	}
 	changed := raw
-	changed.Index, changed.Data = 2, []byte("the nabe") // on its way
+	changed.Index, changed.Data = 2, []byte("the nabe") // changed on the way
 	if err := follower.StoreLogs([]*raft.Log{&changed}); err == nil {
-		t.Error("an entry was stored that is not what its checksum says")
+		t.Error("an entry was stored that does not match its checksum")
 	}
 }
 
@@ -137,7 +137,7 @@ func TestEntries_ForeignExtensions_AreRefused(t *testing.T) {
 		t.Error(err)
 	}
 	if last, err := e.LastIndex(); err != nil || last != 0 {
-		t.Errorf("entry %d was stored, %v", last, err)
+		t.Errorf("LastIndex() = %d, %v, want 0", last, err)
 	}
 }
 
@@ -147,7 +147,7 @@ func (monotonic) IsMonotonic() bool { return true }
 
 func TestEntries_IsMonotonic_IsForwarded(t *testing.T) {
 	if NewEntries(raft.NewInmemStore(), "").IsMonotonic() || !NewEntries(monotonic{}, "").IsMonotonic() {
-		t.Error("IsMonotonic is not what the inner log says")
+		t.Error("IsMonotonic does not return the inner log's answer")
 	}
 }
 
@@ -156,7 +156,7 @@ func FuzzVerify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, index, term uint64, kind byte, data, extensions []byte, bit int) {
 		log := raft.Log{Index: index, Term: term, Type: raft.LogType(kind), Data: data, Extensions: extensions}
 		if Verify(index, &log) == nil && !bytes.Equal(extensions, appendSum(nil, &raft.Log{Index: index, Term: term, Type: raft.LogType(kind), Data: data})) {
-			t.Error("another checksum was accepted")
+			t.Error("a different checksum was accepted")
 		}
 		log = raft.Log{Index: index, Term: term, Type: raft.LogType(kind), Data: bytes.Clone(data)}
 		log.Extensions = appendSum(nil, &log)
@@ -164,7 +164,7 @@ func FuzzVerify(f *testing.F) {
 			bit = int(uint(bit) % uint(8*len(data)))
 			log.Data[bit/8] ^= 1 << (bit % 8)
 			if Verify(index, &log) == nil {
-				t.Errorf("bit %d flipped: accepted", bit)
+				t.Errorf("bit %d flipped: the damage was not detected", bit)
 			}
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// newAcknowledged returns a log in memory whose mark is in dir.
+// newAcknowledged returns an in-memory log whose mark is in dir.
 func newAcknowledged(t *testing.T, dir string, below Log) *Acknowledged {
 	t.Helper()
 	if err := CreateMark(dir); err != nil {
@@ -44,7 +44,7 @@ func readMark(t *testing.T, dir string) Place {
 	return mark.at
 }
 
-// slow notes what the mark says when the log becomes shorter.
+// slow records the mark whenever the log becomes shorter.
 type slow struct {
 	*raft.InmemStore
 	t       *testing.T
@@ -94,14 +94,14 @@ func TestAcknowledged_GapOrHole_IsRefused(t *testing.T) {
 	}
 	for _, logs := range [][]*raft.Log{entries(22, 23, 3), entries(20, 21, 3), {{Index: 21}, {Index: 23}}} {
 		if err := a.StoreLogs(logs); err == nil {
-			t.Errorf("entry %d was stored behind 20", logs[len(logs)-1].Index)
+			t.Errorf("entry %d was stored after entry 20", logs[len(logs)-1].Index)
 		}
 	}
 	if err := a.DeleteRange(5, 19); err == nil {
-		t.Error("a hole was made")
+		t.Error("a deletion that leaves a hole was accepted")
 	}
 	if last, err := a.LastIndex(); err != nil || last != 20 {
-		t.Errorf("the log ends with %d, %v", last, err)
+		t.Errorf("LastIndex() = %d, %v, want 20", last, err)
 	}
 }
 
@@ -120,10 +120,10 @@ func TestMark_Check_FindsWhatIsMissing(t *testing.T) {
 		{"whole", func() error { return nil }, false},
 		{"longer", func() error { return below.StoreLogs(entries(21, 22, 3)) }, false},
 		{"without its front", func() error { return below.DeleteRange(1, 10) }, false},
-		{"of another term where the mark is", func() error { return below.StoreLogs(entries(20, 22, 4)) }, true},
+		{"with another term at the mark", func() error { return below.StoreLogs(entries(20, 22, 4)) }, true},
 		{"without its end", func() error { return below.DeleteRange(19, 22) }, true},
 		{"empty", func() error { return below.DeleteRange(11, 18) }, true},
-		{"that begins behind the mark", func() error { return below.StoreLogs(entries(40, 41, 9)) }, false},
+		{"that begins after the mark", func() error { return below.StoreLogs(entries(40, 41, 9)) }, false},
 	} {
 		if err := tc.change(); err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func TestMark_Check_FindsWhatIsMissing(t *testing.T) {
 		}
 		_, err = mark.Check(below, "the log")
 		if errors.Is(err, ErrDamaged) != tc.damaged || (err != nil) != tc.damaged {
-			t.Errorf("a log %s: %v", tc.what, err)
+			t.Errorf("Check of a log %s = %v", tc.what, err)
 		}
 		if err := mark.Close(); err != nil {
 			t.Error(err)
@@ -145,7 +145,7 @@ func TestMark_Check_FindsWhatIsMissing(t *testing.T) {
 func TestOpenMark_ChangedOrGone_IsDamaged(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := OpenMark(dir, "", true); !errors.Is(err, ErrDamaged) {
-		t.Errorf("none: %v", err)
+		t.Errorf("OpenMark without a mark = %v, want ErrDamaged", err)
 	}
 	if err := CreateMark(dir); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestOpenMark_ChangedOrGone_IsDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := OpenMark(dir, "", false); !errors.Is(err, ErrDamaged) {
-				t.Errorf("byte %d, of %d: %v", at, len(data), err)
+				t.Errorf("byte %d of %d changed: OpenMark() = %v, want ErrDamaged", at, len(data), err)
 			}
 		}
 	}

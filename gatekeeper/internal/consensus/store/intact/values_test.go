@@ -16,7 +16,7 @@ func TestValues_Changed_IsDamagedAndNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if term, err := v.GetUint64([]byte("term")); term != 7 || err != nil {
-		t.Errorf("term %d, %v", term, err)
+		t.Errorf("GetUint64() = %d, %v, want 7", term, err)
 	}
 	sealed, err := below.Get([]byte("vote"))
 	if err != nil {
@@ -29,20 +29,20 @@ func TestValues_Changed_IsDamagedAndNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if val, err := v.Get([]byte("vote")); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "the file: the value of vote") {
-			t.Errorf("bit %d flipped: %q, %v", at, val, err)
+			t.Errorf("bit %d flipped: Get() = %q, %v, want ErrDamaged", at, val, err)
 		}
 	}
-	if err := below.Set([]byte("term"), sealed); err != nil { // under another key
+	if err := below.Set([]byte("term"), sealed); err != nil { // stored under another key
 		t.Fatal(err)
 	}
 	if _, err := v.GetUint64([]byte("term")); !errors.Is(err, ErrDamaged) {
-		t.Errorf("the value of another key: %v", err)
+		t.Errorf("the value of another key: got error %v, want ErrDamaged", err)
 	}
 	if err := v.Set([]byte("term"), []byte("seven")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := v.GetUint64([]byte("term")); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a number of five bytes: %v", err)
+		t.Errorf("a number of five bytes: got error %v, want ErrDamaged", err)
 	}
 }
 
@@ -52,6 +52,6 @@ func TestValues_AbsentKey_HasTheTextThatRaftKnows(t *testing.T) {
 	_, err := v.Get([]byte("vote"))
 	_, errNumber := v.GetUint64([]byte("term"))
 	if err == nil || err.Error() != "not found" || errNumber == nil || errNumber.Error() != "not found" {
-		t.Errorf("%v, %v", err, errNumber)
+		t.Errorf("Get and GetUint64 = %v, %v, want not found", err, errNumber)
 	}
 }

@@ -26,11 +26,11 @@ func TestLine_AnyUse_IsFirstInFirstOutAndBounded(t *testing.T) {
 				limit := rapid.IntRange(0, 60).Draw(t, "limit")
 				front := l.front(nil, limit)
 				if want := min(limit, pushed-popped); len(front) != want {
-					t.Fatalf("%d in front, want %d", len(front), want)
+					t.Fatalf("front() returned %d calls, want %d", len(front), want)
 				}
 				for i, c := range front {
 					if got := c.Command.(fsm.Extend).Token; got != uint64(popped+i) {
-						t.Fatalf("call %d in place %d", got, popped+i)
+						t.Fatalf("got call %d at position %d", got, popped+i)
 					}
 				}
 				l.pop(len(front))
@@ -38,10 +38,10 @@ func TestLine_AnyUse_IsFirstInFirstOutAndBounded(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				if l.len() != pushed-popped {
-					t.Fatalf("%d in the backlog, want %d", l.len(), pushed-popped)
+					t.Fatalf("len() = %d, want %d", l.len(), pushed-popped)
 				}
 				if len(l.calls) > 2*most {
-					t.Fatalf("%d places are used; never more than %d calls waited", len(l.calls), most)
+					t.Fatalf("the slice has %d elements, but at most %d calls were waiting", len(l.calls), most)
 				}
 			},
 		})

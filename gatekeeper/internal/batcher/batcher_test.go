@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// collect enqueues extends of the tokens [from, to) and returns where their outcomes arrive.
+// collect enqueues extends of the tokens [from, to), and returns a channel of their outcomes.
 func collect(b *Batcher, from, to int) <-chan Outcome {
 	out := make(chan Outcome, to-from)
 	for token := from; token < to; token++ {
@@ -40,17 +40,17 @@ func TestGo_WhileOneEntryIsInFlight_TheRestSharesTheNext(t *testing.T) {
 		first := collect(b, 0, 1)
 		one := <-log
 		if got := one.tokens(); !slices.Equal(got, span(0, 1)) {
-			t.Fatalf("the first entry holds %v; a lone command goes at once", got)
+			t.Fatalf("the first entry contains %v, want the lone command", got)
 		}
 		rest := collect(b, 1, 100)
 		synctest.Wait()
 		if len(log) != 0 {
-			t.Fatal("a second entry was handed over while one is in flight")
+			t.Fatal("a second entry was handed over while one was in flight")
 		}
 		one.apply(7)
 		two := <-log
 		if got := two.tokens(); !slices.Equal(got, span(1, 100)) {
-			t.Fatalf("the second entry holds %v, want all that waited, in order", got)
+			t.Fatalf("the second entry contains %v, want all waiting commands in order", got)
 		}
 		two.apply(8)
 		if o := <-first; o.Err != nil || o.Index != 7 || o.Result.(fsm.PermitResult).Revision != 0 {
@@ -58,7 +58,7 @@ func TestGo_WhileOneEntryIsInFlight_TheRestSharesTheNext(t *testing.T) {
 		}
 		for token := 1; token < 100; token++ {
 			if o := <-rest; o.Err != nil || o.Index != 8 || o.Result.(fsm.PermitResult).Revision != uint64(token) {
-				t.Errorf("outcome of %d: %+v", token, o)
+				t.Errorf("outcome of command %d: %+v", token, o)
 			}
 		}
 	})
@@ -89,7 +89,7 @@ func TestGo_MoreThanOneEntryHolds_AreSplitInOrder(t *testing.T) {
 			t.Errorf("commands per entry: %v", sizes)
 		}
 		if !slices.Equal(got, span(0, 2*MaxCommands+11)) {
-			t.Errorf("the order was not kept: %v", got)
+			t.Errorf("the commands are out of order: %v", got)
 		}
 	})
 }
@@ -111,12 +111,12 @@ func TestComplete_WhatIsAdded_GoesBehindTheCommandsOfTheEntry(t *testing.T) {
 		collect(b, 1, 3)
 		for index, want := range [][]uint64{{0, 100}, {1, 2, 101, 102}} {
 			if got := in.tokens(); !slices.Equal(got, want) {
-				t.Fatalf("the entry holds %v, want %v", got, want)
+				t.Fatalf("the entry contains %v, want %v", got, want)
 			}
 			in.apply(uint64(index))
 			for _, token := range want[len(want)/2:] {
 				if o := <-out; o.Err != nil || o.Index != uint64(index) || o.Result.(fsm.PermitResult).Revision != token {
-					t.Fatalf("outcome of %d: %+v", token, o)
+					t.Fatalf("outcome of command %d: %+v", token, o)
 				}
 			}
 			synctest.Wait()
@@ -125,16 +125,16 @@ func TestComplete_WhatIsAdded_GoesBehindTheCommandsOfTheEntry(t *testing.T) {
 			}
 		}
 		if len(log) > 0 {
-			t.Fatal("the end of what waits was completed too")
+			t.Fatal("the calls at the end of the backlog were completed too")
 		}
 	})
 }
 
-// What an entry has no space for is not lost: it comes behind what waits, or is refused with it.
+// Calls for which an entry has no space are not lost: they go to the end of the backlog, or are refused with it.
 func TestComplete_MoreThanTheEntryHolds_WaitsForTheNext(t *testing.T) {
 	const each = 100 << 10
 	large := func(token uint64) fsm.Command { return fsm.Revoke{Token: token, Reason: strings.Repeat("x", each)} }
-	for name, closes := range map[string]bool{"it has its turn": false, "the batcher closes": true} {
+	for name, closes := range map[string]bool{"the batcher continues": false, "the batcher closes": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				log := newFakeLog()
@@ -182,7 +182,7 @@ func TestComplete_MoreThanTheEntryHolds_WaitsForTheNext(t *testing.T) {
 					return
 				}
 				if !slices.Equal(got[0], span(0, 3)) || !slices.Equal(got[1], span(3, 6)) || len(outcomes) != 2 || errors.Join(outcomes...) != nil {
-					t.Fatalf("entries of %v, outcomes %v", got, outcomes)
+					t.Fatalf("entries %v, outcomes %v", got, outcomes)
 				}
 			})
 		})
@@ -205,7 +205,7 @@ func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {
 		b.Go(extend(1), func(Outcome) {})
 		var sizes []int
 		for {
-			in.end(consensus.Appended{}) // no results at all: the commands do not know, and the batcher goes on
+			in.end(consensus.Appended{}) // no results: an unknown outcome for the commands, and the batcher continues
 			synctest.Wait()
 			if len(log) == 0 {
 				break
@@ -225,7 +225,7 @@ func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {
 			total += n
 		}
 		if total != 14 {
-			t.Errorf("entries of %v commands: %d in all, want 14", sizes, total)
+			t.Errorf("entries of %v commands, %d in total, want 14", sizes, total)
 		}
 	})
 }
@@ -256,10 +256,10 @@ func TestGo_CommandThatCannotBeEncoded_IsRefusedAlone(t *testing.T) {
 			case o := <-rest:
 				if token == 5 {
 					if !errors.Is(o.Err, consensus.ErrNotAppended) || !errors.Is(o.Err, broken) || !o.Handed.IsZero() {
-						t.Errorf("outcome of the broken command: %+v", o)
+						t.Errorf("outcome of the broken command: %+v, want ErrNotAppended", o)
 					}
 				} else if o.Err != nil || o.Result.(fsm.PermitResult).Revision != uint64(token) {
-					t.Errorf("outcome of %d: %+v", token, o)
+					t.Errorf("outcome of command %d: %+v", token, o)
 				}
 				token++
 			}
@@ -275,7 +275,7 @@ func TestGo_AppendFails_EveryCommandIsTold(t *testing.T) {
 	}{
 		{"certain", consensus.ErrNotAppended, consensus.ErrNotAppended},
 		{"unknown", consensus.ErrUnknownOutcome, consensus.ErrUnknownOutcome},
-		{"neither is unknown", strange, consensus.ErrUnknownOutcome},
+		{"any other error is unknown", strange, consensus.ErrUnknownOutcome},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -314,7 +314,7 @@ func TestGo_WrongNumberOfResults_IsUnknown(t *testing.T) {
 		in := <-log
 		in.end(consensus.Appended{Index: 1, Results: make([]fsm.Result, 2)})
 		if o := <-out; !errors.Is(o.Err, consensus.ErrUnknownOutcome) || o.Result != nil {
-			t.Errorf("outcome %+v", o)
+			t.Errorf("outcome %+v, want ErrUnknownOutcome", o)
 		}
 	})
 }
@@ -327,14 +327,14 @@ func TestOutcome_Handed_IsReadWhenTheEntryIsHandedOver(t *testing.T) {
 		collect(b, 0, 1)
 		in := <-log
 		out := collect(b, 1, 2)
-		time.Sleep(time.Minute) // it waits for the entry in flight
+		time.Sleep(time.Minute) // the command waits for the entry in flight
 		want := time.Now()
 		in.apply(1)
 		in = <-log
-		time.Sleep(time.Minute) // Raft takes its time
+		time.Sleep(time.Minute) // Raft takes some time
 		in.apply(2)
 		if o := <-out; !o.Handed.Equal(want) {
-			t.Errorf("handed at %v, want %v", o.Handed, want)
+			t.Errorf("Handed = %v, want %v", o.Handed, want)
 		}
 	})
 }
@@ -348,11 +348,11 @@ func TestGo_TooManyWait_RefusedAtOnce(t *testing.T) {
 		in := <-log
 		taken := collect(b, 1, 11)
 		if b.Waiting() != 10 {
-			t.Errorf("%d wait", b.Waiting())
+			t.Errorf("Waiting() = %d, want 10", b.Waiting())
 		}
 		for _, o := range []Outcome{<-collect(b, 11, 12), b.Do(t.Context(), extend(12))} {
 			if !errors.Is(o.Err, ErrOverloaded) || !errors.Is(o.Err, consensus.ErrNotAppended) || !o.Handed.IsZero() {
-				t.Errorf("outcome %+v", o)
+				t.Errorf("outcome %+v, want ErrOverloaded", o)
 			}
 		}
 		in.apply(1)
@@ -392,20 +392,20 @@ func TestDo_ContextEnds_UnknownAndStillApplied(t *testing.T) {
 		cancel()
 		for range 2 {
 			if o := <-out; !errors.Is(o.Err, consensus.ErrUnknownOutcome) || !errors.Is(o.Err, context.Canceled) {
-				t.Errorf("outcome %+v", o)
+				t.Errorf("outcome %+v, want ErrUnknownOutcome", o)
 			}
 		}
 		in.apply(1)
 		in = <-log
 		if got := in.tokens(); !slices.Equal(got, span(2, 3)) {
-			t.Errorf("the second entry holds %v", got)
+			t.Errorf("the second entry contains %v, want the command whose context had ended", got)
 		}
 		in.apply(2)
 
 		if o := b.Do(ctx, extend(3)); !errors.Is(o.Err, consensus.ErrNotAppended) || !errors.Is(o.Err, context.Canceled) {
-			t.Errorf("with a context that had ended: %+v", o)
+			t.Errorf("Do with an ended context: %+v, want ErrNotAppended", o)
 		}
-		// Waiters of calls that gave up are not used again: a later call gets its own outcome.
+		// Waiters of abandoned calls are not reused, so a later call gets its own outcome.
 		go func() { out <- b.Do(t.Context(), extend(4)) }()
 		(<-log).apply(3)
 		if o := <-out; o.Err != nil || o.Index != 3 || o.Result.(fsm.PermitResult).Revision != 4 {
@@ -425,16 +425,16 @@ func TestClose_HandedIsUnknown_WaitingAndLaterAreNotAppended(t *testing.T) {
 		b.Close()
 		b.Close()
 		if o := <-handed; !errors.Is(o.Err, consensus.ErrUnknownOutcome) || o.Handed.IsZero() {
-			t.Errorf("in flight: %+v", o)
+			t.Errorf("command in flight: %+v, want ErrUnknownOutcome", o)
 		}
 		for range 299 {
 			if o := <-waiting; !errors.Is(o.Err, consensus.ErrNotAppended) || !o.Handed.IsZero() {
-				t.Errorf("waiting: %+v", o)
+				t.Errorf("waiting command: %+v, want ErrNotAppended", o)
 			}
 		}
 		for _, o := range []Outcome{<-collect(b, 300, 301), b.Do(t.Context(), extend(301))} {
 			if !errors.Is(o.Err, consensus.ErrNotAppended) || !errors.Is(o.Err, consensus.ErrClosed) {
-				t.Errorf("later: %+v", o)
+				t.Errorf("command after Close: %+v, want ErrNotAppended and ErrClosed", o)
 			}
 		}
 		if len(log) != 0 {
@@ -447,7 +447,7 @@ func TestClose_Idle_Ends(t *testing.T) {
 	New(newFakeLog(), fixed).Close()
 }
 
-// TestDo_ManyCallers_EachGetsItsOwnOutcome is there for the race detector and for the counting of waiters.
+// TestDo_ManyCallers_EachGetsItsOwnOutcome exercises the race detector and the reuse of waiters.
 func TestDo_ManyCallers_EachGetsItsOwnOutcome(t *testing.T) {
 	log := newFakeLog()
 	b := New(log, fixed)
@@ -471,7 +471,7 @@ func TestDo_ManyCallers_EachGetsItsOwnOutcome(t *testing.T) {
 				token := caller*1000 + i
 				o := b.Do(t.Context(), extend(token))
 				if o.Err != nil || o.Result.(fsm.PermitResult).Revision != uint64(token) || o.Index <= last {
-					t.Errorf("outcome of %d: %+v after index %d", token, o, last)
+					t.Errorf("outcome of command %d: %+v after index %d", token, o, last)
 					return
 				}
 				last = o.Index

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// instant answers every entry before Append returns, without looking into it, so that the batcher's own cost is
+// instant answers every entry before Append returns, without decoding it, so that only the cost of the batcher is
 // measured.
 type instant struct{}
 
@@ -18,7 +18,7 @@ func (instant) Append(e []byte) *consensus.Pending {
 	return p
 }
 
-// newInstant returns a batcher whose entries have one byte a command.
+// newInstant returns a batcher whose entries have one byte per command.
 func newInstant() *Batcher {
 	b := New(instant{}, fixed)
 	b.encode = func(_ uint32, cmds []fsm.Command) ([]byte, error) { return make([]byte, len(cmds)), nil }
@@ -44,7 +44,7 @@ func BenchmarkDo(bench *testing.B) {
 	}
 }
 
-// A lone command costs its entry, the Pending of the log and its results; the batcher itself adds nothing.
+// A lone command costs its entry, the Pending of the log and its results. The batcher itself adds no allocations.
 func TestDo_Allocations_AreFew(t *testing.T) {
 	b := newInstant()
 	defer b.Close()
@@ -54,7 +54,7 @@ func TestDo_Allocations_AreFew(t *testing.T) {
 			t.Error(o.Err)
 		}
 	})
-	if got > 6 { // the race detector empties pools now and then
-		t.Errorf("%.1f allocations a lone command, want at most 6", got)
+	if got > 6 { // the race detector sometimes empties pools
+		t.Errorf("%.1f allocations for a lone command, want at most 6", got)
 	}
 }

@@ -11,13 +11,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// entry is one entry handed to a fakeLog, which the test ends when it likes.
+// entry is one entry handed to a fakeLog. The test decides when it ends.
 type entry struct {
 	bytes []byte
 	end   func(consensus.Appended)
 }
 
-// apply answers as a state machine that tells every command its token.
+// apply answers like a state machine whose results contain each command's token.
 func (e *entry) apply(index uint64) {
 	a := consensus.Appended{Index: index}
 	for _, token := range e.tokens() {
@@ -51,7 +51,7 @@ func (l fakeLog) Append(b []byte) *consensus.Pending {
 	return p
 }
 
-// fixed is a feature level that stays.
+// fixed returns a constant feature level.
 func fixed() uint32 { return 1 }
 
 func extend(token int) fsm.Command { return fsm.Extend{Token: uint64(token)} }

@@ -19,15 +19,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// alarms is the smallest room: each alarm becomes one command when it is due, and again until that is applied.
+// alarms is a minimal room: each alarm becomes one command when it is due, and is proposed again until it is applied.
 type alarms struct {
 	*Room
 	due Heap[alarm]
 
 	log sync.Mutex // guards the fields below
-	// proposed are the terms of what was proposed.
+	// proposed contains the terms of the proposed commands.
 	proposed []uint64
-	// err is what becomes of a proposal; block, when not nil, holds every proposal up until it is closed.
+	// err is the outcome of each proposal. If block is not nil, proposals block until it is closed.
 	err   error
 	block chan struct{}
 }
@@ -85,7 +85,7 @@ func (a *alarms) settled(_ int, err error) {
 	}
 }
 
-// set sets n alarms that are due that far from now.
+// set adds n alarms that are due after the given time.
 func (a *alarms) set(n int, in time.Duration) {
 	a.Lock()
 	defer a.Unlock()
@@ -95,7 +95,7 @@ func (a *alarms) set(n int, in time.Duration) {
 	a.Wake()
 }
 
-// sleep lets time pass, and returns the terms of what was proposed since the last time.
+// sleep advances the time by d, and returns the terms of the commands proposed since the last call.
 func (a *alarms) sleep(d time.Duration) []uint64 {
 	time.Sleep(d)
 	synctest.Wait()
@@ -119,7 +119,7 @@ func inEpoch(t *testing.T, test func(t *testing.T, a *alarms)) {
 func want(t *testing.T, proposed []uint64, terms ...uint64) {
 	t.Helper()
 	if !slices.Equal(proposed, terms) {
-		t.Fatalf("commands of the terms %v were proposed, want %v", proposed, terms)
+		t.Fatalf("commands with the terms %v were proposed, want %v", proposed, terms)
 	}
 }
 
@@ -138,12 +138,12 @@ func TestDemote_Returned_NothingOfItsTermIsProposed(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.set(3, time.Hour)
 		a.Demote(1)
-		a.set(3, time.Minute) // by mistake: nobody leads
+		a.set(3, time.Minute) // by mistake: there is no leader
 		want(t, a.sleep(24*time.Hour))
 	})
 }
 
-// A command is being handed over when the epoch ends: Demote waits for that one, and the rest stays behind.
+// A command is being handed over when the epoch ends. Demote waits for it, and the rest is not handed over.
 func TestDemote_WhileCommandsAreHandedOver_WaitsAndStopsThem(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.block = make(chan struct{})
@@ -153,12 +153,12 @@ func TestDemote_WhileCommandsAreHandedOver_WaitsAndStopsThem(t *testing.T) {
 		go func() { a.Demote(1); demoted.Store(true) }()
 		synctest.Wait()
 		if demoted.Load() {
-			t.Fatal("Demote has returned while a command is handed over")
+			t.Fatal("Demote returned while a command was being handed over")
 		}
 		close(a.block)
 		want(t, a.sleep(0))
 		if !demoted.Load() {
-			t.Fatal("Demote has not returned")
+			t.Fatal("Demote did not return")
 		}
 	})
 }
@@ -193,7 +193,7 @@ func TestPropose_NotAppendedAndTheEpochEnds_IsNotRetried(t *testing.T) {
 	})
 }
 
-// The outcome comes in the next epoch, which knows nothing of the command.
+// The outcome arrives in the next epoch, to which the command is unknown.
 func TestPropose_OutcomeAfterItsEpoch_IsNotHeard(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		var settle func(batcher.Outcome)
@@ -210,17 +210,17 @@ func TestPropose_OutcomeAfterItsEpoch_IsNotHeard(t *testing.T) {
 		r.Begin(2, begin)
 		first(batcher.Outcome{})
 		if heard != 0 {
-			t.Fatal("an outcome of the epoch before was heard")
+			t.Fatal("settled was called in the next epoch")
 		}
 		a.sleep(time.Second)
 		settle(batcher.Outcome{})
 		if heard != 1 {
-			t.Fatal("an outcome of the epoch was not heard")
+			t.Fatal("settled was not called in the epoch of the proposal")
 		}
 	})
 }
 
-// The goroutine of the first epoch is busy when the second begins and is woken: the wake-up is the second's.
+// The goroutine of the first epoch is busy when the second begins and is woken. The wake-up belongs to the second.
 func TestWake_GoroutineOfTheEpochBeforeStillRuns_IsNotTakenByIt(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.block = make(chan struct{})
@@ -240,8 +240,8 @@ func TestWake_GoroutineOfTheEpochBeforeStillRuns_IsNotTakenByIt(t *testing.T) {
 	})
 }
 
-// The first epoch ends, and the second begins, just before the goroutine of the first waits: it hears of the end all
-// the same. One that shares a wake-up with the second would wait for its timer.
+// The first epoch ends, and the second begins, just before the goroutine of the first waits. It must notice the end. If
+// it shared a wake-up with the second epoch, it would wait for its timer.
 func TestRun_EpochEndsBeforeItWaits_Ends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRoom(nil, nil)
@@ -290,11 +290,11 @@ func TestClose_WaitsForEveryGoroutine(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := running.Load(); n != 6 {
-			t.Fatalf("%d goroutines are busy", n)
+			t.Fatalf("%d goroutines are running, want 6", n)
 		}
 		r.Close()
 		if n := running.Load(); n != 0 {
-			t.Fatalf("%d goroutines run after Close", n)
+			t.Fatalf("%d goroutines are running after Close, want none", n)
 		}
 		r.Close()
 	})
@@ -311,7 +311,7 @@ func TestEvery_RunsOncePerPeriodUntilTheEnd(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if runs != 10 {
-			t.Fatalf("%d runs in ten seconds", runs)
+			t.Fatalf("%d runs in ten seconds, want 10", runs)
 		}
 	})
 }
@@ -330,14 +330,14 @@ func TestWalk_VisitsAll_WithTheLockForAChunkAtATime(t *testing.T) {
 				synctest.Wait()
 				r.Lock()
 				if len(visited) != (chunk+1)*Chunk {
-					t.Fatalf("%d are visited in the rest after chunk %d", len(visited), chunk)
+					t.Fatalf("%d items were visited before the rest after chunk %d", len(visited), chunk)
 				}
 				r.Unlock()
 				time.Sleep(time.Second)
 			}
 			synctest.Wait()
 			if !all || len(visited) != n || !slices.IsSorted(visited) {
-				t.Fatalf("%d of %d are visited", len(visited), n)
+				t.Fatalf("%d of %d items were visited", len(visited), n)
 			}
 		})
 	}
@@ -357,7 +357,7 @@ func TestWalk_EpochEnds_VisitsNoMore(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if visited != Chunk || all {
-			t.Fatalf("%d are visited", visited)
+			t.Fatalf("%d items were visited after the end of the epoch", visited)
 		}
 	})
 }
@@ -390,7 +390,7 @@ func TestRoom_DemotedTwiceAndClosed_EachWaitsForTheHandOver(t *testing.T) {
 		close(a.block)
 		synctest.Wait()
 		if n := returned.Load(); n != 3 {
-			t.Errorf("%d calls of 3 returned", n)
+			t.Errorf("%d calls returned, want 3", n)
 		}
 	})
 }

@@ -28,20 +28,20 @@ func TestHeap_AnyOrder_EarliestFirst(t *testing.T) {
 				heap.Push(&h, j)
 			case remove:
 				if heap.Remove(&h, j.index) != any(j) || j.index != -1 {
-					t.Fatal("another one was removed")
+					t.Fatal("Remove removed a different item")
 				}
 				continue
 			default:
 				heap.Fix(&h, j.index)
 			}
 			if h[j.index] != j {
-				t.Fatal("it does not know its place")
+				t.Fatal("an item has a wrong index")
 			}
 		}
 		for last := 0; len(h) > 0; {
 			j := heap.Pop(&h).(*job)
 			if j.at < last || j.index != -1 {
-				t.Fatalf("the one at %d came after the one at %d", j.at, last)
+				t.Fatalf("the item at %d came after the one at %d", j.at, last)
 			}
 			last = j.at
 		}

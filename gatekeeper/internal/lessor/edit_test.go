@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// An edit that leaves max_hold alone costs nothing, however many hold the semaphore.
+// An edit that does not change max_hold must cost nothing, no matter how many holders the semaphore has.
 func BenchmarkApplied_EditOfASemaphoreWithManyHolders(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -30,8 +30,8 @@ func BenchmarkApplied_EditOfASemaphoreWithManyHolders(b *testing.B) {
 	}
 }
 
-// max_hold is edited under more holders than are handled at once: they are notified, old and new ones, when it has
-// passed.
+// max_hold is edited while the semaphore has several chunks of holders. All of them, old and new, are notified when it
+// has passed.
 func TestApplied_MaxHoldEdited_EveryHolderIsToldInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told atomic.Int64
@@ -44,12 +44,12 @@ func TestApplied_MaxHoldEdited_EveryHolderIsToldInTime(t *testing.T) {
 		time.Sleep(9 * time.Second)
 		synctest.Wait()
 		if n := told.Load(); n != 0 {
-			t.Fatalf("%d holders are notified before max_hold has passed", n)
+			t.Fatalf("%d holders were notified before max_hold had passed", n)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if n := told.Load(); n != 2*epoch.Chunk+7 {
-			t.Fatalf("%d holders are notified", n)
+			t.Fatalf("%d holders were notified, want all", n)
 		}
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The state is published before its events are delivered. A deadline that passes in between is that of the live permit,
-// and says nothing of the cooling that has just begun.
+// The state is published before its events are delivered. A deadline that passes in between belongs to the live permit,
+// and does not apply to the cooling that has just begun.
 func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)
@@ -24,7 +24,7 @@ func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T)
 		token := b.State().LastToken()
 
 		b.late.Store(true)
-		time.Sleep(time.Minute) // the grace is left
+		time.Sleep(time.Minute) // only the grace is left
 		synctest.Wait()
 		b.Do(fsm.Release{Token: token, Cooling: time.Minute})
 		time.Sleep(5 * time.Second) // now the deadline has passed
@@ -33,7 +33,7 @@ func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T)
 		time.Sleep(50 * time.Second)
 		synctest.Wait()
 		if p := b.State().Permit(token); p == nil || p.State != semaphore.Cooling {
-			t.Fatalf("55 s after its release the slot is %+v; it is to cool for a minute", p)
+			t.Fatalf("55 s after its release the slot is %+v, want cooling for a minute", p)
 		}
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
@@ -43,7 +43,7 @@ func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T)
 	})
 }
 
-// A permit is released before its lease is made, and the walk sees it cool before the lessor has heard of it.
+// A permit is released before its lease is created, and the walk sees it cooling before the lessor gets the event.
 func TestAdopt_CoolsSinceThePromotion_CoolsForItsFullTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)
@@ -54,15 +54,15 @@ func TestAdopt_CoolsSinceThePromotion_CoolsForItsFullTime(t *testing.T) {
 		defer b.Close()
 		synctest.Wait()
 		if b.hasLease(last) {
-			t.Fatal("it has a lease already")
+			t.Fatal("the permit already has a lease")
 		}
 		b.late.Store(true)
 		b.Do(fsm.Release{Token: last, Cooling: time.Second})
-		time.Sleep(4 * longestRest) // the walk is done
+		time.Sleep(4 * longestRest) // the walk has finished
 		synctest.Wait()
 		b.hear()
 		if p := b.State().Permit(last); p == nil || p.State != semaphore.Cooling {
-			t.Fatalf("20 ms after its release the slot is %+v; it is to cool for a second", p)
+			t.Fatalf("20 ms after its release the slot is %+v, want cooling for a second", p)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -83,29 +83,29 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 		b.Abandon(1, first)
 		b.Abandon(1, second)
 		synctest.Wait()
-		// Somebody asks for the second meanwhile, and hears that it holds it.
+		// Meanwhile a caller refreshes the second permit and learns that it holds it.
 		admit := func(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 			return semaphore.Decision{Outcome: semaphore.Refreshed}
 		}
 		if v := renewed(b.Lessor, 1, second, admit); v.Status != Renewed {
-			t.Fatalf("the renewal is %+v", v)
+			t.Fatalf("Renew() = %+v, want Renewed", v)
 		}
 		b.Become(nil)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if p := b.State().Permit(first); p != nil {
-			t.Errorf("a grant that no caller received is still there: %+v", p)
+			t.Errorf("a grant that no caller received still exists: %+v", p)
 		}
 		if ended := b.State().EndedPermit(first); ended == nil || ended.Outcome != semaphore.EndAbandoned {
-			t.Errorf("it ended as %+v", ended)
+			t.Errorf("the permit ended as %+v, want abandoned", ended)
 		}
 		if b.State().Permit(second) == nil {
-			t.Error("a permit of which somebody was told was abandoned")
+			t.Error("a permit that a caller had received was abandoned")
 		}
 	})
 }
 
-// slowBench is a bench whose lessor hears late of what was applied when a test says so.
+// slowBench is a bench whose lessor can be made to receive events late.
 type slowBench struct {
 	*bench
 	late   atomic.Bool
@@ -125,7 +125,7 @@ func newSlowBench(t testing.TB) *slowBench {
 	return b
 }
 
-// hear tells the lessor what it has not heard yet.
+// hear delivers the outstanding events to the lessor.
 func (b *slowBench) hear() {
 	for _, a := range b.unsaid {
 		b.Applied(a)

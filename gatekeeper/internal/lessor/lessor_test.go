@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bench is a lessor over a real state machine, with virtual time.
+// bench is a lessor on a real state machine, with virtual time.
 type bench struct {
 	*epochtest.World
 	*Lessor
@@ -31,12 +31,12 @@ func newBench(t testing.TB) *bench {
 	return b
 }
 
-// edit is the command that edits the definition of the pool.
+// edit returns a command that edits the definition of the pool.
 func (b *bench) edit(change func(*semaphore.Definition)) fsm.EditBatch {
 	return fsm.EditBatch{Changes: []fsm.Change{b.Replace("pool", change)}}
 }
 
-// fill grants n permits of one pool, each with another duration when the pool's is edited between.
+// fill grants n permits of one pool. Permits have different durations if the pool is edited in between.
 func (b *bench) fill(n int) {
 	b.T.Helper()
 	b.Do(fsm.EditBatch{Changes: []fsm.Change{epochtest.Create("pool", func(d *semaphore.Definition) { d.Permits = semaphore.MaxPermits })}})
@@ -45,7 +45,7 @@ func (b *bench) fill(n int) {
 	}
 }
 
-// renewed is what a refresh of one permit by a unary call finds.
+// renewed returns the verdict on a refresh of one permit by a unary call.
 func renewed(l *Lessor, term, token uint64, admit Admit) Verdict {
 	verdicts, _ := l.Renew(term, Frame{Received: time.Now()}, []Refresh{{Token: token}}, admit, nil)
 	return verdicts[0]
@@ -68,22 +68,22 @@ func TestPromote_ManyPermits_AllGetALeaseAndAllEnd(t *testing.T) {
 		defer b.Close()
 		time.Sleep(brief / 2)
 		if n := b.Len(); n != 3*epoch.Chunk+7 {
-			t.Fatalf("%d leases, want one a permit", n)
+			t.Fatalf("%d leases, want one per permit", n)
 		}
 		time.Sleep(60*time.Second - brief/2)
 		synctest.Wait()
 		if n := b.State().PermitCount(); n != 3*epoch.Chunk+7 {
-			t.Fatalf("%d permits are left before the grace is over", n)
+			t.Fatalf("%d permits are left before the grace is over, want all", n)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if n := b.State().PermitCount(); n != 0 || b.Len() != 0 {
-			t.Fatalf("%d permits and %d leases are left", n, b.Len())
+			t.Fatalf("%d permits and %d leases are left, want none", n, b.Len())
 		}
 	})
 }
 
-// Leases of a million permits take their time, and none of it is that of a permit which lives for a second.
+// Creating the leases of a million permits takes time, but a permit with a duration of a second must not wait for them.
 func TestPromote_PermitsThatLiveBriefly_GetTheirLeasesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -93,7 +93,7 @@ func TestPromote_PermitsThatLiveBriefly_GetTheirLeasesFirst(t *testing.T) {
 		b.promote(1)
 		defer b.Close()
 		if n, has := b.Len(), b.hasLease(3*epoch.Chunk+1); !has || n == 3*epoch.Chunk+1 {
-			t.Fatalf("%d leases at once; %t: one is that of the permit that lives briefly", n, has)
+			t.Fatalf("%d leases immediately after the promotion, one for the short permit: %t", n, has)
 		}
 		time.Sleep(time.Second + semaphore.Grace(time.Second))
 		synctest.Wait()
@@ -103,7 +103,7 @@ func TestPromote_PermitsThatLiveBriefly_GetTheirLeasesFirst(t *testing.T) {
 	})
 }
 
-// A longer duration is answered once it is committed. A holder that knows it counts from then on.
+// A longer duration is sent once it is committed. The holder may count on it from then on.
 func TestApplied_LongerDurationBeforeTheLeaseIsMade_CountsFromThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -112,13 +112,13 @@ func TestApplied_LongerDurationBeforeTheLeaseIsMade_CountsFromThere(t *testing.T
 		defer b.Close()
 		const last = 3 * epoch.Chunk
 		if b.hasLease(last) {
-			t.Fatal("it has a lease already")
+			t.Fatal("the permit already has a lease")
 		}
 		time.Sleep(longestRest / 2)
 		b.Do(fsm.Extend{Token: last, Duration: 2 * time.Minute})
 		want := 2*time.Minute + semaphore.Grace(2*time.Minute)
 		if d, ok := b.Remaining(b.State().Permit(last)); !ok || d != want {
-			t.Fatalf("remaining is %v, %v; want %v", d, ok, want)
+			t.Fatalf("Remaining() = %v, %v, want %v", d, ok, want)
 		}
 	})
 }
@@ -129,16 +129,16 @@ func TestRemaining_BeforeTheLeaseIsMade_CountsFromThePromotion(t *testing.T) {
 		b.fill(1)
 		p := b.State().Permit(1)
 		if _, ok := b.Remaining(p); ok {
-			t.Fatal("a lessor that does not lead knows a deadline")
+			t.Fatal("Remaining succeeded on a lessor that does not lead")
 		}
 		b.promote(1)
 		defer b.Close()
 		want := time.Minute + semaphore.Grace(time.Minute)
 		if d, ok := b.Remaining(p); !ok || d != want {
-			t.Fatalf("remaining is %v, %v; want %v", d, ok, want)
+			t.Fatalf("Remaining() = %v, %v, want %v", d, ok, want)
 		}
 		if d := b.Held(p); d != 0 {
-			t.Fatalf("held for %v at the promotion", d)
+			t.Fatalf("Held() = %v at the promotion, want 0", d)
 		}
 	})
 }
@@ -159,14 +159,15 @@ func admitAll(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 	return semaphore.Decision{Outcome: semaphore.Refreshed}
 }
 
-// A waiter for the fate of a marked permit learns that the epoch is over, and the next one can begin meanwhile.
+// A waiter for the outcome of a marked permit is notified that the epoch is over, and the next epoch can begin
+// meanwhile.
 func TestDemote_MarkedPermits_AreResolved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fill(10)
 		l := New(Config{
 			State:    b.State,
-			Propose:  func(fsm.Command, func(batcher.Outcome)) {}, // its outcome is not known
+			Propose:  func(fsm.Command, func(batcher.Outcome)) {}, // the outcome stays unknown
 			Overheld: func(*semaphore.Permit) {},
 		})
 		defer l.Close()
@@ -176,13 +177,13 @@ func TestDemote_MarkedPermits_AreResolved(t *testing.T) {
 		l.Abandon(1, token)
 		v := renewed(l, 1, token, admitAll)
 		if v.Status != Marked {
-			t.Fatalf("the verdict is %+v", v)
+			t.Fatalf("Renew() = %+v, want Marked", v)
 		}
 		l.Demote(1)
 		l.Promote(2, time.Now(), state)
 		<-v.Resolved
 		if v := renewed(l, 2, token, admitAll); v.Status != Renewed {
-			t.Errorf("the mark is in the next epoch too: %+v", v)
+			t.Errorf("the mark is still set in the next epoch: %+v", v)
 		}
 	})
 }
@@ -206,7 +207,7 @@ func TestIntake_Fence_WaitsForThoseBeforeAndNotForThoseAfter(t *testing.T) {
 		before()
 		<-passed
 		after()
-		in.fence() // nothing is open
+		in.fence() // no frame is open
 	})
 }
 
@@ -233,9 +234,9 @@ func BenchmarkRenew(b *testing.B) {
 	}
 }
 
-// As a permit: there are as many.
+// There are as many leases as permits.
 func TestLease_IsSmall(t *testing.T) {
 	if size := reflect.TypeFor[lease]().Size(); size > 112 {
-		t.Errorf("a lease takes %d bytes, more than 112", size)
+		t.Errorf("a lease takes %d bytes, want at most 112", size)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A judgement is kept for as long as nothing that it depends on has changed, and no longer.
+// A judgement is kept exactly as long as nothing that it depends on has changed.
 func TestRenew_WhatTheRuleDependsOnChanges_IsJudgedAnew(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -28,7 +28,7 @@ func TestRenew_WhatTheRuleDependsOnChanges_IsJudgedAnew(t *testing.T) {
 		{"its definition gets a max_hold", func(b *bench) fsm.Command {
 			return b.edit(func(def *semaphore.Definition) { def.MaxHold = time.Hour })
 		}, true},
-		{"its definition is edited, and drains", func(b *bench) fsm.Command {
+		{"its definition is edited with a drain", func(b *bench) fsm.Command {
 			batch := b.edit(func(def *semaphore.Definition) { def.GroupPattern = "h" })
 			batch.Drain = time.Minute
 			return batch
@@ -58,7 +58,7 @@ func TestRenew_WhatTheRuleDependsOnChanges_IsJudgedAnew(t *testing.T) {
 					renewed(b.Lessor, 1, 1, admit)
 				}
 				if judged != 1 {
-					t.Fatalf("it was judged %d times before anything changed, want once", judged)
+					t.Fatalf("the permit was judged %d times before a change, want once", judged)
 				}
 				state := b.State()
 				b.Do(c.command(b))
@@ -66,14 +66,14 @@ func TestRenew_WhatTheRuleDependsOnChanges_IsJudgedAnew(t *testing.T) {
 					t.Fatal("the command changed nothing")
 				}
 				if renewed(b.Lessor, 1, 1, admit); (judged == 2) != c.again {
-					t.Errorf("it was judged %d times", judged)
+					t.Errorf("the permit was judged %d times", judged)
 				}
 			})
 		})
 	}
 }
 
-// What spoke against a permit may stop doing so by time alone, so only a judgement against which nothing spoke is kept.
+// An objection to a permit may lapse with time alone, so only a judgement without an objection is kept.
 func TestRenew_RefusedOrStopping_IsJudgedEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -83,15 +83,15 @@ func TestRenew_RefusedOrStopping_IsJudgedEachTime(t *testing.T) {
 		decision := semaphore.Decision{Outcome: semaphore.Refreshed, Stop: semaphore.StopRevoked}
 		admit := func(*fsm.State, *semaphore.Permit, bool) semaphore.Decision { return decision }
 		if v := renewed(b.Lessor, 1, 1, admit); v.Decision != decision {
-			t.Errorf("the verdict is %+v", v)
+			t.Errorf("Renew() = %+v, want the decision of Admit", v)
 		}
 		decision = semaphore.Decision{Outcome: semaphore.Denied}
 		if v := renewed(b.Lessor, 1, 1, admit); v.Status != Refused {
-			t.Errorf("the verdict is %+v", v)
+			t.Errorf("Renew() = %+v, want Refused", v)
 		}
 		decision = semaphore.Decision{Outcome: semaphore.Refreshed}
 		if v := renewed(b.Lessor, 1, 1, admit); v.Status != Renewed || v.Decision != decision {
-			t.Errorf("the verdict is %+v", v)
+			t.Errorf("Renew() = %+v, want Renewed", v)
 		}
 	})
 }
@@ -111,14 +111,14 @@ func TestRenew_MaxHoldRunsOut_IsJudgedAnew(t *testing.T) {
 		}
 		for _, want := range []Status{Renewed, Renewed, Renewed, Refused} {
 			if v := renewed(b.Lessor, 1, 1, admit); v.Status != want {
-				t.Fatalf("after %v the verdict is %+v", b.Held(b.State().Permit(1)), v)
+				t.Fatalf("after %v: Renew() = %+v", b.Held(b.State().Permit(1)), v)
 			}
 			time.Sleep(30 * time.Second)
 		}
 	})
 }
 
-// Unchanged spares a refresh its second look: everything that could make that find something else must be seen.
+// Unchanged saves a refresh the call of Check, so it must notice everything that could change the result.
 func TestUnchanged_EntryMarkOrEpoch_IsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -131,15 +131,15 @@ func TestUnchanged_EntryMarkOrEpoch_IsSeen(t *testing.T) {
 		}
 		s := seen()
 		if !b.Unchanged(s) {
-			t.Fatal("nothing has happened")
+			t.Fatal("Unchanged() = false, but nothing has changed")
 		}
 		b.Do(fsm.Release{Token: 2})
 		if b.Unchanged(s) {
-			t.Error("an entry was not seen")
+			t.Error("Unchanged() = true after an entry")
 		}
 		l := New(Config{
 			State:    b.Machine.State,
-			Propose:  func(fsm.Command, func(batcher.Outcome)) {}, // its outcome is not known
+			Propose:  func(fsm.Command, func(batcher.Outcome)) {}, // the outcome stays unknown
 			Overheld: func(*semaphore.Permit) {},
 		})
 		defer l.Close()
@@ -148,16 +148,16 @@ func TestUnchanged_EntryMarkOrEpoch_IsSeen(t *testing.T) {
 		_, s = l.Renew(1, Frame{Received: time.Now()}, nil, admitAll, nil)
 		l.Abandon(1, 1)
 		if l.Unchanged(s) {
-			t.Error("a mark was not seen")
+			t.Error("Unchanged() = true after a mark")
 		}
 		_, s = l.Renew(1, Frame{Received: time.Now()}, nil, admitAll, nil)
 		l.Demote(1)
 		if l.Unchanged(s) {
-			t.Error("the end of the epoch was not seen")
+			t.Error("Unchanged() = true after the end of the epoch")
 		}
 		l.Promote(2, time.Now(), b.State())
 		if l.Unchanged(s) {
-			t.Error("the next epoch was not seen")
+			t.Error("Unchanged() = true in the next epoch")
 		}
 	})
 }

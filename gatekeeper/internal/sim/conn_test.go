@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// conn is one end of a connection. It needs no goroutine: what is sent lies at the receiver's end until it is due.
+// conn is one end of a connection. It needs no goroutine: sent data waits at the receiver's end until it is due.
 type conn struct {
 	net    *network
 	host   *host
 	remote name
-	wake   chan struct{} // holds one
+	wake   chan struct{} // has capacity 1
 
-	// The network's mutex guards what follows.
+	// The network's mutex guards the fields below.
 	peer     *conn
 	in       []packet
 	closed   bool // by this end
@@ -22,7 +22,7 @@ type conn struct {
 	deadline time.Time
 }
 
-// packet is what was written at once. One without data is the end.
+// packet is the data of one write. A packet without data is the end of the stream.
 type packet struct {
 	data []byte
 	due  time.Time
@@ -35,7 +35,7 @@ func (c *conn) poke() {
 	}
 }
 
-// break_ ends the connection for this end, at once. The caller holds the network's mutex.
+// break_ ends the connection for this end immediately. The caller must hold the network's mutex.
 func (c *conn) break_() {
 	c.broken, c.in = true, nil
 	delete(c.net.conns, c)
@@ -62,7 +62,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// take reads what is there, or says for how long to wait at most; 0 is for ever.
+// take reads the data that is due. If there is none, it returns how long to wait at most; 0 means forever.
 func (c *conn) take(p []byte) (n int, wait time.Duration, changed <-chan struct{}, err error) {
 	c.net.mu.Lock()
 	defer c.net.mu.Unlock()
@@ -113,7 +113,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// send puts a packet on its way; they arrive in order. The caller holds the network's mutex.
+// send sends a packet. Packets arrive in order. The caller must hold the network's mutex.
 func (c *conn) send(data []byte) {
 	to := c.peer
 	if to.broken || to.closed {
@@ -155,5 +155,5 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline does nothing: a write never waits.
+// SetWriteDeadline does nothing, because a write never blocks.
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }

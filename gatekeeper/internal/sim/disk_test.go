@@ -7,22 +7,22 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// disk is a member's log, votes and snapshots. It can be stalled, outlives its server, and remembers when each entry
-// was written first.
+// disk stores a member's log, votes and snapshots. It can be stalled, outlives its server, and records when each entry
+// was first written.
 type disk struct {
 	*raft.InmemStore
 
 	mu        sync.Mutex // guards the fields below
 	stalled   int
-	goOn      chan struct{} // closed while it does not stall
+	goOn      chan struct{} // closed while the disk does not stall
 	written   map[entryID]time.Time
-	replaced  []raft.Log          // entries that were taken off the end of the log again
-	compacted map[uint64]raft.Log // entries that the member has applied and then put into a snapshot, by index
-	snapshots []*snapshot         // whole ones; the newest is the last
-	installed int                 // of snapshots that came from a leader
+	replaced  []raft.Log          // entries that were deleted from the end of the log
+	compacted map[uint64]raft.Log // by index, entries that the member has applied and then compacted into a snapshot
+	snapshots []*snapshot         // complete ones, newest last
+	installed int                 // number of snapshots received from a leader
 }
 
-// entryID names an entry for good: two of the same index and term are equal.
+// entryID identifies an entry: two entries with the same index and term are equal.
 type entryID struct{ index, term uint64 }
 
 func newDisk() *disk {
@@ -33,7 +33,7 @@ func newDisk() *disk {
 	return d
 }
 
-// stall keeps every call waiting until the returned function is called.
+// stall blocks every call until the returned function is called.
 func (d *disk) stall() (goOn func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -81,7 +81,7 @@ func (d *disk) DeleteRange(from, to uint64) error {
 	return d.InmemStore.DeleteRange(from, to)
 }
 
-// deletes remembers an entry that another takes the place of. What a snapshot covers has none.
+// deletes records an entry that is about to be replaced. An entry covered by a snapshot is not replaced.
 func (d *disk) deletes(l raft.Log) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,8 +100,8 @@ func (d *disk) SetUint64(key []byte, value uint64) error {
 	return d.InmemStore.SetUint64(key, value)
 }
 
-// entry is what the member has at an index, or had there before its own snapshot covered it. It has no entry that came
-// to it in a snapshot.
+// entry returns the entry that the member has at an index, or had before its own snapshot covered it. It does not
+// return entries that the member received in a snapshot.
 func (d *disk) entry(index uint64) (l raft.Log, ok bool) {
 	if d.InmemStore.GetLog(index, &l) == nil {
 		return l, true

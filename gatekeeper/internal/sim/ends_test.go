@@ -13,13 +13,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// firingPeriod is how often a firing of a semaphore is due; 0: it has none.
+// firingPeriod returns how often a firing of a semaphore is due, or 0 if it has none.
 func firingPeriod(name string) time.Duration {
 	switch name {
 	case fires, judged:
 		return 2 * time.Second
 	case handed:
-		return 6 * time.Second // so that several of its holders can die
+		return 6 * time.Second // long enough for several holders to die
 	}
 	return 0
 }
@@ -28,7 +28,7 @@ func firingName(semaphore string, due time.Time) string {
 	return fmt.Sprintf("%s@%s", semaphore, due.Format(time.TimeOnly))
 }
 
-// outcomeOf draws how a job ends.
+// outcomeOf draws the outcome of a job.
 func outcomeOf(luck *rand.Rand) gatekeeperv1.ReleaseOutcome {
 	switch luck.IntN(8) {
 	case 0:
@@ -41,18 +41,18 @@ func outcomeOf(luck *rand.Rand) gatekeeperv1.ReleaseOutcome {
 	return gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
 }
 
-// releaseOf is the release of a token as the history has it.
+// releaseOf returns the release of a token in the form of the history.
 func releaseOf(semaphore string, token uint64, outcome gatekeeperv1.ReleaseOutcome) history.Request {
 	return history.Releasing(semaphore, token, strings.TrimPrefix(outcome.String(), "RELEASE_OUTCOME_"))
 }
 
-// recent is a token that was granted lately, and may have ended since.
+// recent is a token that was granted recently, and may have ended since.
 type recent struct {
 	semaphore string
 	token     uint64
 }
 
-// granted notes a token, and has its holder judged dead now and then: about when its job ends, or when its permit does.
+// granted records a token. Sometimes a caller will judge its holder dead, around the end of its job or of its permit.
 func (w *world) granted(semaphore string, token uint64, ends time.Duration, luck *rand.Rand) {
 	if w.judge == nil {
 		return
@@ -75,8 +75,8 @@ func (w *world) granted(semaphore string, token uint64, ends time.Duration, luck
 	})
 }
 
-// judges has holders judged dead of whom the judge knows little: some have ended long ago, some are of semaphores that
-// do not allow it.
+// judges judges holders dead about which it knows little: some have ended long ago, some belong to semaphores that do
+// not allow it.
 func (w *world) judges(end <-chan struct{}) {
 	luck := luckOf(w.plan.seed, "judge")
 	for {
@@ -115,15 +115,15 @@ func (p *process) takeOver(semaphore string, token uint64, group string) {
 	answered(history.Known, history.Response{Result: history.Done}, nil)
 }
 
-// lostClaim has a caller whose firing another holder claims await its end.
+// lostClaim makes a caller whose firing is claimed by another holder await the end of the firing.
 func (p *process) lostClaim(w wish, token uint64, luck *rand.Rand) {
 	if p.world.judge != nil && token != 0 && luck.IntN(3) == 0 {
 		p.awaits(w.semaphore, w.due, token, luck)
 	}
 }
 
-// awaits follows a claim that another holder has, until its end or that of the run. Most are followed by a process that
-// outlives every fault: it must learn each end.
+// awaits follows another holder's claim until it ends or the run ends. Most claims are followed by a process that
+// survives every fault, and must learn of each end.
 func (p *process) awaits(semaphore string, due time.Time, token uint64, luck *rand.Rand) {
 	w := p.world
 	if luck.IntN(3) > 0 {
@@ -139,7 +139,7 @@ func (p *process) awaits(semaphore string, due time.Time, token uint64, luck *ra
 			switch state := claim.GetState(); {
 			case err != nil:
 				if !errors.Is(err, client.ErrClosed) && !p.isCrashed() {
-					w.wrong("the wait for the end of %s of token %d ended with %v", semaphore, token, err)
+					w.wrong("waiting for the end of %s of token %d failed with %v", semaphore, token, err)
 				}
 				return
 			case state == gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, state == gatekeeperv1.FiringState_FIRING_STATE_OPEN:

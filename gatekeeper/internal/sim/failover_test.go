@@ -15,9 +15,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// lostInFailover kills the leader under a permit of that duration and reports why the permit's context ended; nil if it
-// did not. The phase moves the death against the refreshes. reset: connections break at once, as when a process dies;
-// otherwise nobody hears of it, as when a host does.
+// lostInFailover kills the leader under a permit of the given duration. It returns the cause with which the permit's
+// context ended, or nil if it did not. phase shifts the death relative to the refreshes. If reset is set, connections
+// break immediately, as when a process dies. Otherwise no peer notices, as when a host dies.
 func lostInFailover(t *testing.T, profile gatekeeper.Profile, duration time.Duration, phase int, reset bool) (cause error) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(&plan{seed: uint64(phase), members: 3, profile: profile, rates: []float64{1, 1, 1, 1}})
@@ -32,7 +32,7 @@ func lostInFailover(t *testing.T, profile gatekeeper.Profile, duration time.Dura
 		permit, err := p.client.Semaphore("brief").TryAcquire(ctx)
 		w.must(err)
 		s := &stage{world: w}
-		pass(duration + time.Duration(phase)*duration/36) // over a third of the duration, the time between two refreshes
+		pass(duration + time.Duration(phase)*duration/36) // phases cover a third of the duration, the time between two refreshes
 		s.lead().crash(reset)
 		pass(2 * duration)
 		if permit.Context().Err() != nil {
@@ -64,8 +64,8 @@ func TestFailover_SmallestDuration_KeepsPermits(t *testing.T) {
 	}
 }
 
-// A server that cannot end because its disk hangs may still write to its folder. No other starts there until it has
-// ended.
+// A server that cannot stop because its disk hangs may still write to its data directory. No other server may start on
+// it until the first one has stopped.
 func TestCrash_WhileTheDiskHangs_LeavesTheFolderLocked(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(&plan{members: 3, profile: gatekeeper.ProfileDefault, rates: []float64{1, 1, 1, 1}})
@@ -82,7 +82,7 @@ func TestCrash_WhileTheDiskHangs_LeavesTheFolderLocked(t *testing.T) {
 		p.ask(wish{semaphore: single, identity: history.Identity{Group: "prod", Acquirer: "a"}}, "r", 0, luckOf(0, "a")) // the leader writes
 		leader.crash(true)
 		if err := leader.open(); !errors.Is(err, gatekeeper.ErrDataDirLocked) {
-			t.Errorf("while the disk hangs a server starts: %v, want ErrDataDirLocked", err)
+			t.Errorf("open() while the disk hangs = %v, want ErrDataDirLocked", err)
 		}
 		goOn()
 		w.must(leader.start())

@@ -9,7 +9,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// chosen are the members in the order in which a fault counts them: who leads comes first.
+// chosen returns the members in the order in which a fault numbers them: the leader first.
 func (w *world) chosen() []*member {
 	leader := w.serverLog.leader()
 	order := make([]*member, 0, len(w.members))
@@ -26,7 +26,7 @@ func (w *world) chosen() []*member {
 	return order
 }
 
-// breaks does a fault, and undoes it when its time is over.
+// breaks applies a fault and undoes it when its time is over.
 func (w *world) breaks(f fault) {
 	order := w.chosen()
 	m, other := order[f.first], order[f.second]
@@ -40,7 +40,7 @@ func (w *world) breaks(f fault) {
 	heal()
 }
 
-// strike does a fault and returns what undoes it, or nil.
+// strike applies a fault and returns a function that undoes it, or nil.
 func (w *world) strike(f fault, m, other *member) (heal func()) {
 	switch f.kind {
 	case crash:
@@ -96,7 +96,7 @@ func (w *world) strike(f fault, m, other *member) (heal func()) {
 	case transfer:
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		_, _ = w.operator.client.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{}) // it may fail, with what else is broken
+		_, _ = w.operator.client.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{}) // may fail because of other faults
 	case reset:
 		for _, each := range w.members {
 			w.net.reset(m.id, each.id)
@@ -120,14 +120,14 @@ func (w *world) strike(f fault, m, other *member) (heal func()) {
 	return nil
 }
 
-// hang stalls a disk until its server has left because of it, and starts another on it.
+// hang stalls a disk until its server has stopped because of it, and starts another one on the disk.
 func (w *world) hang(m *member) {
 	server, goOn := m.running(), m.disk.stall()
 	if server != nil {
 		select {
 		case <-server.Done():
 			w.paths.met(leftByItself)
-		case <-time.After(30 * time.Second): // it writes nothing: an idle follower, or it was stopped meanwhile
+		case <-time.After(30 * time.Second): // the server writes nothing: it is an idle follower, or was stopped meanwhile
 		}
 	}
 	goOn()
@@ -135,8 +135,8 @@ func (w *world) hang(m *member) {
 	w.must(m.start())
 }
 
-// ways are those between a member and the others, and the clients too, in the directions in which it hears and in which
-// it is heard.
+// ways returns the directions between a member and the others, and optionally the clients, in which the member receives
+// or sends.
 func (w *world) ways(m *member, clients, hears, heard bool) (ways []way) {
 	add := func(other string) {
 		if hears {

@@ -14,12 +14,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// selves are the identities that a job uses again and again, also after a crash of its process, while calls of the
-// earlier process are on their way.
+// selves are the identities that a job reuses, even after a crash of its process while calls of the earlier process are
+// in flight.
 type selves struct {
-	// own has a holder id, nameless has none, and shared is that of a job on another machine too.
+	// own has a holder id, nameless has none, and shared also belongs to a job on another machine.
 	own, nameless, shared history.Identity
-	// home is the semaphore for which they mostly ask, so that jobs that share an identity meet.
+	// home is the semaphore that they request most often, so that jobs that share an identity meet.
 	home   string
 	weight uint32
 }
@@ -37,8 +37,8 @@ func selvesOf(machineIndex, job int) selves {
 
 func groupOf(machineIndex int) string { return []string{"prod", "dr"}[machineIndex%2] }
 
-// lives makes several acquisitions under one identity, one after the other. Calls of an earlier one may still be on
-// their way, and its holder may still believe.
+// lives makes several acquisitions under one identity, one after another. Calls of an earlier one may still be in
+// flight, and its holder may still believe in its permit.
 func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 	w.guise = false
 	w.identity = []history.Identity{self.own, self.nameless, self.shared}[luck.IntN(3)]
@@ -62,19 +62,19 @@ func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 	}
 }
 
-// insist runs under the client library. When the outcome of a request is unknown, it asks again at once: with the same
-// request, or with another one of the same identity while the cancel of the first is on its way.
+// insist runs under the client library. When the outcome of a request is unknown, it retries immediately, with the same
+// request or with another one of the same identity while the cancel of the first is in flight.
 func (p *program) insist(now *process, w wish, luck *rand.Rand) {
 	w.requestID = fmt.Sprintf("r%x", luck.Uint64())
 	for range 4 {
 		if luck.IntN(4) == 0 {
-			w.hold = 0 // it gives back at once
+			w.hold = 0 // release immediately
 		}
 		w.leaves = true
 		if asked, unknown := now.run(w, luck); !unknown {
 			return
 		} else if luck.IntN(2) == 0 {
-			asker := now // the process may be another one when the cancel is sent
+			asker := now // the process may have been replaced when the cancel is sent
 			p.late.Go(func() { asker.takeBack(asked) })
 			w.requestID = fmt.Sprintf("r%x", luck.Uint64())
 		}
@@ -88,16 +88,16 @@ type held struct {
 	until time.Duration
 }
 
-// poll keeps a permit by acquiring it again and again without a request id, as many clients do.
+// poll keeps a permit by acquiring it repeatedly without a request id, as many clients do.
 func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 	if !w.due.IsZero() {
-		return // that needs a request id
+		return // requires a request id
 	}
 	var last held
 	for range 2 + luck.IntN(3) {
 		replaces := uint64(0)
 		if luck.IntN(2) == 0 {
-			replaces = last.token // it does not believe in it any more
+			replaces = last.token // the caller no longer believes in it
 		}
 		if replaces != 0 {
 			now.believe(w, last.token, min(last.until, now.world.now()))
@@ -113,19 +113,19 @@ func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 		pass(between(luck, 0, 400*time.Millisecond))
 	}
 	if last.token == 0 || luck.IntN(4) == 0 {
-		return // it believes to the deadline, and does not release
+		return // believes until the deadline, and does not release
 	}
 	now.believe(w, last.token, min(last.until, now.world.now()))
 	now.giveBack(w, last.token)
 }
 
-// ignore acquires and does not hear what becomes of its permit. It believes to the deadline, or releases the permit or
-// cancels the request at some moment, early or late.
+// ignore acquires a permit and ignores all notices about it. It believes in the permit until the deadline, or releases
+// the permit or cancels the request at some moment, early or late.
 func (p *program) ignore(now *process, w wish, luck *rand.Rand) {
 	request := fmt.Sprintf("r%x", luck.Uint64())
 	after, ends := between(luck, 0, 3*time.Second), luck.IntN(3)
 	behind := luck.IntN(2) == 0
-	asking := rand.New(rand.NewPCG(luck.Uint64(), 0)) // it may ask beside others
+	asking := rand.New(rand.NewPCG(luck.Uint64(), 0)) // for the acquisition, which may run concurrently
 	act := func() {
 		if behind { // another acquisition of the identity may be answered first
 			pass(after / 3)
@@ -152,7 +152,7 @@ func (p *program) ignore(now *process, w wish, luck *rand.Rand) {
 	act()
 }
 
-// asked is the acquisition of a wish as the history has it.
+// asked returns the acquisition of a wish in the form of the history.
 func (w *wish) asked(request string) history.Request {
 	r := history.Request{Kind: history.Acquire, Semaphore: w.semaphore, Weight: w.weight, RequestID: request, Identity: w.identity}
 	if !w.due.IsZero() {
@@ -161,7 +161,7 @@ func (w *wish) asked(request string) history.Request {
 	return r
 }
 
-// ask acquires without the library's keeper, and counts on the answer by the rule that every caller must keep.
+// ask acquires without the library's renewer, and counts on the answer by the rule that every caller must follow.
 func (p *process) ask(w wish, request string, replaces uint64, luck *rand.Rand) (held, bool) {
 	asked := w.asked(request)
 	asked.Replaces = replaces
@@ -200,21 +200,21 @@ func (p *process) ask(w wish, request string, replaces uint64, luck *rand.Rand) 
 	return held{}, false
 }
 
-// believe notes until when the process believes in a token.
+// believe records until when the process believes in a token.
 func (p *process) believe(w wish, token uint64, until time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	from, ok := p.believed[token]
 	if !ok {
 		if from = p.world.now(); from >= until {
-			return // its answer came too late
+			return // the answer came too late
 		}
 		p.believed[token] = from
 	}
 	p.record.Belief(history.Belief{Semaphore: w.semaphore, Token: token, Weight: w.weight, From: from, Until: max(from, until)})
 }
 
-// giveBack releases a permit in which the process does not believe any more.
+// giveBack releases a permit in which the process no longer believes.
 func (p *process) giveBack(w wish, token uint64) {
 	asked := releaseOf(w.semaphore, token, w.outcome)
 	m := &gatekeeperv1.ReleaseRequest{Token: token, Outcome: w.outcome, Failure: asked.Failure}

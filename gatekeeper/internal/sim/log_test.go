@@ -13,26 +13,26 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// truth is what the members agreed on: their common log, replayed.
+// truth is the outcome that the members agreed on, from replaying their common log.
 type truth struct {
 	world  *world
 	broken []string
 
 	granted map[uint64]*semaphore.Permit
-	since   map[uint64]uint64        // the term in which a token was given out
+	since   map[uint64]uint64        // the term in which a token was issued
 	cooled  map[uint64]time.Duration // when the cooling of a token ended
 	ended   map[uint64]ending
 	changed map[change]bool
 	rules   map[string]*fsm.StoredDefinition
 	last    uint64            // token
-	terms   map[uint64]uint64 // of the entries that made a change, by its revision
+	terms   map[uint64]uint64 // by revision, the terms of the entries that made a change
 }
 
-// ending is how a permit ended in the log.
+// ending describes how a permit ended in the log.
 type ending struct {
 	kind fsm.EventKind
 	term uint64
-	at   time.Duration // the entry's first writing, on the leader's disk
+	at   time.Duration // when the entry was first written, on the leader's disk
 	by   uint64        // the token that superseded it
 }
 
@@ -46,7 +46,7 @@ func (tr *truth) breaks(format string, args ...any) {
 	tr.broken = append(tr.broken, fmt.Sprintf(format, args...))
 }
 
-// replay replays what every member has applied, and says what of the safety rules that breaks.
+// replay replays the entries that every member has applied, and returns the violations of the safety rules.
 func (w *world) replay(h *history.History) []string {
 	tr := &truth{
 		world: w, granted: make(map[uint64]*semaphore.Permit), since: make(map[uint64]uint64), cooled: make(map[uint64]time.Duration),
@@ -91,7 +91,7 @@ func (w *world) replay(h *history.History) []string {
 	}
 	hash, err := machine.State().Hash()
 	if want := w.hashAt(upTo); err != nil || hexOf(hash) != want {
-		tr.breaks("the log up to %d makes the state %s, the members say %s (%v)", upTo, hexOf(hash), want, err)
+		tr.breaks("replaying the log up to %d gives state %s, the members report %s (%v)", upTo, hexOf(hash), want, err)
 	}
 	tr.compare(h)
 	runs.compare(h, machine.State())
@@ -101,8 +101,8 @@ func (w *world) replay(h *history.History) []string {
 	return tr.broken
 }
 
-// commonLog is every entry up to an index, and finds those in which members differ. None has to have all of them: a
-// snapshot takes their place.
+// commonLog returns every entry up to an index, and reports entries in which members differ. A member need not have all
+// entries, because snapshots replace them.
 func (tr *truth) commonLog(upTo uint64) (entries []raft.Log) {
 	for index := uint64(1); index <= upTo; index++ {
 		var of *member
@@ -114,7 +114,7 @@ func (tr *truth) commonLog(upTo uint64) (entries []raft.Log) {
 			case of == nil:
 				of, common = m, l
 			case l.Term != common.Term || !bytes.Equal(l.Data, common.Data):
-				tr.breaks("%s and %s have different entries at %d, which both have applied", of.id, m.id, index)
+				tr.breaks("%s and %s have different entries at index %d, and both have applied them", of.id, m.id, index)
 				return entries
 			}
 		}
@@ -127,7 +127,7 @@ func (tr *truth) commonLog(upTo uint64) (entries []raft.Log) {
 	return entries
 }
 
-// writtenAt is when an entry was written first, which was by the leader that made it.
+// writtenAt returns when an entry was first written. The leader that created it writes first.
 func (w *world) writtenAt(l raft.Log) time.Duration {
 	first := time.Duration(1<<63 - 1)
 	for _, m := range w.members {
@@ -168,10 +168,10 @@ func (tr *truth) event(e *fsm.Event, l raft.Log, at time.Duration) {
 	}
 }
 
-// grant takes in a token that was given out.
+// grant records a token that was issued.
 func (tr *truth) grant(p *semaphore.Permit, l raft.Log) {
 	if p.Token <= tr.last {
-		tr.breaks("entry %d grants token %d after %d", l.Index, p.Token, tr.last)
+		tr.breaks("entry %d grants token %d after token %d", l.Index, p.Token, tr.last)
 	}
 	tr.last = p.Token
 	tr.granted[p.Token], tr.since[p.Token] = p, l.Term
@@ -195,7 +195,7 @@ func (tr *truth) freed(token uint64) (end ending, freed bool) {
 	return end, freed
 }
 
-// admitted finds grants outside of the patterns in force.
+// admitted reports grants that the patterns in force do not admit.
 func (tr *truth) admitted(p *semaphore.Permit, l raft.Log) {
 	rule := tr.rules[p.Semaphore]
 	if rule == nil {
@@ -209,7 +209,7 @@ func (tr *truth) admitted(p *semaphore.Permit, l raft.Log) {
 	}
 }
 
-// compare finds answers to callers that the log does not have, and slots that were freed while their holder believed in
+// compare reports answers to callers that contradict the log, and slots that were freed while their holder believed in
 // them.
 func (tr *truth) compare(h *history.History) {
 	for _, b := range h.Beliefs {
@@ -218,12 +218,12 @@ func (tr *truth) compare(h *history.History) {
 		case tr.granted[b.Token] == nil:
 			tr.breaks("%s believes in token %d of %s, which was never granted", b.Client, b.Token, b.Semaphore)
 		case ended && b.Until > end.at:
-			tr.breaks("token %d of %s was ended at %v (event %d), %s believed in it until %v", b.Token, b.Semaphore, end.at, end.kind, b.Client, b.Until)
+			tr.breaks("token %d of %s ended at %v (event %d), but %s believed in it until %v", b.Token, b.Semaphore, end.at, end.kind, b.Client, b.Until)
 		}
 	}
 	for token, at := range tr.world.lost {
 		if end, ended := tr.ended[token]; !ended || end.at > at {
-			tr.breaks("the holder of token %d was told at %v that it is lost, when it was live", token, at)
+			tr.breaks("the holder of token %d was notified at %v that its permit is lost, but the permit was live", token, at)
 		}
 	}
 	for i := range h.Operations {
@@ -235,15 +235,15 @@ func (tr *truth) compare(h *history.History) {
 		switch r := op.Request; {
 		case r.Kind == history.Acquire && answer.Result == history.Granted:
 			if p := tr.granted[answer.Token]; p == nil || p.Semaphore != r.Semaphore || p.Identity.HolderID != r.Identity.HolderID {
-				tr.breaks("%s was granted token %d, of which the log says %+v", op.Client, answer.Token, p)
+				tr.breaks("%s was granted token %d, but the log has %+v", op.Client, answer.Token, p)
 			}
 		case r.Kind == history.Release && answer.Result == history.Released:
 			if end, ok := tr.ended[r.Token]; !ok || end.kind != fsm.Released && end.kind != fsm.CoolingEvent {
-				tr.breaks("%s released token %d, of which the log says %+v", op.Client, r.Token, end)
+				tr.breaks("%s released token %d, but the log has %+v", op.Client, r.Token, end)
 			}
 		case r.Kind == history.Edit:
 			if !tr.changed[change{answer.Revision, r.Semaphore}] {
-				tr.breaks("the edit of %s at revision %d was acknowledged and is not in the log", r.Semaphore, answer.Revision)
+				tr.breaks("the edit of %s at revision %d was acknowledged but is not in the log", r.Semaphore, answer.Revision)
 			}
 		}
 	}

@@ -9,33 +9,33 @@ import (
 	"time"
 )
 
-// network joins hosts in memory, on the bubble's time. As on a real network nobody notices when it carries nothing:
-// what is sent meanwhile arrives when it carries again, unless its sender has given up by then.
+// network connects hosts in memory, on the bubble's time. As on a real network, an interruption is not noticed: data
+// sent meanwhile arrives when the network works again, unless its sender has given up by then.
 type network struct {
-	mu      sync.Mutex // guards everything below, and every host and conn
+	mu      sync.Mutex // guards the fields below, and every host and conn
 	doors   map[string]*door
-	shut    map[way]int           // how many faults keep a way shut
-	slow    map[way]time.Duration // what a fault adds to the time that a way takes
-	loss    map[way]float64       // the part of what is sent that has to be sent again
+	shut    map[way]int           // number of faults that keep a way closed
+	slow    map[way]time.Duration // delay that a fault adds to a way
+	loss    map[way]float64       // fraction of packets that must be sent again
 	conns   map[*conn]struct{}
 	luck    *rand.Rand
-	changed chan struct{} // closed, and another made, whenever a way opens
+	changed chan struct{} // closed and replaced whenever a way opens
 }
 
 // way is one direction between two machines.
 type way struct{ from, to string }
 
-// host is one life of a machine: after a crash the machine gets another one.
+// host is one life of a machine. After a crash, the machine gets a new host.
 type host struct {
 	machine string
 	dead    bool
-	paused  int // how many faults keep it from sending and receiving
+	paused  int // number of faults that keep it from sending and receiving
 }
 
 const (
-	// latency is what any way takes.
+	// latency is the latency of every way.
 	latency = time.Millisecond
-	// again is how long it takes until a lost packet is sent again.
+	// again is the delay until a lost packet is sent again.
 	again = 200 * time.Millisecond
 )
 
@@ -52,18 +52,18 @@ func newNetwork(luck *rand.Rand) *network {
 	}
 }
 
-// stir wakes everybody who waits for a way to open. The caller holds mu.
+// stir wakes all goroutines that wait for a way to open. The caller must hold mu.
 func (n *network) stir() {
 	close(n.changed)
 	n.changed = make(chan struct{})
 }
 
-// open says whether a way carries anything now. The caller holds mu.
+// open reports whether a way currently carries data. The caller must hold mu.
 func (n *network) open(from, to *host) bool {
 	return from.paused == 0 && to.paused == 0 && n.shut[way{from.machine, to.machine}] == 0
 }
 
-// takes is how long the next packet takes on a way. The caller holds mu.
+// takes returns how long the next packet takes on a way. The caller must hold mu.
 func (n *network) takes(w way) time.Duration {
 	d := latency + n.slow[w]
 	for p := n.loss[w]; p > 0 && n.luck.Float64() < p; {
@@ -72,7 +72,7 @@ func (n *network) takes(w way) time.Duration {
 	return d
 }
 
-// cut shuts ways until the returned function is called.
+// cut closes ways until the returned function is called.
 func (n *network) cut(ways []way) (heal func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -119,8 +119,8 @@ func (n *network) pause(h *host) (resume func()) {
 	}
 }
 
-// kill ends a host's life. Its peers are notified, as by the system of a machine whose process has died, or not, as
-// when the machine lost its power.
+// kill ends a host's life. If told is set, its peers are notified, as when a process dies. Otherwise they are not, as
+// when a machine loses power.
 func (n *network) kill(h *host, told bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -136,7 +136,7 @@ func (n *network) kill(h *host, told bool) {
 	n.stir()
 }
 
-// reset breaks the connections between two machines; both sides see it.
+// reset breaks the connections between two machines. Both sides notice.
 func (n *network) reset(a, b string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -147,7 +147,7 @@ func (n *network) reset(a, b string) {
 	}
 }
 
-// dial makes a connection from h to an address. While a way is shut it waits, as for an answer that does not come.
+// dial connects h to an address. While a way is closed it blocks, as if waiting for a response.
 func (n *network) dial(ctx context.Context, h *host, address string) (net.Conn, error) {
 	trip := time.NewTimer(2 * latency)
 	defer trip.Stop()
@@ -190,7 +190,7 @@ func (n *network) dial(ctx context.Context, h *host, address string) (net.Conn, 
 	}
 }
 
-// join makes both ends of a connection. The caller holds mu.
+// join creates both ends of a connection. The caller must hold mu.
 func (n *network) join(from, to *host, address string) (local, remote *conn) {
 	local = &conn{net: n, host: from, remote: name(address), wake: make(chan struct{}, 1)}
 	remote = &conn{net: n, host: to, remote: name(from.machine), wake: make(chan struct{}, 1)}
@@ -199,7 +199,7 @@ func (n *network) join(from, to *host, address string) (local, remote *conn) {
 	return local, remote
 }
 
-// listen opens a door of h.
+// listen opens a listener on h.
 func (n *network) listen(h *host, address string) *door {
 	d := &door{net: n, host: h, address: address, conns: make(chan net.Conn), shut: make(chan struct{})}
 	n.mu.Lock()

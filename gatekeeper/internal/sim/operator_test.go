@@ -14,28 +14,28 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The semaphores of every seed. The model knows all that is done to those that are plain; pauses, cordons and edits
-// that end by themselves are done to the rest only, for which the other checks are enough.
+// The semaphores of every seed. The model covers everything that happens to the plain ones. Pauses, cordons and edits
+// that end automatically are applied only to the others, for which the other checks suffice.
 const (
 	single   = "single"   // one permit, edited in every way
 	several  = "several"  // three permits, taken by weight
-	lockstep = "lockstep" // one permit, never edited, short: the hardest on time
-	fires    = "fires"    // firings, each once
-	handed   = "handed"   // firings that are handed over after a loss, twice at most
-	judged   = "judged"   // firings that are handed over only when a caller judged the holder dead
+	lockstep = "lockstep" // one permit, never edited, with a short duration: the most sensitive to timing
+	fires    = "fires"    // firings, each claimed once
+	handed   = "handed"   // firings that are handed over after a loss, with at most two attempts
+	judged   = "judged"   // firings that are handed over only when a caller has judged the holder dead
 	slack    = "slack"    // cools after each hold, and is held for an operator after a loss
-	timed    = "timed"    // pauses and edits that end by themselves
-	shares   = "shares"   // whose permits carry tasks
-	resting  = "resting"  // carries tasks too, and cools after each, longer after a loss
-	guarded  = "guarded"  // carries tasks too, each for a limited time, and is held for an operator after a loss
-	owners   = "owners"   // whose permits keep jobs from being cancelled
+	timed    = "timed"    // pauses and edits that end automatically
+	shares   = "shares"   // permits that carry tasks
+	resting  = "resting"  // also carries tasks, and cools after each, longer after a loss
+	guarded  = "guarded"  // also carries tasks, each for a limited time, and is held for an operator after a loss
+	owners   = "owners"   // permits that keep jobs from being cancelled
 )
 
 func semaphores() []string {
 	return []string{single, several, lockstep, fires, handed, judged, slack, timed}
 }
 
-// workplaces are the semaphores whose permits carry tasks.
+// workplaces returns the semaphores whose permits carry tasks.
 func workplaces() []string { return []string{shares, resting, guarded} }
 
 func modelled(name string) bool { return name != timed && name != shares }
@@ -76,10 +76,10 @@ func definition(name string) *gatekeeperv1.Definition {
 	return d
 }
 
-// takeover says whether callers may take over from a holder.
+// takeover reports whether callers may take over from a holder.
 func takeover(name string) bool { return name == single || name == handed || name == judged }
 
-// noted is a definition as the history has it.
+// noted returns a definition in the form of the history.
 func noted(d *gatekeeperv1.Definition) *history.Definition {
 	return &history.Definition{
 		GroupPattern: d.GetGroupPattern(), AcquirerPattern: d.GetAcquirerPattern(), Permits: d.GetPermits(), Duration: d.GetDuration().AsDuration(),
@@ -90,20 +90,20 @@ func noted(d *gatekeeperv1.Definition) *history.Definition {
 	}
 }
 
-// operator is a person with gkctl.
+// operator is an operator with gkctl.
 type operator struct {
 	*process
 	luck *rand.Rand
 }
 
-// create makes the definitions.
+// create creates the definitions.
 func (o *operator) create() {
 	for _, name := range slices.Concat(semaphores(), workplaces(), []string{owners}) {
 		o.edit(name, 0, definition(name), 0, 0)
 	}
 }
 
-// edit creates, replaces, or, without a definition, deletes.
+// edit creates or replaces a definition, or deletes it if d is nil.
 func (o *operator) edit(name string, version uint64, d *gatekeeperv1.Definition, drain, lasts time.Duration) {
 	e := &gatekeeperv1.Edit{ExpectedVersion: version}
 	r := history.Request{Kind: history.Edit, Semaphore: name, RequestID: fmt.Sprintf("e%x", o.luck.Uint64()), ExpectedVersion: version, Drain: drain > 0}
@@ -133,7 +133,7 @@ func (o *operator) edit(name string, version uint64, d *gatekeeperv1.Definition,
 	answered(history.Known, history.Response{Result: history.Done, Revision: a.GetRevision()}, nil)
 }
 
-// work does one thing after the other until the end.
+// work performs one action after another until the end.
 func (o *operator) work(end <-chan struct{}) {
 	for {
 		select {
@@ -172,11 +172,11 @@ func (o *operator) once() {
 	}
 }
 
-// change replaces what a definition says, or deletes it and creates it again.
+// change replaces a definition, or deletes it and creates it again.
 func (o *operator) change(ctx context.Context, name string, drain time.Duration) {
 	got, err := o.client.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: name})
 	if err != nil {
-		o.edit(name, 0, definition(name), 0, 0) // it was deleted, perhaps
+		o.edit(name, 0, definition(name), 0, 0) // it may have been deleted
 		return
 	}
 	d, lasts := got.GetRecord().GetDefinition(), time.Duration(0)
@@ -189,7 +189,7 @@ func (o *operator) change(ctx context.Context, name string, drain time.Duration)
 	case 3:
 		d.Permits = proto.Uint32(uint32(o.luck.IntN(4)))
 	case 4:
-		if name != timed { // which is moved
+		if name != timed { // timed is moved
 			d.GroupPattern = proto.String([]string{".*", "prod", "dr", "nobody"}[o.luck.IntN(4)])
 		}
 	case 5:
@@ -206,20 +206,20 @@ func (o *operator) pause(ctx context.Context, drain time.Duration) {
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)
 	}
-	_, _ = o.client.Operator().Pause(ctx, req) // it may be deleted, or no server answers
+	_, _ = o.client.Operator().Pause(ctx, req) // the semaphore may be deleted, or the servers unavailable
 }
 
-// cordon shuts a machine out for a while.
+// cordon shuts out a machine for a while.
 func (o *operator) cordon(ctx context.Context, drain time.Duration) {
 	req := &gatekeeperv1.CordonRequest{AcquirerPattern: machine(o.luck.IntN(machines)), Reason: "sim", Author: "ops"}
 	req.End = &gatekeeperv1.CordonRequest_Lasts{Lasts: durationpb.New(between(o.luck, 500*time.Millisecond, 5*time.Second))}
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)
 	}
-	_, _ = o.client.Operator().Cordon(ctx, req) // no server may answer
+	_, _ = o.client.Operator().Cordon(ctx, req) // the servers may be unavailable
 }
 
-// holders are who holds what.
+// holders returns the permits that are held.
 func (o *operator) holders(ctx context.Context, names ...string) []*gatekeeperv1.Permit {
 	r, err := o.client.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: names})
 	if err != nil {
@@ -247,7 +247,7 @@ func (o *operator) revoke(ctx context.Context, drain time.Duration) {
 	answered(history.Known, history.Response{Result: history.Done}, nil)
 }
 
-// clear frees what is held for an operator.
+// clear frees permits that are held for an operator.
 func (o *operator) clear(ctx context.Context) {
 	for _, p := range o.holders(ctx, slack, guarded) {
 		if p.GetState() != gatekeeperv1.PermitState_PERMIT_STATE_HELD {
@@ -263,7 +263,7 @@ func (o *operator) clear(ctx context.Context) {
 	}
 }
 
-// move sends the work of one group to the other.
+// move moves the work of one group to the other.
 func (o *operator) move(ctx context.Context, drain time.Duration) {
 	groups := []string{"prod", "dr"}
 	from := o.luck.IntN(2)

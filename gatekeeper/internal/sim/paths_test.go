@@ -11,10 +11,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// path is something rare that can happen.
+// path is a rare event.
 type path string
 
-// What has to happen in a run of `make sim`, or the run proves too little.
+// The paths that must occur in a run of `make sim`. Otherwise the run proves too little.
 const (
 	expired             path = "a permit expired"
 	expiredLater        path = "a permit of an earlier leadership expired"
@@ -54,8 +54,8 @@ const (
 	supersededLater     path = "a superseding token was ended under a later leadership"
 	endedAfterwards     path = "a release or a cancel named a superseded token"
 	failedRun           path = "a run failed"
-	cutShortRun         path = "a run was cut short for good"
-	lateEnd             path = "a holder said how its job ended after it had lost its permit"
+	cutShortRun         path = "a run was cut short and will not be repeated"
+	lateEnd             path = "a holder reported the outcome of its job after it had lost its permit"
 	handedOver          path = "a firing was handed over"
 	handedOverTaken     path = "a firing was handed over because of a takeover alone"
 	lastAttempt         path = "the last attempt of a firing was lost"
@@ -75,11 +75,11 @@ const (
 	taskLostForGood     path = "the last attempt of a task was lost"
 	heavyTask           path = "a task took several permits"
 	waiterRefused       path = "a waiter was refused because too little was free"
-	staleDelete         path = "a deletion named a submission that was there no more"
+	staleDelete         path = "a deletion named a submission that no longer existed"
 	repeatedChange      path = "a change of tasks was repeated as of a revision"
 	jobFollowed         path = "an open job followed its submitter to another token"
 	submissionFollowed  path = "an unfinished submission followed its submitter to another token"
-	workerToCaller      path = "the permit of a task was handed over to a caller that waited"
+	workerToCaller      path = "the permit of a task was handed over to a waiting caller"
 	callerToWorker      path = "the permit of a caller was handed over to a worker"
 	asWorker            path = "a caller was granted a permit under the identity of a worker"
 	taskCooled          path = "a slot cooled after its task"
@@ -91,29 +91,29 @@ const (
 	oldResult           path = "a result was refused because another worker has had the task since"
 	lateResult          path = "a worker's result came after the end of its permit"
 	workerKilled        path = "a worker was killed"
-	workerDrained       path = "a worker drained, and returned or ended what it had"
+	workerDrained       path = "a worker drained, and returned or ended its tasks"
 	workerHung          path = "a worker did not refresh for a while"
 	jobCancelled        path = "a job was cancelled"
-	jobTimedOut         path = "a job took too long"
-	jobTimedOutLater    path = "a job took too long, measured by a later leadership"
+	jobTimedOut         path = "a job timed out"
+	jobTimedOutLater    path = "a job timed out, as measured by a later leadership"
 	jobDeleted          path = "a job was deleted"
-	jobDiffers          path = "a job was submitted with other content"
-	jobRepeated         path = "a job was submitted that was there"
+	jobDiffers          path = "a job was submitted with different content"
+	jobRepeated         path = "an existing job was submitted"
 	submitterGone       path = "a job was cancelled with its submitter"
-	submissionCut       path = "a submission was cut in the middle"
+	submissionCut       path = "a submission was cut short"
 	submissionDropped   path = "an unfinished submission was dropped"
-	storageFull         path = "a submission met the limit of what is stored"
+	storageFull         path = "a submission reached the storage limit"
 	submittedInParts    path = "a job was submitted in several entries"
 	submittedAgain      path = "a submission was repeated after an unknown outcome"
 	followedToEnd       path = "a job was followed to its end"
-	ownFiring           path = "a holder asked again for the firing that it had"
-	leftByItself        path = "a server left because its disk hung"
+	ownFiring           path = "a holder requested the firing that it already had"
+	leftByItself        path = "a server stopped because its disk hung"
 	quarantined         path = "nothing was granted for a while after a recovery"
-	snapshotTaken       path = "a snapshot was taken and the log cut"
+	snapshotTaken       path = "a snapshot was taken and the log trimmed"
 	snapshotInstalled   path = "a member was sent a snapshot"
 )
 
-// required are the paths that a run must take.
+// required returns the paths that a run must take.
 func required() []path {
 	all := []path{
 		expired, expiredLater, refreshMetExpiry, expiryMetEnd, unknownOutcome, markedAtPromotion, abandoned, gaveBack, cancelledFirst, replayed,
@@ -130,7 +130,7 @@ func required() []path {
 	return slices.Compact(all)
 }
 
-// paths counts how often each was taken.
+// paths counts how often each path was taken.
 type paths struct {
 	mu    sync.Mutex // guards times
 	times map[path]int
@@ -148,14 +148,14 @@ func (p *paths) add(what path, n int) {
 	}
 }
 
-// all are the counts so far.
+// all returns the counts so far.
 func (p *paths) all() map[path]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.times)
 }
 
-// measure takes what a server has counted, before it ends.
+// measure reads a server's metrics before the server stops.
 func (p *paths) measure(gauges *prometheus.Registry) {
 	families, err := gauges.Gather()
 	if err != nil {
@@ -190,14 +190,14 @@ func (p *paths) measure(gauges *prometheus.Registry) {
 	}
 }
 
-// entry looks at an entry beside its neighbours.
+// entry counts the paths of one entry, given its neighbors in the log.
 func (p *paths) entry(entries []raft.Log, i int, w *world) {
 	l := entries[i]
 	if l.Type != raft.LogCommand || i+1 >= len(entries) || entries[i+1].Term == l.Term {
 		return
 	}
-	// The last entry of a leadership: was it committed by the next one? Nobody but its own leader has written it early,
-	// if it was not.
+	// For the last entry of a leadership: was it committed by the next leadership? If not, only its own leader wrote it
+	// early.
 	commands, err := fsm.Decode(l.Data)
 	if err != nil || !expires(commands) {
 		return
@@ -217,7 +217,7 @@ func expires(commands []fsm.Command) bool {
 	return slices.ContainsFunc(commands, func(c fsm.Command) bool { _, ok := c.(fsm.Expire); return ok })
 }
 
-// lost counts what was in logs and is no more, and what took its place.
+// lost counts entries that were removed from logs, and the entries that replaced them.
 func (p *paths) lost(w *world) {
 	for _, m := range w.members {
 		p.add(snapshotInstalled, m.disk.installed)
@@ -236,7 +236,7 @@ func (p *paths) lost(w *world) {
 	}
 }
 
-// command counts what a command of the log did.
+// command counts the paths of a command in the log.
 func (p *paths) command(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.State, tr *truth) {
 	permit, _ := r.(fsm.PermitResult)
 	switch c := c.(type) {
@@ -325,7 +325,7 @@ func (p *paths) owing(token uint64, l raft.Log, before *fsm.State, tr *truth) {
 	}
 }
 
-// late counts a server's own command that was appended in a later term than it was made in.
+// late counts a server's own command that was appended in a later term than the one in which it was created.
 func (p *paths) late(made uint64, l raft.Log) {
 	if made != l.Term {
 		p.met(lateCommand)

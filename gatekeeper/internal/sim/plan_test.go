@@ -8,49 +8,49 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// plan is all that a seed decides.
+// plan is everything that a seed determines.
 type plan struct {
 	seed    uint64
 	members int
 	profile gatekeeper.Profile
 	length  time.Duration
-	rates   []float64 // of the clocks of the processes, one a machine
-	// pace is how often snapshots are taken; zero: as often as anywhere, which in so short a life is never.
+	rates   []float64 // clock rates of the processes, one per machine
+	// pace is how often snapshots are taken. Zero means as usual, which is never in such a short run.
 	pace   consensus.SnapshotPace
 	faults []fault
 }
 
-// fault is something that breaks at a time, for a while.
+// fault is a failure at a given time, for a while.
 type fault struct {
 	at, lasts time.Duration
 	kind      faultKind
-	// first and second choose members: 0 is who leads then, else one of the others, or any.
+	// first and second choose members: 0 is the current leader, other values any other member.
 	first, second int
-	// sharp makes it the worse of two variants.
+	// sharp selects the worse of two variants.
 	sharp bool
 }
 
 type faultKind string
 
 const (
-	crash       faultKind = "crash"        // sharp: nobody is told
-	crashAll    faultKind = "crash all"    // of all members
+	crash       faultKind = "crash"        // sharp: peers are not notified
+	crashAll    faultKind = "crash all"    // all members
 	stop        faultKind = "stop"         // as an operator does
 	isolate     faultKind = "isolate"      // a member from the others; sharp: from clients too
-	oneWay      faultKind = "one way"      // a member is heard and hears nothing; sharp: the reverse
-	bridge      faultKind = "bridge"       // two members do not see each other, the others see both
-	slow        faultKind = "slow"         // all that a member sends
-	lossy       faultKind = "lossy"        // everything
-	pause       faultKind = "pause"        // a member does nothing that others can see, nor writes anything
+	oneWay      faultKind = "one way"      // a member sends but does not receive; sharp: the reverse
+	bridge      faultKind = "bridge"       // two members cannot reach each other, but the others reach both
+	slow        faultKind = "slow"         // everything that a member sends
+	lossy       faultKind = "lossy"        // all connections
+	pause       faultKind = "pause"        // a member sends, receives and writes nothing
 	stall       faultKind = "stall"        // of a disk; sharp: of all disks
-	hang        faultKind = "hang"         // of a disk, permanently: the server must exit
+	hang        faultKind = "hang"         // of a disk, permanently: the server must stop
 	transfer    faultKind = "transfer"     // of leadership
-	reset       faultKind = "reset"        // connections of a member break
-	clientCut   faultKind = "client cut"   // one client machine from everybody; sharp: it hears nothing, but is heard
+	reset       faultKind = "reset"        // the connections of a member break
+	clientCut   faultKind = "client cut"   // one client machine from all others; sharp: it only sends
 	clientCrash faultKind = "client crash" // one process
 )
 
-// faultKinds are as often as they are here.
+// faultKinds returns the kinds, as often as they should occur.
 func faultKinds() []faultKind {
 	return []faultKind{
 		crash, crash, crash, crashAll, stop, stop, isolate, isolate, isolate, oneWay, oneWay, bridge, slow, lossy, pause, pause, pause,
@@ -58,10 +58,10 @@ func faultKinds() []faultKind {
 	}
 }
 
-// machines is on how many machines clients run.
+// machines is the number of client machines.
 const machines = 4
 
-// luckOf is the randomness of one actor, of which others take nothing.
+// luckOf returns the random source of one actor, which is independent of the others.
 func luckOf(seed uint64, actor string) *rand.Rand {
 	h := uint64(14695981039346656037) // FNV-1a
 	for _, b := range []byte(actor) {

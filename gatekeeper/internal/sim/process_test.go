@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// process is a program with a client, on its own machine, until it ends or crashes.
+// process is a program with a client on its own machine. It lives until it ends or crashes.
 type process struct {
 	world    *world
 	host     *host
@@ -25,13 +25,13 @@ type process struct {
 	record   *history.Recorder
 	group    string
 	acquirer string
-	rate     float64 // of its clock, against the bubble's
+	rate     float64 // of its clock, relative to the bubble's
 	crashed  chan struct{}
 
-	mu       sync.Mutex               // guards the fields below, and is never held for long
+	mu       sync.Mutex               // guards the fields below; never held for long
 	believed map[uint64]time.Duration // since when the process believes in a token that it got without the library
-	last     map[place]uint64         // the last token of an identity; the process does not believe in it when it acquires again
-	stated   map[uint64]time.Duration // until when the last frame that was sent lets this process count on a token
+	last     map[place]uint64         // the last token of an identity; the process no longer believes in it when it acquires again
+	stated   map[uint64]time.Duration // until when the last frame sent lets this process count on a token
 }
 
 // place is an identity at a semaphore.
@@ -40,7 +40,7 @@ type place struct {
 	identity  history.Identity
 }
 
-// clock runs at its own rate.
+// clock is a clock that runs at the given rate.
 type clock struct {
 	start time.Time
 	rate  float64
@@ -71,7 +71,7 @@ func (w *world) process(machine, group string, life int, rate float64) *process 
 	return p
 }
 
-// batched counts what the jobs of a process ask for in batches.
+// batched counts the calls of a process's jobs that are answered in batches.
 func (w *world) batched(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	err := invoke(ctx, method, req, reply, cc, options...)
 	if r, ok := reply.(*gatekeeperv1.BatchTryAcquireResponse); ok && err == nil {
@@ -86,7 +86,7 @@ func (w *world) batched(ctx context.Context, method string, req, reply any, cc *
 	return err
 }
 
-// frames notes what the frames of the process state.
+// frames records what the frames of the process state.
 func (p *process) frames(
 	ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
@@ -102,7 +102,7 @@ type statingStream struct {
 	process *process
 }
 
-// SendMsg notes until when a permit is counted on at most, unless this frame or a later one is answered.
+// SendMsg records until when the process counts on a permit at most, unless this frame or a later one is answered.
 func (s statingStream) SendMsg(m any) error {
 	if f, ok := m.(*gatekeeperv1.KeepAliveRequest); ok {
 		for _, t := range f.GetTokens() {
@@ -124,8 +124,8 @@ func (p *process) states(duration time.Duration, tokens ...uint64) {
 	}
 }
 
-// countedAtMost is until when the process counted on a token at most when it lost it: a frame since the belief was read
-// may have stated a shorter duration.
+// countedAtMost returns until when at most the process counted on a token when it lost it. A frame sent after the
+// belief was read may have stated a shorter duration.
 func (p *process) countedAtMost(token uint64, read time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,38 +135,38 @@ func (p *process) countedAtMost(token uint64, read time.Duration) time.Duration 
 	return read
 }
 
-// crash ends the process: from here on it believes nothing, says nothing and hears nothing.
+// crash ends the process. From now on it believes, sends and receives nothing.
 func (p *process) crash() {
 	p.world.history.Put(history.Entry{Death: &history.Death{Client: p.record.Client(), At: p.world.now()}})
 	p.world.net.kill(p.host, true)
 	close(p.crashed)
-	_ = p.client.Close() // it has no errors
+	_ = p.client.Close() // always nil
 }
 
 // end ends the process after its last job.
 func (p *process) end() {
-	_ = p.client.Close() // it has no errors
+	_ = p.client.Close() // always nil
 	p.world.net.kill(p.host, true)
 }
 
-// wish is what a job wants of a semaphore, and how it behaves.
+// wish is what a job requests of a semaphore, and how it behaves.
 type wish struct {
 	semaphore string
 	weight    uint32
 	due       time.Time     // of the firing to claim; zero for none
-	wait      time.Duration // in the queue; 0: not at all
+	wait      time.Duration // maximum time in the queue; 0 means do not queue
 	hold      time.Duration
-	deaf      bool                        // goes on after its context has ended
-	outcome   gatekeeperv1.ReleaseOutcome // what it says when it ends
-	refresh   bool                        // refreshes and verifies by hand too
-	// identity and requestID are drawn when they are empty: nobody else ever has them.
+	deaf      bool                        // continues after its context has ended
+	outcome   gatekeeperv1.ReleaseOutcome // the outcome that it reports when it ends
+	refresh   bool                        // also refreshes and verifies explicitly
+	// identity and requestID are drawn if they are empty, and are unique then.
 	identity  history.Identity
 	requestID string
 	leaves    bool // does not cancel a request whose outcome is unknown
 	guise     bool // the identity is that of a worker
 }
 
-// run makes one acquisition and holds what it gets. unknown: it does not know how the acquisition ended.
+// run makes one acquisition and holds what it gets. unknown reports that the outcome of the acquisition is unknown.
 func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown bool) {
 	if w.identity == (history.Identity{}) {
 		w.identity = history.Identity{Group: p.group, Acquirer: p.acquirer, HolderID: fmt.Sprintf("h%x", luck.Uint64())}
@@ -182,7 +182,7 @@ func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown b
 		options = append(options, client.WithFiring(w.semaphore, w.due))
 	}
 	asked = w.asked(w.requestID)
-	asked.Replaces = p.lastOf(w) // the library may say so
+	asked.Replaces = p.lastOf(w) // the library may state it
 	asked.Wait = w.wait > 0
 	ctx, cancel := context.WithTimeout(context.Background(), max(w.wait, 3*time.Second))
 	defer cancel()
@@ -212,7 +212,7 @@ func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown b
 		answered(history.Known, history.Response{Result: history.Granted, Token: permit.Token(), SafeUntil: p.believes(permit)}, nil)
 		p.hold(permit, w)
 	case isDenied && w.wait > 0:
-		// It may have been in the queue and left it, so the denial is no statement about one moment.
+		// The caller may have been in the queue and left it, so the denial does not describe a single moment.
 		answered(history.Unknown, history.Response{}, err)
 		p.takeBack(asked)
 	case isDenied:
@@ -246,19 +246,19 @@ func (p *process) setLast(w wish, token uint64) {
 	p.last[place{w.semaphore, w.identity}] = token
 }
 
-// takeBack cancels an acquisition of which nobody knows how it ended. The client does so only for requests that it
-// names itself.
+// takeBack cancels an acquisition whose outcome is unknown. The client does that only for request ids that it has
+// drawn.
 func (p *process) takeBack(asked history.Request) {
 	p.record.Call(history.Request{Kind: history.Cancel, Semaphore: asked.Semaphore, Identity: asked.Identity, RequestID: asked.RequestID})
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, _ = p.client.Permits().Cancel(ctx, &gatekeeperv1.CancelRequest{ // the history holds it as one of unknown outcome
+	_, _ = p.client.Permits().Cancel(ctx, &gatekeeperv1.CancelRequest{ // the history already records the outcome as unknown
 		Semaphore: asked.Semaphore, RequestId: asked.RequestID,
 		Identity: &gatekeeperv1.Identity{Group: asked.Identity.Group, Acquirer: asked.Identity.Acquirer, HolderId: asked.Identity.HolderID},
 	})
 }
 
-// believes is until when the client counts on a permit, by the bubble's clock; 0 when it does not.
+// believes returns until when the client counts on a permit, by the bubble's clock, or 0 if it does not.
 func (p *process) believes(permit *client.Permit) time.Duration {
 	until := permit.SafeUntil()
 	if until.IsZero() {
@@ -267,23 +267,23 @@ func (p *process) believes(permit *client.Permit) time.Duration {
 	return p.world.now() + time.Duration(float64(time.Until(until))/p.rate)
 }
 
-// ownDeadline is what the client says when nobody has told it that a permit is lost. It can be before it last counted
-// on: a refresh may bring a shorter duration.
+// ownDeadline is in the client's cause when no server has notified it that a permit is lost. That deadline can be
+// earlier than a previous one, because a refresh may bring a shorter duration.
 const ownDeadline = "its deadline passed"
 
-// hold does the job of a permit, notes for how long it was believed in, and releases it.
+// hold does the job of a permit, records how long it believed in it, and releases it.
 func (p *process) hold(permit *client.Permit, w wish) {
 	b := history.Belief{Semaphore: w.semaphore, Token: permit.Token(), Weight: w.weight, From: p.world.now()}
 	done := time.NewTimer(w.hold)
 	defer done.Stop()
 	told := permit.Context().Done()
-	var counted time.Duration // until when it would be believed in, if nobody said more
+	var counted time.Duration // until when it believes without further news
 	lapse := time.NewTimer(0)
 	defer lapse.Stop()
 	for until := p.believes(permit); until > 0; until = p.believes(permit) {
 		b.Until, counted = until, until
 		p.record.Belief(b)
-		lapse.Reset(b.Until - p.world.now() + time.Microsecond) // beyond what rounding does
+		lapse.Reset(b.Until - p.world.now() + time.Microsecond) // beyond the effect of rounding
 		select {
 		case <-lapse.C:
 			if permit.Held() {
@@ -335,7 +335,7 @@ func (p *process) refresh(permit *client.Permit) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if permit.Refresh(ctx) == nil {
-		_ = permit.Ensure(ctx, 10*time.Millisecond) // whether it can be had is for the belief to say
+		_ = permit.Ensure(ctx, 10*time.Millisecond) // the belief shows whether the permit is held
 	}
 }
 

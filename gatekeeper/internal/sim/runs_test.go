@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// runs are the firings that the log makes, by rules that are written apart from those of the servers.
+// runs are the firings according to the log, tracked by rules that are independent of the servers' implementation.
 type runs struct {
 	*truth
 	last      map[string]*run // by semaphore and firing
@@ -26,7 +26,7 @@ type run struct {
 	attempts uint32
 	state    semaphore.ClaimState
 	failure  string
-	// were are all the states that it had.
+	// were lists all states that it had.
 	were []semaphore.ClaimState
 }
 
@@ -35,8 +35,8 @@ func (r *run) turn(state semaphore.ClaimState) {
 	r.were = append(r.were, state)
 }
 
-// asIfNever says that the firing was given back without an attempt: it is as if it had never been claimed, and no
-// server remembers the claim.
+// asIfNever reports whether the firing was given back without an attempt. It is then as if it had never been claimed,
+// and servers do not remember the claim.
 func (r *run) asIfNever() bool { return r.state == semaphore.ClaimOpen && r.attempts == 0 }
 
 func newRuns(tr *truth) *runs {
@@ -47,7 +47,7 @@ func keyOf(name string, f *semaphore.Firing) string {
 	return name + " " + f.Name + " " + f.Due.String()
 }
 
-// command takes in a command of the log, and finds a firing that is claimed when it may not be.
+// command applies a command of the log, and reports a claim that is not allowed.
 func (rs *runs) command(c fsm.Command, result fsm.Result, l raft.Log) {
 	done, _ := result.(fsm.PermitResult)
 	switch c := c.(type) {
@@ -122,7 +122,7 @@ func (rs *runs) giveBack(r *run) {
 	r.turn(semaphore.ClaimOpen)
 }
 
-// cutShort ends a run whose job did not come to its end.
+// cutShort ends a run whose job did not finish.
 func (rs *runs) cutShort(r *run, end semaphore.ClaimState) {
 	p, most := r.permit, rs.most(r.permit.Semaphore)
 	mayAgain := noted(definition(p.Semaphore)).FreeOnLoss || rs.takenOver[p.Token]
@@ -139,7 +139,7 @@ func (rs *runs) cutShort(r *run, end semaphore.ClaimState) {
 	r.turn(end)
 }
 
-// late is a release that comes after the end of its permit.
+// late handles a release that comes after the end of its permit.
 func (rs *runs) late(r *run, c fsm.Release) {
 	over := r.state == semaphore.ClaimDone || r.state == semaphore.ClaimFailed
 	if over || rs.last[keyOf(r.permit.Semaphore, r.permit.Firing)] != r || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
@@ -178,13 +178,13 @@ func (rs *runs) takeOver(c fsm.TakeOver, done fsm.PermitResult, l raft.Log) {
 	}
 }
 
-// compare holds the claims of the state beside the runs, and what callers heard of their ends.
+// compare compares the runs with the claims in the state and with the ends that callers were notified of.
 func (rs *runs) compare(h *history.History, state *fsm.State) {
 	for key, r := range rs.last {
 		c := state.Claim(r.permit.Semaphore, *r.permit.Firing)
 		asItIs := c != nil && c.Token == r.permit.Token && c.State == r.state && c.Attempts == r.attempts && c.Failure == r.failure
 		if !asItIs && (c != nil || !r.asIfNever()) {
-			rs.breaks("firing %s is %+v in the state, and %+v by the log", key, c, r)
+			rs.breaks("firing %s is %+v in the state, but %+v in the log", key, c, r)
 		}
 	}
 	for i := range h.Operations {
@@ -200,7 +200,7 @@ func (rs *runs) compare(h *history.History, state *fsm.State) {
 	}
 }
 
-// heard finds an end that a caller heard of and that never was.
+// heard reports an end of which a caller was notified but that never happened.
 func (rs *runs) heard(op *history.Operation, answer history.Response) {
 	r := rs.of[answer.Token]
 	is := func(s semaphore.ClaimState) bool {
@@ -212,11 +212,11 @@ func (rs *runs) heard(op *history.Operation, answer history.Response) {
 		return
 	}
 	if op.Return.At < rs.world.settled {
-		rs.breaks("%s heard that firing %s of token %d ended as %+v, of which the log says %+v", op.Client, op.Request.Firing, op.Request.Token, answer, r)
+		rs.breaks("%s was notified that firing %s of token %d ended as %+v, but the log has %+v", op.Client, op.Request.Firing, op.Request.Token, answer, r)
 	}
 }
 
-// unheard finds an end that a caller waited for and did not hear of.
+// unheard reports an end that a caller awaited but was not notified of.
 func (rs *runs) unheard(op *history.Operation) {
 	for _, r := range rs.last {
 		p := r.permit
@@ -228,7 +228,7 @@ func (rs *runs) unheard(op *history.Operation) {
 		}
 		over := r.state != semaphore.ClaimHeld && r.state != semaphore.ClaimOpen
 		if over || op.Request.Token != 0 && p.Token > op.Request.Token {
-			rs.breaks("%s never heard that firing %s, which it awaits with token %d since %v, is %s with token %d",
+			rs.breaks("%s was not notified that firing %s, which it has awaited with token %d since %v, is %s with token %d",
 				op.Client, op.Request.Firing, op.Request.Token, op.At, r.state, p.Token)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// The scenarios are directed ways into the dangers that the protocol rules out. Each is what a mutant in .ci/mutants
-// needs to break a promise.
+// The scenarios lead directly into the dangers that the protocol rules out. Each is what a mutant in .ci/mutants needs
+// to break a promise.
 
 func TestDeposedLeader_HearsLate_StopsAnswering(t *testing.T)     { scenario(t, 12, deposed) }
 func TestRelease_AfterThePermitsEnd_FreesNothing(t *testing.T)    { scenario(t, 1, lateRelease) }
@@ -29,8 +29,8 @@ func TestRelease_OfASupersededToken_FreesNothing(t *testing.T)    { scenario(t, 
 func TestSupersededHolder_NeverHears_SlotStaysTaken(t *testing.T) { scenario(t, 1, unheardSuccessor) }
 func TestSlowClock_CountsNoLongerThanTheServer(t *testing.T)      { scenario(t, 1, slowClock) }
 
-// scenario plays each phase, which moves one thing against the others, and demands that no promise is broken. Chance
-// has its part in when clients ask: -repeat plays all phases more often, until a promise is broken.
+// scenario plays each phase, which shifts one thing relative to the others, and fails if a promise is broken. Since the
+// times of client requests are partly random, -repeat plays all phases several times, until a promise is broken.
 func scenario(t *testing.T, phases int, act func(s *stage, phase int)) {
 	t.Parallel()
 	for round := range option[int](t, "repeat") {
@@ -45,13 +45,13 @@ func scenario(t *testing.T, phases int, act func(s *stage, phase int)) {
 	}
 }
 
-// stage is where a scenario plays: a world in which nothing happens unless a step does it.
+// stage is the setting of a scenario: a world in which nothing happens unless a step does it.
 type stage struct {
 	*world
 	a, b *process // two machines
 }
 
-// play plays one phase and says which promises were broken.
+// play plays one phase and returns the promises that were broken.
 func play(t *testing.T, phase int, act func(s *stage, phase int)) []string {
 	t.Helper()
 	var w *world
@@ -79,7 +79,7 @@ func play(t *testing.T, phase int, act func(s *stage, phase int)) []string {
 	return broken
 }
 
-// at has both machines do their part, and returns when they have.
+// together runs the parts concurrently, and returns when all have finished.
 func (s *stage) together(parts ...func()) {
 	done := make(chan struct{})
 	for _, part := range parts {
@@ -90,7 +90,7 @@ func (s *stage) together(parts ...func()) {
 	}
 }
 
-// lead is who leads.
+// lead returns the leader.
 func (s *stage) lead() *member {
 	for range 100 {
 		if id := s.serverLog.leader(); id != "" {
@@ -102,7 +102,7 @@ func (s *stage) lead() *member {
 	return s.members[0]
 }
 
-// only lets a machine reach no member but one; nil: none.
+// only lets a machine reach only the given member, or none if it is nil.
 func (s *stage) only(machine string, m *member) (heal func()) {
 	var ways []way
 	for _, other := range s.members {
@@ -116,10 +116,10 @@ func (s *stage) only(machine string, m *member) (heal func()) {
 func (s *stage) transfer() {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	_, _ = s.operator.client.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{}) // its answer may be lost on purpose
+	_, _ = s.operator.client.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{}) // the answer may be lost on purpose
 }
 
-// try asks again and again until the slot is free.
+// try asks repeatedly until the slot is free.
 func (s *stage) try(p *process, semaphore string, hold time.Duration) {
 	p.run(wish{semaphore: semaphore, weight: 1, wait: 8 * time.Second, hold: hold, deaf: true}, luckOf(s.plan.seed, p.acquirer))
 }
@@ -128,8 +128,8 @@ func (s *stage) hold(p *process, semaphore string, hold time.Duration) {
 	p.run(wish{semaphore: semaphore, weight: 1, hold: hold, deaf: true}, luckOf(s.plan.seed, p.acquirer))
 }
 
-// deposed: everything that the leader hears from the others is late. A transfer deposes it, of which it hears late too,
-// while a holder that reaches nobody else refreshes.
+// deposed: all messages from the others reach the leader late. A transfer deposes it, which it also learns late, while
+// a holder that reaches only this leader refreshes its permit.
 func deposed(s *stage, phase int) {
 	leader := s.lead()
 	defer s.only(s.a.acquirer, leader)()
@@ -140,7 +140,7 @@ func deposed(s *stage, phase int) {
 		func() {
 			pass(time.Second)
 			defer s.net.worsen(s.ways(leader, false, true, false), 230*time.Millisecond, 0)()
-			// The transfer itself takes half a second, because the leader hears late.
+			// The transfer itself takes half a second, because the leader receives messages late.
 			pass(250*time.Millisecond + time.Duration(phase)*25*time.Millisecond)
 			s.together(s.transfer, func() {
 				pass(780 * time.Millisecond)
@@ -155,7 +155,8 @@ func deposed(s *stage, phase int) {
 	)
 }
 
-// lateRelease: a holder is cut off until its permit has expired and another has the slot, then its release arrives.
+// lateRelease: a holder is cut off until its permit has expired and another holder has the slot. Then its release
+// arrives.
 func lateRelease(s *stage, _ int) {
 	s.together(
 		func() { s.hold(s.a, lockstep, 1500*time.Millisecond) },
@@ -172,8 +173,8 @@ func lateRelease(s *stage, _ int) {
 	)
 }
 
-// diesAnswering: the leader dies when it has answered a grant and before the others have heard that it is committed.
-// The next one has it in its log, not in its state, and its disk stalls as it is elected.
+// diesAnswering: the leader dies after it has answered a grant and before the others learn that the entry is committed.
+// The next leader has the entry in its log but not in its state, and its disk stalls when it is elected.
 func diesAnswering(s *stage, phase int) {
 	leader := s.lead()
 	long := definition(single)
@@ -204,8 +205,8 @@ func diesAnswering(s *stage, phase int) {
 	)
 }
 
-// lateExpiry: a leader is deposed by a transfer of which it does not hear. Its own clock says that a permit is over,
-// which the next leader has refreshed; what it proposes is appended when it leads again.
+// lateExpiry: a leader is deposed by a transfer that it does not notice. By its clock a permit has expired, which the
+// next leader has refreshed. The expiry that it proposes is appended when it leads again.
 func lateExpiry(s *stage, phase int) {
 	leader := s.lead()
 	s.together(
@@ -234,13 +235,13 @@ func lateExpiry(s *stage, phase int) {
 	)
 }
 
-// lateAnswer: the answer to an acquire takes nearly as long as the permit lives, then its holder is cut off.
+// lateAnswer: the answer to an acquire takes nearly as long as the permit lives, and then its holder is cut off.
 func lateAnswer(s *stage, _ int) {
 	var back []way
 	for _, m := range s.members {
 		back = append(back, way{m.id, s.a.acquirer})
 	}
-	// The connections are made before the network gets slow.
+	// The connections are made before the network becomes slow.
 	s.hold(s.a, lockstep, time.Millisecond)
 	fast := s.net.worsen(back, 800*time.Millisecond, 0)
 	s.together(
@@ -258,8 +259,8 @@ func lateAnswer(s *stage, _ int) {
 	)
 }
 
-// shortenedUnheard: a definition's duration is shortened, the holder's next frame arrives and its answer does not; then
-// another leads.
+// shortenedUnheard: a definition's duration is shortened. The holder's next frame arrives, but the answer does not.
+// Then leadership changes.
 func shortenedUnheard(s *stage, _ int) {
 	leader := s.lead()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -274,12 +275,12 @@ func shortenedUnheard(s *stage, _ int) {
 	s.together(
 		func() { s.hold(s.a, single, 20*time.Second) },
 		func() {
-			pass(1500 * time.Millisecond) // it has been refreshed once, and counts on six seconds
+			pass(1500 * time.Millisecond) // it was refreshed once, and counts on six seconds
 			short := definition(single)
 			short.Duration = durationpb.New(300 * time.Millisecond)
 			s.replace(ctx, short)
 			defer s.net.cut(back)()
-			pass(2600 * time.Millisecond) // a frame has come
+			pass(2600 * time.Millisecond) // a frame has arrived
 			leader.crash(true)
 			pass(15 * time.Second)
 		},
@@ -296,7 +297,7 @@ func (s *stage) replace(ctx context.Context, d *gatekeeperv1.Definition) {
 	s.operator.edit(d.GetName(), got.GetRecord().GetVersion(), d, 0, 0)
 }
 
-// revokedHolder: a holder must stop, and does not.
+// revokedHolder: a holder must stop, but does not.
 func revokedHolder(s *stage, _ int) {
 	s.together(
 		func() { s.hold(s.a, single, 6*time.Second) },
@@ -316,7 +317,7 @@ func revokedHolder(s *stage, _ int) {
 	)
 }
 
-// takenOverHolder: a caller judges a holder dead that is alive, and does not stop.
+// takenOverHolder: a caller judges a holder dead that is alive and does not stop.
 func takenOverHolder(s *stage, _ int) {
 	s.together(
 		func() { s.hold(s.a, single, 6*time.Second) },
@@ -335,7 +336,7 @@ func takenOverHolder(s *stage, _ int) {
 	)
 }
 
-// answeredCall: a permit is held for a while, and another waits for it.
+// answeredCall: a permit is held for a while, and another caller waits for it.
 func answeredCall(s *stage, _ int) {
 	s.together(
 		func() { s.hold(s.a, single, 1500*time.Millisecond) },
@@ -346,8 +347,8 @@ func answeredCall(s *stage, _ int) {
 	)
 }
 
-// lateCancel: an application retries under new request ids, and takes the former ones back when the last was answered.
-// The first never arrived.
+// lateCancel: an application retries under new request ids, and cancels the earlier ones once the last was answered.
+// The first request never arrived.
 func lateCancel(s *stage, _ int) {
 	w := s.again(single)
 	s.together(
@@ -365,8 +366,8 @@ func lateCancel(s *stage, _ int) {
 	)
 }
 
-// overtakenRelease: a process is restarted under its identity and acquires while its former life's release is on its
-// way.
+// overtakenRelease: a process is restarted under the same identity, and acquires while the release of its previous life
+// is in flight.
 func overtakenRelease(s *stage, _ int) {
 	w := s.again(single)
 	s.together(
@@ -383,8 +384,8 @@ func overtakenRelease(s *stage, _ int) {
 	)
 }
 
-// unheardSuccessor: of two processes of one identity the first counts on its permit, while the second has superseded it
-// and gives it back.
+// unheardSuccessor: of two processes with one identity, the first counts on its permit, while the second has superseded
+// it and releases it.
 func unheardSuccessor(s *stage, _ int) {
 	w := s.again(single)
 	s.together(
@@ -401,8 +402,8 @@ func unheardSuccessor(s *stage, _ int) {
 	)
 }
 
-// slowClock: a holder is cut off whose clock runs at 0.98 of the servers'. That is as far as they may differ, one of
-// each being 1 % off.
+// slowClock: a holder is cut off whose clock runs at 0.98 of the servers' rate. That is the largest allowed difference,
+// with each of the two 1 % off.
 func slowClock(s *stage, _ int) {
 	slow := s.process(machine(2), "prod", 1, 0.98)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -425,7 +426,7 @@ func slowClock(s *stage, _ int) {
 	slow.end()
 }
 
-// again is a wish of an identity that machine a has more than once.
+// again returns a wish of an identity that machine a uses more than once.
 func (s *stage) again(semaphore string) wish {
 	return wish{semaphore: semaphore, weight: 1, identity: history.Identity{Group: s.a.group, Acquirer: s.a.acquirer}}
 }

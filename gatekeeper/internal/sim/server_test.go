@@ -15,15 +15,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// member is one member of the cluster: a machine with a disk, on which servers live one after the other.
+// member is one member of the cluster: a machine with a disk, on which servers run one after another.
 type member struct {
 	world  *world
 	id     string
 	disk   *disk
 	memory *consensus.Memory
 
-	// changing holds a token while nobody starts or ends the server. Not a mutex: who waits for one stops the bubble's
-	// clock.
+	// changing holds a token while the server is not being started or stopped. It is not a mutex, because waiting for a
+	// mutex stops the bubble's clock.
 	changing chan struct{}
 
 	mu     sync.Mutex // guards the fields below
@@ -41,7 +41,7 @@ func newMember(w *world, i int) *member {
 			return w.net.dial(ctx, m.machine(), address)
 		},
 	})
-	// The members have agreed on the cluster's id before the run begins: a world is then made of its plan alone.
+	// The members have agreed on the cluster's id before the run begins, so that a world depends on its plan alone.
 	folder, err := consensus.PrepareFolder(consensus.FolderConfig{
 		Memory: m.memory, MemberID: m.id, ClusterName: gatekeeper.DefaultClusterName, ClusterID: consensus.ClusterID{Seed: 1, Incarnation: 1},
 	})
@@ -52,17 +52,17 @@ func newMember(w *world, i int) *member {
 	return m
 }
 
-// Addresses are of IP, so that nobody tries to resolve them.
+// IP addresses need no name resolution.
 func (m *member) api() string  { return "10.0.0." + m.id[2:] + ":7420" }
 func (m *member) peer() string { return "10.0.0." + m.id[2:] + ":7421" }
 
-// change has the calling goroutine alone start or end the server until the returned function is called.
+// change gives the caller the exclusive right to start or stop the server until the returned function is called.
 func (m *member) change() (done func()) {
 	<-m.changing
 	return func() { m.changing <- struct{}{} }
 }
 
-// start begins a new life of the machine, once the disk has finished the writes of the earlier one. It does nothing
+// start begins a new life of the machine, after the disk has finished the writes of the previous one. It does nothing
 // while a server runs.
 func (m *member) start() error {
 	defer m.change()()
@@ -78,7 +78,7 @@ func (m *member) start() error {
 	}
 }
 
-// open starts a server. The caller holds changing.
+// open starts a server. The caller must hold changing.
 func (m *member) open() error {
 	h, gauges := &host{machine: m.id}, prometheus.NewRegistry()
 	m.set(h, nil, gauges)
@@ -111,8 +111,8 @@ func (m *member) set(h *host, server *gatekeeper.Server, gauges *prometheus.Regi
 	m.host, m.server, m.gauges = h, server, gauges
 }
 
-// crash ends the server as a kill or a loss of power does: from this moment on nothing that it says is heard. The disk
-// still finishes the writes that it was given.
+// crash ends the server as a kill or a power loss does: from now on its messages are dropped. The disk still finishes
+// the writes that it was given.
 func (m *member) crash(told bool) {
 	defer m.change()()
 	if m.running() == nil {
@@ -124,7 +124,7 @@ func (m *member) crash(told bool) {
 	m.end(ctx)
 }
 
-// stop ends the server as an operator does.
+// stop stops the server as an operator does.
 func (m *member) stop() {
 	defer m.change()()
 	if m.running() == nil {
@@ -135,26 +135,26 @@ func (m *member) stop() {
 	m.end(ctx)
 }
 
-// end closes the server. The caller holds changing.
+// end closes the server. The caller must hold changing.
 func (m *member) end(ctx context.Context) {
 	m.mu.Lock()
 	server, gauges := m.server, m.gauges
 	m.mu.Unlock()
 	m.world.paths.measure(gauges)
-	_ = server.Close(ctx) // what was cut off was to be cut off
+	_ = server.Close(ctx) // errors are expected, because the server was cut off
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.server = nil
 }
 
-// running is the server, or nil.
+// running returns the server, or nil.
 func (m *member) running() *gatekeeper.Server {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.server
 }
 
-// left reports whether the server has ended without being stopped.
+// left reports whether the server has exited without being stopped.
 func (m *member) left() bool {
 	server := m.running()
 	if server == nil {
@@ -168,7 +168,7 @@ func (m *member) left() bool {
 	}
 }
 
-// machine is the present life of the machine.
+// machine returns the current life of the machine.
 func (m *member) machine() *host {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,17 +7,18 @@ import (
 	"sync"
 )
 
-// serverLog takes what servers and clients log, and reads in it who leads.
+// serverLog receives the logs of servers and clients, and tracks from them which server leads.
 type serverLog struct {
 	mu     sync.Mutex // guards the fields below
 	text   bytes.Buffer
 	leads  string
-	notes  map[string]int // lines by what they say
+	notes  map[string]int // number of lines by message
 	writer slog.Handler
 	onWon  func(server string)
 }
 
-// won has f called by each server that has won an election, before it does anything about it; nil: no more.
+// won sets f to be called by each server that has won an election, before it acts on that. If f is nil, nothing is
+// called.
 func (t *serverLog) won(f func(server string)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -42,7 +43,7 @@ func (t *serverLog) bytes() []byte {
 	return bytes.Clone(t.text.Bytes())
 }
 
-// listener is the log as one server's logger.
+// listener is the serverLog as one server's log handler.
 type listener struct {
 	*serverLog
 	with   slog.Handler

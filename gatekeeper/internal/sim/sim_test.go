@@ -23,29 +23,29 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flag.Int("seeds", 8, "how many seeds to run")
+	flag.Int("seeds", 8, "number of seeds to run")
 	flag.Uint64("from", 1, "the first seed")
-	flag.Int("repeat", 1, "how often to run each seed, and each scenario")
-	flag.Duration("length", time.Minute, "virtual time of a seed, before everything is healed")
+	flag.Int("repeat", 1, "how many times to run each seed and each scenario")
+	flag.Duration("length", time.Minute, "virtual time of a seed before all faults are healed")
 	flag.Bool("all-paths", false, "fail when a path was never taken")
-	flag.String("out", "", "folder for the histories of runs that failed")
+	flag.String("out", "", "directory for the histories of failed runs")
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(unanswered))
 }
 
-// option reads a flag of TestMain.
+// option returns the value of a flag of TestMain.
 func option[T any](t *testing.T, name string) T {
 	t.Helper()
 	got, ok := flag.Lookup(name).Value.(flag.Getter).Get().(T)
 	if !ok {
-		t.Fatalf("-%s is of another type", name)
+		t.Fatalf("-%s has another type", name)
 	}
 	return got
 }
 
-// modelTime bounds the model's search for each semaphore of a seed.
+// modelTime limits the model's search for each semaphore of a seed.
 const modelTime = 5 * time.Second
 
-// tally is what a run of many seeds has seen.
+// tally collects the results of many seeds.
 type tally struct {
 	mu                    sync.Mutex // guards the fields below
 	paths                 map[path]int
@@ -55,7 +55,7 @@ type tally struct {
 	failed                map[uint64]int // by seed
 }
 
-// TestSeeds runs seeds, and says for each that fails how to run it again.
+// TestSeeds runs seeds, and logs how to repeat each one that fails.
 func TestSeeds(t *testing.T) {
 	from, seeds, repeat := option[uint64](t, "from"), option[int](t, "seeds"), option[int](t, "repeat")
 	sum := tally{paths: make(map[path]int), failed: make(map[uint64]int), work: make(map[string]int)}
@@ -70,12 +70,12 @@ func TestSeeds(t *testing.T) {
 		}
 	})
 	for _, seed := range slices.Sorted(maps.Keys(sum.failed)) {
-		t.Logf("seed %d broke a promise in %d of %d runs; again: make sim ARGS='-from %d -seeds 1 -repeat 20'", seed, sum.failed[seed], repeat, seed)
+		t.Logf("seed %d broke a promise in %d of %d runs; to repeat: make sim ARGS='-from %d -seeds 1 -repeat 20'", seed, sum.failed[seed], repeat, seed)
 	}
 	sum.report(t, from, seeds*repeat)
 }
 
-// seed runs one seed, checks it, and keeps what was seen when it broke a promise.
+// seed runs and checks one seed, and keeps its history if it broke a promise.
 func (sum *tally) seed(t *testing.T, seed uint64) {
 	w, broken, undecided := simulate(t, newPlan(seed, option[time.Duration](t, "length")))
 	failed := len(broken) > 0 || t.Failed()
@@ -112,13 +112,13 @@ func (sum *tally) add(w *world, undecided int, failed bool) {
 	}
 }
 
-// unanswered is where a goroutine waits that asked Raft something just before it shut down: some of its futures are
-// never answered.
+// unanswered is where a goroutine is blocked that asked Raft something just before it shut down. Some of Raft's futures
+// never complete.
 const unanswered = "github.com/hashicorp/raft.(*deferError).Error"
 
-// inBubble is synctest.Test, but for goroutines that wait for such a future: they stay behind.
+// inBubble is like synctest.Test, but allows goroutines that wait for such a future to stay behind.
 func inBubble(t *testing.T, live func(t *testing.T)) {
-	var bubble []byte // as stacks name it
+	var bubble []byte // as it appears in stacks
 	defer func() {
 		r := recover()
 		if r == nil {
@@ -139,7 +139,7 @@ func inBubble(t *testing.T, live func(t *testing.T)) {
 	})
 }
 
-// simulate lives a plan in a bubble, and says which promises were broken.
+// simulate runs a plan in a bubble, and returns the promises that were broken.
 func simulate(t *testing.T, p *plan) (w *world, broken []string, undecided int) {
 	inBubble(t, func(t *testing.T) {
 		w = newWorld(p)
@@ -149,7 +149,7 @@ func simulate(t *testing.T, p *plan) (w *world, broken []string, undecided int) 
 	return w, broken, undecided
 }
 
-// check checks all that was seen.
+// check checks everything that was recorded.
 func (w *world) check() (broken []string, undecided int) {
 	h, err := history.Gather(w.history.Entries())
 	if err != nil {
@@ -167,7 +167,7 @@ func (w *world) check() (broken []string, undecided int) {
 	return broken, len(linear.Undecided)
 }
 
-// keep writes the history and the logs into a folder.
+// keep writes the history and the logs to a directory.
 func (w *world) keep(t *testing.T, folder string) string {
 	if folder == "" {
 		folder = filepath.Join(os.TempDir(), "gatekeeper-sim")
@@ -188,7 +188,7 @@ func (w *world) keep(t *testing.T, folder string) string {
 	return folder
 }
 
-// report prints what the run has seen, and fails it for what it has not.
+// report logs the results of the run, and fails it for paths that were not taken.
 func (sum *tally) report(t *testing.T, from uint64, runs int) {
 	t.Logf("seeds from %d, %d runs: %v of virtual time, %d operations, %d searches of the model not finished, %d seeds with broken promises",
 		from, runs, sum.virtual, sum.operations, sum.undecided, len(sum.failed))

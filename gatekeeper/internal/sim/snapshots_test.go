@@ -9,7 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// snapshot is a snapshot on a disk, and while it is written its sink. It is there once it is whole, as on a real disk.
+// snapshot is a snapshot on a disk, and also its sink while it is written. It is listed once it is complete, as on a
+// real disk.
 type snapshot struct {
 	disk *disk
 	meta raft.SnapshotMeta
@@ -17,11 +18,11 @@ type snapshot struct {
 	done bool
 }
 
-// keptSnapshots is how many stay, as on a real disk.
+// keptSnapshots is the number of snapshots kept, as on a real disk.
 const keptSnapshots = 2
 
-// Create begins a snapshot: the member's own, of a log that it has, or one that a leader sends for a log that it has
-// not.
+// Create begins a snapshot: the member's own, of a log that it has, or one sent by a leader, for a log that it does not
+// have.
 func (d *disk) Create(version raft.SnapshotVersion, index, term uint64, members raft.Configuration, membersIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) {
 	d.wait()
 	return &snapshot{disk: d, meta: raft.SnapshotMeta{
@@ -29,7 +30,7 @@ func (d *disk) Create(version raft.SnapshotVersion, index, term uint64, members 
 	}}, nil
 }
 
-// List is the newest first.
+// List returns the snapshots, newest first.
 func (d *disk) List() (list []*raft.SnapshotMeta, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -55,13 +56,13 @@ func (d *disk) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 // ID is the snapshot's name.
 func (s *snapshot) ID() string { return s.meta.ID }
 
-// Cancel leaves nothing behind.
+// Cancel discards the snapshot.
 func (s *snapshot) Cancel() error {
 	s.done = true
 	return nil
 }
 
-// Close makes it one, the first time.
+// Close completes the snapshot. Later calls do nothing.
 func (s *snapshot) Close() error {
 	d := s.disk
 	d.wait()
@@ -77,7 +78,7 @@ func (s *snapshot) Close() error {
 	if !own {
 		d.installed++
 	}
-	for i := s.meta.Index; own && i > 0; i-- { // who has the last one has all of them, and has applied them
+	for i := s.meta.Index; own && i > 0; i-- { // a member with the last entry has all of them, and has applied them
 		var l raft.Log
 		if _, before := d.compacted[i]; before || d.GetLog(i, &l) != nil {
 			break

@@ -19,7 +19,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// submits has jobs submitted under few ids, cut, repeated, changed, cancelled and deleted.
+// submits submits jobs under a few ids. It cuts submissions short, repeats and changes them, and cancels and deletes
+// jobs.
 func (p *program) submits(end <-chan struct{}) {
 	luck := luckOf(p.world.plan.seed, fmt.Sprint("submitter ", p.index))
 	for {
@@ -40,7 +41,7 @@ func (p *program) submits(end <-chan struct{}) {
 	}
 }
 
-// submitsOne submits a job until the outcome is known, each time from the process that lives then.
+// submitsOne submits a job until the outcome is known, each time from the process that is currently alive.
 func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 	spec := &gatekeeperv1.JobSpec{
 		Id: id, Semaphore: workplaces()[luck.IntN(3)], MaxResult: new(uint32(64)), MaxAttempts: []uint32{0, 1, 2, 10}[luck.IntN(4)], RetryFailed: luck.IntN(2) == 0, Priority: luck.Int32N(3),
@@ -63,7 +64,7 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 			return
 		}
 		spec.SubmitterToken = got.token
-		if again { // it acquires again, and the submission or the job follows it
+		if again { // the submitter acquires again, and the submission or the job follows it
 			asking, own, after := now, rand.New(rand.NewPCG(luck.Uint64(), 2)), between(luck, 10*time.Millisecond, 500*time.Millisecond)
 			p.late.Go(func() {
 				pass(after)
@@ -80,9 +81,9 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 				return
 			}
 			switch luck.IntN(6) {
-			case 0: // the same id with other content
-				_ = now.submit(spec, append(slices.Clip(tasks), []byte("more")), false, luck) // whatever comes of it is noted
-			case 1, 2: // the same job again, perhaps after its end, by another process
+			case 0: // the same id with different content
+				_ = now.submit(spec, append(slices.Clip(tasks), []byte("more")), false, luck) // the outcome is recorded
+			case 1, 2: // the same job again, possibly after its end, from another process
 				pass(between(luck, 0, 5*time.Second))
 				_ = p.now().submit(spec, tasks, false, luck)
 			}
@@ -104,7 +105,7 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 	}
 }
 
-// limitWork bounds what jobs may store, so that a few large ones meet the limit, also in the middle of a submission.
+// limitWork limits what jobs may store, so that a few large ones reach the limit, even in the middle of a submission.
 func (o *operator) limitWork() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -114,7 +115,7 @@ func (o *operator) limitWork() {
 	o.world.must(err)
 }
 
-// submit sends a job in messages of some size. cut: it ends in the middle.
+// submit sends a job in messages of random size. If cut is set, it stops in the middle.
 func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks [][]byte, cut bool, luck *rand.Rand) error {
 	c, hangUp := p.to(luck)
 	defer hangUp()
@@ -137,7 +138,7 @@ func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks [][]byte, cut bool, l
 		m.Tasks, left = left[:n], left[n:]
 		if m.Last && cut {
 			w.paths.met(submissionCut)
-			pass(between(luck, 0, 300*time.Millisecond)) // what was sent arrives
+			pass(between(luck, 0, 300*time.Millisecond)) // let the messages arrive
 			if luck.IntN(2) == 0 {
 				return context.Canceled
 			}
@@ -174,13 +175,13 @@ func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks [][]byte, cut bool, l
 	return nil
 }
 
-// followed is what a stream of a job has brought.
+// followed is what a stream of a job has delivered.
 type followed struct {
 	job   *gatekeeperv1.Job
 	tasks map[uint32]*gatekeeperv1.Task
 }
 
-// follows hears of a job until it is over, from one server after another.
+// follows follows a job until it is over, on one server after another.
 func (p *process) follows(id string, submitted uint64, luck *rand.Rand) {
 	f, after := followed{tasks: make(map[uint32]*gatekeeperv1.Task)}, uint64(0)
 	answered := p.record.Call(history.Request{Kind: history.FollowJob, Job: &history.Job{ID: id}})
@@ -214,7 +215,7 @@ func (p *process) followsOnce(f *followed, after *uint64, id string, submitted u
 		}
 		if m.GetJob() != nil {
 			if f.job = m.GetJob(); f.job.GetSubmittedRevision() != submitted {
-				return false, true // another job of that id
+				return false, true // another job with that id
 			}
 		}
 		for _, t := range m.GetTasks() {
@@ -224,7 +225,7 @@ func (p *process) followsOnce(f *followed, after *uint64, id string, submitted u
 	}
 }
 
-// changesJob does what an operator may do to a job. It may be gone, over, or without failed tasks.
+// changesJob does to a job what an operator may do. The job may be deleted, over, or without failed tasks.
 func (p *process) changesJob(id string, luck *rand.Rand) {
 	c, hangUp := p.to(luck)
 	defer hangUp()
@@ -247,8 +248,8 @@ func (p *process) changesJob(id string, luck *rand.Rand) {
 	}
 }
 
-// changesTasks retries or drops failed tasks, often only those that had failed when it looked, and then again: the
-// repeat must change nothing.
+// changesTasks retries or drops failed tasks, often only those that had failed when it looked. It then repeats the
+// call, which must change nothing.
 func (p *process) changesTasks(ctx context.Context, c gatekeeperv1.WorkServiceClient, what history.Kind, id string, indexes []uint32, luck *rand.Rand) {
 	asOf := uint64(0)
 	if luck.IntN(3) > 0 {
@@ -303,8 +304,8 @@ func (p *process) deletes(id string, luck *rand.Rand) {
 	}
 }
 
-// submissionOf draws which submission of an id shall be deleted: any of them, which is 0, or the one that is there, or,
-// as a late call would, the one that was there before it.
+// submissionOf draws the submission of an id to delete: any, which is 0, or the current one, or, like a late call, the
+// previous one.
 func (p *process) submissionOf(ctx context.Context, c gatekeeperv1.WorkServiceClient, id string, luck *rand.Rand) (revision uint64, before bool) {
 	draw := luck.IntN(3)
 	if draw == 0 {
@@ -328,7 +329,7 @@ func (p *process) submissionOf(ctx context.Context, c gatekeeperv1.WorkServiceCl
 	return is, false
 }
 
-// changes notes what an operator does to a job, and reports whether it was done.
+// changes records an operator's change of a job, and reports whether it succeeded.
 func (p *process) changes(what history.Kind, job *history.Job, act func() error) bool {
 	answered := p.record.Call(history.Request{Kind: what, Job: job})
 	err := act()

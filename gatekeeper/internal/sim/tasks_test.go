@@ -13,33 +13,33 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// shared is the tasks that the log makes, held beside what was seen of them. What is broken by what callers saw alone
-// is for package check.
+// shared tracks the tasks according to the log, and compares them with what callers saw. Violations that callers alone
+// can see are left to package check.
 type shared struct {
 	*truth
 	holder   map[work.Ref]uint64
 	handed   map[uint64]work.Ref
 	recorded map[work.Ref]taskEnd
-	all      map[uint64]taskEnd      // every end that was ever recorded, by token
+	all      map[uint64]taskEnd      // by token, every end that was ever recorded
 	jobs     map[uint64]made         // by the revision of the submission
-	last     map[work.Ref]*work.Task // with its last state, also of jobs that were deleted
+	last     map[work.Ref]*work.Task // with its last state, including tasks of deleted jobs
 	terms    map[work.Ref]uint64
-	attempts map[uint64]string // failures of attempts after which a task waits again, by token
+	attempts map[uint64]string // by token, failures of attempts after which the task waits again
 
 	deleted  map[uint64]bool       // by the revision of the submission
-	deletes  map[string][]uint64   // by job id: the submissions that deletions named
-	contents map[string][][]string // by job id: the task lists whose submissions came to their last message
-	said     map[taskEnd]bool      // what workers said
-	stopped  map[uint64]bool       // tokens whose workers said that they have stopped
+	deletes  map[string][]uint64   // by job id, the submissions named by deletions
+	contents map[string][][]string // by job id, the task lists of complete submissions
+	said     map[taskEnd]bool      // the ends that workers reported
+	stopped  map[uint64]bool       // tokens whose workers reported that they have stopped
 }
 
-// made is a job of the log.
+// made is a job in the log.
 type made struct {
 	id    string
 	tasks []string
 }
 
-// taskEnd is how a task ended.
+// taskEnd is the end of a task.
 type taskEnd struct {
 	token  uint64
 	failed bool
@@ -71,10 +71,10 @@ func newShared(tr *truth, h *history.History) *shared {
 	return s
 }
 
-// endIn is the end that a worker stated.
+// endIn returns the end that a worker reported.
 func endIn(r history.Request) taskEnd { return taskEnd{r.Token, r.Failed, r.Content} }
 
-// event takes in an event of the log, and finds a task that is handed out or ends when it may not.
+// event applies an event of the log, and reports a task that is handed out or ends when it must not.
 func (s *shared) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 	switch e.Kind {
 	case fsm.JobSubmitted:
@@ -108,7 +108,7 @@ func (s *shared) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 				continue
 			}
 			s.world.paths.met(taskRetried)
-			s.last[t.Ref] = &work.Task{Ref: t.Ref, State: work.Waiting} // the state may have it in the next worker's hands: one entry can do both
+			s.last[t.Ref] = &work.Task{Ref: t.Ref, State: work.Waiting} // the state may already have the task with its next worker, because one entry can do both
 		}
 	case fsm.JobCancelled:
 		switch e.Job.Cancel.Cause {
@@ -129,7 +129,7 @@ func (s *shared) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 		}
 		s.deleted[e.Job.Submitted] = true
 		if named := s.deletes[e.Job.ID]; !slices.Contains(named, 0) && !slices.Contains(named, e.Job.Submitted) {
-			s.breaks("entry %d deletes job %q of revision %d, and deletions named %v", l.Index, e.Job.ID, e.Job.Submitted, named)
+			s.breaks("entry %d deletes job %q of revision %d, but deletions named %v", l.Index, e.Job.ID, e.Job.Submitted, named)
 		}
 	case fsm.SupersededEvent:
 		s.superseded(e.Permit, state)
@@ -148,7 +148,7 @@ func (s *shared) submitted(j *work.Job, l raft.Log, state *fsm.State) {
 		s.world.paths.met(submittedInParts)
 	}
 	if !slices.ContainsFunc(s.contents[j.ID], func(c []string) bool { return slices.Equal(c, tasks) }) {
-		s.breaks("entry %d makes job %q of %d tasks, which nobody has submitted to its end", l.Index, j.ID, len(tasks))
+		s.breaks("entry %d creates job %q of %d tasks, for which no submission was completed", l.Index, j.ID, len(tasks))
 	}
 }
 
@@ -160,7 +160,7 @@ func (s *shared) handOut(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 		s.breaks("entry %d hands task %v to token %d, although its end is recorded: %+v", l.Index, t.Ref, t.Token, end)
 	}
 	if j.State != work.Open || !j.MayAttempt(t.Attempts-1) {
-		s.breaks("entry %d hands task %v to token %d in attempt %d of %d, and its job is in state %d", l.Index, t.Ref, t.Token, t.Attempts, j.MaxAttempts, j.State)
+		s.breaks("entry %d hands task %v to token %d in attempt %d of %d, while its job is in state %d", l.Index, t.Ref, t.Token, t.Attempts, j.MaxAttempts, j.State)
 	}
 	if before := s.last[t.Ref]; before != nil {
 		if why := s.runs(state, before.Token); why != "" {
@@ -188,7 +188,7 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 	switch {
 	case t.State == work.Waiting:
 		if why := s.runs(state, t.Token); why != "" {
-			s.breaks("entry %d has task %v wait again, while token %d %s", l.Index, t.Ref, t.Token, why)
+			s.breaks("entry %d makes task %v wait again, while token %d %s", l.Index, t.Ref, t.Token, why)
 		}
 		if t.Failure == "" {
 			s.world.paths.met(taskReturned)
@@ -203,14 +203,14 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 		}
 		s.world.paths.met(taskLostForGood)
 	case !s.said[end]:
-		s.breaks("entry %d records %+v of task %v, which its worker never said", l.Index, end, t.Ref)
+		s.breaks("entry %d records %+v of task %v, which its worker never reported", l.Index, end, t.Ref)
 	case end.failed:
 		s.world.paths.met(taskFailed)
 	default:
 		s.world.paths.met(taskDone)
 	}
 	if before, over := s.recorded[t.Ref]; over {
-		s.breaks("entry %d records %+v of task %v, after %+v", l.Index, end, t.Ref, before)
+		s.breaks("entry %d records %+v of task %v after %+v", l.Index, end, t.Ref, before)
 	}
 	if !held {
 		s.world.paths.met(lateResult)
@@ -218,7 +218,7 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 	s.recorded[t.Ref], s.all[t.Token] = end, end
 }
 
-// compare holds what callers heard beside the log, and finds tasks without an end.
+// compare compares what callers were notified of with the log, and reports tasks without an end.
 func (s *shared) compare(h *history.History, state *fsm.State) {
 	for i := range h.Operations {
 		op := &h.Operations[i]
@@ -227,13 +227,13 @@ func (s *shared) compare(h *history.History, state *fsm.State) {
 		case !ok:
 		case answer.Result == history.Submitted:
 			if made, ok := s.jobs[answer.Revision]; !ok || made.id != r.Job.ID || !slices.Equal(made.tasks, r.Job.Tasks) {
-				s.breaks("job %q of %d tasks was acknowledged at revision %d, where the log has %q of %d", r.Job.ID, len(r.Job.Tasks), answer.Revision, made.id, len(made.tasks))
+				s.breaks("job %q of %d tasks was acknowledged at revision %d, where the log has %q of %d tasks", r.Job.ID, len(r.Job.Tasks), answer.Revision, made.id, len(made.tasks))
 			}
 		case r.Kind == history.DeleteJob && r.Job.Submission != 0 && !s.deleted[r.Job.Submission]:
-			s.breaks("the deletion of job %q of revision %d was acknowledged, and the log does not have it", r.Job.ID, r.Job.Submission)
+			s.breaks("the deletion of job %q of revision %d was acknowledged, but is not in the log", r.Job.ID, r.Job.Submission)
 		case answer.Result == history.Recorded:
 			if got := s.all[r.Token]; got != endIn(r) && (!r.Failed || s.attempts[r.Token] != r.Failure) {
-				s.breaks("a worker heard that %+v is recorded, and the log has %+v", endIn(r), got)
+				s.breaks("a worker was notified that %+v is recorded, but the log has %+v", endIn(r), got)
 			}
 		case answer.Result == history.Unrecorded:
 			if ref, ok := s.handed[r.Token]; ok && s.last[ref].Token > r.Token {
@@ -249,7 +249,7 @@ func (s *shared) compare(h *history.History, state *fsm.State) {
 			continue
 		}
 		if t == nil || t.Token != end.token || string(t.Result) != end.result || (t.State == work.Failed) != end.failed {
-			s.breaks("%+v of task %v was recorded, and the state has %+v", end, ref, t)
+			s.breaks("%+v of task %v was recorded, but the state has %+v", end, ref, t)
 		}
 	}
 	for j := range state.Jobs(0) {
@@ -259,16 +259,16 @@ func (s *shared) compare(h *history.History, state *fsm.State) {
 	}
 }
 
-// heardOf finds results that callers read and the log does not have.
+// heardOf reports results that callers read but that are not in the log.
 func (s *shared) heardOf(id string, j *history.JobState) {
 	for _, t := range j.Tasks {
 		if end, ok := s.all[t.Token]; t.State == "DONE" && (!ok || history.Content([]byte(end.result)) != t.Content) {
-			s.breaks("a caller heard that task %d of job %q ended with %q, and the log has %+v", t.Index, id, t.Content, end)
+			s.breaks("a caller read that task %d of job %q ended with %q, but the log has %+v", t.Index, id, t.Content, end)
 		}
 	}
 }
 
-// superseded counts what has followed a submitter to its new token.
+// superseded counts the jobs and submissions that followed a submitter to its new token.
 func (s *shared) superseded(p *semaphore.Permit, state *fsm.State) {
 	for j := range state.Jobs(0) {
 		switch {
@@ -281,7 +281,7 @@ func (s *shared) superseded(p *semaphore.Permit, state *fsm.State) {
 	}
 }
 
-// cools notes that the slot of a task cools.
+// cools counts a cooling slot of a task.
 func (s *shared) cools(p *semaphore.Permit, state *fsm.State) {
 	switch t := state.TaskOf(p.Token); {
 	case p.Ended == semaphore.EndReleased:
@@ -291,8 +291,8 @@ func (s *shared) cools(p *semaphore.Permit, state *fsm.State) {
 	}
 }
 
-// runs says why a worker may still be running a task, if it may: its permit is live, or it was lost and its slot is
-// kept.
+// runs returns why a worker may still be running a task: its permit is live, or it was lost and its slot is kept. It
+// returns "" if the worker cannot.
 func (s *shared) runs(state *fsm.State, token uint64) string {
 	switch p := state.Permit(token); {
 	case p == nil:

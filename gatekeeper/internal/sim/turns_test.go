@@ -8,15 +8,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// turns are those in which the log grants permits to callers and workers, which stand in one queue.
+// turns tracks the order in which the log grants permits to callers and workers, which share one queue.
 type turns struct {
 	*truth
 	tasks *shared
 	waits map[request]bool
-	used  map[string]uint64 // weight, by semaphore
+	used  map[string]uint64 // weight in use, by semaphore
 }
 
-// request is an acquisition by its id.
+// request identifies an acquisition by its id.
 type request struct{ semaphore, id string }
 
 func newTurns(tr *truth, tasks *shared, h *history.History) *turns {
@@ -29,14 +29,14 @@ func newTurns(tr *truth, tasks *shared, h *history.History) *turns {
 	return ts
 }
 
-// event counts what is taken, and finds grants beyond the permits of the definition in force.
+// event tracks the weight in use, and reports grants beyond the permits of the definition in force.
 func (ts *turns) event(e *fsm.Event, l raft.Log) {
 	switch e.Kind {
 	case fsm.Granted:
 		ts.used[e.Semaphore] += uint64(e.Permit.Weight)
 		rule := ts.rules[e.Semaphore]
 		if rule != nil && ts.used[e.Semaphore] > uint64(rule.Definition.Permits) {
-			ts.breaks("entry %d grants token %d of %s, and then %d of %d permits are taken",
+			ts.breaks("entry %d grants token %d of %s, which puts %d of %d permits in use",
 				l.Index, e.Permit.Token, e.Semaphore, ts.used[e.Semaphore], rule.Definition.Permits)
 		}
 	case fsm.Released, fsm.Expired, fsm.Abandoned, fsm.Cleared, fsm.FreedUnsafely, fsm.CoolingEnded:
@@ -44,12 +44,12 @@ func (ts *turns) event(e *fsm.Event, l raft.Log) {
 	}
 }
 
-// entry finds waiters that were overtaken: an entry frees a permit and hands it over, that is too little for the first
-// waiter, and a lighter one behind it gets it. A grant that was decided before the entry was made is none of a
-// hand-over: its caller may not be in the queue yet.
+// entry reports waiters that were overtaken: an entry frees a permit and hands it over, the first waiter is refused
+// because it is too heavy, and a lighter waiter after it gets the permit. Grants decided before the entry was created
+// are not part of the handover, because their callers may not be in the queue yet.
 func (ts *turns) entry(commands []fsm.Command, results []fsm.Result, l raft.Log) {
 	freed := make(map[string]uint64)       // the last token that freed its slot, by semaphore
-	refused := make(map[string]*fsm.Grant) // the last waiter for which too little was free
+	refused := make(map[string]*fsm.Grant) // the last waiter that was refused because too little was free
 	for i := range commands {
 		switch c := commands[i].(type) {
 		case fsm.Release:
@@ -74,7 +74,7 @@ func (ts *turns) entry(commands []fsm.Command, results []fsm.Result, l raft.Log)
 				}
 				ts.handedOver(freed[c.Semaphore], &c)
 			}
-		default: // it may free something
+		default: // the command may free something
 			clear(refused)
 		}
 	}

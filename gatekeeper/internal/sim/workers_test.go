@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// to connects to one of the servers, without the client library.
+// to connects to one of the servers without the client library.
 func (p *process) to(luck *rand.Rand) (gatekeeperv1.WorkServiceClient, func()) {
 	m := p.world.members[luck.IntN(len(p.world.members))]
 	conn, err := grpc.NewClient("passthrough:///"+m.api(), grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -30,17 +30,17 @@ func (p *process) to(luck *rand.Rand) (gatekeeperv1.WorkServiceClient, func()) {
 	return gatekeeperv1.NewWorkServiceClient(conn), func() { _ = conn.Close() }
 }
 
-// workerID is the holder id of all workers, to which the servers add a part for each task.
+// workerID is the holder id of all workers. The servers append a part for each task.
 const workerID = "w"
 
-// sawWorker notes under which identity a task was handed out.
+// sawWorker records the identity under which a task was handed out.
 func (w *world) sawWorker(id history.Identity) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
 	w.worker = id
 }
 
-// workers run on a machine, one life after another, under one identity.
+// workers runs workers on a machine, one life after another, under one identity.
 func (w *world) workers(index int, end <-chan struct{}) {
 	luck := luckOf(w.plan.seed, fmt.Sprint("worker ", index))
 	for life := 1; ; life++ {
@@ -49,7 +49,7 @@ func (w *world) workers(index int, end <-chan struct{}) {
 		crashes := luck.IntN(2) == 0
 		stop := make(chan struct{})
 		var streams sync.WaitGroup
-		for stream := range 2 { // both are the same identity
+		for stream := range 2 { // both have the same identity
 			own := luckOf(luck.Uint64(), fmt.Sprint(stream))
 			streams.Go(func() {
 				for !closed(stop) && !p.isCrashed() {
@@ -95,8 +95,8 @@ type working struct {
 	stream    grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]
 	mu        sync.Mutex // guards the fields below, and sending
 	frames    []time.Duration
-	said      map[uint64]func(*gatekeeperv1.TaskEnded) // notes what became of the end of a task
-	until     map[uint64]time.Duration                 // which tokens are counted on
+	said      map[uint64]func(*gatekeeperv1.TaskEnded) // records the outcome of the end of a task
+	until     map[uint64]time.Duration                 // until when the worker counts on a token
 }
 
 func (k *working) send(m *gatekeeperv1.WorkRequest) error {
@@ -107,7 +107,7 @@ func (k *working) send(m *gatekeeperv1.WorkRequest) error {
 	return k.stream.Send(m)
 }
 
-// works opens a stream and works off what comes, until the stream or the process ends.
+// works opens a stream and processes its tasks until the stream or the process ends.
 func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 	c, hangUp := p.to(luck)
 	defer hangUp()
@@ -166,7 +166,8 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 	}
 }
 
-// does works on a task for a while, refreshing its permit, or hangs for longer than that lives, and then ends it.
+// does works on a task for a while and refreshes its permit, or hangs for longer than the permit lives. Then it ends
+// the task.
 func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *rand.Rand) {
 	permit := g.GetGrant().GetPermit()
 	token, w, duration := permit.GetToken(), wish{semaphore: k.semaphore, weight: permit.GetWeight()}, permit.GetDuration().AsDuration()
@@ -221,7 +222,7 @@ func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *ra
 	if k.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_End{End: end}}) == nil && luck.IntN(4) > 0 {
 		return
 	}
-	// Its stream is gone, or may be: it says so again, by a release, perhaps much later.
+	// The stream may be broken, so the worker reports the end again, with a release, possibly much later.
 	pass(between(luck, 0, 2*time.Second))
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
@@ -237,7 +238,7 @@ func identityOf(p *gatekeeperv1.Permit) history.Identity {
 	return history.Identity{Group: id.GetGroup(), Acquirer: id.GetAcquirer(), HolderID: id.GetHolderId()}
 }
 
-// endOf is the answer to the end of a task.
+// endOf returns the answer to the end of a task.
 func endOf(asked history.Request, recorded bool) history.Response {
 	switch {
 	case asked.NotRun, asked.CutShort:
@@ -248,14 +249,14 @@ func endOf(asked history.Request, recorded bool) history.Response {
 	return history.Response{Result: history.Unrecorded}
 }
 
-// refreshes keeps a permit alive, and reports whether it is the holder's still.
+// refreshes keeps a permit alive, and reports whether the holder still has it.
 func (k *working) refreshes(w wish, token uint64, duration time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	sent := k.world.now()
 	r, err := k.client.Permits().Refresh(ctx, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: token, Duration: durationpb.New(duration)}}})
 	if err != nil || len(r.GetResults()) == 0 || k.isCrashed() {
-		return true // nothing is known
+		return true // the outcome is unknown
 	}
 	if r.GetResults()[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
 		if r.GetResults()[0].GetStop() == gatekeeperv1.StopCause_STOP_CAUSE_HELD_TOO_LONG {
@@ -267,7 +268,7 @@ func (k *working) refreshes(w wish, token uint64, duration time.Duration) bool {
 	return true
 }
 
-// counts notes until when the worker counts on a permit.
+// counts records until when the worker counts on a permit.
 func (k *working) counts(w wish, token uint64, until time.Duration) {
 	k.mu.Lock()
 	k.until[token] = until
@@ -275,7 +276,7 @@ func (k *working) counts(w wish, token uint64, until time.Duration) {
 	k.believe(w, token, until)
 }
 
-// stopBelieving ends a belief, if it has not ended.
+// stopBelieving ends a belief, unless it has already ended.
 func (k *working) stopBelieving(w wish, token uint64) {
 	k.mu.Lock()
 	until, ok := k.until[token]

@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// world is all that a seed makes: a cluster, its clients, and what was seen of them.
+// world is everything that a seed creates: a cluster, its clients, and what was recorded of them.
 type world struct {
 	plan      *plan
 	start     time.Time
@@ -30,26 +30,26 @@ type world struct {
 	members   []*member
 	programs  []*program
 	operator  *operator
-	judge     *process // calls about other holders, and lives to the end; nil in scenarios
+	judge     *process // makes calls about other holders, and lives to the end; nil in scenarios
 
-	life     context.Context //nolint:containedctx // of what awaits ends of firings
+	life     context.Context //nolint:containedctx // for calls that await ends of firings
 	die      context.CancelFunc
 	awaiting sync.WaitGroup
-	late     sync.WaitGroup // takeovers on their way, and those who follow a job
+	late     sync.WaitGroup // takeovers in flight, and callers that follow a job
 
-	seenMu sync.Mutex               // guards what was seen
-	lost   map[uint64]time.Duration // tokens whose holders heard that they are lost, and when
-	failed []string                 // what did not work that always must
+	seenMu sync.Mutex               // guards the fields below
+	lost   map[uint64]time.Duration // when holders were notified that their token is lost
+	failed []string                 // failures of operations that must always succeed
 
-	submissions map[string]uint64 // by job id, the revision of the newest that was seen
+	submissions map[string]uint64 // by job id, the newest revision that was seen
 
 	recents []recent         // tokens
-	worker  history.Identity // under which a task was handed out last
+	worker  history.Identity // the identity under which a task was last handed out
 
-	indexes   map[string]uint64 // by member: how far its log was applied in the end
+	indexes   map[string]uint64 // by member, the last applied index at the end
 	clusterID string
-	lived     time.Duration // virtual time, in the end
-	settled   time.Duration // when the members had applied the same
+	lived     time.Duration // virtual time at the end
+	settled   time.Duration // when all members had applied the same entries
 }
 
 func newWorld(p *plan) *world {
@@ -62,18 +62,18 @@ func newWorld(p *plan) *world {
 	return w
 }
 
-// toldLost notes that a server has told a holder that its permit is lost, before its deadline.
+// toldLost records that a server has notified a holder of the loss of its permit before its deadline.
 func (w *world) toldLost(token uint64) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
 	w.lost[token] = w.now()
 }
 
-// now is the run's clock.
+// now returns the time since the start of the run.
 func (w *world) now() time.Duration { return time.Since(w.start) }
 
-// wrong notes what must not happen, whatever the faults. The bubble's test does not fail of it: the history is kept
-// first.
+// wrong records something that must not happen, whatever the faults. It does not fail the bubble's test, so that the
+// history is kept first.
 func (w *world) wrong(format string, args ...any) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
@@ -86,7 +86,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// live runs the whole of it, within a bubble.
+// live runs the complete plan, within a bubble.
 func (w *world) live() {
 	for _, m := range w.members {
 		w.must(m.start())
@@ -120,7 +120,7 @@ func (w *world) live() {
 	close(end)
 	working.Wait()
 	for _, m := range w.members {
-		if m.left() { // stalls of a disk that follow one another may last as long as a hang
+		if m.left() { // consecutive stalls of a disk may last as long as a hang
 			m.stop()
 		}
 		w.must(m.start())
@@ -132,7 +132,7 @@ func (w *world) live() {
 	pass(10 * time.Second) // the last permits end
 	w.settle()
 	w.settled = w.now()
-	pass(2 * time.Second) // and callers hear of it
+	pass(2 * time.Second) // and callers learn of it
 	w.die()
 	w.awaiting.Wait()
 	w.judge.end()
@@ -143,7 +143,7 @@ func (w *world) live() {
 	}
 }
 
-// settle waits until every member has applied the same, and has them say what their state is.
+// settle waits until every member has applied the same entries, and asks them for the hash of their state.
 func (w *world) settle() {
 	for range 100 {
 		pass(time.Second)
@@ -151,7 +151,7 @@ func (w *world) settle() {
 			return
 		}
 	}
-	w.wrong("a hundred seconds after the last fault the members have not applied the same: %v", w.indexes)
+	w.wrong("a hundred seconds after the last fault, the members have not applied the same entries: %v", w.indexes)
 }
 
 func (w *world) agree() bool {
@@ -176,7 +176,7 @@ func (w *world) agree() bool {
 	return len(all) == len(w.members)
 }
 
-// hashAt is the hash that members said at an index; empty for none.
+// hashAt returns the hash that members reported at an index, or "".
 func (w *world) hashAt(index uint64) string {
 	for _, e := range w.history.Entries() {
 		if e.State != nil && e.State.Index == index {
@@ -188,10 +188,10 @@ func (w *world) hashAt(index uint64) string {
 
 func hexOf(hash [32]byte) string { return hex.EncodeToString(hash[:]) }
 
-// machine is the name of a client machine.
+// machine returns the name of a client machine.
 func machine(i int) string { return fmt.Sprintf("app%d", i) }
 
-// program is what runs on one client machine: a process, and after a crash another.
+// program is what runs on one client machine: a process, and after a crash another one.
 type program struct {
 	world *world
 	index int
@@ -201,7 +201,7 @@ type program struct {
 	life    int
 	ended   bool
 
-	late sync.WaitGroup // what is sent late
+	late sync.WaitGroup // messages that are sent late
 }
 
 func newProgram(w *world, i int) *program {
@@ -210,13 +210,13 @@ func newProgram(w *world, i int) *program {
 	return p
 }
 
-// begin starts a process. The caller holds mu, or is the only one.
+// begin starts a process. The caller must hold mu, unless there is no concurrent access yet.
 func (p *program) begin() {
 	p.life++
 	p.process = p.world.process(machine(p.index), groupOf(p.index), p.life, p.world.plan.rates[p.index])
 }
 
-// crash ends the process and starts another.
+// crash ends the process and starts another one.
 func (p *program) crash() {
 	p.mu.Lock()
 	if p.ended {
@@ -235,7 +235,7 @@ func (p *program) now() *process {
 	return p.process
 }
 
-// jobs is how many jobs a program runs at once.
+// jobs is the number of jobs that a program runs at once.
 const jobs = 3
 
 // work runs jobs until the end.
@@ -269,7 +269,7 @@ func (p *program) work(end <-chan struct{}, submitting *sync.WaitGroup) {
 	last.end()
 }
 
-// wish draws what a job wants.
+// wish draws what a job requests.
 func (w *world) wish(luck *rand.Rand) wish {
 	names := append(semaphores(), workplaces()...)
 	got := wish{semaphore: names[luck.IntN(len(names))], weight: 1, hold: between(luck, 10*time.Millisecond, 2*time.Second), deaf: luck.IntN(4) == 0, outcome: outcomeOf(luck)}
@@ -290,14 +290,14 @@ func (w *world) wish(luck *rand.Rand) wish {
 			got.guise = got.identity.HolderID != ""
 		}
 	}
-	if period := firingPeriod(got.semaphore); period > 0 { // for which all machines ask
+	if period := firingPeriod(got.semaphore); period > 0 { // all machines ask for these
 		got.due = w.start.Add(w.now().Truncate(period)).UTC()
 	}
 	return got
 }
 
-// guise draws an identity of a worker: the one under which it offers to work, or the one of its last task, which no
-// other caller may have before the task has ended. It is empty when no task was handed out yet.
+// guise draws an identity of a worker: the one under which it offers to work, or that of its last task, which no other
+// caller may get before the task has ended. It is empty if no task was handed out yet.
 func (w *world) guise(luck *rand.Rand) history.Identity {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
@@ -308,18 +308,18 @@ func (w *world) guise(luck *rand.Rand) history.Identity {
 	return id
 }
 
-// outcome says what the caller of a failed call knows.
+// outcome returns what the caller of a failed call knows.
 func outcome(err error) history.Outcome {
 	if errors.Is(err, client.ErrOutcomeUnknown) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return history.Unknown
 	}
 	if reasonOf(err) == "REQUEST_ENDED" {
-		return history.Unknown // another attempt of it may have been granted
+		return history.Unknown // an earlier attempt may have been granted
 	}
 	return history.Refused
 }
 
-// reasonOf is the machine-readable reason of a server's error; empty without any.
+// reasonOf returns the machine-readable reason of a server's error, or "".
 func reasonOf(err error) string {
 	for _, d := range status.Convert(err).Details() {
 		if i, ok := d.(*errdetails.ErrorInfo); ok {
@@ -329,7 +329,7 @@ func reasonOf(err error) string {
 	return ""
 }
 
-// pass lets virtual time pass.
+// pass advances the virtual time by d.
 func pass(d time.Duration) {
 	time.Sleep(d) //nolint:forbidigo // always within a bubble
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-func TestLine_AnyUse_IsFirstInFirstOutAndBounded(t *testing.T) {
+func TestBacklog_AnyUse_IsFirstInFirstOutAndBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l backlog
 		pushed, popped, most := 0, 0, 0

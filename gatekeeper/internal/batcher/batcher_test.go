@@ -31,7 +31,7 @@ func span(from, to int) []uint64 {
 	return tokens
 }
 
-func TestGo_WhileOneEntryIsInFlight_TheRestSharesTheNext(t *testing.T) {
+func TestGo_WhileOneEntryIsInFlight_OthersShareTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
@@ -94,7 +94,7 @@ func TestGo_MoreThanOneEntryHolds_AreSplitInOrder(t *testing.T) {
 	})
 }
 
-func TestComplete_WhatIsAdded_GoesBehindTheCommandsOfTheEntry(t *testing.T) {
+func TestComplete_AddedCalls_FollowTheCommandsOfTheEntry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
@@ -267,7 +267,7 @@ func TestGo_CommandThatCannotBeEncoded_IsRefusedAlone(t *testing.T) {
 	})
 }
 
-func TestGo_AppendFails_EveryCommandIsTold(t *testing.T) {
+func TestGo_AppendFails_EveryCommandGetsTheError(t *testing.T) {
 	strange := errors.New("strange")
 	for _, c := range []struct {
 		name      string
@@ -366,7 +366,7 @@ func TestGo_TooManyWait_RefusedAtOnce(t *testing.T) {
 	})
 }
 
-func TestGo_RefusedAtOnce_IsNotToldOnTheCallersGoroutine(t *testing.T) {
+func TestGo_RefusedAtOnce_CallsDoneOnAnotherGoroutine(t *testing.T) {
 	b := New(newFakeLog(), fixed, WithMaxWaiting(0))
 	defer b.Close()
 	var mu sync.Mutex

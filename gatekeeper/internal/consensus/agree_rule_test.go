@@ -221,7 +221,7 @@ func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 	}
 }
 
-func TestDecide_WhoWaits_SaysForWhat(t *testing.T) {
+func TestDecide_Waiting_SaysForWhichMember(t *testing.T) {
 	empty := void.standing()
 	holds := func(seed uint64) standing { return standing{peer.Holds, ClusterID{seed, 1}} }
 	founded := func(seed uint64) standing { return standing{peer.Founded, ClusterID{seed, 1}} }

@@ -323,7 +323,7 @@ func TestAgree_CrashAtEachStep_AllGetOneID(t *testing.T) {
 }
 
 // Before the cluster is founded, a member other than the first may lose its directory. It starts over as an empty one.
-func TestAgree_AMemberIsWipedBeforeTheClusterIsFounded_StartsAgain(t *testing.T) {
+func TestAgree_MemberWipedBeforeTheFounding_StartsAgain(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[2].faults = &faults{where: "stored", at: 1}
 	for _, s := range set {
@@ -363,7 +363,7 @@ func (s *starting) hold(id ClusterID) {
 	}
 }
 
-func TestAgree_TheFirstIsWipedBeforeTheClusterIsFounded_NamesTheFoldersToEmpty(t *testing.T) {
+func TestAgree_FirstMemberWipedBeforeTheFounding_NamesTheFoldersToEmpty(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[1].hold(agreed)
 	for _, s := range set {
@@ -379,7 +379,7 @@ func TestAgree_TheFirstIsWipedBeforeTheClusterIsFounded_NamesTheFoldersToEmpty(t
 	}
 }
 
-func TestAgree_MembersWithoutDataBesideOneThatHasSome_RefuseToStart(t *testing.T) {
+func TestAgree_AnotherMemberHasData_RefusesToStart(t *testing.T) {
 	for _, lost := range [][]int{{0}, {1}, {2}, {0, 1}, {1, 2}} {
 		set := newSet(t, "gk1", "gk2", "gk3")
 		for _, s := range set {
@@ -426,7 +426,7 @@ func TestAgree_MembersWithoutDataBesideOneThatHasSome_RefuseToStart(t *testing.T
 	}
 }
 
-func TestAgree_SetsThatDiffer_DoNotStartTogether(t *testing.T) {
+func TestAgree_DifferentSets_DoNotStartTogether(t *testing.T) {
 	for name, change := range map[string]func(*starting){
 		"cluster name": func(s *starting) { s.name = "other" },
 		"members":      func(s *starting) { s.set = append(slices.Clone(s.set), Member{ID: "gk4", PeerAddress: "127.0.0.1:1"}) },
@@ -584,7 +584,7 @@ func (l *pipeListener) Close() error {
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: l.address} }
 
 // The directory of an unfinished start can be used for that start only.
-func TestFolder_OfAStartThatWasNotFinished_IsBoundToItsMembers(t *testing.T) {
+func TestFolder_OfAnUnfinishedStart_IsBoundToItsMembers(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[1].hold(agreed)
 	same := FolderConfig{MemberID: "gk2", ClusterName: "test", Members: set[0].set}
@@ -625,7 +625,7 @@ func TestFolder_OfSeveralMembers_HasNoIDBeforeTheyAgree(t *testing.T) {
 	}
 }
 
-func TestRelay_WhatTheFirstUserLeaves_IsForTheNext(t *testing.T) {
+func TestRelay_ConnectionsLeftByTheFirstUser_GoToTheNext(t *testing.T) {
 	listener := listen(t)
 	r := newRelay(listener)
 	first := r.lend()

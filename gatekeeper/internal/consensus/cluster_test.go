@@ -148,7 +148,7 @@ func applied(t *testing.T, id string, servers ...*server) {
 	}
 }
 
-func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
+func TestCluster_SurvivesElectionsLossAndMembershipChanges(t *testing.T) {
 	servers := bootSet(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
 	mustAppend(t, leader.Node, "one")
@@ -264,7 +264,7 @@ func TestCluster_LivesThroughElectionLossAndMembership(t *testing.T) {
 	}
 }
 
-func TestCluster_RestartedMember_KeepsWhatItHad(t *testing.T) {
+func TestCluster_RestartedMember_KeepsItsState(t *testing.T) {
 	dir, l := t.TempDir(), listen(t)
 	cfg := FolderConfig{Dir: dir, MemberID: "gk1", ClusterName: "test"}
 	s := boot(t, cfg, l, nil)
@@ -340,7 +340,7 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 
 // A follower with a different log is sent a snapshot, which replaces the log. The log on disk must not keep entries
 // after a gap.
-func TestCluster_FollowerThatWasAway_GoesOnFromASnapshot(t *testing.T) {
+func TestCluster_FollowerThatWasAway_ContinuesFromASnapshot(t *testing.T) {
 	eachStore(t, func(t *testing.T, store LogStore) {
 		set, listeners := namedSet(t, "gk1", "gk2", "gk3")
 		var servers []*server

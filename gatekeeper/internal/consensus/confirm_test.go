@@ -162,7 +162,7 @@ func TestConfirm_SingleVoter_AnswersAtOnce(t *testing.T) {
 	})
 }
 
-func TestConfirm_AnswerToAnEarlierQuestion_DoesNotCount(t *testing.T) {
+func TestConfirm_AnswerToAnEarlierRequest_DoesNotCount(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		before := time.Now()
 		pass(time.Millisecond)
@@ -176,7 +176,7 @@ func TestConfirm_AnswerToAnEarlierQuestion_DoesNotCount(t *testing.T) {
 }
 
 // Raft has little room for pending rounds, and completes none while its main loop waits for the disk.
-func TestConfirm_RaftIsBusy_IsAskedForFewRoundsAndGoesByWhatElseIsAnswered(t *testing.T) {
+func TestConfirm_RaftIsBusy_LimitsRoundsAndUsesOtherAnswers(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		done := make(chan struct{})
 		r.set(func(r *fakeRaft) { r.answer = func(int) { <-done } })
@@ -206,7 +206,7 @@ func TestConfirm_RaftIsBusy_IsAskedForFewRoundsAndGoesByWhatElseIsAnswered(t *te
 }
 
 // A round may never complete, for example one that was requested before a member was removed.
-func TestConfirm_ARoundIsNeverAnswered_OthersAreAskedFor(t *testing.T) {
+func TestConfirm_RoundIsNeverAnswered_OthersAreRequested(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		over := make(chan struct{})
 		defer close(over)
@@ -295,7 +295,7 @@ func TestConfirm_VotersChangeWhileWaiting_LatestConfigurationDecides(t *testing.
 	})
 }
 
-func TestConfirm_LaterCaller_WaitsForAnswersToALaterQuestion(t *testing.T) {
+func TestConfirm_LaterCaller_WaitsForAnswersToALaterRequest(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		first := asked(c, 5, time.Now())
 		sent := time.Now()
@@ -332,7 +332,7 @@ func TestConfirm_ManyCallers_ShareARound(t *testing.T) {
 }
 
 // A waiter that arrives during a round can be served only by answers.
-func TestConfirm_CallersDuringARound_CostNoLook(t *testing.T) {
+func TestConfirm_CallersDuringARound_DoNotReadTheConfiguration(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		calls := []<-chan error{asked(c, 5, time.Now())}
 		before := 0
@@ -353,7 +353,7 @@ func TestConfirm_CallersDuringARound_CostNoLook(t *testing.T) {
 }
 
 // The only caller of a round gives up. The next one arrives before the round is over, or long after.
-func TestConfirm_AfterAllOfARoundHaveLeft_TheNextIsAnswered(t *testing.T) {
+func TestConfirm_AllCallersOfARoundGaveUp_NextIsAnswered(t *testing.T) {
 	for _, after := range []time.Duration{time.Millisecond, lease} {
 		t.Run(after.String(), func(t *testing.T) {
 			confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
@@ -418,7 +418,7 @@ func (yes) AppendEntries(id raft.ServerID, _ raft.ServerAddress, req *raft.Appen
 	return nil
 }
 
-func TestTransport_Answers_NotedOnlyWhenTheyAnswerTheQuestion(t *testing.T) {
+func TestTransport_Answers_OnlyMatchingOnesAreRecorded(t *testing.T) {
 	tr := &transport{
 		inner:     yes{},
 		target:    func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a },
@@ -438,7 +438,7 @@ func TestTransport_Answers_NotedOnlyWhenTheyAnswerTheQuestion(t *testing.T) {
 	}
 }
 
-func TestTransport_RaftsPathsBesideItsMainLoop_AreNotTaken(t *testing.T) {
+func TestTransport_RaftsBypassesOfItsMainLoop_AreDisabled(t *testing.T) {
 	inner := &handled{}
 	tr := &transport{inner: inner}
 	tr.SetHeartbeatHandler(func(raft.RPC) {})

@@ -41,7 +41,7 @@ func TestConvertFolder_NotADataFolderOrInUse_IsRefused(t *testing.T) {
 	}
 }
 
-func TestConvertFolder_FormatOfThisBuild_ButAServerRefusesIt_IsDamaged(t *testing.T) {
+func TestConvertFolder_CurrentFormatThatAServerRefuses_IsDamaged(t *testing.T) {
 	for kind, files := range map[LogStore][]string{
 		store.KindBolt: {"acknowledged", "snapshots/*/state.bin"},
 		store.KindWAL:  {"wal", "wal/acknowledged", "snapshots/*/state.bin", "snapshots/*/meta.json"},
@@ -63,7 +63,7 @@ func TestConvertFolder_FormatOfThisBuild_ButAServerRefusesIt_IsDamaged(t *testin
 }
 
 // A member that has not heard from its cluster yet has an empty log, and can start.
-func TestConvertFolder_EmptyLog_IsWhole(t *testing.T) {
+func TestConvertFolder_EmptyLog_IsIntact(t *testing.T) {
 	for _, kind := range []LogStore{store.KindBolt, store.KindWAL} {
 		dir := foundIn(t, kind)
 		for _, name := range []string{"raft.db", "acknowledged", "wal", "snapshots", begunFileName} {
@@ -96,7 +96,7 @@ func TestConvertFolder_EmptyLog_IsWhole(t *testing.T) {
 }
 
 // Raft does not start with an unreadable snapshot, even if the log contains everything.
-func TestConvertFolder_OnlySnapshotUnreadableBesideAWholeLog_IsDamagedAsForAServer(t *testing.T) {
+func TestConvertFolder_OnlySnapshotUnreadable_IsDamagedDespiteACompleteLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := openOn(t, dir); err != nil {
 		t.Fatal(err)

@@ -126,7 +126,7 @@ type refusing struct {
 func (r refusing) Restore(io.Reader) error { return fmt.Errorf("%w: %w", fsm.ErrSnapshot, r.why) }
 
 // An operator who downgrades by mistake gets an error that says so and does not suggest removing the member.
-func TestOpen_SnapshotThatIsWholeAndNotForThisServer_IsNotDamaged(t *testing.T) {
+func TestOpen_IntactSnapshotNotForThisServer_IsNotDamaged(t *testing.T) {
 	for _, why := range []error{fsm.ErrNewer, fsm.ErrForeign} {
 		dir := found(t)
 		folder, err := PrepareFolder(FolderConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
@@ -145,7 +145,7 @@ func TestOpen_SnapshotThatIsWholeAndNotForThisServer_IsNotDamaged(t *testing.T) 
 }
 
 // The advice for a directory without data is to empty it. A directory that has lost its data must not get that advice.
-func TestPrepareFolder_FounderThatLostItsData_IsDamagedAndNotAnotherSets(t *testing.T) {
+func TestPrepareFolder_FounderThatLostItsData_IsDamaged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := openOn(t, dir); err != nil {
 		t.Fatal(err)

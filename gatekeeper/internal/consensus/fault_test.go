@@ -176,7 +176,7 @@ func TestOpen_StoreFails_ReturnsTheError(t *testing.T) {
 	}
 }
 
-func TestTransferWatch_RefusalsThatNoTransferExplains_AreAFault(t *testing.T) {
+func TestTransferWatch_RefusalsWithoutATransfer_AreAFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var failed error
 		w := &transferWatch{limit: 8 * time.Second, refused: newMetrics().transferRefused, fail: func(err error) { failed = err }}

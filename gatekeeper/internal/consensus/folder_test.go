@@ -69,7 +69,7 @@ func TestFolder_SingleServer_DrawsAnIDAndKeepsIt(t *testing.T) {
 	}
 }
 
-func TestFolder_OfSomebodyElse_IsRefusedNamingBoth(t *testing.T) {
+func TestFolder_OfAnotherMember_IsRefusedNamingBoth(t *testing.T) {
 	dir := t.TempDir()
 	f := prepare(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named, ClusterID: agreed})
 	id := f.ClusterID()
@@ -81,7 +81,7 @@ func TestFolder_OfSomebodyElse_IsRefusedNamingBoth(t *testing.T) {
 }
 
 // By then, the list may name later members.
-func TestFolder_ThatHasState_TakesTheListOfMembersForHistory(t *testing.T) {
+func TestFolder_WithState_IgnoresTheListOfMembers(t *testing.T) {
 	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named}
 	dir := t.TempDir()
 	f := prepare(t, dir, cfg)
@@ -165,7 +165,7 @@ func TestFolder_PeerReturnsWithANewFolder_IsRefused(t *testing.T) {
 	}
 }
 
-func TestClusterID_ParseReadsWhatStringWrote(t *testing.T) {
+func TestParseClusterID_OutputOfString_IsParsed(t *testing.T) {
 	for _, id := range []ClusterID{{}, {Seed: 1, Incarnation: 1}, {Seed: 1<<64 - 1, Incarnation: 1<<64 - 1}} {
 		if got, err := ParseClusterID(id.String()); err != nil || got != id {
 			t.Errorf("ParseClusterID(%q) = %v, %v", id, got, err)
@@ -211,7 +211,7 @@ func (a addr) String() string { return string(a) }
 
 // A flipped bit is detected or harmless. Otherwise a server with another directory's number or cluster's id would wait
 // forever.
-func TestFolder_BitFlips_AreFound(t *testing.T) {
+func TestFolder_BitFlips_AreDetected(t *testing.T) {
 	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
 	dir := t.TempDir()
 	f := prepare(t, dir, cfg)
@@ -237,7 +237,7 @@ func TestFolder_BitFlips_AreFound(t *testing.T) {
 }
 
 // A member that replaced its id would found a cluster that no other member agreed on.
-func TestFolder_BitFlipsInTheSeed_AreFound(t *testing.T) {
+func TestFolder_BitFlipsInTheSeed_AreDetected(t *testing.T) {
 	cfg := FolderConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "main", Members: named}
 	f := prepare(t, cfg.Dir, cfg)
 	if err := f.hold(agreed, digest(cfg.ClusterName, cfg.Members)); err != nil {

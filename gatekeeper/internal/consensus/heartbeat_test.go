@@ -104,7 +104,7 @@ func TestHeartbeat_DiskOfTheLeaderStalls_ItGoesOnAndConfirms(t *testing.T) {
 
 // While a leader cannot send entries, because it backs off or sends a snapshot, a follower receives only heartbeats.
 // Raft's main loop must see enough of them.
-func TestHeartbeat_NothingElseComes_NobodyStands(t *testing.T) {
+func TestHeartbeat_OnlyHeartbeats_NoElection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -149,7 +149,7 @@ func (m *member) ask(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse 
 
 // A success without Raft's main loop means: I follow you in this term. Only the leader that the member follows, in its
 // current term, may get it.
-func TestHeartbeat_NotTheLeaderThatIsFollowed_IsLeftToRaft(t *testing.T) {
+func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -223,7 +223,7 @@ func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 }
 
 // A candidate or a leader follows no leader.
-func TestHeartbeat_NoFollower_IsLeftToRaft(t *testing.T) {
+func TestHeartbeat_ToANonFollower_IsLeftToRaft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -246,7 +246,7 @@ func TestHeartbeat_NoFollower_IsLeftToRaft(t *testing.T) {
 }
 
 // A fault need not block Raft's main loop, but the member must be silent anyway.
-func TestHeartbeat_FaultBesideTheMainLoop_IsRefused(t *testing.T) {
+func TestHeartbeat_FaultOutsideTheMainLoop_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)

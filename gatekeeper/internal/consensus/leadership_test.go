@@ -176,7 +176,7 @@ type source struct {
 
 func (s *source) LeaderCh() <-chan bool { return s.ch }
 
-func TestWatch_LossSkippedByTheChannel_TermTells(t *testing.T) {
+func TestWatch_LossSkippedByTheChannel_IsDetectedByTerm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &source{fakeRaft: fakeRaft{term: 5, state: raft.Leader}, ch: make(chan bool, 1)}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -116,7 +116,7 @@ func TestHandOver_FilesOfOthersAndOutside_StayTheirs(t *testing.T) {
 	owned(t, outside, roots)
 }
 
-func TestWithOwner_FileOfAnother_SaysWhoseItIsAndWhatToDo(t *testing.T) {
+func TestWithOwner_FileOfAnotherUser_NamesTheOwnerAndTheFix(t *testing.T) {
 	path, self := filepath.Join(t.TempDir(), AdminFileName), owner{uid: os.Geteuid()}
 	if self.uid == 0 {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {

@@ -83,7 +83,7 @@ func TestReadFolder_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 	}
 }
 
-func TestReadFolder_Twice_BothMayRead_AndNoServerStartsMeanwhile(t *testing.T) {
+func TestReadFolder_Twice_SharesTheLockAndKeepsServersOut(t *testing.T) {
 	dir := found(t)
 	a, err := ReadFolder(dir, newMachine)
 	if err != nil {
@@ -132,7 +132,7 @@ func TestQuorum_CountsVotersOfTheNewestConfigurationOnce(t *testing.T) {
 	}
 }
 
-func TestClusterID_Next_SucceedsAllBeforeIt(t *testing.T) {
+func TestClusterID_Next_SucceedsEarlierOnes(t *testing.T) {
 	first := ClusterID{Seed: 7, Incarnation: 1}
 	at := time.Unix(2_000_000_000, 0)
 	second := first.Next(at)

@@ -45,7 +45,7 @@ func leaves(t *testing.T, s *server) error {
 	}
 }
 
-func TestRemoveMember_ThatRuns_LeavesAndIsRetired(t *testing.T) {
+func TestRemoveMember_Running_StopsAndIsRetired(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
 	gone := without(servers, leader)[0]
@@ -67,7 +67,7 @@ func TestRemoveMember_ThatRuns_LeavesAndIsRetired(t *testing.T) {
 }
 
 // The member was away, and does not even have the entry that removes it.
-func TestRemoveMember_ThatWasAway_LeavesWhenItIsBack(t *testing.T) {
+func TestRemoveMember_Away_StopsWhenItIsBack(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
 	gone := without(servers, leader)[0]
@@ -86,7 +86,7 @@ func TestRemoveMember_ThatWasAway_LeavesWhenItIsBack(t *testing.T) {
 }
 
 // The leader stopped between the two halves. The removal is repeated and completed.
-func TestRemoveMember_RetiredButStillThere_IsRemovedByARepeat(t *testing.T) {
+func TestRemoveMember_AlreadyRetired_IsRemovedByARepeat(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
 	half := without(servers, leader)[0]
@@ -227,7 +227,7 @@ func removeWithOneDead(t *testing.T) (uncommitted bool) {
 	return true
 }
 
-func TestAddMember_Again_KeepsWhatAnOperatorDecided(t *testing.T) {
+func TestAddMember_Again_KeepsTheOperatorsDecision(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
 	other := without(servers, leader)[0]

@@ -42,14 +42,14 @@ func sayHello(t *testing.T, to *server, fields ...string) (status byte, said str
 	return answer[8], string(text)
 }
 
-func TestStranger_OfAnotherCluster_IsToldNothing(t *testing.T) {
+func TestStranger_OfAnotherCluster_GetsNoReason(t *testing.T) {
 	s := bootSet(t, "gk1")[0]
 	if status, said := sayHello(t, s, "x", "nobody", "x", "", "f", "2"); status != 1 || said != "" {
 		t.Errorf("the stranger gets status %d with text %q, want 1 without text", status, said)
 	}
 }
 
-func TestStranger_ClaimsALaterLife_StopsNobody(t *testing.T) {
+func TestStranger_ClaimsALaterIncarnation_StopsNoServer(t *testing.T) {
 	servers := bootSet(t, "gk1", "gk2")
 	leader := leading(t, servers)
 	later := leader.ClusterID().Next(time.Now())

@@ -67,8 +67,8 @@ func (i *incoming) isLeader(id []byte) bool {
 	return leader != "" && string(leader) == string(id)
 }
 
-// leaderless reports whether this member is a follower that has not heard from its leader for i.silence. Everything that
-// the leader sent before the request counts, to within a fiftieth of the heartbeat timeout.
+// leaderless reports whether this member is a follower that has not heard from its leader for i.silence. Everything
+// that the leader sent before the request counts, to within a fiftieth of the heartbeat timeout.
 func (i *incoming) leaderless() bool {
 	return i.idle() && i.raft.State() == raft.Follower && time.Since(i.raft.LastContact()) >= i.silence
 }

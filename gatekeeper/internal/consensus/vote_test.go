@@ -10,7 +10,7 @@ import (
 )
 
 // The first follower to notice that the leader is gone is elected immediately, although the other has not noticed yet.
-func TestVote_LeaderGone_TheFirstWhoAsksIsElected(t *testing.T) {
+func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		for round := range 8 { // the time at which a follower looks is random
@@ -77,7 +77,7 @@ func askVotes(t *testing.T, candidate, voter *member, name raft.ServerID, lastTe
 	return pre.Granted, real.Granted
 }
 
-func TestVote_LeaderIsHeard_NobodyGetsAVote(t *testing.T) {
+func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -103,7 +103,7 @@ func TestVote_LeaderIsHeard_NobodyGetsAVote(t *testing.T) {
 }
 
 // Without a leader, neither a member whose log is behind nor a stranger gets a vote.
-func TestVote_LeaderGone_OnlyForAMemberThatIsNotBehind(t *testing.T) {
+func TestVote_LeaderGone_OnlyForAnUpToDateMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestWrites_AreOfTheLatest(t *testing.T) {
+func TestWrites_CoverTheLatest(t *testing.T) {
 	t.Parallel()
 	var w writes
 	if got := w.latest(); got != (Writes{}) {

@@ -194,7 +194,7 @@ func TestPropose_NotAppendedAndTheEpochEnds_IsNotRetried(t *testing.T) {
 }
 
 // The outcome arrives in the next epoch, to which the command is unknown.
-func TestPropose_OutcomeAfterItsEpoch_IsNotHeard(t *testing.T) {
+func TestPropose_OutcomeAfterItsEpoch_IsDropped(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		var settle func(batcher.Outcome)
 		r := NewRoom(func(_ fsm.Command, done func(batcher.Outcome)) { settle = done }, nil)
@@ -221,7 +221,7 @@ func TestPropose_OutcomeAfterItsEpoch_IsNotHeard(t *testing.T) {
 }
 
 // The goroutine of the first epoch is busy when the second begins and is woken. The wake-up belongs to the second.
-func TestWake_GoroutineOfTheEpochBeforeStillRuns_IsNotTakenByIt(t *testing.T) {
+func TestWake_GoroutineOfThePreviousEpochRuns_DoesNotTakeIt(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.block = make(chan struct{})
 		a.set(1, 0)
@@ -242,7 +242,7 @@ func TestWake_GoroutineOfTheEpochBeforeStillRuns_IsNotTakenByIt(t *testing.T) {
 
 // The first epoch ends, and the second begins, just before the goroutine of the first waits. It must notice the end. If
 // it shared a wake-up with the second epoch, it would wait for its timer.
-func TestRun_EpochEndsBeforeItWaits_Ends(t *testing.T) {
+func TestRun_EpochEndsBeforeItWaits_Exits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRoom(nil, nil)
 		collected, wait := make(chan struct{}), make(chan struct{})
@@ -316,7 +316,7 @@ func TestEvery_RunsOncePerPeriodUntilTheEnd(t *testing.T) {
 	})
 }
 
-func TestWalk_VisitsAll_WithTheLockForAChunkAtATime(t *testing.T) {
+func TestWalk_VisitsAll_HoldingTheLockPerChunk(t *testing.T) {
 	for _, n := range []int{0, 1, Chunk, 3*Chunk + 7} {
 		synctest.Test(t, func(t *testing.T) {
 			r := NewRoom(nil, nil)

@@ -32,7 +32,7 @@ func BenchmarkApplied_EditOfASemaphoreWithManyHolders(b *testing.B) {
 
 // max_hold is edited while the semaphore has several chunks of holders. All of them, old and new, are notified when it
 // has passed.
-func TestApplied_MaxHoldEdited_EveryHolderIsToldInTime(t *testing.T) {
+func TestApplied_MaxHoldEdited_EveryHolderIsNotifiedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told atomic.Int64
 		b := newBench(t)

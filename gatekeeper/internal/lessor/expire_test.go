@@ -15,7 +15,7 @@ import (
 
 // The state is published before its events are delivered. A deadline that passes in between belongs to the live permit,
 // and does not apply to the cooling that has just begun.
-func TestSettle_ReleaseWithCoolingNotYetHeard_CoolingIsNotCutShort(t *testing.T) {
+func TestSettle_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)
 		b.promote(1)

@@ -59,7 +59,7 @@ func (b *bench) hasLease(token uint64) bool {
 	return b.leases[token] != nil
 }
 
-func TestPromote_ManyPermits_AllGetALeaseAndAllEnd(t *testing.T) {
+func TestPromote_ManyPermits_AllGetLeasesAndExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fill(3*epoch.Chunk + 7)
@@ -84,7 +84,7 @@ func TestPromote_ManyPermits_AllGetALeaseAndAllEnd(t *testing.T) {
 }
 
 // Creating the leases of a million permits takes time, but a permit with a duration of a second must not wait for them.
-func TestPromote_PermitsThatLiveBriefly_GetTheirLeasesFirst(t *testing.T) {
+func TestPromote_ShortPermits_GetLeasesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fill(3 * epoch.Chunk)
@@ -104,7 +104,7 @@ func TestPromote_PermitsThatLiveBriefly_GetTheirLeasesFirst(t *testing.T) {
 }
 
 // A longer duration is sent once it is committed. The holder may count on it from then on.
-func TestApplied_LongerDurationBeforeTheLeaseIsMade_CountsFromThere(t *testing.T) {
+func TestApplied_LongerDurationBeforeTheLease_CountsFromTheEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fill(3 * epoch.Chunk)
@@ -188,7 +188,7 @@ func TestDemote_MarkedPermits_AreResolved(t *testing.T) {
 	})
 }
 
-func TestIntake_Fence_WaitsForThoseBeforeAndNotForThoseAfter(t *testing.T) {
+func TestIntake_Fence_WaitsOnlyForEarlierFrames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := intake{now: newGeneration()}
 		before := in.enter()

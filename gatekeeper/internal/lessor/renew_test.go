@@ -11,7 +11,7 @@ import (
 )
 
 // A judgement is kept exactly as long as nothing that it depends on has changed.
-func TestRenew_WhatTheRuleDependsOnChanges_IsJudgedAnew(t *testing.T) {
+func TestRenew_DependencyOfTheRuleChanges_IsJudgedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		command func(b *bench) fsm.Command
@@ -96,7 +96,7 @@ func TestRenew_RefusedOrStopping_IsJudgedEachTime(t *testing.T) {
 	})
 }
 
-func TestRenew_MaxHoldRunsOut_IsJudgedAnew(t *testing.T) {
+func TestRenew_MaxHoldRunsOut_IsJudgedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fill(1)

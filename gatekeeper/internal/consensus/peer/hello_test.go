@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestHello_WrittenAndRead_IsTheSame(t *testing.T) {
+func TestHello_RoundTrip(t *testing.T) {
 	said := hello{Cluster: "c", From: "a", To: "b", API: "x:1", Folder: "f", Level: "2", Clock: "1700000000000000000"}
 	var b bytes.Buffer
 	if err := writeHello(&b, said); err != nil {

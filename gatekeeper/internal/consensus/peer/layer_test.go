@@ -111,7 +111,7 @@ func talk(t *testing.T, from, to *host, toID string) {
 	}
 }
 
-func TestDial_BothSidesLearnOfEachOther(t *testing.T) {
+func TestDial_BothSidesMeetEachOther(t *testing.T) {
 	a, b := open(t, "a", nil), open(t, "b", nil)
 	talk(t, a, b, "b")
 	if got := b.metAs("a"); got != "a:7420 folder-a" {
@@ -125,7 +125,7 @@ func TestDial_BothSidesLearnOfEachOther(t *testing.T) {
 	}
 }
 
-func TestDial_OtherCluster_IsToldNothingAndWhereToLook(t *testing.T) {
+func TestDial_OtherCluster_RefusalHidesTheReasonAndPointsToTheLog(t *testing.T) {
 	a := open(t, "a", func(c *Config) { c.Cluster = "c2" })
 	b := open(t, "b", nil)
 	_, err := dial(a, "b", b)
@@ -150,7 +150,7 @@ func laterLives(c *Config) {
 	c.Succeeds = func(later, earlier string) bool { return later > earlier && later[0] == 'c' && earlier[0] == 'c' }
 }
 
-func TestAccept_ClaimOfALaterLife_OnlyAsks(t *testing.T) {
+func TestAccept_ClaimOfALaterLife_OnlyDials(t *testing.T) {
 	claimed := make(chan struct{}, 1)
 	b := open(t, "b", func(c *Config) {
 		laterLives(c)
@@ -172,7 +172,7 @@ func TestAccept_ClaimOfALaterLife_OnlyAsks(t *testing.T) {
 	<-b.rejected
 }
 
-func TestDial_MemberOfALaterLife_IsBelieved(t *testing.T) {
+func TestDial_MemberOfALaterIncarnation_IsBelieved(t *testing.T) {
 	said := make(chan string, 1)
 	a := open(t, "a", func(c *Config) {
 		laterLives(c)
@@ -191,7 +191,7 @@ func TestDial_MemberOfALaterLife_IsBelieved(t *testing.T) {
 	<-b.rejected
 }
 
-func TestAccept_ManyStrangers_AreNotRememberedOneByOne(t *testing.T) {
+func TestTell_ManyStrangers_MemoryIsBounded(t *testing.T) {
 	b := open(t, "b", nil)
 	for i := range 3 * maxTold {
 		b.tell(fmt.Sprint(i), "refused a peer")
@@ -255,7 +255,7 @@ func TestDial_MeetObjects_IsRefused(t *testing.T) {
 	}
 }
 
-func TestDial_WasRemoved_IsToldSo(t *testing.T) {
+func TestDial_RemovedMember_GetsErrRemoved(t *testing.T) {
 	a := open(t, "a", nil)
 	b := open(t, "b", func(c *Config) {
 		c.Meet = func(s Statement) error { return fmt.Errorf("%s: %w", s.ID, ErrRemoved) }
@@ -266,7 +266,7 @@ func TestDial_WasRemoved_IsToldSo(t *testing.T) {
 	}
 }
 
-func TestAccept_Garbage_HurtsNobody(t *testing.T) {
+func TestAccept_Garbage_IsRejected(t *testing.T) {
 	a := open(t, "a", nil)
 	b := open(t, "b", func(c *Config) { c.Timeout = 300 * time.Millisecond })
 	long := "gkpeer\x00\x01\x00\xff\xff" + strings.Repeat("x", 70000)
@@ -287,7 +287,7 @@ func TestAccept_Garbage_HurtsNobody(t *testing.T) {
 	talk(t, a, b, "b")
 }
 
-func TestAccept_MoreSilentConnectionsThanRoom_TheOldestGiveWay(t *testing.T) {
+func TestAccept_TooManySilentConnections_OldestAreClosed(t *testing.T) {
 	a := open(t, "a", nil)
 	b := open(t, "b", func(c *Config) { c.Timeout = time.Hour; c.MaxIntroductions = 8 })
 	for range 20 {
@@ -303,7 +303,7 @@ func TestAccept_MoreSilentConnectionsThanRoom_TheOldestGiveWay(t *testing.T) {
 	}
 }
 
-func TestClose_ClosesWhatItHandedOut(t *testing.T) {
+func TestClose_ClosesAcceptedConnections(t *testing.T) {
 	a, b := open(t, "a", nil), open(t, "b", nil)
 	client, err := dial(a, "b", b)
 	if err != nil {

@@ -31,7 +31,7 @@ func ask(h *host, to string, at *host, n Note) (Note, error) {
 	return h.Ask(context.Background(), at.addr, n)
 }
 
-func TestAsk_AMemberThatStarts_IsAnsweredByTheOther(t *testing.T) {
+func TestAsk_StartingMember_IsAnswered(t *testing.T) {
 	a, b := beginner(t, "a", ""), beginner(t, "b", "c1")
 	answer, err := ask(a, "b", b, Note{Set: "set", State: Empty})
 	if want := (Note{Cluster: "c1", From: "b", To: "a", Set: "set", State: Holds}); err != nil || answer != want {
@@ -89,7 +89,7 @@ func TestAsk_OtherTLS_SaysWhichFlagsToCompare(t *testing.T) {
 }
 
 // A member of a cluster reveals that it has one, but it names the cluster only to peers that know the id.
-func TestAsk_AMemberOfACluster_TellsAStrangerNotWhich(t *testing.T) {
+func TestAsk_MemberOfACluster_HidesItFromAStranger(t *testing.T) {
 	b := open(t, "b", nil)
 	a := beginner(t, "a", "")
 	if answer, err := ask(a, "b", b, Note{Set: "set", State: Empty}); err != nil || answer != (Note{From: "b", To: "a", State: Founded}) {
@@ -105,7 +105,7 @@ func TestAsk_AMemberOfACluster_TellsAStrangerNotWhich(t *testing.T) {
 }
 
 // Peers of the same cluster learn that this member has not started yet.
-func TestDial_AMemberThatStarts_RefusesEveryPeer(t *testing.T) {
+func TestDial_StartingMember_RefusesEveryPeer(t *testing.T) {
 	peerOf := open(t, "a", nil)
 	for holds, want := range map[string]string{"c1": "has not heard yet that its cluster was founded", "": "without a reason", "c2": "without a reason"} {
 		b := beginner(t, "b", holds)
@@ -120,7 +120,7 @@ func TestDial_AMemberThatStarts_RefusesEveryPeer(t *testing.T) {
 }
 
 // A server of a version that does not know notes closes the connection.
-func TestAsk_AServerThatDoesNotKnowNotes_IsNamedAsSuch(t *testing.T) {
+func TestAsk_ServerWithoutNotes_ErrorSaysSo(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestAsk_AServerThatDoesNotKnowNotes_IsNamedAsSuch(t *testing.T) {
 	<-old
 }
 
-func TestNote_WrittenAndRead_IsTheSame(t *testing.T) {
+func TestNote_RoundTrip(t *testing.T) {
 	said := Note{Cluster: "c", From: "a", To: "b", Set: "s", State: Founded}
 	var b bytes.Buffer
 	if err := writeNote(&b, statusAsk, said); err != nil {

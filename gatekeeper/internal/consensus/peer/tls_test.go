@@ -88,7 +88,7 @@ func TestTLS_SameAuthority_Talks(t *testing.T) {
 	talk(t, a, b, "b")
 }
 
-func TestTLS_IsMutualAndWhole(t *testing.T) {
+func TestTLS_BothSidesAreVerified(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	good := ca.issue(t, "127.0.0.1")
 	b := open(t, "b", withTLS(good))

@@ -267,7 +267,7 @@ func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 // Every sector of every header write, and each byte for a disk that does not write sectors atomically. On such a disk,
 // a header that was being written cannot be distinguished from one that has rotted, and a server that used the older
 // header could forget a vote.
-func TestOpen_TornHeader_IsTheOlderOneBySectorsAndNeverBelievedWithin(t *testing.T) {
+func TestOpen_TornHeader_OlderHeaderOnlyBetweenSectors(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	b, err := openAt(dir)

@@ -293,7 +293,7 @@ func (r *reader) ReadAt(p []byte, at int64) (int, error) {
 }
 
 // A page that claims to be half of a gigabyte file must be refused before it fills the machine's memory.
-func TestWalk_PageThatSaysItIsLong_IsNotRead(t *testing.T) {
+func TestWalk_PageThatClaimsToBeLong_IsNotRead(t *testing.T) {
 	whole := mustRead(t, filepath.Join(filled(t, 300), RaftFile))
 	size, refused := os.Getpagesize(), 0
 	for at := 2 * size; at < len(whole); at += size {

@@ -26,7 +26,7 @@ func disk(t *testing.T) (set func(words string)) {
 	}
 }
 
-func TestDisturbed_Delay_TakesThatLonger(t *testing.T) {
+func TestDisturbed_Delay_TakesLonger(t *testing.T) {
 	set := disk(t)
 	synctest.Test(t, func(t *testing.T) {
 		for words, want := range map[string]time.Duration{"": 0, "delay 300ms\n": 300 * time.Millisecond} {

@@ -63,7 +63,7 @@ func install(t *testing.T, snapshots raft.SnapshotStore, index, term uint64) {
 }
 
 // If a long snapshot were synced only at its end, it would delay the syncs of the log.
-func TestSnapshots_LongOne_IsSyncedWhileItIsWritten(t *testing.T) {
+func TestSnapshots_LongSnapshot_IsSyncedWhileItIsWritten(t *testing.T) {
 	var synced int
 	g := NewGuard(GuardConfig{Timeout: time.Minute, Observe: func(op string, _ time.Duration) {
 		if op == "sync snapshot" {

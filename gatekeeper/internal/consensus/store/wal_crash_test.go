@@ -156,7 +156,7 @@ func goesOn(t *testing.T, random *rand.Rand, what, dir string, now model) {
 
 // If a process was killed between a write and its sync, the entries can be read but are not on disk. A server that
 // relies on them acknowledges them.
-func TestOpenWAL_KilledBeforeTheSync_IsOnDiskBeforeItIsBelieved(t *testing.T) {
+func TestOpenWAL_KilledBeforeTheSync_IsSyncedByOpen(t *testing.T) {
 	f := wholeWAL(t, 30)
 	name := filepath.Base(f.whole.segments()[0])
 	cfg, done := tested(), make(map[string]bool)
@@ -252,7 +252,7 @@ func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
 }
 
 // A failed call returns the cause, even if the next segment could not be created, which happens outside the calls.
-func TestWAL_DiskFails_CallsFailAndSayWhy(t *testing.T) {
+func TestWAL_DiskFails_CallsReturnTheCause(t *testing.T) {
 	full := errors.New("no space left")
 	var fails error
 	cfg := tested()
@@ -280,7 +280,7 @@ func TestWAL_DiskFails_CallsFailAndSayWhy(t *testing.T) {
 	}
 }
 
-func TestWAL_NextSegmentCannotBeMade_NextCallFailsAndSaysWhy(t *testing.T) {
+func TestWAL_NextSegmentFails_NextCallReturnsTheCause(t *testing.T) {
 	full := errors.New("no space left")
 	cfg := tested()
 	made := 0

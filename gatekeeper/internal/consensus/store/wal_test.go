@@ -250,7 +250,7 @@ func TestWAL_Close_LeavesNoGoroutine(t *testing.T) {
 
 // A member that gets an older snapshot late must not lose what it has acknowledged since. So the store does not declare
 // itself monotonic, and Snapshots deletes what must be deleted.
-func TestWAL_IsNotSaidToBeMonotonic(t *testing.T) {
+func TestWAL_IsNotMonotonic(t *testing.T) {
 	f := openFiles(t, KindWAL, t.TempDir())
 	defer closeFiles(t, f)
 	if m, ok := f.Log.(raft.MonotonicLogStore); !ok || m.IsMonotonic() {
@@ -281,7 +281,7 @@ func TestOpen_AnotherKind_IsRefused(t *testing.T) {
 	})
 }
 
-func TestOpen_NewFolderOfNoKind_IsBolt(t *testing.T) {
+func TestOpen_NewFolderWithoutKind_IsBolt(t *testing.T) {
 	f := openFiles(t, "", t.TempDir())
 	defer closeFiles(t, f)
 	if f.Kind != KindBolt {

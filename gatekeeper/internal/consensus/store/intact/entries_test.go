@@ -40,7 +40,7 @@ func newEntries(t *testing.T, logs ...*raft.Log) (*Entries, inner) {
 	return e, below
 }
 
-func TestEntries_GiveBackWhatWasStored(t *testing.T) {
+func TestEntries_StoredEntries_AreReadBack(t *testing.T) {
 	logs := []*raft.Log{
 		{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: []byte("members"), AppendedAt: time.Unix(7, 9).UTC()},
 		{Index: 2, Term: 3, Type: raft.LogNoop},

@@ -57,7 +57,7 @@ func (s *slow) DeleteRange(min, max uint64) error {
 	return s.InmemStore.DeleteRange(min, max)
 }
 
-func TestAcknowledged_MarkIsTheLastEntryAndNeverAsksForWhatIsDeleted(t *testing.T) {
+func TestAcknowledged_Mark_NeverRequiresDeletedEntries(t *testing.T) {
 	dir := t.TempDir()
 	below := &slow{InmemStore: raft.NewInmemStore(), t: t, dir: dir}
 	a := newAcknowledged(t, dir, below)
@@ -105,7 +105,7 @@ func TestAcknowledged_GapOrHole_IsRefused(t *testing.T) {
 	}
 }
 
-func TestMark_Check_FindsWhatIsMissing(t *testing.T) {
+func TestMark_Check_FindsMissingEntries(t *testing.T) {
 	dir := t.TempDir()
 	below := raft.NewInmemStore()
 	a := newAcknowledged(t, dir, below)

@@ -9,8 +9,8 @@
 // the next one. So this package adds the following:
 //
 //   - Each entry has a checksum, from package intact.
-//   - raft-wal's state is a value of the stable store, so it has a checksum, and there is no separate file that could be
-//     damaged.
+//   - raft-wal's state is a value of the stable store. So it has a checksum, and there is no separate file that could
+//     be damaged.
 //   - All segments are read before raft-wal is opened. A crash can leave remains of only one batch, after the last
 //     complete one, because each batch is on disk before the next is written. These remains are removed, and a segment
 //     that was sealed just before the crash is followed by a new one. Everything else is ErrDamaged.

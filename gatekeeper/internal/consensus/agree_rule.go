@@ -45,7 +45,7 @@ func decide(self, first string, own standing, heard map[string]standing, others 
 		other, answered := heard[id]
 		switch {
 		case !answered:
-		case other.state == peer.Founded && (own.state != peer.Holds || own.id != other.id || self == first): // the first member founds first
+		case other.state == peer.Founded && (own.state != peer.Holds || own.id != other.id || self == first): // no member founds before the first
 			return own, nil, founds(self, id, own, other, others)
 		case other.state == peer.Founded:
 			founded = true

@@ -52,7 +52,7 @@ func (l *startLog) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-func (l *startLog) says(text string) bool {
+func (l *startLog) contains(text string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Contains(l.text.String(), text)
@@ -179,7 +179,7 @@ func TestAgree_InEveryOrderOfStart_AllGetOneID(t *testing.T) {
 		for n, i := range order {
 			set[i].start()
 			for _, j := range order[:n] { // members that started earlier have either missed it or heard from it
-				until(t, "a waiting member logs that it cannot start yet", func() bool { return n == 2 || set[j].log.says("cannot start yet") })
+				until(t, "a waiting member logs that it cannot start yet", func() bool { return n == 2 || set[j].log.contains("cannot start yet") })
 			}
 			if n < 2 {
 				for _, j := range order[:n+1] {
@@ -370,7 +370,7 @@ func TestAgree_FirstMemberWipedBeforeTheFounding_NamesTheFoldersToEmpty(t *testi
 		s.start()
 	}
 	until(t, "both log what to do", func() bool {
-		return set[0].log.says("stop gk2, empty its data folder") && set[1].log.says("stop gk2, empty its data folder")
+		return set[0].log.contains("stop gk2, empty its data folder") && set[1].log.contains("stop gk2, empty its data folder")
 	})
 	set[1].wipe()
 	set[1].start()
@@ -407,7 +407,7 @@ func TestAgree_AnotherMemberHasData_RefusesToStart(t *testing.T) {
 			set[i].start()
 		}
 		for _, i := range lost {
-			until(t, "the member logs that it is waiting", func() bool { return set[i].log.says("cannot start yet") })
+			until(t, "the member logs that it is waiting", func() bool { return set[i].log.contains("cannot start yet") })
 			set[i].stop()
 			if !errors.Is(set[i].err, ErrNotAgreed) || !errors.Is(set[i].err, context.Canceled) {
 				t.Errorf("%s of the lost %v, alone: got error %v, want ErrNotAgreed", set[i].ID, lost, set[i].err)
@@ -443,7 +443,7 @@ func TestAgree_DifferentSets_DoNotStartTogether(t *testing.T) {
 		for i, s := range set[:2] {
 			other := set[1-i].ID
 			until(t, name+": the other member is refused", func() bool {
-				return s.log.says(other + " was started with other members or another cluster name than " + s.ID)
+				return s.log.contains(other + " was started with other members or another cluster name than " + s.ID)
 			})
 		}
 		for _, s := range set {
@@ -478,7 +478,7 @@ func TestAgree_TwoClustersOfEqualNames_NeverMix(t *testing.T) {
 func TestAgree_StrangersAtThePort_ChangeNothing(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[0].start()
-	until(t, "the member logs that it is waiting", func() bool { return set[0].log.says("cannot start yet") })
+	until(t, "the member logs that it is waiting", func() bool { return set[0].log.contains("cannot start yet") })
 	note := func(fields ...string) []byte {
 		var body []byte
 		for _, f := range fields {

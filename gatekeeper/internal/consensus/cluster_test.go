@@ -91,8 +91,8 @@ func bootSet(t *testing.T, ids ...string) []*server {
 	return servers
 }
 
-// stand makes the server start an election immediately, as the target of a transfer does.
-func (s *server) stand() {
+// campaign makes the server start an election immediately, as the target of a transfer does.
+func (s *server) campaign() {
 	ask := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}
 	select {
 	case s.transport.incoming.to <- raft.RPC{Command: ask, RespChan: make(chan raft.RPCResponse, 1)}:
@@ -115,7 +115,7 @@ func promoted(servers []*server) *server {
 func leading(t *testing.T, servers []*server) *server {
 	t.Helper()
 	if !slices.ContainsFunc(servers, func(s *server) bool { return s.raft.State() != raft.Follower }) {
-		servers[0].stand()
+		servers[0].campaign()
 	}
 	return elected(t, servers)
 }
@@ -124,7 +124,7 @@ func leading(t *testing.T, servers []*server) *server {
 func elected(t *testing.T, servers []*server) *server {
 	t.Helper()
 	var leader *server
-	until(t, "a leader", func() bool {
+	until(t, "a leader is promoted", func() bool {
 		leader = promoted(servers)
 		return leader != nil
 	})
@@ -287,7 +287,7 @@ func TestCluster_RestartedMember_KeepsItsState(t *testing.T) {
 	if !s.machine.State().Retired("one") || s.Term() <= term {
 		t.Errorf("term after the restart = %d, before it %d, or an entry was lost", s.Term(), term)
 	}
-	until(t, "its address is corrected", func() bool {
+	until(t, "the address of the member is corrected", func() bool {
 		members, err := s.Members()
 		return err == nil && len(members) == 1 && members[0].PeerAddress == s.PeerAddress()
 	})

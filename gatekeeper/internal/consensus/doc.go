@@ -10,12 +10,12 @@
 //
 // An epoch is one leadership: a term in which this server leads. Raft's leadership channel keeps only its newest value,
 // so a leadership that was lost and regained can look like none at all or like two in a row. The watcher therefore
-// compares terms. A leader's term never changes while it leads, so an unchanged term means an unbroken leadership. When
-// the watcher sees a new epoch, it issues a barrier to make sure that everything committed before has been applied
-// here. It then checks the state and the term again, publishes the epoch and calls Leading.Promote. When the epoch
-// ends, everything that depends on it ends immediately, without waiting for Raft's futures, some of which never
-// complete. One goroutine calls Promote and Demote in order, so the next epoch waits for the previous one's Demote.
-// Nothing is appended or confirmed in the meantime.
+// compares terms. A leader's term never changes while it leads, so an unchanged term means an unbroken leadership. Once
+// the watcher has seen a new epoch, a barrier makes sure that everything committed before has been applied here. Then
+// the state and the term are checked again, the epoch is published, and Leading.Promote is called. When the epoch ends,
+// everything that depends on it ends immediately, without waiting for Raft's futures, some of which never complete. One
+// goroutine calls Promote and Demote in order, so the next epoch waits for the previous one's Demote. Nothing is
+// appended or confirmed in the meantime.
 //
 // # Confirm
 //

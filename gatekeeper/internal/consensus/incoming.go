@@ -122,8 +122,8 @@ func (i *incoming) idle() bool {
 	}
 }
 
-// has answers that this member already has the contents of the snapshot. It first reads all of it, because the sender
-// sends all of it.
+// has answers that this member already has the contents of the snapshot. It first reads the whole snapshot, because the
+// sender sends all of it before it reads the response.
 func has(rpc raft.RPC) {
 	_, err := io.Copy(io.Discard, rpc.Reader)
 	snapshot := rpc.Command.(*raft.InstallSnapshotRequest) //nolint:forcetypeassert // late checked the type

@@ -33,8 +33,8 @@ func bootRetiring(t *testing.T, ids ...string) []*server {
 	return servers
 }
 
-// leaves waits for the fault with which a server stops.
-func leaves(t *testing.T, s *server) error {
+// stopped waits for the fault with which a server stops.
+func stopped(t *testing.T, s *server) error {
 	t.Helper()
 	select {
 	case err := <-s.Fatal():
@@ -56,7 +56,7 @@ func TestRemoveMember_Running_StopsAndIsRetired(t *testing.T) {
 	if !leader.machine.State().Retired(gone.ID()) {
 		t.Error("the id of the removed member is not retired")
 	}
-	if err := leaves(t, gone); !errors.Is(err, ErrRemoved) {
+	if err := stopped(t, gone); !errors.Is(err, ErrRemoved) {
 		t.Errorf("the member stops with %v, want ErrRemoved", err)
 	}
 	select {
@@ -80,7 +80,7 @@ func TestRemoveMember_Away_StopsWhenItIsBack(t *testing.T) {
 	node := new(*Node)
 	again := boot(t, FolderConfig{Dir: gone.dir, MemberID: gone.ID(), ClusterName: "test", Members: gone.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
 	*node = again.Node
-	if err := leaves(t, again); !errors.Is(err, ErrRemoved) {
+	if err := stopped(t, again); !errors.Is(err, ErrRemoved) {
 		t.Errorf("the member stops with %v, want ErrRemoved", err)
 	}
 }
@@ -99,7 +99,7 @@ func TestRemoveMember_AlreadyRetired_IsRemovedByARepeat(t *testing.T) {
 	if _, err := leader.RemoveMember(t.Context(), half.ID(), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := leaves(t, half); !errors.Is(err, ErrRemoved) {
+	if err := stopped(t, half); !errors.Is(err, ErrRemoved) {
 		t.Errorf("the member stops with %v, want ErrRemoved", err)
 	}
 }
@@ -221,7 +221,7 @@ func removeWithOneDead(t *testing.T) (uncommitted bool) {
 	node := new(*Node)
 	again := boot(t, FolderConfig{Dir: dead.dir, MemberID: dead.ID(), ClusterName: "test", Members: dead.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
 	*node = again.Node
-	if err := leaves(t, named); !errors.Is(err, ErrRemoved) { // the third member is back, so the removal is committed
+	if err := stopped(t, named); !errors.Is(err, ErrRemoved) { // the third member is back, so the removal is committed
 		t.Errorf("the member stops with %v, want ErrRemoved", err)
 	}
 	return true

@@ -173,7 +173,7 @@ func TestVote_TwoMembersWithOneAddress_OneVotePerTerm(t *testing.T) {
 			t.Error("a candidate without an id got a vote")
 		}
 		// A member's vote for itself must not count for another member with its address.
-		stand(t, voter)
+		campaign(t, voter)
 		until(t, "the voter becomes a candidate", func() bool { return voter.raft.State() != raft.Follower })
 		term = voter.raft.CurrentTerm()
 		if ask(candidate.id, string(voter.address), lastTerm, last+100) {
@@ -182,8 +182,8 @@ func TestVote_TwoMembersWithOneAddress_OneVotePerTerm(t *testing.T) {
 	})
 }
 
-// stand makes a member start an election immediately, as the target of a transfer does.
-func stand(t *testing.T, m *member) {
+// campaign makes a member start an election immediately, as the target of a transfer does.
+func campaign(t *testing.T, m *member) {
 	t.Helper()
 	ask := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}
 	m.transport.incoming.to <- raft.RPC{Command: ask, RespChan: make(chan raft.RPCResponse, 1)}

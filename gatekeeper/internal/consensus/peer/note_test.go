@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
-// beginner returns a layer of a member that has no cluster yet and holds the given id, or none.
-func beginner(t *testing.T, id, holds string) *host {
+// startingMember returns a layer of a member that has no cluster yet and holds the given id, or none.
+func startingMember(t *testing.T, id, holds string) *host {
 	return open(t, id, func(c *Config) {
 		c.Cluster = ""
 		c.Held = func() string { return holds }
@@ -32,7 +32,7 @@ func ask(h *host, to string, at *host, n Note) (Note, error) {
 }
 
 func TestAsk_StartingMember_IsAnswered(t *testing.T) {
-	a, b := beginner(t, "a", ""), beginner(t, "b", "c1")
+	a, b := startingMember(t, "a", ""), startingMember(t, "b", "c1")
 	answer, err := ask(a, "b", b, Note{Set: "set", State: Empty})
 	if want := (Note{Cluster: "c1", From: "b", To: "a", Set: "set", State: Holds}); err != nil || answer != want {
 		t.Errorf("Ask() = %+v, %v, want the state of b", answer, err)
@@ -46,7 +46,7 @@ func TestAsk_StartingMember_IsAnswered(t *testing.T) {
 	} {
 		from := a
 		if name == "itself" {
-			from = beginner(t, "b", "")
+			from = startingMember(t, "b", "")
 		}
 		if _, err := ask(from, test.to, b, Note{Set: test.set}); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), `\"`, `"`), test.want) {
 			t.Errorf("%s: Ask() = %v", name, err)
@@ -91,7 +91,7 @@ func TestAsk_OtherTLS_SaysWhichFlagsToCompare(t *testing.T) {
 // A member of a cluster reveals that it has one, but it names the cluster only to peers that know the id.
 func TestAsk_MemberOfACluster_HidesItFromAStranger(t *testing.T) {
 	b := open(t, "b", nil)
-	a := beginner(t, "a", "")
+	a := startingMember(t, "a", "")
 	if answer, err := ask(a, "b", b, Note{Set: "set", State: Empty}); err != nil || answer != (Note{From: "b", To: "a", State: Founded}) {
 		t.Errorf("a stranger gets the answer %+v, %v", answer, err)
 	}
@@ -108,13 +108,13 @@ func TestAsk_MemberOfACluster_HidesItFromAStranger(t *testing.T) {
 func TestDial_StartingMember_RefusesEveryPeer(t *testing.T) {
 	peerOf := open(t, "a", nil)
 	for holds, want := range map[string]string{"c1": "has not heard yet that its cluster was founded", "": "without a reason", "c2": "without a reason"} {
-		b := beginner(t, "b", holds)
+		b := startingMember(t, "b", holds)
 		if _, err := dial(peerOf, "b", b); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("holding %q: dial = %v", holds, err)
 		}
 	}
 	nobody := open(t, "n", func(c *Config) { c.Cluster = "" })
-	if _, err := dial(nobody, "b", beginner(t, "b", "")); err == nil {
+	if _, err := dial(nobody, "b", startingMember(t, "b", "")); err == nil {
 		t.Error("two members without a cluster accepted each other as peers")
 	}
 }
@@ -134,7 +134,7 @@ func TestAsk_ServerWithoutNotes_ErrorSaysSo(t *testing.T) {
 			c.Close()
 		}
 	}()
-	a := beginner(t, "a", "")
+	a := startingMember(t, "a", "")
 	if _, err := a.Ask(t.Context(), listener.Addr().String(), Note{From: "a", To: "b"}); err == nil || !strings.Contains(err.Error(), "of a version that does not answer") {
 		t.Errorf("Ask = %v", err)
 	}

@@ -121,7 +121,7 @@ func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 				if asAfter != nil {
 					was = before
 				}
-				goesOn(t, random, what, dir, was.clone())
+				checkContinues(t, random, what, dir, was.clone())
 			}
 		}
 		rotated = max(rotated, len(images[len(images)-1].segments()))
@@ -131,8 +131,8 @@ func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	}
 }
 
-// goesOn performs some more writes in a directory, and checks that they are there.
-func goesOn(t *testing.T, random *rand.Rand, what, dir string, now model) {
+// checkContinues performs some more writes in a directory, and checks that they are there.
+func checkContinues(t *testing.T, random *rand.Rand, what, dir string, now model) {
 	t.Helper()
 	for range 2 {
 		o, err := openLog(dir, "", tested())
@@ -238,7 +238,7 @@ func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		}
 		tornBefore++
 		if random.IntN(3) == 0 {
-			goesOn(t, random, what, folder, before.clone())
+			checkContinues(t, random, what, folder, before.clone())
 		}
 		// With the mark from after the write, the same directory is not the result of a torn write.
 		left[mark] = after[mark]

@@ -24,7 +24,7 @@ type truth struct {
 	ended   map[uint64]ending
 	changed map[change]bool
 	rules   map[string]*fsm.StoredDefinition
-	last    uint64            // token
+	last    uint64            // the last token
 	terms   map[uint64]uint64 // by revision, the terms of the entries that made a change
 }
 

@@ -28,7 +28,7 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	p.fill("journal_total", "5000")
 	p.keys(kb.Enter)
 	p.shows("5,000")
-	p.shows("entries of the journal beyond the new bound are lost")
+	p.shows("Entries of the journal beyond the new bound are lost")
 	set := &gatekeeperv1.SetSettingsRequest{Settings: &gatekeeperv1.Settings{RequestsKept: proto.Uint32(77)}}
 	if _, err := api.SetSettings(t.Context(), set); err != nil {
 		t.Fatal(err)

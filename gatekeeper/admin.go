@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
 )
 
-// secured is how a port for HTTP is served: beyond loopback by the TLS of the API, if that authenticates clients.
+// secured wraps the listener of an HTTP port. Beyond loopback it uses the API's TLS, if that authenticates clients.
 func (s *Server) secured(l net.Listener) (net.Listener, error) {
 	if l == nil || loopback(l.Addr()) || s.cfg.apiTrouble() != "" {
 		return l, nil
@@ -23,8 +23,8 @@ func (s *Server) secured(l net.Listener) (net.Listener, error) {
 	return tls.NewListener(l, cfg), nil
 }
 
-// adminServer serves the admin port, beyond loopback to those who may see its pages. Nobody may hold a connection for
-// ever; a profile extends the time for its own answer.
+// adminServer returns the server of the admin port. Beyond loopback, it serves only callers that may see its pages. The
+// timeouts keep any client from holding a connection open indefinitely; a profile extends the deadline of its response.
 func (s *Server) adminServer(measures *metrics.Metrics) *http.Server {
 	pages := metrics.Handler(measures, s.Err, s.member().Ready)
 	if !loopback(s.listeners.Admin.Addr()) {

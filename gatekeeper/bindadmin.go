@@ -18,14 +18,14 @@ import (
 
 // BindAdminConfig names a new administrator of a cluster.
 type BindAdminConfig struct {
-	// DataDir is the data folder of a member that does not run.
+	// DataDir is the data directory of a stopped member.
 	DataDir string
 	// Subject is cert:NAME, a name in a client certificate, a SPIFFE id, or oidc:CLAIM=VALUE.
 	Subject string
-	// Binding gets the subject and the role admin, unless another binding has the subject: then that one gets the role.
-	// Default "admin".
+	// Binding is the name of the binding that gets the subject and the role admin. If another binding already has the
+	// subject, that binding gets the role instead. Default "admin".
 	Binding string
-	// Author and Reason are journaled.
+	// Author and Reason are written to the journal.
 	Author, Reason string
 }
 
@@ -33,17 +33,18 @@ func (cfg *BindAdminConfig) request() *gatekeeperv1.BindAdministratorRequest {
 	return &gatekeeperv1.BindAdministratorRequest{Subject: cfg.Subject, Binding: cfg.Binding, Author: cfg.Author, Reason: cfg.Reason}
 }
 
-// BindAdmin leaves a request in a member's data folder that makes a subject an administrator of the cluster: the way
-// back in when nobody has a credential of one. It needs no credential, because the owner of the folder has everything
-// that the member has. The member has the cluster carry it out at its next start, if that is within a day, through the
-// log as every change, and the journal names the member. id is that member's.
+// BindAdmin leaves a request in a member's data directory that makes a subject an administrator of the cluster. Use it
+// to regain access when nobody has an administrator's credential. It needs no credential, because the owner of the
+// directory already has everything that the member has. The member carries out the request at its next start, if that
+// is within 24 hours. The change goes through the log like any other, and the journal names the member. BindAdmin
+// returns the id of that member.
 //
-// Errors: a *ConfigError, ErrDataDirLocked for a folder whose server runs, ErrForeignDataDir for a folder that is not a
-// server's, ErrSucceeded, and ErrDataDir.
+// Errors: a *ConfigError, ErrDataDirLocked if the directory's server is running, ErrForeignDataDir if the directory is
+// not a server's, ErrSucceeded, and ErrDataDir.
 func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 	setDefault(&cfg.Binding, api.DefaultAdminBinding)
 	if cfg.DataDir == "" {
-		return "", &ConfigError{"DataDir", "", "must be given: the data folder of a member that does not run"}
+		return "", &ConfigError{"DataDir", "", "must be given: the data directory of a stopped member"}
 	}
 	if err := api.CheckAdministrator(cfg.request()); err != nil {
 		e, _ := errors.AsType[*semaphore.FieldError](err)
@@ -67,27 +68,27 @@ func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 	}
 }
 
-// The wait between attempts to carry out what BindAdmin has left doubles between two of these, and one attempt takes at
-// most the third.
+// The wait between attempts to carry out a request of BindAdmin doubles from bindAdminMinWait to bindAdminMaxWait. One
+// attempt takes at most bindAdminAttempt.
 const (
 	bindAdminMinWait = 100 * time.Millisecond
 	bindAdminMaxWait = 5 * time.Second
 	bindAdminAttempt = 10 * time.Second
-	// maxAdminRequestAge is how old a request may be. An older one was forgotten: the person who left it may have gone
-	// since.
+	// maxAdminRequestAge limits the age of a request. An older request was probably forgotten, and its author may have
+	// left since.
 	maxAdminRequestAge = 24 * time.Hour
 )
 
-// bindAdmin has the cluster carry out what BindAdmin has left in the folder, if anything.
+// bindAdmin carries out the request that BindAdmin left in the data directory, if there is one.
 func (s *Server) bindAdmin(folder *consensus.Folder) {
 	left, err := folder.AdminRequest()
 	file := filepath.Join(s.cfg.DataDir, consensus.AdminFileName)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		s.log.Error("this server may not read the administrator that the data folder asks for: change the owner of the file, and start the server again",
+		s.log.Error("no permission to read the administrator request in the data directory: change the owner of the file, and restart the server",
 			slog.String("file", file), slog.Any("error", err))
 	case err != nil:
-		s.log.Error("the administrator that the data folder asks for cannot be read: run gatekeeperd bind-admin again",
+		s.log.Error("cannot read the administrator request in the data directory: run gatekeeperd bind-admin again",
 			slog.String("file", file), slog.Any("error", err))
 	}
 	if left == nil {
@@ -95,11 +96,11 @@ func (s *Server) bindAdmin(folder *consensus.Folder) {
 	}
 	log := s.log.With(slog.String("subject", left.Subject), slog.String("author", left.Author))
 	if !s.cfg.authenticates() {
-		log.Warn("the data folder asks for an administrator; it is left there, because this server authenticates nobody")
+		log.Warn("the data directory has an administrator request; ignoring it, because this server does not authenticate callers")
 		return
 	}
 	if age := time.Since(left.At); age.Abs() > maxAdminRequestAge {
-		log.Error("the data folder asks for an administrator, and the request is not of the last 24 hours: run gatekeeperd bind-admin again, or remove the file",
+		log.Error("the administrator request in the data directory is not from the last 24 hours: run gatekeeperd bind-admin again, or remove the file",
 			slog.Time("at", left.At), slog.String("file", file))
 		return
 	}
@@ -116,27 +117,27 @@ func (s *Server) bindAdmin(folder *consensus.Folder) {
 			err = folder.DropAdminRequest()
 		}
 		if err != nil && ctx.Err() == nil {
-			log.Error("what the data folder asks for was not carried out, or is still in it: run gatekeeperd bind-admin again, or remove the file",
+			log.Error("the administrator request in the data directory was not carried out, or could not be removed: run gatekeeperd bind-admin again, or remove the file",
 				slog.String("file", file), slog.Any("error", err))
 		}
 	})
 }
 
-// carryOut makes attempts until the cluster has bound the administrator, refuses for good, or ctx ends.
+// carryOut retries until the cluster has bound the administrator, refuses permanently, or ctx ends.
 func (s *Server) carryOut(ctx context.Context, log *slog.Logger, m *gatekeeperv1.BindAdministratorRequest) error {
 	for wait := bindAdminMinWait; ; wait = min(2*wait, bindAdminMaxWait) {
 		attempt, cancel := context.WithTimeout(ctx, bindAdminAttempt)
 		err := s.api.BindAdministrator(attempt, m)
 		cancel()
 		if err == nil {
-			log.Warn("the cluster has a new administrator, for the owner of this data folder")
+			log.Warn("the cluster has a new administrator, requested by the owner of this data directory")
 			return nil
 		}
 		if _, refused := errors.AsType[*api.RefusedError](err); refused || ctx.Err() != nil {
 			return err
 		}
 		if wait > time.Second {
-			log.Warn("the administrator that the data folder asks for cannot be bound yet", slog.Any("error", err))
+			log.Warn("cannot carry out the administrator request in the data directory yet", slog.Any("error", err))
 		}
 		select {
 		case <-time.After(wait):

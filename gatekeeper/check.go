@@ -8,9 +8,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// Check is Validate, and reads the files that the configuration names: a server with it would start as far as can be
-// known without its data folder, its ports and other servers. It opens no port and writes only to Logger. Open does it
-// too.
+// Check calls Validate and also reads the files that the configuration names. It returns nil if a server with this
+// configuration would start, as far as can be determined without its data directory, its ports and other servers. It
+// opens no port and writes only to Logger. Open runs the same checks.
 func (c Config) Check() error {
 	c = c.withDefaults()
 	if err := c.Validate(); err != nil {
@@ -19,7 +19,7 @@ func (c Config) Check() error {
 	if err := c.checkFiles(); err != nil {
 		return err
 	}
-	if c.OIDC.KeysFile != "" { // else the keys are fetched
+	if c.OIDC.KeysFile != "" { // otherwise the keys are fetched over the network
 		jwts, err := c.openOIDC(c.Logger)
 		if err != nil {
 			return err
@@ -31,7 +31,7 @@ func (c Config) Check() error {
 	return c.refuseStrangers(c.resolve(), c.Logger)
 }
 
-// openOIDC opens what verifies JWTs; nil: none are taken. The error is a *ConfigError.
+// openOIDC opens the verifier of JWTs. It returns nil if this server does not accept JWTs. The error is a *ConfigError.
 func (c *Config) openOIDC(log *slog.Logger) (*oidc.Verifier, error) {
 	o := &c.OIDC
 	if o.isZero() || !c.authenticates() {

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// transferTimeout bounds the hand-over of leadership while closing: the others find a new leader without it, only
-// later.
+// transferTimeout bounds the leadership transfer at Close. Without the transfer, the other members still elect a
+// leader, only later.
 const transferTimeout = 3 * time.Second
 
-// releaseTimeout is what closing may take after the drain has used up all the time: a log that is closed properly opens
-// sooner.
+// releaseTimeout is how long Close may still take after draining has used up all of the time. A log that is closed
+// properly opens faster.
 const releaseTimeout = 5 * time.Second
 
-// Close ends the server: health says NOT_SERVING and streams are ended, so that clients go elsewhere; leadership is
-// handed to another voter; calls under way are answered; then everything is closed. When ctx ends, what is left is cut
-// off and the error says so; the server has ended in any case. Only a store call that hangs keeps DataDir locked until
-// it returns. Closing again returns what the first call returned.
+// Close stops the server. It reports NOT_SERVING to health checks and ends streams so that clients move to other
+// servers, transfers leadership to another voter, waits for calls in progress, and then closes everything. When ctx
+// ends, Close cuts off the remaining calls and returns an error that says so; the server has stopped in any case. Only
+// a hanging store call keeps DataDir locked until that call returns. Later calls return the result of the first.
 func (s *Server) Close(ctx context.Context) error {
 	s.closing.Do(func() {
 		s.closeErr = s.drain(ctx)
@@ -30,7 +30,7 @@ func (s *Server) Close(ctx context.Context) error {
 	return s.closeErr
 }
 
-// drain sends clients away and lets calls under way end, or cuts them off when ctx ends.
+// drain sends clients away and waits for calls in progress. It cuts them off when ctx ends.
 func (s *Server) drain(ctx context.Context) error {
 	s.api.Drain()
 	s.transfer(ctx)
@@ -46,19 +46,19 @@ func (s *Server) drain(ctx context.Context) error {
 	case <-ctx.Done():
 		s.grpc.Stop()
 		<-graceful
-		return errors.Join(errors.New("calls under way were cut off"), context.Cause(ctx))
+		return errors.Join(errors.New("calls in progress were cut off"), context.Cause(ctx))
 	}
 }
 
-// transfer hands leadership over when this server leads others. After a fault it does not: who knows what it would hand
-// over.
+// transfer hands leadership to another voter, if there is one. It does nothing after a fault, when this server's state
+// can no longer be trusted.
 func (s *Server) transfer(ctx context.Context) {
 	if s.Err() != nil || s.node.Leader().ID != s.cfg.ID {
 		return
 	}
 	members, err := s.node.Members()
 	if err != nil {
-		return // closing anyway, and the others find a leader by themselves
+		return // closing anyway, and the other members will elect a leader
 	}
 	voters := 0
 	for _, m := range members {
@@ -72,11 +72,11 @@ func (s *Server) transfer(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, transferTimeout)
 	defer cancel()
 	if err := s.node.Transfer(ctx, ""); err != nil {
-		s.log.Warn("leadership was not handed over: the others will find a leader by themselves", slog.Any("error", err))
+		s.log.Warn("could not transfer leadership: the other members will elect a leader", slog.Any("error", err))
 	}
 }
 
-// release closes everything that was opened, the last first. It takes at most releaseTimeout more when ctx has ended.
+// release closes everything that was opened, in reverse order. If ctx has ended, it takes at most releaseTimeout more.
 func (s *Server) release(ctx context.Context) error {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
@@ -90,7 +90,7 @@ func (s *Server) release(ctx context.Context) error {
 		errs = append(errs, s.admin.Close())
 	}
 	if s.grpc != nil {
-		s.grpc.Stop() // nothing, after a graceful stop
+		s.grpc.Stop() // a no-op after a graceful stop
 	}
 	s.running.Wait()
 	for _, closeOne := range slices.Backward(s.opened) {

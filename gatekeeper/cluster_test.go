@@ -220,7 +220,7 @@ func TestCluster_RestartedWithOtherMembers_WarnsAndKeepsItsOwn(t *testing.T) {
 	cfg.Members = []Member{{"gk1", address}, {"gk2", "127.0.0.1:1"}}
 	s = open(t, cfg)
 	ready(t, s) // alone, as it was
-	if !strings.Contains(log.String(), "the cluster has other members than Members says") {
+	if !strings.Contains(log.String(), "the cluster's members differ from Members") {
 		t.Error("no warning")
 	}
 }

@@ -24,171 +24,179 @@ const (
 	DefaultAdminAddress = "127.0.0.1:7423"
 	DefaultMaxCalls     = admission.DefaultWorking
 	DefaultAdmin        = access.CertSubject + "admin"
-	// AuditOff is the AuditLog of a server that keeps none.
+	// AuditOff disables the audit log when Config.AuditLog is set to it.
 	AuditOff = "off"
 )
 
-// Config is what a server is to be. Only DataDir is required: with nothing else it is a single server on loopback.
+// Config configures a server. Only DataDir is required: with nothing else set, the server is a single one on loopback.
 type Config struct {
-	// ID names this member of its cluster: 1 to 64 of the characters A-Z a-z 0-9 . _ -. Once used in a cluster it is
-	// never taken by another member. Default DefaultID for a single server; several servers each need their own.
+	// ID names this member of its cluster: 1 to 64 of the characters A-Z a-z 0-9 . _ -. An id that was once used in a
+	// cluster can never be used by another member. Default: DefaultID for a single server. It is required with Members
+	// and Join.
 	ID string
-	// ClusterName keeps clusters apart by name: Members with different ones start no cluster together, and a data
-	// folder is opened only with the one that it was made with. Default DefaultClusterName.
+	// ClusterName guards against mixing up clusters: Members with different names do not start a cluster together, and
+	// a data directory opens only with the name that it was created with. Default DefaultClusterName.
 	ClusterName string
-	// DataDir is the folder of the log, the snapshots and the cluster's identity; it is made when it is not there. One
-	// server at a time uses it.
+	// DataDir is the directory of the log, the snapshots and the cluster's identity. It is created if it does not
+	// exist. Only one server at a time can use it.
 	DataDir string
-	// LogStore is how a new DataDir keeps its log. A folder keeps its log store for life, so one that exists must have
-	// it. Default: that of the folder, LogStoreBolt for a new one.
+	// LogStore selects how a new DataDir stores its log. The log store of a directory cannot be changed later, so for
+	// an existing directory LogStore must match. Default: the directory's, or LogStoreBolt for a new one.
 	LogStore LogStore
-	// Memory is used instead of DataDir. It is for tests, and for a server alone: see Memory.
+	// Memory replaces DataDir. It is for tests, and for a server without other members: see Memory.
 	Memory *Memory
 
-	// APIAddress is where clients are served, host:port; port 0 takes a free one. Default DefaultAPIAddress.
+	// APIAddress is the address, host:port, on which clients are served. Port 0 picks a free one. Default
+	// DefaultAPIAddress.
 	APIAddress string
-	// PeerAddress is where the other members are served. Default: this member's address in Members, else
-	// DefaultPeerAddress.
+	// PeerAddress is the address on which the other members are served. Default: this member's address in Members,
+	// otherwise DefaultPeerAddress.
 	PeerAddress string
-	// AdminAddress is where metrics, health and profiles are served: on loopback by plain HTTP, beyond by TLS as the
-	// API, to clients that show a certificate of TLS.CAFile. Empty: nowhere.
+	// AdminAddress is the address of the port for metrics, health and profiles. On loopback it serves plain HTTP.
+	// Elsewhere it uses the API's TLS, and serves clients with a certificate of TLS.CAFile. Empty turns it off.
 	AdminAddress string
-	// HTTPAddress is where the dashboard and the JSON API are served: on loopback by plain HTTP, beyond by TLS as the
-	// API. Empty: nowhere. DefaultHTTPAddress is what gatekeeperd takes.
+	// HTTPAddress is the address of the dashboard and the JSON API. On loopback it serves plain HTTP, elsewhere it uses
+	// the API's TLS. Empty turns it off. gatekeeperd defaults to DefaultHTTPAddress.
 	HTTPAddress string
-	// AdvertiseAPI and AdvertisePeer are the addresses at which others reach this server; names are resolved again at
-	// each dial. Default: where it listens (for AdvertisePeer: its address in Members), so they must be given when that
-	// is every address of the machine, as with 0.0.0.0.
+	// AdvertiseAPI and AdvertisePeer are the addresses at which others reach this server. Names are resolved again at
+	// each dial. Default: the address of the listener (for AdvertisePeer: the server's address in Members). They are
+	// required if that is a wildcard address such as 0.0.0.0.
 	AdvertiseAPI, AdvertisePeer string
-	// Listeners are used instead of listening on the addresses above. The server closes them.
+	// Listeners are used instead of opening listeners on the addresses above. The server closes them.
 	Listeners Listeners
 
-	// Members are the first members of a new cluster, this one among them: the same on each. All of them must run, with
-	// empty data folders, for the cluster to start. Empty, with Join empty too: a new cluster of this server alone. A
-	// data folder that belongs to a cluster already is started from; then Members say nothing.
+	// Members are the initial members of a new cluster, including this one. The list must be the same on each of them.
+	// All members must be running, with empty data directories, before the cluster starts. If Members and Join are both
+	// empty, a new cluster consists of this server alone. Members is ignored if the data directory already belongs to a
+	// cluster.
 	Members []Member
-	// Join are API addresses of servers of an existing cluster, which are asked to take this server in, and, as long as
-	// it has no vote, each new leader again to give it one. Not with Members.
+	// Join are API addresses of servers of an existing cluster. This server asks them to add it to the cluster. As long
+	// as it has no vote, it also asks each new leader for one. Join and Members exclude each other.
 	Join []string
-	// NonVoter has a server that joins follow without a vote: it serves clients and never leads. Only with Join. A
-	// member that has a vote keeps it and is refused; remove it first.
+	// NonVoter makes a joining server a non-voting member: it serves clients and never becomes the leader. It requires
+	// Join. A member that has a vote keeps it, and the request is refused; remove that member first.
 	NonVoter bool
-	// Profile says how soon a dead leader is replaced. Default ProfileDefault; in Memory a server leads at once.
+	// Profile selects how quickly a failed leader is replaced. Default ProfileDefault. A server in Memory becomes the
+	// leader immediately.
 	Profile Profile
 
-	// TLS protects the API when it has a certificate. With authorities, clients must show a certificate of theirs.
+	// TLS protects the API if it has a certificate. If it also has a CA file, clients must present a certificate that a
+	// CA in the file issued.
 	TLS TLS
-	// PeerTLS protects the connections between members, and both sides must show a certificate with the extended key
-	// usages serverAuth and clientAuth. Those of clients must lack serverAuth, or PeerTLS needs a separate CA: each
-	// certificate of CA with serverAuth opens the peer port. A server shows the certificate to the API of other servers
-	// too, which take it as that of a member. The zero value is the same as TLS.
+	// PeerTLS protects the connections between members. Both sides must present a certificate with the extended key
+	// usages serverAuth and clientAuth. Client certificates must not have serverAuth unless PeerTLS has a separate CA,
+	// because any certificate of CAFile with serverAuth opens the peer port. A server also presents this certificate to
+	// the API of other servers, which accept it as that of a member. Default: the same as TLS.
 	PeerTLS TLS
-	// BearerTokens lets clients in that show a bearer token instead of a certificate. It needs TLS, else tokens could
-	// be read on their way.
+	// BearerTokens lets clients authenticate with a bearer token instead of a certificate. It requires TLS, because
+	// otherwise tokens could be read in transit.
 	BearerTokens bool
-	// OIDC lets clients in that show a JWT of its issuer instead of a certificate. It needs TLS, as BearerTokens does.
+	// OIDC lets clients authenticate with a JWT of its issuer instead of a certificate. It requires TLS, as
+	// BearerTokens does.
 	OIDC OIDC
 	// Admin is the subject that administers a new cluster: cert:NAME for a name in a client certificate, a SPIFFE id,
-	// or oidc:CLAIM=VALUE. It has an effect only until the cluster has bindings. Default DefaultAdmin, whose
-	// certificate `gkctl cert init` makes.
+	// or oidc:CLAIM=VALUE. It has an effect only until the cluster has bindings. Default: DefaultAdmin, the name in the
+	// certificate that `gkctl cert init` creates.
 	//
-	// Callers are authenticated where TLS has a CAFile, with BearerTokens, or with OIDC, unless Insecure is set. The
-	// servers of a cluster must agree.
+	// Callers are authenticated if TLS has a CAFile, with BearerTokens, or with OIDC, unless Insecure is set. The
+	// servers of a cluster must agree on this.
 	Admin string
-	// AuditLog is the file to which refusals and changes are written; files that were rotated out stand beside it.
-	// AuditOff keeps none. Default: audit/audit.log in DataDir where callers are authenticated, else none.
+	// AuditLog is the file that records refusals and changes. Rotated files are in the same directory. AuditOff
+	// disables it. Default: audit/audit.log in DataDir if callers are authenticated, otherwise off.
 	AuditLog string
-	// Insecure lets the server start although other machines reach a port of it that does not authenticate: the API or
-	// the peer port without TLS and authorities, or the admin port. Callers that reach such a port can change
+	// Insecure lets the server start although other machines can reach one of its ports that does not authenticate: the
+	// API or the peer port without TLS and a CA file, or the admin port. Anyone who reaches such a port can change
 	// everything, or read metrics and take profiles.
 	Insecure bool
 
-	// MaxCalls is how many calls of clients this server works on at once, from 1 to 100 000; what comes beyond is
-	// refused at once, with RESOURCE_EXHAUSTED and when to try again. What keeps or ends live permits is never refused,
-	// and what waits in a queue is not counted. Other limits follow from it; see docs/reliability.md. Default
-	// DefaultMaxCalls.
+	// MaxCalls limits how many client calls this server handles concurrently, from 1 to 100 000. It refuses further
+	// calls immediately with RESOURCE_EXHAUSTED and a time to retry after. It never refuses calls that refresh or end
+	// live permits, and does not count calls that wait in a queue. Other limits are derived from MaxCalls; see
+	// docs/reliability.md. Default DefaultMaxCalls.
 	MaxCalls int
 
-	// Definitions are declared when this server becomes the leader: what exists is left as it is, and what was deleted
-	// stays deleted.
+	// Definitions are created when this server becomes the leader. Existing definitions are not changed, and deleted
+	// ones are not created again.
 	Definitions []*gatekeeperv1.Definition
-	// DumpInterval is how often the state is written to the log. 0: never.
+	// DumpInterval is how often the server writes its state to the log. 0 means never.
 	DumpInterval time.Duration
-	// Logger takes what the server has to say. Default slog.Default.
+	// Logger receives the server's log messages. Default slog.Default.
 	Logger *slog.Logger
-	// Registerer takes the server's metrics too, in addition to its own registry, which the admin port shows. Optional.
+	// Registerer also registers the server's metrics, in addition to the server's own registry, which the admin port
+	// exposes. Optional.
 	Registerer prometheus.Registerer
 
-	// wallClock and clocksEvery are for tests; nil and 0: time.Now and the constant.
+	// wallClock and clocksEvery are set by tests. nil and 0 mean time.Now and the constant clocksEvery.
 	wallClock   func() time.Time
 	clocksEvery time.Duration
 }
 
-// Listeners are sockets that are open already: from a supervisor, or in tests.
+// Listeners are sockets that are already open, from a supervisor or in tests.
 type Listeners struct{ API, Peer, HTTP, Admin net.Listener }
 
-// Member is one of the first members of a new cluster.
+// Member is one of the initial members of a new cluster.
 type Member struct {
 	ID string
-	// PeerAddress is where the other members reach it.
+	// PeerAddress is the address at which the other members reach this one.
 	PeerAddress string
 }
 
-// Profile is a set of Raft's timeouts. A leader steps down when it reaches no majority for as long as the heartbeat
-// timeout. Disks that stall do not make it do so: changes wait for them, and are refused after as long when it is the
-// leader's own.
+// Profile is a set of Raft timeouts. A leader that does not reach a majority for the heartbeat timeout steps down. A
+// stalled disk does not make a leader step down: changes wait for the disk. If the leader's own disk stalls for as
+// long, changes are refused.
 type Profile string
 
 const (
-	// ProfileDefault replaces a dead leader in one to two seconds, as a rule: heartbeat, election and lease timeouts of
-	// 800 ms.
+	// ProfileDefault usually replaces a failed leader in one to two seconds. Its heartbeat, election and lease timeouts
+	// are 800 ms.
 	ProfileDefault Profile = "default"
-	// ProfileFast replaces it in half of that: timeouts of 400 ms, for networks and machines
-	// that never stand still that long.
+	// ProfileFast takes half as long, with timeouts of 400 ms. It is for networks and machines that never stall for
+	// that long.
 	ProfileFast Profile = "fast"
 )
 
-// LogStore is a way to keep the log on disk. Servers of one cluster may differ in it.
+// LogStore selects how the log is stored on disk. Servers of one cluster may use different log stores.
 type LogStore string
 
 const (
-	// LogStoreBolt keeps it in one file, with everything else that a member must not forget.
+	// LogStoreBolt stores the log in one file, together with the other durable state of a member.
 	LogStoreBolt LogStore = "bolt"
-	// LogStoreWAL keeps it in files to which is only ever appended.
+	// LogStoreWAL stores the log in append-only files.
 	LogStoreWAL LogStore = "wal"
 )
 
 // TLS names PEM files. The zero value means no TLS.
 type TLS struct {
-	// CertFile and KeyFile are this server's certificate, with its chain, and private key.
+	// CertFile and KeyFile are this server's certificate, with its chain, and its private key.
 	CertFile, KeyFile string
-	// CAFile has the authorities by which others are verified. API: certificates that clients present. Peers: every
-	// certificate.
+	// CAFile has the CA certificates that verify the other side. On the API it verifies client certificates. Between
+	// members it verifies every certificate.
 	CAFile string
 }
 
-// OIDC names the issuer of JWTs that clients may show. The zero value takes none. With neither KeysFile nor KeysURL the
-// keys are found by OpenID Connect Discovery from the issuer, which then is an address with https.
+// OIDC configures the issuer of JWTs that clients may present. With the zero value, JWTs are not accepted. If neither
+// KeysFile nor KeysURL is set, the keys are found by OpenID Connect Discovery, and Issuer must be an https URL.
 type OIDC struct {
-	// Issuer and Audience are what the claims iss and aud of a JWT must have. Both are required: a JWT for another
-	// audience is refused, because that audience could use it here.
+	// Issuer and Audience must match the claims iss and aud of a JWT. Both are required. A JWT for another audience is
+	// refused, because otherwise a service that receives the JWT could use it here.
 	Issuer, Audience string
 	// KeysFile is a JWK Set with the public keys of the issuer. It is read again when it has changed.
 	KeysFile string
-	// KeysURL is where the JWK Set is fetched, by HTTPS. Keys that were fetched are used while the issuer is down.
+	// KeysURL is the https URL of the JWK Set. Keys that were already fetched stay in use while the issuer is down.
 	KeysURL string
-	// CAFile has the authorities that verify the servers from which is fetched. Default: those of the system.
+	// CAFile has the CA certificates that verify the servers from which keys are fetched. Default: the system's.
 	CAFile string
-	// Claims are those that prove subjects, oidc:CLAIM=VALUE, and decide in this order: the first one that a binding
-	// names is the caller's. A claim with a list proves one subject for each value; a caller with two bindings by one
-	// claim is refused. An email counts only if email_verified is true. Default: sub, email, groups.
+	// Claims are the claims that prove subjects, oidc:CLAIM=VALUE, in order of precedence: the first claim that a
+	// binding names identifies the caller. A claim with a list proves one subject for each value. A caller that matches
+	// two bindings by the same claim is refused. An email counts only if email_verified is true. Default: sub, email,
+	// groups.
 	Claims []string
 }
 
-// isZero reports whether no JWT is taken.
+// isZero reports whether JWTs are not accepted.
 func (o *OIDC) isZero() bool { return o.Issuer == "" }
 
-// withDefaults fills in what follows from the configuration alone.
+// withDefaults fills in the defaults that follow from the configuration alone.
 func (c Config) withDefaults() Config {
 	alone := len(c.Members) == 0 && len(c.Join) == 0
 	if c.ID == "" && alone {
@@ -219,7 +227,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// firstAdmin is the subject of the first administrator; empty where callers are not authenticated.
+// firstAdmin returns the subject of the first administrator, or "" if callers are not authenticated.
 func (c *Config) firstAdmin() string {
 	if !c.authenticates() {
 		return ""
@@ -227,7 +235,7 @@ func (c *Config) firstAdmin() string {
 	return c.Admin
 }
 
-// auditLog is the file of the audit log; empty: none is kept.
+// auditLog returns the path of the audit log, or "" if it is off.
 func (c *Config) auditLog() string {
 	switch {
 	case c.AuditLog == AuditOff, c.AuditLog == "" && (!c.authenticates() || c.DataDir == ""):
@@ -243,7 +251,7 @@ func (c *Config) authenticates() bool {
 	return !c.Insecure && (c.TLS.CAFile != "" || c.optionalCerts())
 }
 
-// optionalCerts reports whether clients of the API may come without a certificate, because they may show a token.
+// optionalCerts reports whether clients of the API may connect without a certificate, because they may present a token.
 func (c *Config) optionalCerts() bool { return c.BearerTokens || !c.OIDC.isZero() }
 
 func setDefault[T comparable](value *T, otherwise T) {
@@ -253,8 +261,8 @@ func setDefault[T comparable](value *T, otherwise T) {
 	}
 }
 
-// advertised is the address that others are given: what was configured for that, else the address to listen on as it
-// was written, whose name may be resolved differently later, else where the listener is.
+// advertised returns the address to advertise: the configured one, otherwise the listen address as it was written,
+// because its name may resolve differently later, otherwise the address of the listener.
 func advertised(configured, listen string, given, opened net.Listener) string {
 	if configured != "" {
 		return configured
@@ -265,13 +273,13 @@ func advertised(configured, listen string, given, opened net.Listener) string {
 	return opened.Addr().String()
 }
 
-// loopback says that an address is reached from this machine only, as are listeners that are not of TCP.
+// loopback reports whether only this machine can reach an address. Addresses that are not TCP count as loopback.
 func loopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return !ok || tcp.IP.IsLoopback()
 }
 
-// splitPort is net.SplitHostPort with a port that is a number.
+// splitPort is like net.SplitHostPort, but requires a numeric port.
 func splitPort(address string) (host string, port uint16, err error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {

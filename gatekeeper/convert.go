@@ -8,10 +8,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// ConvertDataDir rewrites a data folder, which an earlier build has written and on which no server runs, in the format
-// of this build. It returns the names under which the old files stay in the folder, and none if the folder has that
-// format already and its log can be read. After a crash, call it again. Errors: ErrDataDirLocked, ErrForeignDataDir if
-// there is no data folder, ErrDataDir.
+// ConvertDataDir converts a data directory of an earlier build to the format of this build. Its server must be stopped.
+// ConvertDataDir returns the names under which the old files remain in the directory. It returns none if the directory
+// already has the current format and its log can be read. After a crash, call it again. Errors: ErrDataDirLocked,
+// ErrForeignDataDir if dir is not a data directory, ErrDataDir.
 func ConvertDataDir(dir string) (kept []string, err error) {
 	kept, err = consensus.ConvertFolder(dir, newMachine)
 	switch {
@@ -26,10 +26,11 @@ func ConvertDataDir(dir string) (kept []string, err error) {
 	}
 }
 
-// newMachine is the state machine of a cluster, for reading a folder.
+// newMachine returns the state machine of a cluster, for reading a data directory.
 func newMachine(clusterID string) consensus.Machine { return fsm.New(clusterID) }
 
-// noDataDirError is an ErrForeignDataDir for a folder that belongs to nobody, which its text must not deny.
+// noDataDirError is an ErrForeignDataDir for a directory that is not a data directory. Its text omits that of
+// ErrForeignDataDir, which would say that the directory belongs to another member.
 type noDataDirError struct{ cause error }
 
 func (e *noDataDirError) Error() string { return e.cause.Error() }

@@ -15,15 +15,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// declarationRetry is how long a leader waits after it could not declare its definitions.
+// declarationRetry is how long a leader waits after a failed attempt to declare its definitions.
 const declarationRetry = time.Second
 
-// declarationBatch is how many definitions one command declares: an edit of the API holds as many. Declaring is
-// idempotent, so that several commands do no harm.
+// declarationBatch is how many definitions one command declares, the same as an edit of the API may have. Declaring is
+// idempotent, so several commands do no harm.
 const declarationBatch = 10_000
 
-// definitionsOf reads definitions and checks them, as an edit would with the default settings of a cluster. The error
-// is a *DefinitionError.
+// definitionsOf converts definitions and validates them, as an edit would with the default settings of a cluster. The
+// error is a *DefinitionError.
 func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition, error) {
 	all := make([]*semaphore.Definition, len(messages))
 	seen := make(map[string]int, len(messages))
@@ -33,7 +33,7 @@ func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition
 			err = d.Validate(semaphore.DefaultMaxDuration)
 		}
 		if first, ok := seen[m.GetName()]; ok && err == nil {
-			err = &semaphore.FieldError{Field: "name", Value: m.GetName(), Rule: fmt.Sprintf("must be used once, and definition %d has it too", first)}
+			err = &semaphore.FieldError{Field: "name", Value: m.GetName(), Rule: fmt.Sprintf("must be unique, but definition %d has the same name", first)}
 		}
 		if err != nil {
 			broken := &DefinitionError{Index: i, Name: m.GetName(), Err: err}
@@ -47,12 +47,11 @@ func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition
 	return all, nil
 }
 
-// declare creates the definitions that were never there, and tries again until that is done or ctx ends with the
-// leadership.
+// declare creates the definitions that never existed. It retries until that is done or ctx ends with the leadership.
 func (l *leading) declare(ctx context.Context) {
 	missing := l.missing()
 	if skipped := len(l.definitions) - len(missing); skipped > 0 {
-		l.log.Info("definitions that exist or were deleted are left as they are", slog.Int("definitions", skipped))
+		l.log.Info("skipped definitions that already exist or were deleted", slog.Int("definitions", skipped))
 	}
 	for batch := range slices.Chunk(missing, declarationBatch) {
 		edit := fsm.EditBatch{Author: "gatekeeperd", Reason: "definitions file", At: time.Now()}
@@ -65,8 +64,8 @@ func (l *leading) declare(ctx context.Context) {
 	}
 }
 
-// missing are the definitions to declare. It only saves the log from what would be skipped: whether a definition is, or
-// was ever there, is decided when the command is applied.
+// missing returns the definitions to declare. It only avoids log entries that would have no effect: the command itself
+// decides, when it is applied, whether a definition exists or ever existed.
 func (l *leading) missing() []*semaphore.Definition {
 	state := l.state()
 	return slices.DeleteFunc(slices.Clone(l.definitions), func(d *semaphore.Definition) bool {
@@ -74,7 +73,7 @@ func (l *leading) missing() []*semaphore.Definition {
 	})
 }
 
-// edit makes one edit, and says whether to go on with the next.
+// edit makes one edit, and reports whether the caller should continue with the next.
 func (l *leading) edit(ctx context.Context, edit fsm.EditBatch) bool {
 	for {
 		result, err := l.keeper.Edit(ctx, edit, keeper.Ending{})
@@ -84,8 +83,9 @@ func (l *leading) edit(ctx context.Context, edit fsm.EditBatch) bool {
 			return true
 		}
 		if bad, ok := errors.AsType[*keeper.EditFieldError](err); ok {
-			// The cluster's settings are narrower than the defaults. No retry helps, and the cluster serves without.
-			l.log.Error("cannot declare definitions: correct the one at fault and start this server again",
+			// The cluster's settings are stricter than the defaults. Retrying cannot help, so the cluster serves
+			// without these definitions.
+			l.log.Error("cannot declare definitions: correct the invalid one and restart this server",
 				slog.String("semaphore", bad.Name), slog.Any("error", bad.Err))
 			return false
 		}
@@ -93,7 +93,7 @@ func (l *leading) edit(ctx context.Context, edit fsm.EditBatch) bool {
 		case <-ctx.Done():
 			return false
 		case <-time.After(declarationRetry):
-			l.log.Warn("could not declare definitions, trying again", slog.Any("error", err))
+			l.log.Warn("could not declare definitions, retrying", slog.Any("error", err))
 		}
 	}
 }

@@ -6,53 +6,54 @@
 //	}
 //	defer server.Close(context.Background())
 //
-// opens a single durable server on loopback; Config says how several make a cluster. Command gatekeeperd is this
-// package with flags around it, examples/embedded an application whose processes are the cluster. Clients use package
-// client, or any gRPC client of proto/gatekeeper/v1.
+// This opens a single durable server on loopback. Config describes how several servers form a cluster. Command
+// gatekeeperd wraps this package in flags, and examples/embedded is an application whose processes are the cluster.
+// Clients use package client, or any gRPC client of proto/gatekeeper/v1.
 //
-// This package decides nothing. It checks a configuration, opens the rooms under internal/ in the order in which they
-// need each other, and closes them in the reverse order:
+// This package makes no decisions about permits. It checks a configuration, opens the packages under internal/ in order
+// of their dependencies, and closes them in reverse order:
 //
-//	consensus  the log on which a majority agrees, membership, who leads, and the proof that one still does
-//	batcher    many commands in one entry of the log
+//	consensus  Raft: the replicated log, membership, leadership, and proof that this server still leads
+//	batcher    packs many commands into one log entry
 //	keeper     the leader's part of every call: read, decide, confirm or propose; with the lessor, which keeps
 //	           deadlines, and the queue of waiters
-//	watch      what was applied, to those who asked to hear it
-//	api        gRPC: validate, convert, call, pass on to the leader
-//	gateway    HTTP: JSON, Server-Sent Events, sessions and the dashboard, over the API on a connection in memory
-//	metrics    numbers, health and profiles on the admin port
-//	dump       the whole state as lines of the log
+//	watch      streams applied changes to subscribers
+//	api        gRPC: validate, convert, call, forward to the leader
+//	gateway    HTTP: JSON, Server-Sent Events, sessions and the dashboard, over an in-memory connection to the API
+//	metrics    metrics, health and profiles on the admin port
+//	dump       writes the whole state to the server's log output
 //
 // # Starting
 //
-// All listeners are opened before anything is written, so that a port in use is reported before a data folder exists.
-// Then the data folder is locked. It belongs to one member of one cluster for life; only an empty one is given to a
-// cluster: a new one of this server alone, the named set of Config.Members, or the one that Config.Join asks to be
-// taken into.
+// All listeners are opened before anything is written, so that a port in use is reported before a data directory
+// exists. Then the data directory is locked. It belongs to one member of one cluster for its lifetime. Only an empty
+// directory is assigned to a cluster: a new one of this server alone, a new one of Config.Members, or an existing one
+// that Config.Join asks to join.
 //
 // # Recovering
 //
-// A cluster that has lost its majority for good is not repaired in place. Recover reads what is left of its data
-// folders and makes the folder of a new cluster of one server, under a later incarnation of its id. What it cannot
-// know, the permits that only the lost servers had granted, is waited out before anything is granted, unless the
-// folders of a majority were read. Servers of the old cluster that meet the new one leave with ErrSucceeded.
+// A cluster that has permanently lost its majority is not repaired in place. Recover reads what is left of its data
+// directories and creates the directory of a new single-server cluster, under a later incarnation of its id. The new
+// cluster cannot know which permits the lost servers granted. Unless the directories of a majority were read, it waits
+// until those permits have certainly expired before it grants anything. Servers of the old cluster that meet the new
+// one stop with ErrSucceeded.
 //
-// Restore makes such a folder of a backup. A backup lacks what was granted since, so that is waited out too, and the
-// new cluster has another seed: servers and clients of the two refuse each other. BindAdmin is the way back in for the
-// owner of a member's data folder.
+// Restore creates such a directory from a backup. A backup lacks the permits that were granted since, so the new
+// cluster waits for those too. It has another seed, so servers and clients of the two clusters refuse each other.
+// BindAdmin lets the owner of a member's data directory regain administrator access.
 //
 // # Stopping
 //
-// Close first sends clients away (health, ended streams), then hands leadership over, so that the others need not
-// notice a death, then lets calls under way end, then closes. Permits are not touched: their holders refresh them at
-// the next leader. A server that cannot go on, because its disk fails for example, refuses to guess: it stops serving,
-// closes Done with Err, and leaves the rest to its supervisor.
+// Close first sends clients away (health status, ended streams), then transfers leadership so that the other members
+// need not detect a failure, then waits for calls in progress, then closes everything. It does not touch permits: their
+// holders refresh them at the next leader. A server that cannot continue, for example because its disk fails, does not
+// try to recover. It stops serving and closes Done, Err returns the fault, and the supervisor must restart it.
 //
 // # Compatibility
 //
 // Within major version 1, code that compiles with this package continues to compile and to work. New versions may add
 // functions, methods, constants and fields: name the fields in struct literals. Texts of errors, log messages and the
-// names of metrics may change in a minor version, and the changelog says so. A data folder of a version is opened by
-// every later one, and servers of neighbouring minor versions work in one cluster; a version that is older than the
+// names of metrics may change in a minor version, and the changelog says so. Every later version opens a data directory
+// of an earlier one, and servers of adjacent minor versions work in one cluster. A version that is older than the
 // feature level in force refuses to start. Memory and ExpireNow are for tests and may change in a minor version.
 package gatekeeper

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 )
 
-// dumps writes the state to the log, again and again until the server closes.
+// dumps writes the state to the log at every DumpInterval until the server closes.
 func (s *Server) dumps() {
 	ticker := time.NewTicker(s.cfg.DumpInterval)
 	defer ticker.Stop()
@@ -23,7 +23,7 @@ func (s *Server) dumps() {
 	}
 }
 
-// view is the state as this server sees it now.
+// view returns the state as this server sees it now.
 func (s *Server) view() dump.View {
 	waiting := make(map[string]int)
 	every := func(string) bool { return true }

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// prepareFolder opens the data folder, or makes it: for a cluster of this server alone, for the named set of Members,
-// which must still agree on its id, or, with Join, for the cluster that takes this server in.
+// prepareFolder opens or creates the data directory. A new directory is for a cluster of this server alone, for a
+// cluster of Members, which must still agree on an id, or, with Join, for the cluster that accepts this server.
 func (c *Config) prepareFolder(ctx context.Context, peerAddress string, creds credentials.TransportCredentials) (*consensus.Folder, error) {
 	want := consensus.FolderConfig{
 		Dir:         c.DataDir,
@@ -27,7 +27,7 @@ func (c *Config) prepareFolder(ctx context.Context, peerAddress string, creds cr
 	folder, err := consensus.PrepareFolder(want)
 	if !errors.Is(err, consensus.ErrClusterIDNeeded) {
 		if err == nil && want.Join {
-			c.Logger.Info("the data folder belongs to a cluster: Join is asked only for a vote, when this member has none", slog.Any("cluster_id", folder.ClusterID()))
+			c.Logger.Info("the data directory already belongs to a cluster: Join is only used to ask for a vote, if this member has none", slog.Any("cluster_id", folder.ClusterID()))
 		}
 		return folder, c.folderError(err)
 	}
@@ -36,13 +36,13 @@ func (c *Config) prepareFolder(ctx context.Context, peerAddress string, creds cr
 		return nil, err
 	}
 	if want.ClusterID, err = consensus.ParseClusterID(answer); err != nil {
-		return nil, fmt.Errorf("%w: a server of %v answered nonsense: %w", ErrJoin, c.Join, err)
+		return nil, fmt.Errorf("%w: a server of %v sent an invalid cluster id: %w", ErrJoin, c.Join, err)
 	}
 	folder, err = consensus.PrepareFolder(want)
 	return folder, c.folderError(err)
 }
 
-// joining is this server as one that the servers of Join take in.
+// joining returns the client with which this server asks the servers of Join to add it to their cluster.
 func (c *Config) joining(peerAddress string, creds credentials.TransportCredentials) *joining {
 	return &joining{servers: c.Join, credentials: creds, id: c.ID, peerAddress: peerAddress, nonVoter: c.NonVoter, log: c.Logger}
 }
@@ -55,7 +55,7 @@ func (c *Config) members() []consensus.Member {
 	return members
 }
 
-// folderError says which of this package's errors an error of the data folder is.
+// folderError converts an error of the data directory to one of this package.
 func (c *Config) folderError(err error) error {
 	if taken, ok := errors.AsType[*consensus.AddressTakenError](err); ok {
 		return &ConfigError{"AdvertisePeer", taken.Address, fmt.Sprintf(
@@ -81,15 +81,15 @@ func (c *Config) folderError(err error) error {
 	}
 }
 
-// warnOfMembers warns when the cluster differs from what this server is configured for. Its members are what the
-// cluster decided, and addresses are not taken from a configuration that says otherwise.
+// warnOfMembers warns if the cluster's members differ from the configuration. The members and their addresses are those
+// that the cluster decided; the configuration does not override them.
 func (c *Config) warnOfMembers(peerAddress string, now []consensus.Member) {
 	var configured, actual []string
 	for _, m := range now {
 		actual = append(actual, m.ID+"="+m.PeerAddress)
 		if m.ID == c.ID && m.PeerAddress != peerAddress {
-			c.Logger.Warn("the cluster knows this server at another address, where the other members will not reach it: "+
-				"start it there, or remove this member and let it join again under a new id with an empty data folder",
+			c.Logger.Warn("the cluster has another address for this server, at which the other members cannot reach it: "+
+				"start it at that address, or remove this member and let it join again under a new id with an empty data directory",
 				slog.String("known", m.PeerAddress), slog.String("advertised", peerAddress))
 		}
 	}
@@ -99,7 +99,7 @@ func (c *Config) warnOfMembers(peerAddress string, now []consensus.Member) {
 	slices.Sort(configured)
 	slices.Sort(actual)
 	if len(configured) > 0 && !slices.Equal(configured, actual) {
-		c.Logger.Warn("the cluster has other members than Members says, which only founds a cluster: what the cluster says counts",
+		c.Logger.Warn("the cluster's members differ from Members, which is used only to create a cluster: the cluster's members apply",
 			slog.Any("configured", configured), slog.Any("cluster", actual))
 	}
 }

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// joinAttempt bounds one question to one server: its cluster may be electing a leader.
+	// joinAttempt bounds one request to one server, whose cluster may be electing a leader.
 	joinAttempt = 10 * time.Second
-	// The wait between rounds over all servers doubles between these.
+	// The wait between rounds over all servers doubles from joinMinWait to joinMaxWait.
 	joinMinWait = 250 * time.Millisecond
 	joinMaxWait = 10 * time.Second
 )
 
-// joining is a server that asks to be taken into a cluster.
+// joining asks the servers of an existing cluster to add this server.
 type joining struct {
 	servers     []string // API addresses
 	credentials credentials.TransportCredentials
@@ -34,12 +34,12 @@ type joining struct {
 	log         *slog.Logger
 }
 
-// ask asks one server after the other to take this one in, round after round until ctx ends, and returns the id of
-// their cluster. Asking twice does no harm: a member that is known at the same address gets the same answer. The error
-// is ErrJoinRefused when asking again cannot help, else ErrJoin.
+// ask asks one server after the other to add this one, round after round until ctx ends, and returns the id of their
+// cluster. Asking twice is harmless: a member at the same address gets the same response. The error is ErrJoinRefused
+// if retrying cannot help, otherwise ErrJoin.
 //
-// Once an outcome is unknown, a leader may have accepted this server and be gone: the next one is asked for the vote
-// that the first one intended to give.
+// Once an outcome is unknown, a leader may have added this server and then lost leadership. From then on, ask requests
+// from the next leader the vote that the earlier one would have given.
 func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
 	maybeAccepted := false
 	for wait := joinMinWait; ; wait = min(2*wait, joinMaxWait) {
@@ -49,14 +49,14 @@ func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
 				return clusterID, err
 			}
 			if ctx.Err() != nil {
-				return "", fmt.Errorf("%w: %w; last answer: %w", ErrJoin, context.Cause(ctx), err)
+				return "", fmt.Errorf("%w: %w; last error: %w", ErrJoin, context.Cause(ctx), err)
 			}
 			maybeAccepted = maybeAccepted || outcomeUnknown(err)
 			j.log.Warn("cannot join yet", slog.String("server", server), slog.Any("error", err))
 		}
 		select {
 		case <-ctx.Done():
-			return "", fmt.Errorf("%w: %w; last answer: %w", ErrJoin, context.Cause(ctx), err)
+			return "", fmt.Errorf("%w: %w; last error: %w", ErrJoin, context.Cause(ctx), err)
 		case <-time.After(wait):
 		}
 	}
@@ -64,7 +64,7 @@ func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
 
 func refused(err error) bool { return errors.Is(err, ErrJoinRefused) }
 
-// outcomeUnknown reports whether a server may have taken this one in although it did not say so.
+// outcomeUnknown reports whether a server may have added this one although the call failed.
 func outcomeUnknown(err error) bool {
 	if status.Code(err) == codes.DeadlineExceeded {
 		return true
@@ -77,7 +77,7 @@ func outcomeUnknown(err error) bool {
 	return false
 }
 
-// askOne asks one server. first: no leader can have accepted this server before.
+// askOne asks one server. first means that no leader can have added this server before.
 func (j *joining) askOne(ctx context.Context, server string, first bool) (clusterID string, err error) {
 	conn, err := grpc.NewClient(server, grpc.WithTransportCredentials(j.credentials), grpc.WithNoProxy())
 	if err != nil {

@@ -8,19 +8,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// voteCheck is how often a member without a vote looks whether it has one now, or whether another leader is to be asked
-// for it.
+// voteCheck is how often a member without a vote checks whether it has one now, or whether there is a new leader to ask
+// for one.
 const voteCheck = time.Second
 
-// membership is what a joining server looks at; consensus.Node has it.
+// membership is the view of a cluster that a joining server needs; consensus.Node implements it.
 type membership interface {
 	Members() ([]consensus.Member, error)
 	Leader() consensus.Leader
 }
 
-// askForVote asks the leader of each term once, as long as this server has no vote, until ctx ends. A leader makes a
-// joiner a voter when its log has caught up, but does not pass that on: after a fail-over before that the joiner would
-// stay without a vote, and the cluster with one voter fewer than its operator counts on.
+// askForVote asks the leader of each term once for a vote, until this server has one or ctx ends. A leader makes a
+// joiner a voter when its log has caught up, but does not hand this task to the next leader. Without askForVote, after
+// a failover the joiner would stay without a vote, and the cluster would have one voter fewer than its operator
+// expects.
 func (j *joining) askForVote(ctx context.Context, m membership, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -36,11 +37,11 @@ func (j *joining) askForVote(ctx context.Context, m membership, every time.Durat
 	}
 }
 
-// votes says whether this server has a vote, as far as it knows.
+// votes reports whether this server has a vote, as far as it knows.
 func (j *joining) votes(m membership) bool {
 	members, err := m.Members()
 	if err != nil {
-		return false // asking once too often does no harm
+		return false // one request too many is harmless
 	}
 	for _, member := range members {
 		if member.ID == j.id {
@@ -50,7 +51,7 @@ func (j *joining) votes(m membership) bool {
 	return false
 }
 
-// askAny asks the servers in turn until one has answered; a refusal is an answer, and is returned.
+// askAny asks the servers in turn until one has responded. A refusal counts as a response.
 func (j *joining) askAny(ctx context.Context) bool {
 	for _, server := range j.servers {
 		_, err := j.askOne(ctx, server, false)
@@ -58,7 +59,7 @@ func (j *joining) askAny(ctx context.Context) bool {
 		case err == nil:
 			return true
 		case refused(err):
-			j.log.Warn("this member has no vote, and is refused one", slog.Any("error", err))
+			j.log.Warn("this member has no vote, and its request for one was refused", slog.Any("error", err))
 			return true
 		case ctx.Err() != nil:
 			return false

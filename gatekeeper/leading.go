@@ -18,23 +18,22 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// leading passes this server's leaderships on to the keeper, and does what a leader does once: it declares the
-// definitions that it was started with, for each server may have been started with others, and raises the feature
-// level.
+// leading passes this server's leaderships on to the keeper, and runs the tasks of a new leader: it declares the
+// definitions that this server was configured with, since each server may have others, and raises the feature level.
 type leading struct {
 	keeper      *keeper.Keeper
 	state       func() *fsm.State
 	log         *slog.Logger
 	definitions []*semaphore.Definition
-	// level is the newest feature level that every member supports; propose hands a command to the log.
+	// level returns the newest feature level that every member supports. propose appends a command to the log.
 	level   func() uint32
 	propose func(fsm.Command, func(batcher.Outcome))
 	clocks  *clocks
-	audit   *audit.Log // nil: none
-	// id is this member's, and admin the subject of the first administrator; empty: callers are not authenticated.
+	audit   *audit.Log // nil if off
+	// id is this member's. admin is the subject of the first administrator, empty if callers are not authenticated.
 	id, admin string
 	chores    sync.WaitGroup
-	// declared: the definitions were declared once, or cannot be.
+	// declared reports that the definitions were declared, or cannot be.
 	declared atomic.Bool
 }
 
@@ -63,13 +62,13 @@ func (l *leading) Promote(term uint64, done <-chan struct{}) {
 	})
 }
 
-// waitOutEvery is how often a leader looks whether the waiting after a recovery is over.
+// waitOutEvery is how often a leader checks whether the quarantine after a recovery is over.
 const waitOutEvery = 100 * time.Millisecond
 
-// waitOut says that nothing is granted after a recovery, and when that is over.
+// waitOut logs that nothing is granted after a recovery, and when that ends.
 func (l *leading) waitOut(left time.Duration, done <-chan struct{}) {
-	l.log.Warn("this cluster was recovered without its majority: nothing is granted until every permit of before has certainly ended; "+
-		"definitions can be edited meanwhile", slog.Duration("wait", left))
+	l.log.Warn("this cluster was recovered without its majority: nothing is granted until every earlier permit has certainly ended; "+
+		"definitions can be edited in the meantime", slog.Duration("wait", left))
 	tick := time.NewTicker(waitOutEvery)
 	defer tick.Stop()
 	for {
@@ -79,20 +78,20 @@ func (l *leading) waitOut(left time.Duration, done <-chan struct{}) {
 			return
 		}
 		if _, recovering := l.keeper.Recovering(); !recovering {
-			l.log.Info("every permit of before the recovery has ended: permits are granted again")
+			l.log.Info("every permit from before the recovery has ended: permits are granted again")
 			return
 		}
 	}
 }
 
-// raiseEvery is how often a leader looks whether every member supports a newer feature level.
+// raiseEvery is how often a leader checks whether every member supports a newer feature level.
 const raiseEvery = 200 * time.Millisecond
 
-// raise lets newer commands be used once every member supports them, and ends when nothing newer is known here.
+// raise enables newer commands once every member supports them. It returns when this server supports nothing newer.
 func (l *leading) raise(done <-chan struct{}) {
 	tick := time.NewTicker(raiseEvery)
 	defer tick.Stop()
-	var proposed atomic.Bool // and not answered yet
+	var proposed atomic.Bool // and not committed yet
 	for {
 		level := l.state().FeatureLevel()
 		if level >= fsm.SupportedLevel {
@@ -102,7 +101,7 @@ func (l *leading) raise(done <-chan struct{}) {
 			l.propose(fsm.RaiseFeatureLevel{Level: next}, func(o batcher.Outcome) {
 				proposed.Store(false)
 				if r, ok := o.Result.(fsm.AccessResult); ok && r.Outcome == fsm.AccessApplied {
-					l.log.Info("every server supports a newer feature level, which is in force now", slog.Uint64("level", uint64(next)))
+					l.log.Info("every server supports a newer feature level, which is now in force", slog.Uint64("level", uint64(next)))
 				}
 			})
 		}
@@ -114,11 +113,11 @@ func (l *leading) raise(done <-chan struct{}) {
 	}
 }
 
-// bindFirst makes the first administrator of a cluster, as soon as the feature level lets it.
+// bindFirst creates the first administrator of a cluster as soon as the feature level allows it.
 func (l *leading) bindFirst(done <-chan struct{}) {
 	tick := time.NewTicker(raiseEvery)
 	defer tick.Stop()
-	var proposed atomic.Bool // and not answered yet
+	var proposed atomic.Bool // and not committed yet
 	for l.state().AccessRevision() == 0 {
 		first := fsm.SetBinding{
 			Name: "admin", Binding: &access.Binding{Subjects: []string{l.admin}, Grants: []access.Grant{{Role: access.Admin}}}, First: true,
@@ -144,27 +143,27 @@ func (l *leading) bindFirst(done <-chan struct{}) {
 	}
 }
 
-// ready is nil unless this server leads and has not yet declared the definitions that it was started with: clients
-// would hear that there is no such semaphore. A follower waits for nobody: the leader may have been started with other
+// ready returns an error if this server leads and has not yet declared its configured definitions, because clients
+// would get "no such semaphore". A follower does not wait, since the leader may have been configured with other
 // definitions.
 func (l *leading) ready(leads bool) error {
-	// A cluster in use with a member that is older than bindings are is of use as before.
+	// An established cluster with a member that is older than bindings is as usable as before.
 	if l.admin != "" && l.state().AccessRevision() == 0 && (l.state().FeatureLevel() >= fsm.AccessLevel || l.state().Revision() == 0) {
 		return errors.New("the cluster has no administrator yet")
 	}
 	if len(l.definitions) > 0 && leads && !l.declared.Load() {
-		return errors.New("leading, and declaring the definitions that it was started with")
+		return errors.New("still declaring the configured definitions")
 	}
 	return nil
 }
 
-// member is the node with a readiness that waits for the first declaration.
+// member is a node whose Ready also waits for the first declaration.
 type member struct {
 	*consensus.Node
 	leading *leading
 }
 
-// Ready returns nil when this server is of use.
+// Ready returns nil if this server can serve calls.
 func (m member) Ready() error {
 	if err := m.Node.Ready(); err != nil {
 		return err
@@ -174,5 +173,5 @@ func (m member) Ready() error {
 
 func (l *leading) Demote(term uint64) {
 	l.keeper.Demote(term)
-	l.chores.Wait() // they end with the leadership
+	l.chores.Wait() // they stop when the leadership ends
 }

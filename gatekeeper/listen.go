@@ -6,7 +6,8 @@ import (
 	"net"
 )
 
-// listen opens every listener that was not given, so that an address in use is reported before anything is written.
+// listen opens every listener that was not given. It runs before anything is written, so that an address in use leaves
+// no trace.
 func (c *Config) listen() (l Listeners, err error) {
 	l = c.Listeners
 	for _, open := range []struct {
@@ -28,7 +29,7 @@ func (c *Config) listen() (l Listeners, err error) {
 	return l, nil
 }
 
-// cause is the last error of a chain of net and os errors, which repeat the address.
+// cause strips the outer net error, which repeats the address.
 func cause(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err
@@ -39,13 +40,12 @@ func cause(err error) error {
 func (l *Listeners) close() {
 	for _, listener := range []net.Listener{l.API, l.Peer, l.HTTP, l.Admin} {
 		if listener != nil {
-			_ = listener.Close() // it may be closed already by who served on it
+			_ = listener.Close() // its server may have closed it already
 		}
 	}
 }
 
-// address is where a listener is; empty for none.
-// addresses are those of the ports; nil: the port is off.
+// addresses are those of the ports. nil means that the port is off.
 type addresses struct{ api, peer, http, admin net.Addr }
 
 func (l *Listeners) addresses() addresses {
@@ -58,7 +58,7 @@ func (l *Listeners) addresses() addresses {
 	return addresses{of(l.API), of(l.Peer), of(l.HTTP), of(l.Admin)}
 }
 
-// resolve is where listen would listen, for addresses that can be resolved.
+// resolve returns the addresses on which listen would listen, if they can be resolved.
 func (c *Config) resolve() addresses {
 	at := c.Listeners.addresses()
 	for _, port := range []struct {

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// clocksEvery is how often a leader compares the clocks of the members.
+	// clocksEvery is how often a leader compares the members' clocks.
 	clocksEvery = 30 * time.Second
-	// finestTolerance is the smallest difference that counts. An answer is taken to be half as old as its round trip,
-	// which is wrong by up to that much if a member is busy.
+	// finestTolerance is the smallest difference that counts. A clock reading is assumed to be half a round trip old,
+	// and a busy member can make that estimate wrong by up to this much.
 	finestTolerance = time.Second
-	// handOverTimeout bounds one attempt to hand leadership over.
+	// handOverTimeout bounds one attempt to transfer leadership.
 	handOverTimeout = 10 * time.Second
 )
 
-// clocks compares the wall clocks of the members while this server leads. The leader alone decides by its clock whether
-// a firing is due too far ahead (FIRING_TOO_FAR_AHEAD), so a leader whose clock is off hands leadership to a member
-// whose clock is not.
+// clocks compares the members' wall clocks while this server leads. Only the leader's clock decides whether a firing is
+// due too far ahead (FIRING_TOO_FAR_AHEAD). A leader whose clock is off therefore transfers leadership to a member
+// whose clock is right.
 type clocks struct {
 	id    string
 	every time.Duration
@@ -35,20 +35,20 @@ type clocks struct {
 	state func() *fsm.State
 	log   *slog.Logger
 
-	mu   sync.Mutex // guards what follows
-	term uint64     // of the newest leadership; what an earlier one finds comes too late
+	mu   sync.Mutex // guards the fields below
+	term uint64     // of the newest leadership; results of an earlier one are dropped
 	off  []consensus.MemberClock
 }
 
-// list returns the members whose clocks are off, each by how far it is ahead of the median; none while another member
-// leads.
+// list returns the members whose clocks are off, each with its offset from the median. It returns none while another
+// member leads.
 func (c *clocks) list() []consensus.MemberClock {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.off)
 }
 
-// watch compares until ctx ends, which it does with the leadership of that term.
+// watch compares the clocks until ctx ends, together with the leadership of that term.
 func (c *clocks) watch(ctx context.Context, term uint64) {
 	c.mu.Lock()
 	c.term = max(c.term, term)
@@ -79,19 +79,19 @@ func (c *clocks) compare(ctx context.Context, term uint64) {
 	}
 	better := slices.IndexFunc(all, func(m consensus.MemberClock) bool { return m.Voter && m.ID != c.id && !holds(off, m.ID) })
 	if better < 0 {
-		return // it was logged
+		return // already logged
 	}
 	ctx, cancel := context.WithTimeout(ctx, handOverTimeout)
 	defer cancel()
 	if err := c.node.Transfer(ctx, all[better].ID); err != nil {
-		c.log.Warn("leadership was not handed to a member whose clock is right: it is tried again", slog.String("to", all[better].ID), slog.Any("error", err))
+		c.log.Warn("could not transfer leadership to a member whose clock is right, retrying", slog.String("to", all[better].ID), slog.Any("error", err))
 		return
 	}
-	c.log.Warn("leadership was handed over because this server's clock is off", slog.String("to", all[better].ID))
+	c.log.Warn("transferred leadership because this server's clock is off", slog.String("to", all[better].ID))
 }
 
-// tolerance is half of how far ahead a firing may be due by the strictest definition, and no more than half of the
-// default.
+// tolerance returns half of the smallest limit that a definition sets on how far ahead a firing may be due, and at most
+// half of the default limit.
 func (c *clocks) tolerance() time.Duration {
 	bound := semaphore.DefaultFiringMaxAhead
 	for d := range c.state().Definitions("") {
@@ -102,8 +102,9 @@ func (c *clocks) tolerance() time.Duration {
 	return max(bound/2, finestTolerance)
 }
 
-// astray returns the clocks that differ from the median by more than tolerance, and by how much. It returns none if no
-// majority answered. With two clocks that differ both are returned: nobody knows which is right.
+// astray returns the clocks that differ from the median by more than tolerance, and by how much. It returns none
+// without a majority of readings. If there are two clocks and they differ, it returns both, since nothing shows which
+// is right.
 func astray(all []consensus.MemberClock, members int, tolerance time.Duration) (off []consensus.MemberClock) {
 	n := len(all)
 	if 2*n <= members {
@@ -127,7 +128,7 @@ func holds(clocks []consensus.MemberClock, id string) bool {
 	return slices.ContainsFunc(clocks, func(m consensus.MemberClock) bool { return m.ID == id })
 }
 
-// note remembers which clocks are off, and logs what is new about that.
+// note records which clocks are off, and logs the changes.
 func (c *clocks) note(term uint64, off []consensus.MemberClock, tolerance time.Duration) {
 	c.mu.Lock()
 	if term != c.term {
@@ -140,13 +141,13 @@ func (c *clocks) note(term uint64, off []consensus.MemberClock, tolerance time.D
 	for _, m := range off {
 		i := slices.IndexFunc(old, func(o consensus.MemberClock) bool { return o.ID == m.ID })
 		if i < 0 || (old[i].Ahead-m.Ahead).Abs() > tolerance {
-			c.log.Warn("the clock of a member differs from those of the others: set it, and see that it is kept in time",
+			c.log.Warn("a member's clock differs from those of the others: set it, and make sure that it is synchronized",
 				slog.String("member", m.ID), slog.Duration("ahead", m.Ahead.Round(time.Second)), slog.Duration("tolerance", tolerance))
 		}
 	}
 	for _, m := range old {
 		if tolerance > 0 && !holds(off, m.ID) {
-			c.log.Info("the clock of a member agrees with those of the others again", slog.String("member", m.ID))
+			c.log.Info("a member's clock agrees with those of the others again", slog.String("member", m.ID))
 		}
 	}
 }

@@ -11,28 +11,28 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 )
 
-// Memory takes the place of a data folder in tests of programs that use Gatekeeper: package client/gktest does it. A
-// server that is closed and opened again on the same Memory finds what it had, as on a disk.
+// Memory replaces a data directory in tests of programs that use Gatekeeper; package client/gktest uses it. A server
+// that is closed and opened again on the same Memory finds its data, as on a disk.
 //
-// It is not for work. With the process that ends, the permits are forgotten while their holders continue, and tokens
-// start over, so that a fence lets a stale holder through. So gatekeeperd has no such mode, a server in memory is
-// always alone, and only such a one has ExpireNow.
+// It is not for production. When the process exits, the permits are lost while their holders continue, and tokens start
+// over, so that a fence would accept a stale holder. For that reason gatekeeperd has no such mode, a server in memory
+// has no other members, and only a server in memory has ExpireNow.
 type Memory consensus.Memory
 
-// NewMemory returns an empty Memory. One server at a time uses it.
+// NewMemory returns an empty Memory. Only one server at a time can use it.
 func NewMemory() *Memory { return (*Memory)(consensus.NewMemory()) }
 
 var (
-	// ErrNotInMemory answers ExpireNow: this server was opened without Config.Memory.
-	ErrNotInMemory = errors.New("only a server in memory, for tests, ends permits before their time")
-	// ErrNoSuchPermit answers ExpireNow: there is no live or cooling permit with that token.
+	// ErrNotInMemory is returned by ExpireNow if the server was opened without Config.Memory.
+	ErrNotInMemory = errors.New("only an in-memory server, for tests, can expire permits early")
+	// ErrNoSuchPermit is returned by ExpireNow if there is no live or cooling permit with that token.
 	ErrNoSuchPermit = errors.New("no such permit")
 )
 
-// ExpireNow ends a permit, or its cooling, as if its deadline had passed. Its holder hears of it as after any expiry,
-// and may believe in the permit until it has heard: a job may run twice. So it is for tests, and fails with
-// ErrNotInMemory without Config.Memory. Other errors: ErrNoSuchPermit, and those of a server that is closed or does not
-// lead yet.
+// ExpireNow ends a permit, or its cooling, as if its deadline had passed. Its holder is notified as after any expiry,
+// and may still believe in the permit until then, so a job may run twice. ExpireNow is for tests, and returns
+// ErrNotInMemory without Config.Memory. It returns ErrNoSuchPermit for an unknown token, and other errors if the server
+// is closed or does not lead yet.
 func (s *Server) ExpireNow(ctx context.Context, token uint64) error {
 	if s.cfg.Memory == nil {
 		return ErrNotInMemory
@@ -44,7 +44,7 @@ func (s *Server) ExpireNow(ctx context.Context, token uint64) error {
 	return err
 }
 
-// profileMemory leads at once: nothing stalls in memory, and there is nobody else to hear from.
+// profileMemory makes a server lead immediately: memory does not stall, and there are no other members to wait for.
 const profileMemory Profile = "memory"
 
 const memoryTimeout = 50 * time.Millisecond
@@ -56,7 +56,7 @@ func (c *Config) timeouts() consensus.Timeouts {
 	return c.Profile.timeouts()
 }
 
-// where is the data folder, as logs name it.
+// where returns the data directory as logs show it.
 func (c *Config) where() string {
 	if c.Memory != nil {
 		return "memory"
@@ -64,7 +64,7 @@ func (c *Config) where() string {
 	return c.DataDir
 }
 
-// dial is how the other servers are reached; nil for TCP.
+// dial returns the function that dials other servers, or nil for TCP.
 func (c *Config) dial() func(context.Context, string) (net.Conn, error) {
 	if c.Memory == nil {
 		return nil
@@ -72,7 +72,7 @@ func (c *Config) dial() func(context.Context, string) (net.Conn, error) {
 	return c.consensusMemory().Dial()
 }
 
-// consensusMemory is the Memory as consensus knows it, or nil.
+// consensusMemory returns the Memory as its consensus type, or nil.
 func (c *Config) consensusMemory() *consensus.Memory {
 	return (*consensus.Memory)(c.Memory)
 }

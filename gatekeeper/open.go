@@ -24,11 +24,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Open starts a server and returns when it serves; Ready returns when it can answer calls. A bad configuration is a
-// *ConfigError or a *DefinitionError, and nothing was written then; the other errors of this package tell the rest
-// apart. With Join, Open waits for the cluster until ctx ends. With several Members and a new data folder it waits
-// until all of them are open or opening, so open those of one process concurrently. ctx has no other meaning once Open
-// has returned. When Open fails it has closed everything, Config.Listeners too.
+// Open starts a server and returns once it serves. Ready returns once the server can answer calls. An invalid
+// configuration is a *ConfigError or a *DefinitionError, and nothing was written in that case; the sentinel errors of
+// this package distinguish the other failures. With Join, Open waits for the cluster until ctx ends. With several
+// Members and a new data directory, it waits until all of them are open or opening, so a process that hosts several
+// must open them concurrently. ctx has no effect after Open has returned. If Open fails, it closes everything,
+// including Config.Listeners.
 func Open(ctx context.Context, cfg Config) (_ *Server, err error) {
 	defer func() {
 		if err != nil {
@@ -56,7 +57,7 @@ func Open(ctx context.Context, cfg Config) (_ *Server, err error) {
 	return s, nil
 }
 
-// open opens one thing after the other, and notes how each is closed again.
+// open opens the components in order, and records how to close each.
 func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) error {
 	cfg := &s.cfg
 	if err := cfg.checkFiles(); err != nil {
@@ -86,7 +87,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		return err
 	}
 	s.opens(func(context.Context) error {
-		if s.node != nil { // it has closed the folder, or keeps it until the disk has answered
+		if s.node != nil { // Close of the node closes the directory, unless a hanging disk call still needs it
 			return nil
 		}
 		return folder.Close()
@@ -156,8 +157,8 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	return nil
 }
 
-// agree waits, if the folder is that of one of several members of a new cluster, until they have agreed on the
-// cluster's id.
+// agree waits until the members of a new cluster have agreed on its id. It does nothing if the directory already has
+// one.
 func (s *Server) agree(ctx context.Context, folder *consensus.Folder) error {
 	if !folder.ClusterID().IsZero() {
 		return nil
@@ -226,7 +227,7 @@ func (s *Server) openKeeper(definitions []*semaphore.Definition, audited *audit.
 func (s *Server) openAudit() (*audit.Log, error) {
 	path := s.cfg.auditLog()
 	if path == "" {
-		return nil, nil //nolint:nilnil // the nil log keeps nothing
+		return nil, nil //nolint:nilnil // a nil log records nothing
 	}
 	log, err := audit.Open(audit.Config{Path: path, Server: s.cfg.ID, Cluster: s.ClusterID(), Logger: s.log})
 	if err != nil {
@@ -270,10 +271,10 @@ func (s *Server) openAPI(hub *watch.Hub, admitted *admission.Control, guesses *g
 	return nil
 }
 
-// opens notes how something that was just opened is closed.
+// opens records how to close a component that was just opened.
 func (s *Server) opens(closeIt func(context.Context) error) { s.opened = append(s.opened, closeIt) }
 
-// serve starts what answers, and what runs in the background.
+// serve starts the servers and the background tasks.
 func (s *Server) serve(measures *metrics.Metrics, admin net.Listener) {
 	s.grpc = s.api.NewServer()
 	s.running.Go(func() { s.serveAPI(s.listeners.API) })
@@ -319,7 +320,7 @@ func (s *Server) serveAPI(l net.Listener) {
 	}
 }
 
-// askForVote has a server that was taken in ask for its vote until it has one or ends.
+// askForVote runs joining.askForVote in the background until this server has a vote or stops.
 func (s *Server) askForVote(j *joining) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.running.Go(func() {
@@ -335,7 +336,7 @@ func (s *Server) askForVote(j *joining) {
 	})
 }
 
-// retire has the cluster remember a member that is to be removed, so that its id is never taken again.
+// retire records a member that is about to be removed, so that its id is never used again.
 func (s *Server) retire(ctx context.Context, id string) error {
 	return s.batcher.Do(ctx, fsm.RetireMember{ID: id}).Err
 }

@@ -15,87 +15,88 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// RecoverConfig says from what a cluster that lost its majority for good is recovered.
+// RecoverConfig configures the recovery of a cluster that has permanently lost its majority.
 type RecoverConfig struct {
-	// From are the data folders of the old cluster's servers, as many as are left. None of these servers may run, now
-	// or ever again. The folders are only read.
+	// From are the remaining data directories of the old cluster's servers. None of these servers may be running, now
+	// or later. The directories are only read.
 	From []string
-	// DataDir is the data folder to make: one that is not there, or is empty.
+	// DataDir is the data directory to create. It must be empty or not exist.
 	DataDir string
-	// ID is the new server's. No member of the old cluster may ever have had it.
+	// ID is the id of the new server. No member of the old cluster may ever have used it.
 	ID string
-	// LogStore is how DataDir is to keep its log. Default: as the folder that is taken does.
+	// LogStore selects how DataDir stores its log. Default: the log store of the chosen directory.
 	LogStore LogStore
-	// Backup says that the folders are copies from some time ago: what they hold of permits says nothing, however many
-	// of them there are.
+	// Backup means that the directories are older copies. Permits in them are not carried over, even if there are
+	// directories of a majority.
 	Backup bool
-	// Again takes folders whose server left because their cluster had been recovered already. What is made then is
-	// another cluster beside that one, which must be gone for good.
+	// Again accepts directories whose server stopped because its cluster had already been recovered. The result is a
+	// second cluster that competes with the first recovered one, which must never run again.
 	Again bool
-	// MaxDuration is the largest max_duration that the old cluster ever had, when it is longer than the folders say:
-	// one that was set after they were made, or by a majority that is lost, is not in them. Nothing is granted for that
-	// long; but when the permits are carried over there is nothing to wait for, and it is only kept for a later
-	// recovery. 0: as the folders say.
+	// MaxDuration is the largest max_duration that the old cluster ever had, if that is longer than the directories
+	// show: they lack a value that was set after they were copied, or by the majority that is lost. Nothing is granted
+	// for that long. If the permits are carried over, there is nothing to wait for, and the value is only stored for a
+	// later recovery. 0: use the value in the directories.
 	MaxDuration time.Duration
-	// UnsafeGrantAfter, when not nil, has permits granted so long after the new server's first start, although holders
-	// that the old cluster granted permits to may believe in them for longer. It is an operator's word that they have
-	// all stopped by then. It is journaled, and says nothing when the permits are carried over.
+	// UnsafeGrantAfter, if not nil, shortens the wait: permits are granted this long after the new server's first
+	// start, although holders of the old cluster's permits may believe in them for longer. Set it only if an operator
+	// has made sure that those holders have stopped by then. It is written to the journal, and ignored if the permits
+	// are carried over.
 	UnsafeGrantAfter *time.Duration
-	// Author and Reason are journaled.
+	// Author and Reason are written to the journal.
 	Author, Reason string
 }
 
-// Recovery is what Recover or Restore found and made.
+// Recovery is the result of Recover or Restore.
 type Recovery struct {
-	// ClusterID is that of the new cluster, OldClusterID that of the old one.
+	// ClusterID is the id of the new cluster, OldClusterID that of the old one.
 	ClusterID, OldClusterID string
 	ClusterName             string
-	// PeerAddress is where the new server is taken to be until it is started.
+	// PeerAddress is the peer address that is assumed for the new server until it starts.
 	PeerAddress string
-	// Folders are those of RecoverConfig.From, in their order.
+	// Folders are the directories of RecoverConfig.From, in the same order.
 	Folders []RecoveredFolder
-	// VotersRead of Voters have a folder that was read to its end. Retired are the ids of all old members that are
-	// known.
+	// VotersRead is the number of voters, out of Voters, whose directories could be read completely. Retired are the
+	// ids of all old members that are known.
 	VotersRead, Voters int
 	Retired            []string
-	// PermitsKept says that the permits found are carried over, each restarted in full: the folders of a majority of
-	// the last voters were read. Otherwise PermitsLost were lost, PermitsCooled had ended and kept their slots for a
-	// while; Permits are left, all of them held for an operator.
+	// PermitsKept means that the permits are carried over, each with its full duration, because the directories of a
+	// majority of the last voters were read. Otherwise PermitsLost permits were lost, and PermitsCooled were cooling:
+	// they had ended and still occupied their slots. Permits are the remaining ones, all of them held for an operator.
 	PermitsKept                         bool
 	Permits, PermitsLost, PermitsCooled int
-	// Quarantine is how long after the new server's first start nothing is granted. FullQuarantine is what is safe
+	// Quarantine is how long nothing is granted after the new server's first start. FullQuarantine is the safe value
 	// without PermitsKept.
 	Quarantine, FullQuarantine time.Duration
 	Definitions                int
-	// TakenAt is when the backup was taken; zero after Recover.
+	// TakenAt is when the backup was taken. It is zero after Recover.
 	TakenAt time.Time
 }
 
-// RecoveredFolder is what was found in one folder.
+// RecoveredFolder describes one directory that Recover read.
 type RecoveredFolder struct {
 	Dir, MemberID       string
 	LastTerm, LastIndex uint64
-	// Chosen is the folder that the new cluster begins with: that with the highest last entry.
+	// Chosen marks the directory from which the new cluster starts: the one with the highest last entry.
 	Chosen bool
-	// Err says why a folder counts as lost; nil for one that was read.
+	// Err says why the directory counts as lost. It is nil if the directory could be read.
 	Err error
 }
 
-// Recover makes the data folder of a new cluster of one server from what is left of a cluster that has lost its
-// majority for good; other servers join it as they join any. It has the definitions, pauses, cordons and the journal of
-// the folder with the highest last entry, and a new cluster id, so that servers of the old cluster and the new one
-// refuse each other.
+// Recover creates the data directory of a new single-server cluster from what is left of a cluster that has permanently
+// lost its majority. Other servers then join it as they join any cluster. It has the definitions, pauses, cordons and
+// the journal of the directory with the highest last entry, and a new cluster id, so that servers of the old cluster
+// and the new one refuse each other.
 //
-// Entries at the end of a log that were perhaps never committed are kept: a change that was never acknowledged does no
-// harm, a lost one does. Only when folders of a majority of the last voters are read is every committed change
-// certainly among them; then permits are carried over. Otherwise the old cluster may have granted permits that nobody
-// here knows of, and the new one grants nothing until the longest of them has ended.
+// Recover keeps entries at the end of a log even if they may never have been committed: an unacknowledged change does
+// no harm, a lost one does. Every committed change is certain to be among them only if directories of a majority of the
+// last voters are read. In that case permits are carried over. Otherwise the old cluster may have granted permits that
+// are unknown here, and the new cluster grants nothing until the longest of them has ended.
 //
-// It works offline: no server is asked. A damaged folder counts as lost, as long as another one can be used; everything
-// else that is wrong is an error, and nothing was made then: a *ConfigError, ErrDataDirLocked for a folder whose server
-// runs, ErrForeignDataDir for folders of different clusters and for what is no data folder, ErrSucceeded for one whose
-// server left because it had heard from a recovered cluster (see Again), ErrDataDir for the rest. No error keeps you
-// from recovering twice from the same folders: nothing is written to them.
+// Recover works offline and contacts no server. A damaged directory counts as lost, as long as another one can be used.
+// Any other problem is an error, and nothing is created: a *ConfigError, ErrDataDirLocked for a directory whose server
+// is running, ErrForeignDataDir for directories of different clusters and for a path that is not a data directory,
+// ErrSucceeded for one whose server stopped because its cluster had already been recovered (see Again), and ErrDataDir
+// for everything else. Recover never writes to the old directories, so it cannot prevent a second recovery from them.
 func Recover(cfg RecoverConfig) (_ *Recovery, err error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -113,7 +114,7 @@ func Recover(cfg RecoverConfig) (_ *Recovery, err error) {
 
 func (c *RecoverConfig) validate() error {
 	if len(c.From) == 0 {
-		return &ConfigError{"From", "", "must be given: the data folders that are left of the old cluster"}
+		return &ConfigError{"From", "", "must be given: the remaining data directories of the old cluster"}
 	}
 	next := founding{c.DataDir, c.ID, c.LogStore, c.MaxDuration, c.UnsafeGrantAfter}
 	if err := next.validate(); err != nil {
@@ -133,7 +134,7 @@ func (c *RecoverConfig) validate() error {
 	return next.checkEmpty()
 }
 
-// founding is what Recover and Restore are given of the cluster to make.
+// founding is the configuration that Recover and Restore share.
 type founding struct {
 	dataDir, id      string
 	logStore         LogStore
@@ -144,7 +145,7 @@ type founding struct {
 func (f *founding) validate() error {
 	switch {
 	case f.dataDir == "":
-		return &ConfigError{"DataDir", "", "must be given: the folder to make"}
+		return &ConfigError{"DataDir", "", "must be given: the directory to create"}
 	case !validID(f.id):
 		return &ConfigError{"ID", f.id, idRule}
 	case !f.logStore.known():
@@ -164,7 +165,7 @@ func (f *founding) checkEmpty() error {
 	return nil
 }
 
-// recovering is one call of Recover.
+// recovering is the state of one call of Recover.
 type recovering struct {
 	cfg    RecoverConfig
 	out    *Recovery
@@ -180,7 +181,7 @@ func (r *recovering) close() error {
 	return errors.Join(errs...)
 }
 
-// read reads all folders and chooses one.
+// read reads all directories and chooses one.
 func (r *recovering) read() error {
 	for _, dir := range r.cfg.From {
 		if err := r.readOne(filepath.Clean(dir)); err != nil {
@@ -207,7 +208,7 @@ func (r *recovering) readOne(dir string) error {
 		r.out.Folders = append(r.out.Folders, RecoveredFolder{Dir: dir, Err: err})
 		return nil
 	case errors.Is(err, consensus.ErrFolderInUse):
-		return fmt.Errorf("%w: stop its server first, for good: %w", ErrDataDirLocked, err)
+		return fmt.Errorf("%w: stop its server first, permanently: %w", ErrDataDirLocked, err)
 	case errors.Is(err, consensus.ErrForeignFolder):
 		return &noDataDirError{err}
 	case err != nil:
@@ -215,14 +216,14 @@ func (r *recovering) readOne(dir string) error {
 	}
 	r.found = append(r.found, found)
 	if found.Succeeded != "" && !r.cfg.Again {
-		return fmt.Errorf("%w: %s: %s. What is made of it again is another cluster beside that one, and grants what that one grants: recover from the folders of that one, "+
-			"or say that it is gone for good (gatekeeperd recover --again)", ErrSucceeded, dir, found.Succeeded)
+		return fmt.Errorf("%w: %s: %s. Recovering from this directory again creates a second cluster, and both would grant the same permits: recover from the directories of the recovered cluster, "+
+			"or confirm that it is permanently lost (gatekeeperd recover --again)", ErrSucceeded, dir, found.Succeeded)
 	}
 	r.out.Folders = append(r.out.Folders, RecoveredFolder{
 		Dir: dir, MemberID: found.MemberID, LastTerm: found.LastTerm, LastIndex: found.LastIndex,
 	})
 	if first := r.found[0]; first.ClusterID != found.ClusterID {
-		return fmt.Errorf("%w: %s is of cluster %s, and %s of cluster %s: recover from folders of one cluster",
+		return fmt.Errorf("%w: %s belongs to cluster %s, and %s to cluster %s: recover from directories of one cluster",
 			ErrForeignDataDir, first.Dir, first.ClusterID, dir, found.ClusterID)
 	}
 	r.latest = consensus.Latest(r.found)
@@ -234,12 +235,12 @@ func (r *recovering) readOne(dir string) error {
 	return nil
 }
 
-// make makes the new folder.
+// make creates the new data directory.
 func (r *recovering) make() error {
 	now := time.Now()
 	old, out := r.latest, r.out
 	if now.Before(old.Appended) {
-		return fmt.Errorf("%w: this machine's clock says %s, and the last entry in %s was made at %s: set the clock, or tokens could be given again",
+		return fmt.Errorf("%w: this machine's clock says %s, before the last entry in %s, which was made at %s: set the clock, otherwise tokens could be issued twice",
 			ErrDataDir, now.UTC().Format(time.RFC3339), old.Dir, old.Appended.UTC().Format(time.RFC3339))
 	}
 	id := old.ClusterID.Next(now)
@@ -249,7 +250,7 @@ func (r *recovering) make() error {
 	out.PermitsKept = out.VotersRead > out.Voters/2 && !r.cfg.Backup
 	out.Retired = r.oldIDs()
 	if slices.Contains(out.Retired, r.cfg.ID) || old.State.Retired(r.cfg.ID) {
-		return &ConfigError{"ID", r.cfg.ID, "was a member of the old cluster: a new cluster's server needs an id that was never used, for example " + r.freeID()}
+		return &ConfigError{"ID", r.cfg.ID, "was a member of the old cluster: the new server needs an id that was never used, for example " + r.freeID()}
 	}
 	state, err := r.recovered(id, now)
 	if err != nil {
@@ -266,7 +267,7 @@ func (r *recovering) make() error {
 	return nil
 }
 
-// recovered is the state of the new cluster.
+// recovered returns the state of the new cluster.
 func (r *recovering) recovered(id consensus.ClusterID, now time.Time) (*fsm.State, error) {
 	return r.out.recovered(r.latest.State, fsm.Recovery{
 		ClusterID: id.String(), At: now, Author: r.cfg.Author, Reason: r.cfg.Reason, Retired: r.out.Retired, KeepPermits: r.out.PermitsKept,
@@ -274,14 +275,14 @@ func (r *recovering) recovered(id consensus.ClusterID, now time.Time) (*fsm.Stat
 	}, r.cfg.UnsafeGrantAfter)
 }
 
-// recovered is the state that how makes of an old one, and notes what became of permits. unsafeAfter says nothing if
+// recovered converts the old state as how says, and records what happened to the permits. It ignores unsafeAfter if
 // they are kept.
 func (out *Recovery) recovered(old *fsm.State, how fsm.Recovery, unsafeAfter *time.Duration) (*fsm.State, error) {
 	out.FullQuarantine = how.FullQuarantine(old)
 	if unsafeAfter != nil && !how.KeepPermits {
 		if *unsafeAfter > out.FullQuarantine {
 			return nil, &ConfigError{"UnsafeGrantAfter", unsafeAfter.String(),
-				fmt.Sprintf("is longer than %v, after which it is safe: leave it out", out.FullQuarantine)}
+				fmt.Sprintf("is longer than %v, which is the safe value anyway: omit it", out.FullQuarantine)}
 		}
 		how.UnsafeGrantAfter = unsafeAfter
 	}
@@ -302,7 +303,7 @@ func (out *Recovery) recovered(old *fsm.State, how fsm.Recovery, unsafeAfter *ti
 	return state, nil
 }
 
-// oldIDs are all members of the old cluster that the folders tell of, sorted.
+// oldIDs returns the sorted ids of all members of the old cluster that the directories mention.
 func (r *recovering) oldIDs() []string {
 	var ids []string
 	for _, found := range r.found {
@@ -315,7 +316,7 @@ func (r *recovering) oldIDs() []string {
 	return slices.Compact(ids)
 }
 
-// freeID is an id that nobody had.
+// freeID returns an id that no known member has used.
 func (r *recovering) freeID() string {
 	stem := strings.TrimRight(r.latest.MemberID, "0123456789")
 	for n := 1; ; n++ {
@@ -326,7 +327,8 @@ func (r *recovering) freeID() string {
 	}
 }
 
-// peerAddress is that of the member whose folder was chosen: its machine most likely runs the new server.
+// peerAddress returns the address of the member whose directory was chosen, since the new server most likely runs on
+// the same machine.
 func (r *recovering) peerAddress() string {
 	for _, m := range r.latest.Members {
 		if m.ID == r.latest.MemberID {
@@ -336,7 +338,7 @@ func (r *recovering) peerAddress() string {
 	return DefaultPeerAddress
 }
 
-// term is the newest one that any of the folders knows of.
+// term returns the newest term in any of the directories.
 func (r *recovering) term() uint64 {
 	term := uint64(0)
 	for _, found := range r.found {

@@ -12,38 +12,38 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/backup"
 )
 
-// ErrBackup: a file is not a backup, is damaged, was written by a newer version, or cannot be read. It is an error of
-// Restore.
+// ErrBackup is an error of Restore: the file is not a backup, is damaged, was written by a newer version, or cannot be
+// read.
 var ErrBackup = errors.New("cannot use the backup")
 
-// RestoreConfig says from which backup a cluster is made.
+// RestoreConfig configures the creation of a cluster from a backup.
 type RestoreConfig struct {
-	// File is what gkctl snapshot save has written.
+	// File is a file that gkctl snapshot save has written.
 	File string
-	// DataDir is the data folder to make: one that is not there, or is empty.
+	// DataDir is the data directory to create. It must be empty or not exist.
 	DataDir string
-	// ID is the new server's. It may be that of a member of the old cluster, whose servers refuse the new one's, but
-	// not one that was removed.
+	// ID is the id of the new server. It may be that of a member of the old cluster, since servers of the two clusters
+	// refuse each other, but not that of a removed member.
 	ID string
-	// LogStore is how DataDir is to keep its log. Default LogStoreBolt.
+	// LogStore selects how DataDir stores its log. Default LogStoreBolt.
 	LogStore LogStore
-	// MaxDuration and UnsafeGrantAfter are those of RecoverConfig.
+	// MaxDuration and UnsafeGrantAfter have the same meaning as in RecoverConfig.
 	MaxDuration      time.Duration
 	UnsafeGrantAfter *time.Duration
-	// Author and Reason are journaled.
+	// Author and Reason are written to the journal.
 	Author, Reason string
 }
 
-// Restore makes the data folder of a new cluster of one server from a backup; other servers join it as they join any.
-// It has another seed than the old cluster, so that servers and clients of the two refuse each other: unlike Recover,
-// it does not replace the old cluster.
+// Restore creates the data directory of a new single-server cluster from a backup. Other servers then join it as they
+// join any cluster. The new cluster has another seed than the old one, so servers and clients of the two refuse each
+// other: unlike Recover, it does not replace the old cluster.
 //
-// What was changed since the backup is lost, and the old cluster has granted permits that it does not know. So no live
-// permit is carried over, tokens continue above all that were ever given, requests from before are refused as too old,
-// and nothing is granted until the longest permit has certainly ended. Bindings and tokens are those of the backup:
-// what was revoked since is valid again.
+// Changes since the backup are lost, and the old cluster may have granted permits that are not in it. For that reason
+// no live permit is carried over, tokens continue above all that were ever issued, older requests are refused as too
+// old, and nothing is granted until the longest permit has certainly ended. Bindings and tokens are those of the
+// backup: credentials that were revoked since are valid again.
 //
-// It works offline. When there is an error, no server starts from what was made: a *ConfigError, ErrBackup, or
+// Restore works offline. After an error, no server can start from the directory. Errors: a *ConfigError, ErrBackup, or
 // ErrDataDir.
 func Restore(cfg RestoreConfig) (*Recovery, error) {
 	if cfg.File == "" {
@@ -63,15 +63,15 @@ func Restore(cfg RestoreConfig) (*Recovery, error) {
 	old := from.State
 	now := time.Now()
 	if now.Before(from.TakenAt) {
-		return nil, fmt.Errorf("%w: this machine's clock says %s, and the backup was taken at %s: set the clock, or tokens could be given again",
+		return nil, fmt.Errorf("%w: this machine's clock says %s, and the backup was taken at %s: set the clock, otherwise tokens could be issued twice",
 			ErrBackup, now.UTC().Format(time.RFC3339), from.TakenAt.UTC().Format(time.RFC3339))
 	}
 	if old.LastToken() >= uint64(now.Unix())<<20 {
-		return nil, fmt.Errorf("%w: its last token, %d, is of a time that this machine's clock (%s) has not reached: set the clock, or tokens could be given again",
+		return nil, fmt.Errorf("%w: its last token, %d, is from a time that this machine's clock (%s) has not reached: set the clock, otherwise tokens could be issued twice",
 			ErrBackup, old.LastToken(), now.UTC().Format(time.RFC3339))
 	}
 	if old.Retired(cfg.ID) {
-		return nil, &ConfigError{"ID", cfg.ID, "was a member that was removed: a server needs an id that was not"}
+		return nil, &ConfigError{"ID", cfg.ID, "is the id of a removed member: choose another id"}
 	}
 	id := consensus.DrawClusterID()
 	out := &Recovery{ClusterID: id.String(), OldClusterID: old.ClusterID(), ClusterName: from.ClusterName, PeerAddress: DefaultPeerAddress, TakenAt: from.TakenAt}
@@ -85,7 +85,7 @@ func Restore(cfg RestoreConfig) (*Recovery, error) {
 	err = consensus.Found(consensus.Founding{
 		Dir: cfg.DataDir, ClusterID: id, ClusterName: from.ClusterName, MemberID: cfg.ID, PeerAddress: out.PeerAddress,
 		LogStore: consensus.LogStore(cmp.Or(cfg.LogStore, LogStoreBolt)), State: state,
-		// A state to which nothing was applied yet has neither; Raft's snapshots have.
+		// A state without applied entries has neither, but a Raft snapshot must have both.
 		Term: max(old.Term(), 1), LastIndex: max(old.Index(), 1), LastTerm: max(old.Term(), 1),
 	})
 	if err != nil {

@@ -29,16 +29,16 @@ type Server struct {
 	batcher   *batcher.Batcher
 	keeper    *keeper.Keeper
 	leading   *leading
-	jwts      *oidc.Verifier // nil: none are taken
+	jwts      *oidc.Verifier // nil if JWTs are not accepted
 	api       *api.API
 	grpc      *grpc.Server
-	web       *web         // nil: none
-	admin     *http.Server // nil: none
+	web       *web         // nil if off
+	admin     *http.Server // nil if off
 
-	// opened are what ends each thing that was opened, in the order of opening.
+	// opened has a function to close each component, in the order of opening.
 	opened  []func(context.Context) error
 	running sync.WaitGroup // goroutines of this package
-	stop    chan struct{}  // closed when they are to end
+	stop    chan struct{}  // closed when those goroutines must stop
 
 	closing  sync.Once
 	closeErr error // written within closing
@@ -50,8 +50,8 @@ type Server struct {
 
 func (s *Server) member() member { return member{s.node, s.leading} }
 
-// Ready waits until this server leads, and has declared its Definitions, or follows a leader. It fails when ctx ends,
-// and with ErrClosed or the fault when the server does.
+// Ready waits until this server leads and has declared its Definitions, or follows a leader. It fails when ctx ends,
+// and with ErrClosed or the fault when the server stops.
 func (s *Server) Ready(ctx context.Context) error {
 	const poll = 10 * time.Millisecond
 	ticker := time.NewTicker(poll)
@@ -71,17 +71,18 @@ func (s *Server) Ready(ctx context.Context) error {
 	}
 }
 
-// Done is closed when the server has ended: by Close, or after a fault. Close must be called either way.
+// Done returns a channel that is closed when the server has stopped, after Close or a fault. Close must be called in
+// either case.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Err is the fault that stopped the server; nil while it runs and after a plain Close.
+// Err returns the fault that stopped the server. It is nil while the server runs and after a normal Close.
 func (s *Server) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// end closes Done. The first call counts.
+// end closes Done. Only the first call has an effect.
 func (s *Server) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,25 +94,25 @@ func (s *Server) end(err error) {
 	}
 }
 
-// fail is what a fault does: this server must not continue. Clients are sent away immediately; Done notifies the
-// embedding program.
+// fail stops serving after a fault, since this server must not continue. It sends clients away immediately and closes
+// Done, which notifies the embedding program.
 func (s *Server) fail(err error) {
-	s.log.Error("leaving after a fault", slog.Any("error", err))
+	s.log.Error("stopping after a fault", slog.Any("error", err))
 	s.api.Drain()
 	s.end(err)
 }
 
-// APIAddress is where the API listens, with the real port.
+// APIAddress returns the address on which the API listens, with the actual port.
 func (s *Server) APIAddress() string { return address(s.listeners.API) }
 
-// PeerAddress is where other members are served, with the real port.
+// PeerAddress returns the address on which other members are served, with the actual port.
 func (s *Server) PeerAddress() string { return address(s.listeners.Peer) }
 
-// HTTPAddress is where the dashboard and the JSON API are served, with the real port; empty when they are not.
+// HTTPAddress returns the address of the dashboard and the JSON API, with the actual port. It is empty if they are off.
 func (s *Server) HTTPAddress() string { return address(s.listeners.HTTP) }
 
-// AdminAddress is where metrics, health and profiles are served, with the real port; empty when they are not.
+// AdminAddress returns the address of metrics, health and profiles, with the actual port. It is empty if they are off.
 func (s *Server) AdminAddress() string { return address(s.listeners.Admin) }
 
-// ClusterID is the id of the cluster to which this server belongs, "seed.incarnation" in hexadecimal.
+// ClusterID returns the id of this server's cluster, "seed.incarnation" in hexadecimal.
 func (s *Server) ClusterID() string { return s.node.ClusterID().String() }

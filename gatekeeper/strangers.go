@@ -7,24 +7,24 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// refuseStrangers refuses ports that other machines reach and that authenticate nobody. With Insecure it warns of them
-// instead. The error is a *ConfigError.
+// refuseStrangers returns a *ConfigError if other machines can reach a port that does not authenticate. With Insecure,
+// it logs a warning instead.
 func (c *Config) refuseStrangers(at addresses, log *slog.Logger) error {
 	if c.Insecure {
-		log.Warn("INSECURE: started with --insecure, so ports that other machines reach may let everybody in")
+		log.Warn("INSECURE: started with --insecure, so ports that other machines can reach may accept anybody")
 	}
 	if c.authenticates() && c.TLS.CAFile != "" && c.sameAuthority() {
-		log.Warn("the same authority verifies clients and members: a client whose certificate is also for servers, and names a member's host, can pass as that member",
-			slog.String("file", c.TLS.CAFile), slog.String("remedy", "give members certificates of another authority: `gkctl cert init` makes one, and `gkctl cert peer ID HOST` uses it"))
+		log.Warn("the same CA verifies clients and members: a client with a certificate that is also valid for servers, and names a member's host, can impersonate that member",
+			slog.String("file", c.TLS.CAFile), slog.String("remedy", "give members certificates of another CA: `gkctl cert init` creates one, and `gkctl cert peer ID HOST` uses it"))
 	}
 	for _, port := range []struct {
 		what, field string
 		address     net.Addr
-		trouble     string // what is wrong with it where strangers reach it; empty: nothing
+		trouble     string // why it authenticates nobody; empty if it does
 	}{
 		{"API", "APIAddress", at.api, c.apiTrouble()},
 		{"peer", "PeerAddress", at.peer, c.PeerTLS.trouble()},
-		{"HTTP", "HTTPAddress", at.http, c.apiTrouble()}, // it and the admin port are served with the TLS of the API
+		{"HTTP", "HTTPAddress", at.http, c.apiTrouble()}, // the HTTP and the admin port use the API's TLS
 		{"admin", "AdminAddress", at.admin, c.apiTrouble()},
 	} {
 		if port.address == nil || loopback(port.address) || port.trouble == "" {
@@ -42,20 +42,20 @@ func (c *Config) refuseStrangers(at addresses, log *slog.Logger) error {
 
 const remedy = "make certificates with `gkctl cert init`, `gkctl cert server HOST` and `gkctl cert peer ID HOST` and give them to the server, listen on loopback"
 
-// sameAuthority reports whether the API and the peer port verify by the same certificates.
+// sameAuthority reports whether the API and the peer port verify with the same CA certificates.
 func (c *Config) sameAuthority() bool {
 	if c.PeerTLS == (TLS{}) || c.PeerTLS.CAFile == c.TLS.CAFile {
 		return true
 	}
 	clients, err := tlsfiles.Pool(c.TLS.CAFile)
 	if err != nil {
-		return false // who opens the port says so
+		return false // opening the port reports the error
 	}
 	members, err := tlsfiles.Pool(c.PeerTLS.CAFile)
 	return err == nil && clients.Equal(members)
 }
 
-// apiTrouble is that of the API, the HTTP and the admin port, where tokens may stand for client certificates.
+// apiTrouble is like trouble for the API, HTTP and admin ports, where tokens can replace client certificates.
 func (c *Config) apiTrouble() string {
 	if c.TLS.CertFile != "" && c.optionalCerts() {
 		return ""
@@ -63,13 +63,13 @@ func (c *Config) apiTrouble() string {
 	return c.TLS.trouble()
 }
 
-// trouble says why a port with these files authenticates nobody; empty if it does.
+// trouble says why a port with this configuration authenticates nobody. It returns "" if the port authenticates.
 func (t TLS) trouble() string {
 	switch {
 	case t == TLS{}:
 		return "it has no TLS"
 	case t.CAFile == "":
-		return "its TLS has no authorities to verify clients by"
+		return "its TLS has no CA file to verify clients"
 	}
 	return ""
 }

@@ -23,7 +23,7 @@ func (c *Config) checkFiles() error {
 		return nil
 	}
 	check := c.PeerTLS.files().Issued
-	if c.PeerTLS == c.TLS && len(c.Members) < 2 && len(c.Join) == 0 { // it may never have another member
+	if c.PeerTLS == c.TLS && len(c.Members) < 2 && len(c.Join) == 0 { // it may never have other members
 		check = func() error { _, err := c.PeerTLS.files().Peer(); return err }
 	}
 	if err := check(); err != nil {
@@ -32,7 +32,8 @@ func (c *Config) checkFiles() error {
 	return nil
 }
 
-// joinCredentials are those by which this server calls the API of one that it joins. The error is a *ConfigError.
+// joinCredentials returns the credentials with which this server calls the API of the servers in Join. The error is a
+// *ConfigError.
 func (c *Config) joinCredentials() (credentials.TransportCredentials, error) {
 	if c.TLS == (TLS{}) {
 		return insecure.NewCredentials(), nil
@@ -44,7 +45,8 @@ func (c *Config) joinCredentials() (credentials.TransportCredentials, error) {
 	return creds, nil
 }
 
-// expiries are when the certificates of the ports end, as the files are now; zero: they cannot be used.
+// expiries returns when the certificates of the ports expire, according to the current files. A zero time means that
+// they cannot be used.
 func (c *Config) expiries() map[string]time.Time {
 	all := make(map[string]time.Time)
 	for port, t := range map[string]TLS{"api": c.TLS, "peer": c.PeerTLS} {

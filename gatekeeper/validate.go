@@ -19,9 +19,9 @@ import (
 type ConfigError struct {
 	// Field is the name of the field in Config.
 	Field string
-	// Value is what it said.
+	// Value is the invalid value.
 	Value string
-	// Rule is what it must be, as the end of a sentence.
+	// Rule says what the value must be, as the end of a sentence.
 	Rule string
 }
 
@@ -32,14 +32,14 @@ func (e *ConfigError) Error() string {
 	return fmt.Sprintf("%s %q %s", e.Field, e.Value, e.Rule)
 }
 
-// minDumpInterval keeps a slip in a unit from filling the disk with dumps.
+// minDumpInterval keeps a mistyped unit from filling the disk with dumps.
 const minDumpInterval = time.Second
 
-// maxMaxCalls is where a limit protects no server any more.
+// maxMaxCalls is the largest limit that still protects a server.
 const maxMaxCalls = 100_000
 
-// Validate says what is wrong with a configuration as far as that shows without opening anything: a *ConfigError or a
-// *DefinitionError, or nil. Open does it too.
+// Validate checks a configuration as far as that is possible without opening anything. It returns a *ConfigError, a
+// *DefinitionError or nil. Open calls it too.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	for _, check := range []func() error{
@@ -55,7 +55,7 @@ func (c Config) Validate() error {
 
 func (c *Config) checkNames() error {
 	if c.ID == "" {
-		return &ConfigError{"ID", "", "must be given: each of several servers has its own"}
+		return &ConfigError{"ID", "", "must be given: each server of a cluster needs its own"}
 	}
 	if !validID(c.ID) {
 		return &ConfigError{"ID", c.ID, idRule}
@@ -71,20 +71,20 @@ func (c *Config) checkData() error {
 	case c.Memory == nil && c.DataDir == "":
 		return &ConfigError{"DataDir", "", "must be given"}
 	case c.Memory != nil && c.DataDir != "":
-		return &ConfigError{"DataDir", c.DataDir, "cannot be given together with Memory, which is used instead"}
+		return &ConfigError{"DataDir", c.DataDir, "cannot be given together with Memory, which replaces it"}
 	case c.Memory != nil && c.LogStore != "":
-		return &ConfigError{"LogStore", string(c.LogStore), "cannot be given together with Memory, which keeps the log"}
+		return &ConfigError{"LogStore", string(c.LogStore), "cannot be given together with Memory, which stores the log"}
 	case !c.LogStore.known():
 		return &ConfigError{"LogStore", string(c.LogStore), logStoreRule}
 	case c.Memory != nil && c.dial() == nil && len(c.Members)+len(c.Join) > 0:
-		return &ConfigError{"Memory", "", "cannot be given together with Members or Join: a server in memory is alone"}
+		return &ConfigError{"Memory", "", "cannot be given together with Members or Join: an in-memory server has no other members"}
 	}
 	return nil
 }
 
 const logStoreRule = "must be bolt or wal"
 
-// known says that it is one, or none.
+// known reports whether l is empty or a known log store.
 func (l LogStore) known() bool { return l == "" || l == LogStoreBolt || l == LogStoreWAL }
 
 const idRule = "must be 1 to 64 of the characters A-Z a-z 0-9 . _ -"
@@ -115,7 +115,7 @@ func (c *Config) checkAddresses() error {
 	} {
 		if advertise.address == "" {
 			if everyAddress(advertise.listen) {
-				return &ConfigError{advertise.field, "", fmt.Sprintf("must be given: others cannot reach this server at %q, where it listens", advertise.listen)}
+				return &ConfigError{advertise.field, "", fmt.Sprintf("must be given: others cannot reach this server at its listen address %q", advertise.listen)}
 			}
 			continue
 		}
@@ -133,20 +133,21 @@ func (c *Config) listenAddress(l net.Listener, configured string) string {
 	return configured
 }
 
-// everyAddress says that an address stands for all addresses of a machine: good to listen on, and no place to reach.
+// everyAddress reports whether an address is a wildcard for all addresses of a machine. A server can listen on it, but
+// others cannot dial it.
 func everyAddress(address string) bool {
 	host, _, err := splitPort(address)
 	return err == nil && (host == "" || net.ParseIP(host).IsUnspecified())
 }
 
-// checkReachable refuses what others cannot dial.
+// checkReachable refuses addresses that others cannot dial.
 func checkReachable(field, address string) error {
 	_, port, err := splitPort(address)
 	switch {
 	case err != nil || port == 0:
 		return &ConfigError{field, address, "must be host:port"}
 	case everyAddress(address):
-		return &ConfigError{field, address, "must name an address at which others reach this server, not every address of the machine"}
+		return &ConfigError{field, address, "must be an address at which others can reach this server, not a wildcard for all addresses of the machine"}
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (c *Config) checkMembers() error {
 		return nil
 	}
 	if len(c.Join) > 0 {
-		return &ConfigError{"Join", strings.Join(c.Join, ","), "cannot be given together with the members of a new cluster: it enters one that exists"}
+		return &ConfigError{"Join", strings.Join(c.Join, ","), "cannot be given together with the members of a new cluster: it is for joining an existing one"}
 	}
 	ids, addresses := make(map[string]bool), make(map[string]string)
 	for _, m := range c.Members {
@@ -186,7 +187,7 @@ func (c *Config) checkMembers() error {
 
 func (c *Config) checkJoin() error {
 	if c.NonVoter && len(c.Join) == 0 {
-		return &ConfigError{"NonVoter", "", "needs a cluster to join: the servers of a new cluster are its voters"}
+		return &ConfigError{"NonVoter", "", "needs a cluster to join: all servers of a new cluster are voters"}
 	}
 	for _, address := range c.Join {
 		if err := checkReachable("Join", address); err != nil {
@@ -205,20 +206,20 @@ func (c *Config) checkTLS() error {
 			return &ConfigError{files.field, files.CertFile + files.KeyFile, "needs a certificate and its key together"}
 		}
 		if files.CAFile != "" && files.CertFile == "" {
-			return &ConfigError{files.field, files.CAFile, "needs a certificate and its key beside the authorities"}
+			return &ConfigError{files.field, files.CAFile, "needs a certificate and its key in addition to the CA file"}
 		}
 	}
 	if c.BearerTokens && c.TLS.CertFile == "" {
-		return &ConfigError{"BearerTokens", "", "needs TLS: a token that is sent in the clear can be used by everybody on its way"}
+		return &ConfigError{"BearerTokens", "", "needs TLS: anybody who sees a token in transit can use it"}
 	}
 	if bad, ok := errors.AsType[*semaphore.FieldError](access.ValidSubject(c.Admin)); ok {
 		return &ConfigError{"Admin", c.Admin, bad.Rule}
 	}
 	if c.PeerTLS.CertFile != "" && c.PeerTLS.CAFile == "" {
-		if c.PeerTLS == c.TLS { // as by default
-			return &ConfigError{"PeerTLS", "", "must be given, or --tls-ca: members verify one another"}
+		if c.PeerTLS == c.TLS { // the default
+			return &ConfigError{"PeerTLS", "", "must be given, or --tls-ca: members verify each other"}
 		}
-		return &ConfigError{"PeerTLS", c.PeerTLS.CertFile, "needs a file of authorities beside it: members verify one another"}
+		return &ConfigError{"PeerTLS", c.PeerTLS.CertFile, "needs a CA file in addition: members verify each other"}
 	}
 	return nil
 }
@@ -227,27 +228,27 @@ func (c *Config) checkOIDC() error {
 	o := &c.OIDC
 	if o.isZero() {
 		if o.Audience+o.KeysFile+o.KeysURL+o.CAFile+strings.Join(o.Claims, "") != "" {
-			return &ConfigError{"OIDC.Issuer", "", "must be given with the other options of OIDC"}
+			return &ConfigError{"OIDC.Issuer", "", "must be given together with the other OIDC options"}
 		}
 		return nil
 	}
 	switch {
 	case c.TLS.CertFile == "":
-		return &ConfigError{"OIDC.Issuer", o.Issuer, "needs TLS: a JWT that is sent in the clear can be used by everybody on its way"}
+		return &ConfigError{"OIDC.Issuer", o.Issuer, "needs TLS: anybody who sees a JWT in transit can use it"}
 	case o.Audience == "":
-		return &ConfigError{"OIDC.Audience", "", "must be given: without it a JWT for any other service would be taken"}
+		return &ConfigError{"OIDC.Audience", "", "must be given: without it, a JWT for any other service would be accepted"}
 	case o.KeysFile != "" && o.KeysURL != "":
-		return &ConfigError{"OIDC.KeysURL", o.KeysURL, "cannot be given together with a file of keys"}
+		return &ConfigError{"OIDC.KeysURL", o.KeysURL, "cannot be given together with a key file"}
 	case o.KeysURL != "" && !isHTTPS(o.KeysURL):
-		return &ConfigError{"OIDC.KeysURL", o.KeysURL, "must be an address with https, and without a user"}
+		return &ConfigError{"OIDC.KeysURL", o.KeysURL, "must be an https URL without a user"}
 	case o.KeysFile == "" && o.KeysURL == "" && !isHTTPS(o.Issuer):
-		return &ConfigError{"OIDC.Issuer", o.Issuer, "must be an address with https, unless a file or an address of its keys is given"}
+		return &ConfigError{"OIDC.Issuer", o.Issuer, "must be an https URL, unless a key file or a key URL is given"}
 	case o.KeysFile != "" && o.CAFile != "":
-		return &ConfigError{"OIDC.CAFile", o.CAFile, "cannot be given together with a file of keys: nothing is fetched then"}
+		return &ConfigError{"OIDC.CAFile", o.CAFile, "cannot be given together with a key file: keys are not fetched then"}
 	}
 	for i, claim := range o.Claims {
 		if !oidc.ValidClaim(claim) || slices.Contains(o.Claims[:i], claim) {
-			return &ConfigError{"OIDC.Claims", claim, "must be a claim that says who the caller is, for example sub or groups, listed once"}
+			return &ConfigError{"OIDC.Claims", claim, "must be a claim that identifies the caller, for example sub or groups, and be listed only once"}
 		}
 	}
 	return nil

@@ -2,7 +2,8 @@ package gatekeeper
 
 import "runtime/debug"
 
-// Version is the version of this module as the build knows it: a release, or the commit of a development build.
+// Version returns the version of this module from the build information: a release, or the commit of a development
+// build.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/gateway"
 )
 
-// web is the HTTP port, with the dashboard and the JSON API. It calls the API of this server over a connection in
-// memory, so that a call has the same rules however it comes. A nil web is off.
+// web is the HTTP port, with the dashboard and the JSON API. It calls this server's API over an in-memory connection,
+// so that the same rules apply to every call. A nil *web means that the port is off.
 type web struct {
 	server   *http.Server
 	listener net.Listener
@@ -24,8 +24,8 @@ type web struct {
 	conn     *grpc.ClientConn
 }
 
-// memoryBuffer is how much each direction of the connection in memory holds, and maxAnswer bounds the answers of the
-// API, as for a hop.
+// memoryBuffer is the buffer size of each direction of the in-memory connection. maxAnswer bounds the size of API
+// responses, the same as for a forwarded call.
 const (
 	memoryBuffer = 256 << 10
 	maxAnswer    = 64 << 20
@@ -72,11 +72,11 @@ func (s *Server) openWeb() error {
 	return nil
 }
 
-// drainRequests is how long requests under way may take once the streams have ended. A browser opens connections in
+// drainRequests is how long requests in progress may take once the streams have ended. A browser opens connections in
 // advance, and http.Server.Shutdown would wait five seconds for a request on them.
 const drainRequests = 3 * time.Second
 
-// drain waits until the requests under way are answered. Streams have ended before, with those of the API.
+// drain waits for the requests in progress. Streams have already ended, together with those of the API.
 func (w *web) drain(ctx context.Context) {
 	if w == nil {
 		return
@@ -88,7 +88,7 @@ func (w *web) drain(ctx context.Context) {
 	}
 }
 
-// close cuts off what is left.
+// close cuts off the remaining requests.
 func (w *web) close() {
 	if w == nil {
 		return

@@ -13,7 +13,8 @@ var (
 	ErrDataDir = errors.New("cannot use the data folder")
 	// ErrDataDirLocked means that another server is using the data directory.
 	ErrDataDirLocked = errors.New("the data folder is in use")
-	// ErrForeignDataDir means that the data directory belongs to another member than the configured one, or to another cluster.
+	// ErrForeignDataDir means that the data directory belongs to another member than the configured one, or to another
+	// cluster.
 	ErrForeignDataDir = errors.New("the data folder belongs to another member or cluster")
 	// ErrLogStore means that the data directory has another log store than Config.LogStore.
 	ErrLogStore = errors.New("cannot change the log store of a data folder")
@@ -23,9 +24,9 @@ var (
 	ErrJoinRefused = errors.New("the cluster refuses this member")
 	// ErrMembersMissing means that the context ended before all of Members were running to start a new cluster.
 	ErrMembersMissing = errors.New("not all members of the new cluster are running")
-	// ErrMemberHasData means that this server's data directory is empty, but another one of Members belongs to a cluster. A
-	// server that has lost its data must join again under a new id, with Join. A new cluster starts only if the data
-	// directories of all Members are empty.
+	// ErrMemberHasData means that this server's data directory is empty, but another one of Members belongs to a
+	// cluster. A server that has lost its data must join again under a new id, with Join. A new cluster starts only if
+	// the data directories of all Members are empty.
 	ErrMemberHasData = errors.New("another member has data")
 	// ErrRemoved is Server.Err of a server that was removed from the cluster. The server must not be started again: a
 	// new one needs a new id and an empty data directory.

@@ -6,32 +6,32 @@ import (
 	"sync"
 )
 
-// Identity is a group and an acquirer. The zero Identity is nobody's, and not limited.
+// Identity is a group and an acquirer. The zero Identity is unknown and not limited.
 type Identity struct{ Group, Acquirer string }
 
 // Control counts the calls of one server. Its methods may be called from any goroutine.
 type Control struct {
 	limits Limits
-	turns  chan struct{} // holds one for each Waiting call in work; those that wait for room stand in line, first come first served
+	turns  chan struct{} // holds one element per Waiting call in progress; callers block on it in order of arrival
 
-	mu          sync.Mutex // guards what follows, and the fields of every Call
+	mu          sync.Mutex // guards the fields below, and the fields of every Call
 	all         tally
 	connections map[any]*tally
 	identities  map[Identity]*tally
-	spare       []*tally // all zero: callers come and go with each call
+	spare       []*tally // all zero, for reuse: tallies come and go with each call
 	refused     [kinds][scopes]uint64
 }
 
-// tally is what somebody has open and in work.
+// tally counts the open calls, and the ones in progress, of the server, a connection or an identity.
 type tally struct {
 	open, working [kinds]int
-	calls         int // all that are open
+	calls         int // all open calls
 }
 
 func (t *tally) enter(k Kind) { t.open[k]++; t.calls++ }
 func (t *tally) leave(k Kind) { t.open[k]--; t.calls-- }
 
-// New returns a Control with these limits.
+// New returns a Control that enforces these limits.
 func New(limits Limits) *Control {
 	return &Control{
 		limits:      limits,
@@ -42,7 +42,7 @@ func New(limits Limits) *Control {
 	}
 }
 
-// Call is one call that was let in. The nil Call is a vital one, and its methods do nothing.
+// Call is one admitted call. A nil *Call is a Vital one, and its methods do nothing.
 type Call struct {
 	control    *Control
 	kind       Kind
@@ -54,8 +54,9 @@ type Call struct {
 	ended                    bool
 }
 
-// Open lets a call in, before anything of it is read, or refuses it with an *OverloadedError. connection is comparable
-// and tells the connections of clients apart; it is nil for one of another member. End must follow.
+// Open admits a call before its message is read, or refuses it with an *OverloadedError. connection identifies the
+// connection of a client and must be comparable. It is nil for a connection of another member. The caller must call
+// End.
 func (c *Control) Open(kind Kind, connection any) (*Call, error) {
 	if kind == Vital {
 		return nil, nil //nolint:nilnil // documented on Call
@@ -78,8 +79,9 @@ func (c *Control) Open(kind Kind, connection any) (*Call, error) {
 	return call, nil
 }
 
-// Work begins the work of a call whose message was read, or refuses it with an *OverloadedError. A Waiting call waits
-// for its turn instead: then an error may be that of ctx. It may be called while End is, and begins nothing then.
+// Work marks a call as in progress after its message was read, or refuses it with an *OverloadedError. A Waiting call
+// waits for its turn instead, and may return the error of ctx. Work may run concurrently with End; after End it has no
+// effect.
 func (c *Call) Work(ctx context.Context, identity Identity) error {
 	if c == nil {
 		return nil
@@ -107,10 +109,10 @@ func (c *Call) Work(ctx context.Context, identity Identity) error {
 	return err
 }
 
-// errEnded is never seen by a caller: the call is over.
+// errEnded is returned only when the call is over, so no caller sees it.
 var errEnded = errors.New("the call has ended")
 
-// identify counts the call as one of that identity's. The caller holds mu.
+// identify counts the call as one of that identity. The caller must hold mu.
 func (c *Call) identify(identity Identity) error {
 	if identity == (Identity{}) {
 		return nil
@@ -128,13 +130,13 @@ func (c *Call) identify(identity Identity) error {
 	return nil
 }
 
-// begin counts the call as in work. The caller holds mu.
+// begin counts the call as in progress. The caller must hold mu.
 func (c *Call) begin() error {
 	control := c.control
 	if c.ended {
 		return errEnded
 	}
-	if c.kind != Waiting { // these took a turn, and are limited by that
+	if c.kind != Waiting { // Waiting calls are limited by their turns
 		part := control.limits.workingOf(c.kind)
 		switch {
 		case control.all.working[c.kind] >= control.limits.Working[c.kind]:
@@ -150,7 +152,7 @@ func (c *Call) begin() error {
 	return nil
 }
 
-// Wait says that a Waiting call was given its first answer and from now on waits.
+// Wait records that a Waiting call has sent its first response and only waits from now on.
 func (c *Call) Wait() {
 	if c == nil {
 		return
@@ -160,7 +162,7 @@ func (c *Call) Wait() {
 	c.rest()
 }
 
-// End is called once, when the call is over.
+// End ends the call. It must be called exactly once.
 func (c *Call) End() {
 	if c == nil {
 		return
@@ -175,7 +177,7 @@ func (c *Call) End() {
 	leave(control, control.identities, c.identity, c.ofIdentity, c.kind)
 }
 
-// rest ends the work of a call. The caller holds mu.
+// rest marks a call as no longer in progress. The caller must hold mu.
 func (c *Call) rest() {
 	if !c.working {
 		return
@@ -183,11 +185,11 @@ func (c *Call) rest() {
 	c.working = false
 	c.count(-1)
 	if c.kind == Waiting {
-		<-c.control.turns // its own: it does not block
+		<-c.control.turns // releases the turn of this call, so it does not block
 	}
 }
 
-// count adds to what is in work. The caller holds mu.
+// count adds by to the counts of calls in progress. The caller must hold mu.
 func (c *Call) count(by int) {
 	for _, t := range [...]*tally{&c.control.all, c.ofConnection, c.ofIdentity} {
 		if t != nil {
@@ -196,34 +198,34 @@ func (c *Call) count(by int) {
 	}
 }
 
-// refuse counts a refusal. The caller holds mu.
+// refuse counts a refusal and returns e. The caller must hold mu.
 func (c *Control) refuse(e *OverloadedError) error {
 	c.refused[e.Kind][e.Scope]++
 	return e
 }
 
-// IsOpen is how many calls are open.
+// IsOpen returns the number of open calls.
 func (c *Control) IsOpen() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.all.calls
 }
 
-// InWork is how many calls of a kind are in work.
+// InWork returns the number of calls of a kind that are in progress.
 func (c *Control) InWork(k Kind) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.all.working[k]
 }
 
-// Refused is how many calls of a kind were refused for a limit of that scope.
+// Refused returns how many calls of a kind were refused because of a limit of that scope.
 func (c *Control) Refused(k Kind, s Scope) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refused[k][s]
 }
 
-// tallyOf finds a tally, or makes one. The caller holds mu.
+// tallyOf returns the tally of a key, creating it if necessary. The caller must hold mu.
 func tallyOf[K comparable](c *Control, tallies map[K]*tally, key K) *tally {
 	t := tallies[key]
 	if t == nil {
@@ -237,8 +239,8 @@ func tallyOf[K comparable](c *Control, tallies map[K]*tally, key K) *tally {
 	return t
 }
 
-// leave takes an open call off a tally, which may be nil, and forgets the tally with the last of them. The caller holds
-// mu.
+// leave removes an open call from a tally, which may be nil, and drops the tally when its last call ends. The caller
+// must hold mu.
 func leave[K comparable](c *Control, tallies map[K]*tally, key K, t *tally, k Kind) {
 	if t == nil {
 		return

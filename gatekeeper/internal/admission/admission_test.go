@@ -15,7 +15,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// small are limits that a test can reach: 8 ordinary calls, of which one connection or identity has 2, and 4 turns.
+// small returns limits that a test can reach: 8 ordinary calls, of which one connection or identity may have 2, and 4
+// turns.
 func small() Limits {
 	l := NewLimits(8)
 	for k := range l.Open {
@@ -24,7 +25,7 @@ func small() Limits {
 	return l
 }
 
-// work opens a call and begins its work.
+// work opens a call and marks it as in progress.
 func work(t *testing.T, c *Control, k Kind, connection any, acquirer string) (*Call, error) {
 	t.Helper()
 	call, err := c.Open(k, connection)
@@ -46,25 +47,25 @@ func mustWork(t *testing.T, c *Control, k Kind, connection any, acquirer string)
 	t.Helper()
 	call, err := work(t, c, k, connection, acquirer)
 	if err != nil {
-		t.Fatalf("%v call of %v and %q: %v", k, connection, acquirer, err)
+		t.Fatalf("%v call of connection %v and acquirer %q: %v", k, connection, acquirer, err)
 	}
 	return call
 }
 
-// wantRefused checks that a call was refused for that reason.
+// wantRefused checks that err refuses a call because of that limit.
 func wantRefused(t *testing.T, err error, scope Scope, open bool, limit int) {
 	t.Helper()
 	e, ok := errors.AsType[*OverloadedError](err)
 	if !ok || e.Scope != scope || e.Open != open || e.Limit != limit {
-		t.Fatalf("got %v, want a refusal for the limit %d of the %v", err, limit, scope)
+		t.Fatalf("got error %v, want an OverloadedError for limit %d of scope %v", err, limit, scope)
 	}
 }
 
-// wantEmpty checks that nothing is counted any more, and nobody remembered.
+// wantEmpty checks that all counts are zero and no tally is left.
 func wantEmpty(t *testing.T, c *Control) {
 	t.Helper()
 	if c.all != (tally{}) || len(c.connections) != 0 || len(c.identities) != 0 || len(c.turns) != 0 {
-		t.Errorf("left behind: %+v, %d connections, %d identities, %d turns", c.all, len(c.connections), len(c.identities), len(c.turns))
+		t.Errorf("got %+v, %d connections, %d identities, %d turns, want all zero", c.all, len(c.connections), len(c.identities), len(c.turns))
 	}
 }
 
@@ -77,12 +78,12 @@ func TestWork_BeyondTheLimit_IsRefused_AndLetInAgainAfterAnEnd(t *testing.T) {
 	_, err := work(t, c, Ordinary, "another", "another")
 	wantRefused(t, err, Server, false, 8)
 	if n := c.Refused(Ordinary, Server); n != 1 {
-		t.Errorf("%d refusals counted, want 1", n)
+		t.Errorf("Refused() = %d, want 1", n)
 	}
 	calls[3].End()
 	calls[3] = mustWork(t, c, Ordinary, "another", "another")
 	if n := c.InWork(Ordinary); n != 8 {
-		t.Errorf("%d in work, want 8", n)
+		t.Errorf("InWork() = %d, want 8", n)
 	}
 	for _, call := range calls {
 		call.End()
@@ -104,7 +105,7 @@ func TestWork_OneConnection_HasAPart_OthersHaveTheRest(t *testing.T) {
 func TestWork_OneIdentity_HasAPart_OnWhateverConnections(t *testing.T) {
 	c := New(small())
 	defer mustWork(t, c, Ordinary, 1, "runaway").End()
-	defer mustWork(t, c, Ordinary, nil, "runaway").End() // by another member
+	defer mustWork(t, c, Ordinary, nil, "runaway").End() // forwarded by another member
 	_, err := work(t, c, Ordinary, 3, "runaway")
 	wantRefused(t, err, OneIdentity, false, 2)
 	defer mustWork(t, c, Ordinary, 3, "other").End()
@@ -148,11 +149,11 @@ func TestVital_IsLetInWhateverElseIs_AndNotCounted(t *testing.T) {
 		defer mustWork(t, c, Vital, "one", "one").End()
 	}
 	if n := c.IsOpen(); n != 30 {
-		t.Errorf("%d open, want 30", n)
+		t.Errorf("IsOpen() = %d, want 30", n)
 	}
 }
 
-// Who wants to end an overload of waiters gets in, and so does everybody else.
+// An operator must be able to end an overload of waiters, so they must not block other kinds of calls.
 func TestOpen_WaitersFillTheirRoom_OtherKindsAreLetIn(t *testing.T) {
 	c := New(NewLimits(DefaultWorking))
 	for i := range c.limits.Open[Waiting] {
@@ -171,7 +172,7 @@ func TestOpen_WaitersFillTheirRoom_OtherKindsAreLetIn(t *testing.T) {
 
 func TestOpen_OneConnectionAndOneIdentity_HaveAPart(t *testing.T) {
 	c := New(small())
-	for range 20 { // calls whose message does not come
+	for range 20 { // calls whose message never arrives
 		call, err := c.Open(Ordinary, "silent")
 		if err != nil {
 			t.Fatal(err)
@@ -195,14 +196,14 @@ func TestOpen_OneConnectionAndOneIdentity_HaveAPart(t *testing.T) {
 
 func TestWaiting_CallsThatWait_AreNotInWork(t *testing.T) {
 	c := New(small())
-	for range 20 { // of one client, many more than it may have in work
+	for range 20 { // of one client, far more than it may have in progress
 		w := mustWork(t, c, Waiting, "one", "one")
 		defer w.End()
 		w.Wait()
-		w.Wait() // told twice is as told once
+		w.Wait() // calling Wait twice has no further effect
 	}
 	if n, open := c.InWork(Waiting), c.IsOpen(); n != 0 || open != 20 {
-		t.Errorf("%d in work and %d open, want 0 and 20", n, open)
+		t.Errorf("%d calls in progress and %d open, want 0 and 20", n, open)
 	}
 }
 
@@ -226,7 +227,7 @@ func TestWaiting_BeyondTheLimit_WaitsForItsTurn_FirstComeFirstServed(t *testing.
 		}
 		for i := range calls {
 			if len(begun) != 0 {
-				t.Fatal("a call began out of its turn")
+				t.Fatal("a call began before a turn was free")
 			}
 			if i%2 == 0 {
 				working[i].Wait()
@@ -235,11 +236,11 @@ func TestWaiting_BeyondTheLimit_WaitsForItsTurn_FirstComeFirstServed(t *testing.
 			}
 			synctest.Wait()
 			if next := <-begun; next != i {
-				t.Fatalf("call %d began, it was the turn of %d", next, i)
+				t.Fatalf("call %d began, want call %d", next, i)
 			}
 		}
 		if n := c.InWork(Waiting); n != 4 {
-			t.Errorf("%d in work, want 4", n)
+			t.Errorf("InWork() = %d, want 4", n)
 		}
 		for _, call := range calls {
 			call.End()
@@ -267,11 +268,11 @@ func TestWaiting_ContextEndsBeforeItsTurn(t *testing.T) {
 	}
 	call.End()
 	if n, turns := c.InWork(Waiting), len(c.turns); n != 4 || turns != 4 {
-		t.Errorf("%d in work and %d turns, want 4", n, turns)
+		t.Errorf("%d calls in progress and %d turns, want 4 of each", n, turns)
 	}
 }
 
-// A stream's message is read by another goroutine than the one that ends the call.
+// One goroutine reads a stream's message, and another ends the call.
 func TestWork_AfterTheEnd_BeginsNothing(t *testing.T) {
 	c := New(small())
 	for _, k := range []Kind{Ordinary, Waiting} {
@@ -281,14 +282,14 @@ func TestWork_AfterTheEnd_BeginsNothing(t *testing.T) {
 		}
 		call.End()
 		if err := call.Work(t.Context(), Identity{"g", "a"}); err == nil {
-			t.Errorf("a %v call began after its end", k)
+			t.Errorf("Work() of a %v call succeeded after End", k)
 		}
 		call.Wait()
 	}
 	wantEmpty(t, c)
 }
 
-// TestControl_UnderManyCallers_NeverExceedsALimit lets callers do as they like and looks at the counts at each step.
+// TestControl_UnderManyCallers_NeverExceedsALimit runs random calls concurrently and checks the counts after each step.
 func TestControl_UnderManyCallers_NeverExceedsALimit(t *testing.T) {
 	c := New(small())
 	check := func() {
@@ -305,7 +306,7 @@ func TestControl_UnderManyCallers_NeverExceedsALimit(t *testing.T) {
 			}
 		}
 		if over {
-			t.Errorf("over the limits: %+v", c.all)
+			t.Errorf("limits exceeded: %+v", c.all)
 		}
 	}
 	var wg sync.WaitGroup
@@ -339,11 +340,11 @@ func TestNewLimits_TenThousandWaitersOfOneClient_AreFew(t *testing.T) {
 	for _, working := range []int{1, 16, DefaultWorking} {
 		l := NewLimits(working)
 		if l.openOf(Waiting) < 10_000 {
-			t.Errorf("with %d calls in work one client may wait %d times", working, l.openOf(Waiting))
+			t.Errorf("NewLimits(%d): one client may have %d waiting calls, want at least 10000", working, l.openOf(Waiting))
 		}
 		for _, k := range Kinds() {
 			if l.Working[k] < 1 || l.workingOf(k) < 1 {
-				t.Errorf("with %d calls in work there are %d of kind %v, and %d of one connection", working, l.Working[k], k, l.workingOf(k))
+				t.Errorf("NewLimits(%d): %d calls of kind %v, and %d per connection, want at least 1", working, l.Working[k], k, l.workingOf(k))
 			}
 		}
 	}
@@ -351,17 +352,17 @@ func TestNewLimits_TenThousandWaitersOfOneClient_AreFew(t *testing.T) {
 
 func TestOverloadedError_SaysWhatIsTooMuch(t *testing.T) {
 	for e, says := range map[OverloadedError]string{
-		{Kind: Ordinary, Scope: Server, Limit: 8}:                 "this server has 8 ordinary calls in work",
-		{Kind: Heavy, Scope: Connection, Limit: 2}:                "this connection has 2 heavy calls in work",
-		{Kind: Waiting, Scope: OneIdentity, Open: true, Limit: 5}: "this group and acquirer have 5 waiting calls open",
+		{Kind: Ordinary, Scope: Server, Limit: 8}:                 "this server has 8 ordinary calls in progress",
+		{Kind: Heavy, Scope: Connection, Limit: 2}:                "this connection has 2 heavy calls in progress",
+		{Kind: Waiting, Scope: OneIdentity, Open: true, Limit: 5}: "this group and acquirer have 5 open waiting calls",
 	} {
 		if text := e.Error(); !strings.Contains(text, says) || !strings.Contains(text, "nothing was done") {
-			t.Errorf("it says %q", text)
+			t.Errorf("Error() = %q", text)
 		}
 	}
 }
 
-// BenchmarkCall is what a call of a client costs here.
+// BenchmarkCall measures the admission overhead of one client call.
 func BenchmarkCall(b *testing.B) {
 	c := New(NewLimits(DefaultWorking))
 	connection := any(new(int))

@@ -1,32 +1,32 @@
-// Package admission decides which calls a server takes on, so that more of them than it can do ends in early refusals
-// and not in a server that answers nobody.
+// Package admission decides which calls a server accepts. Under overload, a server refuses calls early instead of
+// becoming too slow to answer anyone.
 //
 // # What is bounded
 //
-// What makes a server slow for everybody is the number of calls that it works on at once: each is a goroutine that
-// wants a processor, and the refresh of a live permit stands in line behind all that are runnable. So calls in work are
-// counted, and beyond a limit they are refused before anything is done, with an error that says when to come again.
-// Nobody who is refused waits here: a caller that hears so early can go elsewhere or wait, and memory does not grow
-// with what is asked for.
+// A server becomes slow for everybody when it handles too many calls at once. Each of them is a goroutine that needs a
+// processor, and the refresh of a live permit queues behind all that are runnable. The package therefore counts calls
+// in progress. Beyond a limit, calls are refused before any work is done, with an error that says when to retry. A
+// refused call does not wait here: its client learns early that it should go elsewhere or wait, and memory does not
+// grow with the demand.
 //
-// A call that waits in a queue, a watcher, and a call whose message has not come yet need memory and no processor. They
-// are open and not in work, and there may be many more of them: ten thousand waiters of one client are nothing unusual.
+// A call that waits in a queue, a watcher, and a call whose message has not arrived yet need memory but no processor.
+// They are open but not in progress, and there may be many more of them: ten thousand waiters of one client are normal.
 //
 // # Kinds
 //
-// Each kind of call has its own limits, for open calls and for calls in work, so that a flood of one kind leaves the
-// others alone. What keeps or ends a live permit is never refused and not counted. What an operator does to end an
-// overload does not stand behind what causes it. What reads much is allowed few at a time. A batch counts once as a
-// batch, whose messages are large, and its requests count as if each had come alone. A call that would wait in a queue
-// waits for its turn here too, instead of being refused: ten thousand of them that come at once are started one after
-// the other.
+// Each kind of call has separate limits, for open calls and for calls in progress, so that a flood of one kind does not
+// affect the others. Calls that refresh or end a live permit are never refused and not counted. The calls with which an
+// operator ends an overload do not queue behind its cause. Few of the calls that read a lot run concurrently. A batch
+// counts once as a batch, because its messages are large, and each of its requests counts like a separate call. A call
+// that would wait in a queue also waits here for its turn instead of being refused: if ten thousand of them arrive at
+// once, they are started one after the other.
 //
-// # Parts
+// # Shares
 //
-// One connection, and one identity, may take a part of each limit only: two thirds of what may be open, a quarter of
-// what may be in work. A client that has run away is refused while others are served. Calls that wait for a turn take
-// one for a moment, and in the order in which they came: whose they are does not matter. A connection of another member
-// has no such part, because it carries the calls of all of that member's clients, who were counted there; it says so
-// itself, so that the parts protect from mistakes, not from malice. Identities are counted wherever their calls come
-// from.
+// A single connection or identity may use only a share of each limit: two thirds of the open calls, and a quarter of
+// the calls in progress. A runaway client is refused while others are served. Calls that wait for a turn need one only
+// briefly and get it in order of arrival, regardless of their connection or identity. A connection of another member
+// has no such share, because it carries the calls of all clients of that member, which were counted there. The other
+// member declares itself, so shares protect against mistakes, not against malice. Identities are counted on every
+// connection.
 package admission

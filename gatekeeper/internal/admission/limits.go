@@ -2,52 +2,52 @@ package admission
 
 import "fmt"
 
-// Kind says what a call is for.
+// Kind classifies calls by purpose.
 type Kind uint8
 
 const (
-	// Vital calls keep or end live permits, or tell how the server is. They are let in always, and not counted.
+	// Vital calls refresh or end live permits, or report the server's health. They are always admitted and not counted.
 	Vital Kind = iota
-	// Ordinary calls are all others of clients, such as a TryAcquire.
+	// Ordinary calls are all other client calls, such as TryAcquire.
 	Ordinary
-	// Batch calls bring requests, each of which is admitted as an Ordinary call, or the tasks of a job.
+	// Batch calls carry requests, each of which is admitted as an Ordinary call, or the tasks of a job.
 	Batch
-	// Operator calls change definitions, permits of others, or the cluster.
+	// Operator calls change definitions, other holders' permits, or the cluster.
 	Operator
-	// Heavy calls read or compute much for one answer.
+	// Heavy calls read or compute a lot for one response.
 	Heavy
-	// Waiting calls are streams that are in work until their first answer, and wait from then on.
+	// Waiting calls are streams that are in progress until their first response, and only wait after that.
 	Waiting
 
 	kinds = int(Waiting) + 1
 )
 
-// String is the kind as it stands in metrics and errors.
+// String returns the kind as metrics and errors show it.
 func (k Kind) String() string {
 	return [kinds]string{"vital", "ordinary", "batch", "operator", "heavy", "waiting"}[k]
 }
 
-// Kinds are those that are counted.
+// Kinds returns the kinds that are counted.
 func Kinds() []Kind { return []Kind{Ordinary, Batch, Operator, Heavy, Waiting} }
 
-// Limits bound what a server does at once.
+// Limits bound the concurrent calls of a server.
 type Limits struct {
-	// Open is the most calls of each kind that are open: in work, waiting, or not yet received. Working is the most
-	// that are in work. Those of Vital mean nothing.
+	// Open limits the open calls of each kind: in progress, waiting, or not yet received. Working limits the calls in
+	// progress. The values of Vital are unused.
 	Open, Working [kinds]int
 }
 
-// DefaultWorking is the most ordinary calls in work, unless an operator knows better. Commands go to the log by 256 in
-// an entry, and from 256 to 4000 callers at once two processors answered no more than a tenth more; what is beyond is
-// room for the calls that all come at a full minute. It bounds how long a refresh stands behind others: some 30 µs of a
-// processor each.
+// DefaultWorking is the default limit of Ordinary calls in progress. The log packs 256 commands into an entry. From 256
+// to 4000 concurrent callers, throughput on two processors grew by no more than a tenth. The rest is headroom for calls
+// that all arrive on the minute. The limit also bounds how long a refresh queues behind other calls, each of which
+// takes about 30 µs of processor time.
 const DefaultWorking = 4096
 
-// maxWaiting is the most open calls that wait, at some 15 kB each (measured). With the other kinds it leaves a
-// connection between members, which carries 32 768 streams, enough for those that keep permits alive.
+// maxWaiting limits the open calls that wait, at about 15 kB each (measured). It leaves enough of the 32 768 streams of
+// a connection between members for the other kinds, including the streams that refresh permits.
 const maxWaiting = 16 << 10
 
-// NewLimits are those for this many ordinary calls in work, which is above 0.
+// NewLimits derives all limits from the limit of Ordinary calls in progress, which must be positive.
 func NewLimits(working int) Limits {
 	var l Limits
 	l.Working[Ordinary] = working
@@ -55,7 +55,7 @@ func NewLimits(working int) Limits {
 	l.Working[Batch] = max(working/16, 16)
 	l.Working[Operator] = max(working/16, 16)
 	l.Working[Heavy] = max(working/128, 4)
-	// Of those that do not wait few are open and not in work: those whose message has not come yet.
+	// Few calls of these kinds are open without being in progress: those whose message has not arrived yet.
 	for _, k := range []Kind{Ordinary, Batch, Operator, Heavy} {
 		l.Open[k] = max(2*l.Working[k], 64)
 	}
@@ -63,47 +63,47 @@ func NewLimits(working int) Limits {
 	return l
 }
 
-// openOf is the most open calls of that kind of one connection or identity.
+// openOf returns how many open calls of that kind one connection or identity may have.
 func (l *Limits) openOf(k Kind) int { return max(l.Open[k]*2/3, 1) }
 
-// workingOf is the most calls of that kind in work of one connection or identity.
+// workingOf returns how many calls of that kind one connection or identity may have in progress.
 func (l *Limits) workingOf(k Kind) int { return max(l.Working[k]/4, 1) }
 
-// Scope is whose calls a limit is on.
+// Scope says to whose calls a limit applies.
 type Scope uint8
 
 const (
-	// Server is all of them together.
+	// Server is the scope of all calls together.
 	Server Scope = iota
-	// Connection is one of a client.
+	// Connection is the scope of one client connection.
 	Connection
-	// OneIdentity is one group and acquirer, whatever connections it uses.
+	// OneIdentity is the scope of one group and acquirer, over all connections.
 	OneIdentity
 
 	scopes = int(OneIdentity) + 1
 )
 
-// String is the scope as it stands in metrics and errors.
+// String returns the scope as metrics and errors show it.
 func (s Scope) String() string { return [scopes]string{"server", "connection", "identity"}[s] }
 
-// Scopes are all of them.
+// Scopes returns all scopes.
 func Scopes() []Scope { return []Scope{Server, Connection, OneIdentity} }
 
-// OverloadedError refuses a call of which nothing was done.
+// OverloadedError refuses a call before any of its work was done.
 type OverloadedError struct {
 	Kind  Kind
 	Scope Scope
-	// Open: too many are open; else too many are in work.
+	// Open means that the limit is on open calls; otherwise it is on calls in progress.
 	Open bool
-	// Limit is how many there may be.
+	// Limit is the limit that was reached.
 	Limit int
 }
 
 func (e *OverloadedError) Error() string {
 	whose := [scopes]string{"this server has", "this connection has", "this group and acquirer have"}[e.Scope]
-	what := fmt.Sprintf("%d %s calls in work", e.Limit, e.Kind)
+	what := fmt.Sprintf("%d %s calls in progress", e.Limit, e.Kind)
 	if e.Open {
-		what = fmt.Sprintf("%d %s calls open", e.Limit, e.Kind)
+		what = fmt.Sprintf("%d open %s calls", e.Limit, e.Kind)
 	}
-	return fmt.Sprintf("overloaded: %s %s, the most at once; nothing was done: try again later or at a lower rate", whose, what)
+	return fmt.Sprintf("overloaded: %s %s, which is the limit; nothing was done: try again later or at a lower rate", whose, what)
 }

@@ -304,7 +304,7 @@ func TestOverload_IsLogged_Seldom(t *testing.T) {
 	for range 100 {
 		o.note(t.Context(), logger, &admission.OverloadedError{Kind: admission.Ordinary, Limit: 7}, busy)
 	}
-	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "7 ordinary calls in work") || !strings.Contains(text, "group=prod acquirer=app1") {
+	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "7 ordinary calls in progress") || !strings.Contains(text, "group=prod acquirer=app1") {
 		t.Errorf("logged:\n%s", text)
 	}
 	o.warned = o.warned.Add(-warnEvery)

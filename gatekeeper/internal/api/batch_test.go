@@ -192,7 +192,7 @@ func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
 	}
 	_, err := g.batch(t, trying("held", "another"))
 	wantOverloaded(t, err, "connection")
-	if !strings.Contains(err.Error(), "4 batch calls in work") {
+	if !strings.Contains(err.Error(), "4 batch calls in progress") {
 		t.Errorf("%v", err)
 	}
 	close(held)

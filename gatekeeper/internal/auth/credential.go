@@ -12,24 +12,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// Credential is what a call proves. The zero Credential is that of a stranger.
+// Credential is the proof of identity that a call presents. The zero Credential is that of an unauthenticated caller.
 type Credential struct {
-	// Subjects are those of a client certificate, the most specific first.
+	// Subjects are the subjects of a client certificate, the most specific first.
 	Subjects []string
-	// Acquirers are the names to which the certificate pins the acquirer; none: any.
+	// Acquirers are the acquirer names to which the certificate restricts the caller. Empty means any.
 	Acquirers []string
-	// Token and Hash are those of a bearer token. A caller that shows a token means it: its certificate then counts for
-	// nothing but Acquirers.
+	// Token and Hash are from a bearer token. If a caller presents a token, its certificate is used only for Acquirers.
 	Token string
 	Hash  [32]byte
-	// Login is what a JWT proves, which counts as a token does. Nil: none was shown.
+	// Login is from a JWT, and takes precedence over the certificate as a token does. It is nil without a JWT.
 	Login *oidc.Login
 }
 
-// IsZero reports whether nothing was shown.
+// IsZero reports whether the caller presented no credential.
 func (c *Credential) IsZero() bool { return len(c.Subjects) == 0 && c.Token == "" && c.Login == nil }
 
-// Proven are the subjects that count, the most specific first; none for a bearer token.
+// Proven returns the subjects that count, the most specific first. It returns none for a bearer token.
 func (c *Credential) Proven() []string {
 	switch {
 	case c.Token != "":
@@ -40,7 +39,7 @@ func (c *Credential) Proven() []string {
 	return c.Subjects
 }
 
-// String names the credential for logs, without its secret.
+// String returns a name of the credential for logs, without its secret.
 func (c *Credential) String() string {
 	switch {
 	case c.Token != "":
@@ -53,11 +52,11 @@ func (c *Credential) String() string {
 	return "no credential"
 }
 
-// acquirerURI begins the URI in a certificate that pins the acquirer.
+// acquirerURI is the prefix of a URI in a certificate that restricts the acquirer.
 const acquirerURI = "gatekeeper:acquirer:"
 
-// OfCertificate is the credential that a verified certificate proves: its SPIFFE id, its common name, and the DNS names
-// and e-mail addresses of its SANs, in this order.
+// OfCertificate returns the credential of a verified certificate. Its subjects are the SPIFFE id, the common name, and
+// the DNS names and e-mail addresses of the SANs, in this order.
 func OfCertificate(cert *x509.Certificate) (c Credential) {
 	add := func(subject string) {
 		if access.ValidSubject(subject) == nil && !slices.Contains(c.Subjects, subject) {
@@ -80,23 +79,23 @@ func OfCertificate(cert *x509.Certificate) (c Credential) {
 	return c
 }
 
-// A bearer token reads gk_ID_SECRET. The prefix lets scanners of repositories find it.
+// tokenPrefix is the prefix of a bearer token, gk_ID_SECRET. Scanners of repositories can search for it.
 const tokenPrefix = "gk_"
 
-// NewToken draws a bearer token: its secret text, which is shown once, and what is stored of it.
+// NewToken generates a bearer token. It returns the text, which is shown to the user once, and the part to store.
 func NewToken() (secret string, t access.Token) {
 	var random [32]byte
-	_, _ = rand.Read(random[:]) // never fails, says its contract
+	_, _ = rand.Read(random[:]) // documented to never fail
 	t.ID = strings.ToLower(rand.Text()[:12])
 	text := base64.RawURLEncoding.EncodeToString(random[:])
 	t.Hash = sha256.Sum256([]byte(text))
 	return tokenPrefix + t.ID + "_" + text, t
 }
 
-// maxBearer is the most bytes of a bearer token that is looked at.
+// maxBearer is the maximum length of a bearer token in bytes.
 const maxBearer = 256
 
-// ParseBearer reads the value of an authorization header; false: it is not a token of ours.
+// ParseBearer parses the value of an authorization header. It returns false for anything but a Gatekeeper token.
 func ParseBearer(header string) (id string, hash [32]byte, ok bool) {
 	scheme, text, _ := strings.Cut(header, " ")
 	text = strings.TrimSpace(text)
@@ -108,8 +107,8 @@ func ParseBearer(header string) (id string, hash [32]byte, ok bool) {
 	return id, sha256.Sum256([]byte(secret)), true
 }
 
-// plain reports whether s is letters and digits, as the id of a token is. It is shown in logs and answers before
-// anybody knows the token.
+// plain reports whether s consists of letters and digits, as the id of a token does. Logs and responses show the id of
+// an unverified token, so it must not contain anything else.
 func plain(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')

@@ -1,9 +1,9 @@
-// Package auth finds out who a caller is, and what its bindings let it do.
+// Package auth determines who a caller is, and what its bindings allow.
 //
-// A Credential is what a call proves: subjects of a verified client certificate, the secret of a bearer token, or a
-// JWT. A Table is the compiled form of all bindings of one state; it names the Principal of a credential. A Principal
-// answers whether it may act in a role on a semaphore, as an identity, or on another's permit. Role rules are
-// defined in semaphore/access; this package resolves the callers they apply to.
+// A Credential is the proof that a call presents: the subjects of a verified client certificate, the secret of a bearer
+// token, or a JWT. A Table is the compiled form of all bindings of one state, and finds the Principal of a credential.
+// A Principal decides whether it may act in a role on a semaphore, as an identity, or on another's permit. The rules of
+// roles are in semaphore/access; this package resolves the callers to whom they apply.
 //
-// Nothing here refuses a call: package api asks, answers and audits.
+// This package does not refuse calls: package api asks it, responds and writes the audit log.
 package auth

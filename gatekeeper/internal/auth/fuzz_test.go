@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// Whatever an authorization header says, what is shown of it is plain, and only its secret decides.
+// For any authorization header, the returned id is plain, and only the secret determines the hash.
 func FuzzParseBearer(f *testing.F) {
 	secret, _ := NewToken()
 	f.Add("Bearer " + secret)
@@ -25,23 +25,22 @@ func FuzzParseBearer(f *testing.F) {
 		id, hash, ok := ParseBearer(header)
 		if !ok {
 			if id != "" || hash != [32]byte{} {
-				t.Errorf("%q is no token, and gives %q", header, id)
+				t.Errorf("ParseBearer(%q) = %q, false, want an empty id and hash", header, id)
 			}
 			return
 		}
 		if id == "" || strings.ContainsFunc(id, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-			t.Errorf("id %q of %q", id, header)
+			t.Errorf("got id %q for header %q, want letters and digits only", id, header)
 		}
 		_, rest, _ := strings.Cut(header, " ")
 		_, secret, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(rest), tokenPrefix), "_")
 		if hash != sha256.Sum256([]byte(secret)) {
-			t.Errorf("the hash of %q is not that of %q", header, secret)
+			t.Errorf("ParseBearer(%q): the hash is not that of secret %q", header, secret)
 		}
 	})
 }
 
-// Whatever names an authority has put into a certificate, subjects are those that a binding can have, and a common name
-// proves no SPIFFE id.
+// For any names in a certificate, the subjects are valid in a binding, and a common name never proves a SPIFFE id.
 func FuzzOfCertificate(f *testing.F) {
 	f.Add("admin", "app.example.com", "a@example.com", "spiffe://domain/path")
 	f.Add("a\nb", "x\x1b[0m", "\x00", "gatekeeper:acquirer:host")
@@ -59,18 +58,18 @@ func FuzzOfCertificate(f *testing.F) {
 				t.Errorf("subject %q: %v", s, err)
 			}
 			if slices.Contains(c.Subjects[:i], s) {
-				t.Errorf("subject %q twice", s)
+				t.Errorf("duplicate subject %q", s)
 			}
 			if rest, is := strings.CutPrefix(s, access.CertSubject); is {
 				if rest != name && rest != host && rest != mail {
-					t.Errorf("subject %q is in no field", s)
+					t.Errorf("subject %q is not in any field of the certificate", s)
 				}
 			} else if !strings.HasPrefix(s, access.SPIFFESubject) || len(cert.URIs) == 0 || s != cert.URIs[0].String() {
-				t.Errorf("subject %q is no URI of the certificate", s)
+				t.Errorf("subject %q is not a URI of the certificate", s)
 			}
 		}
 		if c.Token != "" || c.Login != nil || len(c.Acquirers) > len(cert.URIs) {
-			t.Errorf("credential %+v", c)
+			t.Errorf("unexpected credential %+v", c)
 		}
 	})
 }

@@ -15,11 +15,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// Directory keeps the table of the newest state that it was asked about. Its zero value is ready, for any number of
-// goroutines.
+// Directory caches the table of the newest state. The zero value is ready to use, by any number of goroutines.
 type Directory struct {
 	newest atomic.Pointer[Table]
-	making sync.Mutex // held while a table is made, so that concurrent calls make one
+	making sync.Mutex // held while a table is compiled, so that concurrent calls share one
 }
 
 // At returns the table of a state.
@@ -46,7 +45,7 @@ type Table struct {
 	byBinding map[*access.Binding]*Principal
 }
 
-// newTable compiles the bindings of a state, but for those that the last table has: a binding never changes.
+// newTable compiles the bindings of a state. It reuses the principals of the last table, since a binding is immutable.
 func newTable(state *fsm.State, last *Table) *Table {
 	t := &Table{revision: state.AccessRevision(), bySubject: make(map[string]*Principal), byToken: make(map[string]*Principal)}
 	t.byBinding = make(map[*access.Binding]*Principal, len(state.Bindings()))
@@ -69,11 +68,11 @@ func newTable(state *fsm.State, last *Table) *Table {
 	return t
 }
 
-// Principal returns who a credential is. The error says why it is nobody: it is an *UnknownError.
+// Principal returns the caller that a credential identifies. The error is an *UnknownError.
 func (t *Table) Principal(c *Credential, now time.Time) (*Principal, error) {
 	if c.Token != "" {
 		p := t.byToken[c.Token]
-		// A stranger must not learn which ids there are.
+		// An unauthenticated caller must not learn which token ids exist.
 		wrong := &UnknownError{c.String(), "it is wrong or incomplete, or was revoked: copy it again, or create another with gkctl auth token create"}
 		if p == nil {
 			return nil, wrong
@@ -98,7 +97,7 @@ func (t *Table) Principal(c *Credential, now time.Time) (*Principal, error) {
 		if p == nil {
 			continue
 		}
-		for _, other := range proven[i+1:] { // the issuer may list the values of a claim in any order
+		for _, other := range proven[i+1:] { // an issuer may list the values of a claim in any order
 			if q := t.bySubject[other]; q != nil && q != p && access.SameClaim(s, other) {
 				return nil, &UnknownError{c.String(), s + " and " + other + " have different bindings, and neither comes first; an administrator binds " + c.String()}
 			}
@@ -108,7 +107,7 @@ func (t *Table) Principal(c *Credential, now time.Time) (*Principal, error) {
 	return nil, &UnknownError{c.String(), "no binding names it" + others(c.String(), proven) + "; an administrator adds one with gkctl auth bind"}
 }
 
-// others are the subjects besides one that a binding could name too, as the end of a sentence.
+// others returns the other subjects that a binding could name, as the end of a sentence.
 func others(named string, proven []string) string {
 	const most = 10
 	rest := slices.DeleteFunc(slices.Clone(proven), func(s string) bool { return s == named })
@@ -118,24 +117,24 @@ func others(named string, proven []string) string {
 	return ", nor " + strings.Join(rest[:min(most, len(rest))], ", ")
 }
 
-// UnknownError says that a credential belongs to no principal.
+// UnknownError says why a credential does not identify a principal.
 type UnknownError struct{ Credential, Why string }
 
 func (e *UnknownError) Error() string { return e.Credential + ": " + e.Why }
 
-// Principal is a caller with what its binding grants. It never changes.
+// Principal is a caller, with the grants of its binding. It never changes.
 type Principal struct {
 	binding   *access.Binding
 	grants    []grant
 	acquirers []string
 }
 
-// grant is an access.Grant with its scope compiled. One whose scope cannot be read, which only a server of another
-// version can have stored, grants nothing.
+// grant is an access.Grant with its scope compiled. A grant whose scope is invalid, which only a server of another
+// version can have stored, is ignored.
 type grant struct {
 	role            access.Role
 	chosen          *selector.Selector
-	group, acquirer *semaphore.Pattern // nil: bounds nothing
+	group, acquirer *semaphore.Pattern // nil: unrestricted
 	scope           *access.Scope
 }
 
@@ -149,7 +148,7 @@ func newPrincipal(b *access.Binding) *Principal {
 	return p
 }
 
-// Check says whether the scopes of a binding can be read. The error is a *semaphore.FieldError.
+// Check validates the scopes of a binding. The error is a *semaphore.FieldError.
 func Check(b *access.Binding) error {
 	for i := range b.Grants {
 		if _, err := compile(i, &b.Grants[i]); err != nil {
@@ -162,7 +161,7 @@ func Check(b *access.Binding) error {
 func compile(i int, from *access.Grant) (g grant, err error) {
 	path := "grants[" + strconv.Itoa(i) + "]"
 	g = grant{role: from.Role, scope: &from.Scope}
-	if _, err = selector.ParseGlobs(path+".semaphores", from.Semaphores); err != nil { // which selectors call names
+	if _, err = selector.ParseGlobs(path+".semaphores", from.Semaphores); err != nil { // selector.Parse calls this field names
 		return grant{}, err
 	}
 	if g.chosen, err = selector.Parse(path, from.Semaphores, from.Labels); err != nil {
@@ -190,10 +189,10 @@ func (p *Principal) pinnedTo(acquirers []string) *Principal {
 	return &pinned
 }
 
-// Name is the binding's.
+// Name returns the name of the binding.
 func (p *Principal) Name() string { return p.binding.Name }
 
-// Binding is the one that names the principal.
+// Binding returns the binding that names the principal.
 func (p *Principal) Binding() *access.Binding { return p.binding }
 
 // Has reports whether the principal has a role anywhere.
@@ -206,16 +205,15 @@ func (p *Principal) HasEverywhere(role access.Role) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(role) && g.scope.Everywhere() })
 }
 
-// May reports whether the principal may act in a role on the semaphore of that name, whatever group or acquirer is
-// concerned.
+// May reports whether the principal may act in a role on the semaphore of that name, for every group and acquirer.
 func (p *Principal) May(role access.Role, state *fsm.State, name string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
 		return g.role.Includes(role) && g.chosen.MatchNow(state, name) && (role == access.Viewer || g.group == nil && g.acquirer == nil)
 	})
 }
 
-// MayAs reports whether the principal may act in a role on the semaphore where an identity is concerned: its own when
-// it acquires, or that of the permit on which an operator acts.
+// MayAs reports whether the principal may act in a role on the semaphore with respect to an identity: that of the
+// caller when it acquires, or that of the permit on which an operator acts.
 func (p *Principal) MayAs(role access.Role, state *fsm.State, name string, id semaphore.Identity) bool {
 	if role == access.Acquirer && len(p.acquirers) > 0 && !slices.Contains(p.acquirers, id.Acquirer) {
 		return false
@@ -226,14 +224,14 @@ func (p *Principal) MayAs(role access.Role, state *fsm.State, name string, id se
 	})
 }
 
-// MaySubmit reports whether the principal may submit jobs to the semaphore: it is an acquirer there, whatever its
-// identity.
+// MaySubmit reports whether the principal may submit jobs to the semaphore, which requires the role acquirer there for
+// any identity.
 func (p *Principal) MaySubmit(state *fsm.State, name string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(access.Acquirer) && g.chosen.MatchNow(state, name) })
 }
 
-// MayStandFor reports whether the principal may use the semaphore that stands for the submitter of a job: it is an
-// acquirer anywhere, as the one group and acquirer that the definition lets in.
+// MayStandFor reports whether the principal may use the semaphore that represents the submitter of a job. This requires
+// the role acquirer on any semaphore, for the single group and acquirer that the definition admits.
 func (p *Principal) MayStandFor(d *semaphore.Definition) bool {
 	if len(p.acquirers) > 0 {
 		pattern, err := semaphore.CompilePattern("acquirer_pattern", d.AcquirerPattern)
@@ -249,16 +247,16 @@ func (p *Principal) MayStandFor(d *semaphore.Definition) bool {
 	})
 }
 
-// MayDefine reports whether the principal may act in a role on a definition as it is, or as it would become: a scope
-// with patterns needs those of the definition to be texts that match it, or the same patterns.
+// MayDefine reports whether the principal may act in a role on a definition, either the existing one or the proposed
+// one. If the scope has patterns, those of the definition must be plain texts that match them, or the same patterns.
 func (p *Principal) MayDefine(role access.Role, d *semaphore.Definition) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
 		return g.role.Includes(role) && g.chosen.Match(d) && within(g.group, d.GroupPattern) && within(g.acquirer, d.AcquirerPattern)
 	})
 }
 
-// MayCordon reports whether the principal may cordon what these patterns match; an empty one matches nothing. A cordon
-// concerns every semaphore.
+// MayCordon reports whether the principal may cordon everything that these patterns match. An empty pattern matches
+// nothing. A cordon affects every semaphore, so a scope that names semaphores or labels is not sufficient.
 func (p *Principal) MayCordon(group, acquirer string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
 		return g.role.Includes(access.Operator) && len(g.scope.Semaphores) == 0 && g.scope.Labels == "" &&
@@ -266,8 +264,8 @@ func (p *Principal) MayCordon(group, acquirer string) bool {
 	})
 }
 
-// within reports whether a pattern matches nothing but what the bound matches, as far as that shows without comparing
-// languages.
+// within reports whether a pattern matches only texts that the bound matches. It returns true only for equal patterns
+// and for plain texts; it does not compare the languages of two regular expressions.
 func within(bound *semaphore.Pattern, pattern string) bool {
 	if bound == nil || bound.String() == pattern {
 		return true

@@ -18,7 +18,7 @@ func TestCheck_NamesTheFieldOfTheGrant(t *testing.T) {
 	} {
 		b := &access.Binding{Grants: []access.Grant{{Role: access.Viewer}, {Role: access.Operator, Scope: scope}}}
 		if e, ok := errors.AsType[*semaphore.FieldError](Check(b)); !ok || e.Field != want {
-			t.Errorf("%+v: the error is of %v, want %s", scope, e, want)
+			t.Errorf("Check(%+v) = %v, want an error for field %s", scope, e, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package certs reads the PEM files of TLS, for every port and for calls between servers.
+// Package certs reads the PEM files of TLS, for all ports and for calls between servers.
 //
 // Certificates are renewed while servers run, so files are read again at each handshake; see package tlsfiles.
 package certs
@@ -16,23 +16,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// Files names PEM files. The zero Files is no TLS.
+// Files names PEM files. The zero Files means no TLS.
 type Files struct {
-	// Cert and Key are the own certificate and its key.
+	// Cert and Key are the certificate of this side and its private key.
 	Cert, Key string
-	// CA holds the authorities by which the other side is verified. Without it the system's verify servers, and clients
-	// are not verified.
+	// CA has the CA certificates that verify the other side. Without it, the system's CA certificates verify servers,
+	// and clients are not verified.
 	CA string
 }
 
 // FileError says which file cannot be used, and why.
 type FileError = tlsfiles.FileError
 
-// IsZero says that there is no TLS.
+// IsZero reports whether TLS is off.
 func (f Files) IsZero() bool { return f == Files{} }
 
-// Config reads the files now, for TLS 1.3 in either direction: set ServerName before dialing, and ClientAuth before
-// serving. The error is a *FileError.
+// Config reads the files and returns a configuration for TLS 1.3 in either direction: set ServerName before dialing,
+// and ClientAuth before serving. The error is a *FileError.
 func (f Files) Config() (*tls.Config, error) {
 	own, err := tlsfiles.Pair(f.Cert, f.Key)
 	if err != nil {
@@ -50,7 +50,7 @@ func (f Files) Config() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// Server is Config for a port for clients.
+// Server is like Config, for a port that serves clients.
 func (f Files) Server() (*tls.Config, error) {
 	cfg, err := f.Config()
 	if err != nil {
@@ -62,19 +62,19 @@ func (f Files) Server() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// serves refuses a certificate that no client takes as that of a server: it states extended key usages, and not
-// serverAuth.
+// serves returns an error for a certificate that clients refuse as that of a server: it states extended key usages, but
+// not serverAuth.
 func serves(cert *x509.Certificate) error {
 	stated := len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0
 	if !stated || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageServerAuth) || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageAny) {
 		return nil
 	}
 	return fmt.Errorf("the certificate of %q is for clients only: it lacks the extended key usage serverAuth, so clients refuse the server. "+
-		"Give the server one of `gkctl cert server HOST`", cert.Subject)
+		"Create one for the server with `gkctl cert server HOST`", cert.Subject)
 }
 
-// Issued says why other members will refuse the certificate of Cert, if the files of all members have the same
-// authorities. One that has ended passes: it was good once, and its end is shown elsewhere. The error is a *FileError.
+// Issued returns an error if the other members would refuse the certificate Cert, assuming that all members have the
+// same CA file. An expired certificate passes, since its expiry is reported elsewhere. The error is a *FileError.
 func (f Files) Issued() error {
 	cfg, err := f.Peer()
 	if err != nil {
@@ -102,11 +102,11 @@ func (f Files) Issued() error {
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); err == nil || ok && invalid.Reason == x509.Expired {
 		return nil
 	}
-	return &FileError{File: f.Cert, Err: fmt.Errorf("the authorities in %q have not issued it (%w), and other members would refuse it: "+
-		"use the files of one authority, as `gkctl cert peer ID HOST` makes them", f.CA, err)}
+	return &FileError{File: f.Cert, Err: fmt.Errorf("it was not issued by a CA in %q (%w), and other members would refuse it: "+
+		"use files of the same CA, as `gkctl cert peer ID HOST` creates them", f.CA, err)}
 }
 
-// Peer is Config for the connections between members, whose certificates are for servers, see ForServers.
+// Peer is like Config, for the connections between members, whose certificates must satisfy ForServers.
 func (f Files) Peer() (*tls.Config, error) {
 	cfg, err := f.Config()
 	if err != nil {
@@ -118,28 +118,28 @@ func (f Files) Peer() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// ForServers refuses a certificate that does not state the extended key usage serverAuth. Clients may have certificates
-// of the authority that members have, and those of clients lack it. One without any extended key usage is refused too,
-// although it may be used for everything.
+// ForServers returns an error for a certificate that does not state the extended key usage serverAuth. Clients and
+// members may have certificates of the same CA, and those of clients lack this usage. A certificate without any
+// extended key usage is refused too, although it is valid for every purpose.
 func ForServers(cert *x509.Certificate) error {
 	return states(cert, x509.ExtKeyUsageServerAuth, "serverAuth")
 }
 
-// ForClients refuses a certificate that does not state the extended key usage clientAuth: with it a member dials the
-// others.
+// ForClients returns an error for a certificate that does not state the extended key usage clientAuth, which a member
+// needs to dial the others.
 func ForClients(cert *x509.Certificate) error {
 	return states(cert, x509.ExtKeyUsageClientAuth, "clientAuth")
 }
 
 func states(cert *x509.Certificate, usage x509.ExtKeyUsage, name string) error {
 	if !slices.Contains(cert.ExtKeyUsage, usage) {
-		return fmt.Errorf("the certificate of %q lacks the extended key usage %s: a member needs serverAuth and clientAuth, as `gkctl cert peer ID HOST` gives them", cert.Subject, name)
+		return fmt.Errorf("the certificate of %q lacks the extended key usage %s: a member needs serverAuth and clientAuth, which `gkctl cert peer ID HOST` sets", cert.Subject, name)
 	}
 	return nil
 }
 
-// Member says why the first certificate of a chain is not one of a member by these files: their authorities have not
-// issued it, be it through the rest of the chain, or not for servers and clients.
+// Member returns an error if the first certificate of a chain is not that of a member: it must be valid for servers and
+// clients, and a CA in f.CA must have issued it, directly or through the rest of the chain.
 func (f Files) Member(chain []*x509.Certificate) error {
 	cert := chain[0]
 	if err := ForServers(cert); err != nil {
@@ -157,8 +157,8 @@ func (f Files) Member(chain []*x509.Certificate) error {
 	return err
 }
 
-// Expiry is when the certificate ends, and its subject. The error is a *FileError, also for a certificate that is not
-// for servers.
+// Expiry returns when the certificate expires, and its subject. The error is a *FileError, also for a certificate that
+// is not valid for servers.
 func (f Files) Expiry() (subject string, end time.Time, err error) {
 	own, err := tlsfiles.Pair(f.Cert, f.Key)
 	if err != nil {
@@ -170,8 +170,8 @@ func (f Files) Expiry() (subject string, end time.Time, err error) {
 	return own.Leaf.Subject.String(), own.Leaf.NotAfter, nil
 }
 
-// Hop are the files by which a server calls the API of another one: it verifies it as a client does, and shows its
-// certificate as a member.
+// Hop returns the files with which a server calls the API of another one: it verifies the other server as a client
+// does, and presents its certificate as a member.
 func Hop(api, peer Files) Files {
 	if !api.IsZero() && !peer.IsZero() {
 		api.Cert, api.Key = peer.Cert, peer.Key
@@ -179,7 +179,7 @@ func Hop(api, peer Files) Files {
 	return api
 }
 
-// Credentials are those of connections that this server makes, from the files as they are at each handshake. The error
+// Credentials returns the credentials of outgoing connections, from the files as they are at each handshake. The error
 // is that of Config.
 func (f Files) Credentials() (credentials.TransportCredentials, error) {
 	latest, err := tlsfiles.New(f.Config)
@@ -189,19 +189,19 @@ func (f Files) Credentials() (credentials.TransportCredentials, error) {
 	return latest.Credentials(), nil
 }
 
-// Port is the TLS of a port for clients.
+// Port configures the TLS of a port for clients.
 type Port struct {
 	Files
-	// Members names the authorities of members, which show the certificates of their peer ports when they pass calls
-	// on. Optional.
+	// Members is the CA file of members, which present the certificates of their peer ports when they forward calls.
+	// Optional.
 	Members string
-	// Optional lets clients in that show no certificate. Without CA nobody needs one.
+	// Optional accepts clients without a certificate. Without CA, no client needs a certificate.
 	Optional bool
-	// HTTP: the port speaks HTTP/2 and HTTP/1.1, and else gRPC.
+	// HTTP enables HTTP/2 and HTTP/1.1 on the port, instead of gRPC.
 	HTTP bool
 }
 
-// Config returns a configuration for a port that reads the files again at each handshake. The error is that of
+// Config returns the configuration of a port that reads the files again at each handshake. The error is that of
 // Files.Config.
 func (p Port) Config() (*tls.Config, error) {
 	latest, err := tlsfiles.New(p.read)
@@ -244,7 +244,7 @@ func (p Port) read() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// memberOrClient refuses a certificate that the authorities of members have signed for something else than a member.
+// memberOrClient refuses a certificate that the CA of members has issued for anything but a member.
 func memberOrClient(c tls.ConnectionState, clients *x509.CertPool) error {
 	if len(c.PeerCertificates) == 0 || ForServers(c.PeerCertificates[0]) == nil {
 		return nil

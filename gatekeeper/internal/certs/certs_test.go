@@ -30,7 +30,7 @@ func write(t *testing.T, path string, data []byte) {
 	}
 }
 
-// handshake is a handshake of both sides, and what the client sees of the server. The error is the server's.
+// handshake runs both sides of a handshake, and returns the client's view of the connection. The error is the server's.
 func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, error) {
 	t.Helper()
 	a, b := net.Pipe()
@@ -40,17 +40,17 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 		failed <- tls.Server(a, server).Handshake()
 	}()
 	client = client.Clone()
-	client.InsecureSkipVerify, client.NextProtos = true, []string{"h2"} // here the server verifies
+	client.InsecureSkipVerify, client.NextProtos = true, []string{"h2"} // this test is about verification by the server
 	c := tls.Client(b, client)
 	defer b.Close()
 	if err := c.Handshake(); err == nil {
-		_, _ = c.Read(make([]byte, 1)) // by TLS 1.3 the server may refuse later
+		_, _ = c.Read(make([]byte, 1)) // with TLS 1.3 the server may refuse after the client's handshake
 	}
 	err := <-failed
 	return c.ConnectionState(), err
 }
 
-// served is the common name of the certificate that the next handshake shows.
+// served returns the serial number of the certificate that the server presents in the next handshake.
 func served(t *testing.T, cfg *tls.Config) string {
 	t.Helper()
 	state, err := handshake(t, cfg, &tls.Config{})
@@ -72,15 +72,15 @@ func TestPort_FilesRenewed_NextHandshakeShowsThem(t *testing.T) {
 	ca.Issue(leaf)
 	second := served(t, cfg)
 	if second == first {
-		t.Fatal("the old certificate is served after the renewal")
+		t.Fatal("the old certificate was served after the renewal")
 	}
 	write(t, f.Cert, []byte("half writ"))
 	if n := served(t, cfg); n != second {
-		t.Fatalf("certificate %s is served while the file cannot be used, want %s", n, second)
+		t.Fatalf("got certificate %s while the file is unusable, want %s", n, second)
 	}
 }
 
-// The authorities of clients are renewed as certificates are.
+// CA certificates of clients can be renewed while the server runs, as certificates can.
 func TestPort_AuthoritiesRenewed_NextHandshakeCounts(t *testing.T) {
 	before, after := authoritytest.New(t), authoritytest.New(t)
 	f := filesOf(before.Issue(authority.Leaf{Name: "gk1", Server: true}))
@@ -97,7 +97,7 @@ func TestPort_AuthoritiesRenewed_NextHandshakeCounts(t *testing.T) {
 	}
 	write(t, before.File, after.CertPEM())
 	if _, err := handshake(t, cfg, with(before)); err == nil {
-		t.Error("a client of the old authority is let in")
+		t.Error("a client of the old CA was accepted")
 	}
 	if _, err := handshake(t, cfg, with(after)); err != nil {
 		t.Error(err)
@@ -120,23 +120,23 @@ func TestPort_EachCertificateOfAClient(t *testing.T) {
 		leaf authority.Leaf
 		ok   bool
 	}{
-		{"a client's", required, api, client, true},
-		{"a member's", required, members, member, true},
-		{"a client's by the authority of members", required, members, client, false},
-		{"a stranger's", required, strangers, client, false},
-		{"a stranger's, who is a member there", required, strangers, member, false},
-		{"a server's of the API", required, api, authority.Leaf{Name: "gk2", Server: true}, false},
-		{"none", required, nil, client, false},
-		{"none, where it may be", optional, nil, client, true},
-		{"a client's, where none need be", optional, api, client, true},
-		{"a stranger's, where none need be", optional, strangers, client, false},
-		{"a client's by the authority of members, where none need be", optional, members, client, false},
-		{"a client's with one authority", one, api, client, true},
-		{"a member's with one authority", one, api, member, true},
-		{"none with one authority", one, nil, client, false},
-		{"none without authorities of clients", none, nil, client, true},
-		{"a member's without authorities of clients", none, members, member, true},
-		{"a client's by the authority of members, without one of clients", none, members, client, false},
+		{"client", required, api, client, true},
+		{"member", required, members, member, true},
+		{"client of the members' CA", required, members, client, false},
+		{"client of an unknown CA", required, strangers, client, false},
+		{"member of an unknown CA", required, strangers, member, false},
+		{"server of the API's CA", required, api, authority.Leaf{Name: "gk2", Server: true}, false},
+		{"no certificate", required, nil, client, false},
+		{"no certificate, optional", optional, nil, client, true},
+		{"client, optional", optional, api, client, true},
+		{"client of an unknown CA, optional", optional, strangers, client, false},
+		{"client of the members' CA, optional", optional, members, client, false},
+		{"client, one CA for both", one, api, client, true},
+		{"member, one CA for both", one, api, member, true},
+		{"no certificate, one CA for both", one, nil, client, false},
+		{"no certificate, without a client CA", none, nil, client, true},
+		{"member, without a client CA", none, members, member, true},
+		{"client of the members' CA, without a client CA", none, members, client, false},
 	} {
 		cfg, err := c.port.Config()
 		if err != nil {
@@ -158,18 +158,18 @@ func TestConfig_UnusableFile_IsNamed(t *testing.T) {
 	f := Files{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 	_, err := f.Config()
 	if bad, ok := errors.AsType[*FileError](err); !ok || bad.File != f.Cert {
-		t.Fatalf("the error is %v, want it to name %s", err, f.Cert)
+		t.Fatalf("Config() = %v, want a FileError for %s", err, f.Cert)
 	}
 	f = filesOf(authoritytest.New(t).Issue(authority.Leaf{Name: "gk1", Server: true}))
 	f.CA = filepath.Join(dir, "ca.pem")
 	write(t, f.CA, nil)
 	_, err = f.Config()
 	if bad, ok := errors.AsType[*FileError](err); !ok || bad.File != f.CA {
-		t.Fatalf("the error is %v, want it to name %s", err, f.CA)
+		t.Fatalf("Config() = %v, want a FileError for %s", err, f.CA)
 	}
 }
 
-// An organization's authority of members may issue them through one in between.
+// An organization may issue the certificates of members through an intermediate CA.
 func TestFiles_Member_FollowsTheChainToItsAuthority(t *testing.T) {
 	other, dir := authoritytest.New(t), t.TempDir()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -195,17 +195,17 @@ func TestFiles_Member_FollowsTheChainToItsAuthority(t *testing.T) {
 	files := Files{CA: filepath.Join(dir, "ca.crt")}
 	write(t, files.CA, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Raw}))
 	if err := files.Member([]*x509.Certificate{member, between, root}); err != nil {
-		t.Errorf("a member: %v", err)
+		t.Errorf("Member() of a member with its chain: %v", err)
 	}
 	for what, chain := range map[string][]*x509.Certificate{
-		"without what is in between": {member}, "one for clients": {client, between},
+		"member without the intermediate certificate": {member}, "client certificate": {client, between},
 	} {
 		if files.Member(chain) == nil {
-			t.Errorf("%s: a member", what)
+			t.Errorf("%s: Member() = nil, want an error", what)
 		}
 	}
 	if (Files{CA: other.File}).Member([]*x509.Certificate{member, between, root}) == nil {
-		t.Error("a member of another authority")
+		t.Error("Member() accepted a member of another CA")
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package dump writes the state to the log as structured lines, for people who debug and for tools that search logs:
-// one line for the whole, one for each semaphore in use, one for each permit. It reads one immutable state, so that all
-// lines of one dump belong together, and holds up nothing.
+// Package dump writes the state to the log as structured lines, for debugging and for log search tools: one line for
+// the whole state, one for each semaphore in use, and one for each permit. It reads one immutable state, so the lines
+// of a dump are consistent and writing them blocks nothing.
 package dump
 
 import (
@@ -16,7 +16,7 @@ import (
 // MaxLines bounds one dump, so that a large state does not bury the log.
 const MaxLines = 10_000
 
-// Messages of the lines. Tools search for them: they are frozen.
+// Messages of the lines. They are frozen, because tools search for them.
 const (
 	MsgState     = "state"
 	MsgSemaphore = "state of semaphore"
@@ -24,19 +24,20 @@ const (
 	MsgLeftOut   = "state left out"
 )
 
-// View is what one dump shows.
+// View is the content of one dump.
 type View struct {
 	State *fsm.State
-	// Role, Leader and Term are this server's, as it sees itself.
+	// Role, Leader and Term are from this server's point of view.
 	Role, Leader string
 	Term         uint64
-	// Waiting is how many wait for each semaphore; only the leader knows any.
+	// Waiting is the number of waiters by semaphore. Only the leader has any.
 	Waiting map[string]int
-	// Remaining is the time until the leader ends a permit; false when this server does not know.
+	// Remaining returns the time until the leader ends a permit, or false if this server does not know it.
 	Remaining func(token uint64) (time.Duration, bool)
 }
 
-// Write writes the lines of a view at level info, at most MaxLines and one more that says how many were left out.
+// Write logs a view at level info, in at most MaxLines lines, plus one with the number of omitted lines if there are
+// more.
 func Write(ctx context.Context, log *slog.Logger, v View) {
 	write(ctx, log, v, MaxLines)
 }
@@ -91,7 +92,7 @@ func inUse(s *fsm.State, waiting map[string]int) []string {
 			break
 		}
 		names = append(names, name)
-		from = name + "\x00" // the next possible name
+		from = name + "\x00" // the smallest name after this one
 	}
 	for name := range s.WorkBySemaphore() {
 		names = append(names, name)
@@ -100,7 +101,7 @@ func inUse(s *fsm.State, waiting map[string]int) []string {
 	return slices.Compact(names)
 }
 
-// firstHeld returns the first semaphore from that name on which has permits.
+// firstHeld returns the first semaphore at or after from that has permits.
 func firstHeld(s *fsm.State, from string) (string, bool) {
 	for p := range s.HoldersFrom(from, 0) {
 		return p.Semaphore, true
@@ -108,7 +109,7 @@ func firstHeld(s *fsm.State, from string) (string, bool) {
 	return "", false
 }
 
-// dump counts lines.
+// dump writes lines up to a limit and counts the rest.
 type dump struct {
 	ctx     context.Context //nolint:containedctx // lives for one call of Write
 	log     *slog.Logger

@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// state applies commands, one entry each, to a new cluster.
+// state returns a new cluster's state after these commands, each in a separate entry.
 func state(t *testing.T, cmds ...fsm.Command) *fsm.State {
 	t.Helper()
 	m := fsm.New("0000000000000001.1")
@@ -98,7 +98,7 @@ func TestWrite_SemaphoreWithJobs_IsInUse(t *testing.T) {
 	})
 	got := written(View{State: s, Role: "follower", Remaining: func(uint64) (time.Duration, bool) { return 0, false }}, 10)
 	if len(got) != 2 || !strings.Contains(got[1], "semaphore=job used=0 waiters=0 jobs=1 tasks_waiting=2 tasks_held=0") {
-		t.Fatalf("%q", got)
+		t.Fatalf("Write() = %q", got)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestWrite_TooManyLines_SaysHowManyWereLeftOut(t *testing.T) {
 	unknown := func(uint64) (time.Duration, bool) { return 0, false }
 	whole := written(View{State: s, Remaining: unknown}, MaxLines)
 	if len(whole) != 7 {
-		t.Fatalf("whole dump has %d lines, want 7:\n%s", len(whole), strings.Join(whole, "\n"))
+		t.Fatalf("the whole dump has %d lines, want 7:\n%s", len(whole), strings.Join(whole, "\n"))
 	}
 	for most := 1; most < len(whole); most++ {
 		got := written(View{State: s, Remaining: unknown}, most)
@@ -120,6 +120,6 @@ func TestWrite_TooManyLines_SaysHowManyWereLeftOut(t *testing.T) {
 		}
 	}
 	if exact := written(View{State: s, Remaining: unknown}, len(whole)); len(exact) != len(whole) {
-		t.Errorf("a dump as long as the limit has %d lines, want %d", len(exact), len(whole))
+		t.Errorf("a dump with exactly the limit of lines has %d, want %d", len(exact), len(whole))
 	}
 }

@@ -1,47 +1,48 @@
-// Package guessing bounds failed authentications by the address that they come from.
+// Package guessing limits failed authentications by source address.
 //
 // # The limit
 //
-// A source may fail so many times at once, and one more time as each part of the window passes: 10 in a minute are 10
-// at once, and then one every 6 seconds. Only a failure costs something. Beyond the limit Admit refuses an attempt
-// before its credential is verified, with an error that says when to come again. All that it costs then is a hash of
-// some nanoseconds (below). An attempt that was refused costs nothing, so a block ends however often its source calls.
+// A source may fail a number of times in a burst, and then once more as each fraction of the window passes: a limit of
+// 10 per minute allows a burst of 10, and then one failure every 6 seconds. Only failures count. Beyond the limit,
+// Admit refuses an attempt before its credential is verified, with an error that says when to retry. Such a refusal
+// costs only a hash of a few nanoseconds (see below). A refused attempt does not count as a failure, so a block ends no
+// matter how often its source calls.
 //
-// Attempts of one source that are checked at the same time may all fail, and exceed the limit by as many. Callers check
-// a token within microseconds; a token of 256 bits is not found by any rate of calls. The limit keeps guesses from
-// costing processors and from filling logs, and keeps the guesses against anything weaker few.
+// Attempts of one source that are checked concurrently may all fail and exceed the limit by their number. Checking a
+// token takes microseconds, and no rate of attempts finds a token of 256 bits. The limit keeps guesses from using up
+// processors and filling logs, and limits the guesses against anything weaker.
 //
 // # Sources
 //
-// A source is an IPv4 address, or the /64 of an IPv6 address, since one customer has at least that. The address of a
-// call that a member passed on is the one that the member reports, not the member's own: the leader takes it only from
-// a connection of a member. Otherwise one bad client of a follower would block all of that follower's clients. A member
-// that lies about it could do worse.
+// A source is an IPv4 address, or the /64 of an IPv6 address, since every customer has at least a /64. If a member
+// forwarded a call, the source is the address that the member reports, not the member's own: otherwise one bad client
+// of a follower would block all clients of that follower. The leader accepts such an address only from a connection of
+// a member. A member that lies about it could do worse things.
 //
-// # Who is not locked out
+// # Clients that are not locked out
 //
-// Many clients may share an address with one that guesses, behind a NAT. Three kinds of them stay unaffected.
+// Many clients may share an address with a guesser, for example behind a NAT. Three kinds of them are not affected.
 //
-// A client certificate was verified by TLS, and there is nothing to guess. Calls with one are not counted here, and a
+// A client certificate was verified by TLS, and cannot be guessed. Calls with a certificate are not counted here, and a
 // blocked source can present one.
 //
-// A JWT is verified first, and counted here only if it is wrong: pods share addresses, and each shows a new JWT every
-// hour.
+// A JWT is verified first, and counted here only if it is invalid, because pods share addresses and each presents a new
+// JWT every hour.
 //
-// A credential that was right from the same source is remembered by a keyed hash of 64 bits. It passes a block, and is
-// then verified as usual. So a client that was there before the guesses continues, and one that comes later waits with
-// the others of its address. A guesser can try remembered credentials of its address without being slowed down,
-// which stays hopeless for 256 bits. A credential that fails, for example because it was revoked, is forgotten.
+// A credential that was valid from the same source is remembered by a keyed hash of 64 bits. It passes a block, and is
+// then verified as usual. A client that was active before the guesses therefore continues, and one that appears later
+// waits with the others at its address. A guesser can try the remembered credentials of its address at full speed,
+// which is still hopeless against 256 bits. A credential that fails, for example because it was revoked, is forgotten.
 //
 // # Memory
 //
-// Strangers decide how many sources there are. Each takes some 100 bytes, and of more than a number the one with the
-// fewest failures left is forgotten. A guesser cannot end its block by failing from other addresses once
-// each. What is remembered of right credentials is bounded too.
+// Unauthenticated callers determine how many sources there are. Each source takes about 100 bytes. If there are too
+// many, the source with the fewest failures left is dropped, so a guesser cannot end its block by failing once from
+// many other addresses. The number of remembered credentials is bounded too.
 //
 // # The audit log
 //
-// A blocked source may call a million times, and a line for each would push everything else out of the audit log.
-// BlockedError.Notable picks the first attempt that is refused, the tenth, the hundredth and so on; Attempts is how
-// many there were. They are counted until all failures of the source are paid.
+// A blocked source may call a million times, and a line for each call would push everything else out of the audit log.
+// BlockedError.Notable selects the first refused attempt, the tenth, the hundredth and so on, and Attempts is the
+// number of refusals so far. The count starts over once all failures of the source have expired.
 package guessing

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Config is how much a source may fail. Zero values are the defaults.
+// Config limits the failures of a source. Zero values select the defaults.
 type Config struct {
-	// Failures may come from one source within Window. Default 10 within a minute.
+	// Failures is how often one source may fail within Window. Default 10 within a minute.
 	Failures int
 	Window   time.Duration
-	// Sources is how many are remembered at most. Default 16384.
+	// Sources limits the number of remembered sources. Default 16384.
 	Sources int
-	// Known is how many right credentials are remembered at least; there may be twice as many. Default 16384.
+	// Known is how many valid credentials are remembered at least; there may be up to twice as many. Default 16384.
 	Known int
-	// Now is the clock. Default time.Now.
+	// Now returns the current time. Default time.Now.
 	Now func() time.Time
 }
 
@@ -29,28 +29,29 @@ const (
 	defaultKnown    = 16 << 10
 )
 
-// Limit is the limit of one server. Its methods may be called from any goroutine; those of the nil Limit do nothing.
+// Limit limits the failed authentications at one server. Its methods may be called from any goroutine. The methods of a
+// nil *Limit do nothing.
 type Limit struct {
 	Config
 	seed maphash.Seed
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	sources map[netip.Prefix]*source
 	order   order
-	// known are right credentials since some time, older those of the time before.
+	// known and older are two generations of valid credentials. When known is full, it becomes older.
 	known, older map[uint64]struct{}
 	refused      uint64
 }
 
-// source is a source that has failed lately.
+// source is an address with recent failures.
 type source struct {
 	prefix   netip.Prefix
-	paid     time.Time // when none of its failures counts any more
-	attempts uint64    // refused since it had no failures
+	paid     time.Time // when the last of its failures expires
+	attempts uint64    // refused attempts since it had no failures
 	index    int       // in order
 }
 
-// New is a Limit on which nothing has failed.
+// New returns a Limit without failures.
 func New(c Config) *Limit {
 	if c.Failures <= 0 {
 		c.Failures = defaultFailures
@@ -70,12 +71,12 @@ func New(c Config) *Limit {
 	return &Limit{Config: c, seed: maphash.MakeSeed(), sources: make(map[netip.Prefix]*source), known: make(map[uint64]struct{})}
 }
 
-// BlockedError refuses an attempt whose credential was not looked at.
+// BlockedError refuses an attempt before its credential was verified.
 type BlockedError struct {
 	Source netip.Prefix
-	// Retry is when the next attempt may be let in.
+	// Retry is how long to wait before the next attempt.
 	Retry time.Duration
-	// Attempts is how many were refused, this one included, since all failures of the source were paid.
+	// Attempts is the number of refused attempts, including this one, since the source last had no failures.
 	Attempts uint64
 }
 
@@ -91,7 +92,7 @@ func (e *BlockedError) Error() string {
 		source, (e.Retry + time.Second - 1).Truncate(time.Second))
 }
 
-// Notable picks the attempts that are worth a line in the audit log: the first, the tenth, the hundredth and so on.
+// Notable reports whether the attempt deserves a line in the audit log: the first, the tenth, the hundredth and so on.
 func (e *BlockedError) Notable() bool {
 	n := e.Attempts
 	for n >= 10 && n%10 == 0 {
@@ -100,8 +101,8 @@ func (e *BlockedError) Notable() bool {
 	return n == 1
 }
 
-// Admit is called before a bearer credential is verified. It returns a *BlockedError when the source has
-// failed too often and the credential has not been right from there. Failed or Succeeded follows when it returns nil.
+// Admit must be called before a bearer credential is verified. It returns a *BlockedError if the source has failed too
+// often and this credential was never valid from there. If it returns nil, the caller must call Failed or Succeeded.
 func (l *Limit) Admit(from netip.Addr, credential string) error {
 	if l == nil {
 		return nil
@@ -129,7 +130,7 @@ func (l *Limit) Admit(from netip.Addr, credential string) error {
 	return &BlockedError{Source: prefix, Retry: retry, Attempts: s.attempts}
 }
 
-// Failed counts a credential that was wrong.
+// Failed counts an invalid credential.
 func (l *Limit) Failed(from netip.Addr, credential string) {
 	if l == nil {
 		return
@@ -154,13 +155,13 @@ func (l *Limit) Failed(from netip.Addr, credential string) {
 		heap.Push(&l.order, s)
 	}
 	s.paid = s.paid.Add(l.each())
-	if most := now.Add(l.Window); s.paid.After(most) { // attempts that were checked at the same time
+	if most := now.Add(l.Window); s.paid.After(most) { // attempts that were checked concurrently
 		s.paid = most
 	}
 	heap.Fix(&l.order, s.index)
 }
 
-// Succeeded remembers a credential that was right.
+// Succeeded remembers a valid credential.
 func (l *Limit) Succeeded(from netip.Addr, credential string) {
 	if l == nil {
 		return
@@ -177,7 +178,7 @@ func (l *Limit) Succeeded(from netip.Addr, credential string) {
 	l.known[hash] = struct{}{}
 }
 
-// Refused is how many attempts were refused.
+// Refused returns the number of refused attempts.
 func (l *Limit) Refused() uint64 {
 	if l == nil {
 		return 0
@@ -187,7 +188,7 @@ func (l *Limit) Refused() uint64 {
 	return l.refused
 }
 
-// Blocked is how many sources are blocked.
+// Blocked returns the number of blocked sources.
 func (l *Limit) Blocked() int {
 	if l == nil {
 		return 0
@@ -204,12 +205,12 @@ func (l *Limit) Blocked() int {
 	return n
 }
 
-// each is how long one failure counts.
+// each returns how long one failure counts.
 func (l *Limit) each() time.Duration { return l.Window / time.Duration(l.Failures) }
 
-// forget forgets the source whose failures end first. The caller holds mu.
+// forget drops the source whose failures expire first. The caller must hold mu.
 func (l *Limit) forget() {
-	s := heap.Pop(&l.order).(*source) //nolint:forcetypeassert // it holds nothing else
+	s := heap.Pop(&l.order).(*source) //nolint:forcetypeassert // order holds only *source
 	delete(l.sources, s.prefix)
 }
 
@@ -223,23 +224,24 @@ func (l *Limit) hash(from netip.Prefix, credential string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(l.seed)
 	address := from.Addr().As16()
-	_, _ = h.Write(address[:]) // it has no error
+	_, _ = h.Write(address[:]) // never returns an error
 	_, _ = h.WriteString(credential)
 	return h.Sum64()
 }
 
-// SourceOf is the address of a call, or its /64. All calls without an address are one source.
+// SourceOf returns the IPv4 address of a call, or the /64 of its IPv6 address. All calls without an address share one
+// source.
 func SourceOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := a.BitLen()
 	if a.Is6() {
 		bits = 64
 	}
-	prefix, _ := a.Prefix(bits) // the zero prefix of the zero address
+	prefix, _ := a.Prefix(bits) // the zero Prefix for the zero Addr
 	return prefix
 }
 
-// order has the source whose failures end first in front.
+// order is a heap with the source whose failures expire first at the front.
 type order []*source
 
 func (o order) Len() int           { return len(o) }
@@ -250,7 +252,7 @@ func (o order) Swap(i, j int) {
 }
 
 func (o *order) Push(x any) {
-	s := x.(*source) //nolint:forcetypeassert // it holds nothing else
+	s := x.(*source) //nolint:forcetypeassert // order holds only *source
 	s.index = len(*o)
 	*o = append(*o, s)
 }

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// clock is set by hand.
+// clock is a clock that the test sets.
 type clock struct{ now time.Time }
 
 func newClock() *clock { return &clock{time.Date(2026, 6, 1, 2, 0, 0, 0, time.UTC)} }
@@ -27,7 +27,7 @@ var (
 	bob   = netip.MustParseAddr("192.0.2.2")
 )
 
-// fail makes a wrong attempt, which must be let in.
+// fail makes a failed attempt, which must be admitted.
 func fail(t *testing.T, l *Limit, from netip.Addr) {
 	t.Helper()
 	if err := l.Admit(from, "wrong"); err != nil {
@@ -40,7 +40,7 @@ func wantBlocked(t *testing.T, l *Limit, from netip.Addr, retry time.Duration) *
 	t.Helper()
 	e, ok := errors.AsType[*BlockedError](l.Admit(from, "a guess"))
 	if !ok || e.Retry != retry {
-		t.Fatalf("%v: got %v, want to be blocked for %v", from, e, retry)
+		t.Fatalf("Admit(%v) = %v, want a block for %v", from, e, retry)
 	}
 	return e
 }
@@ -64,10 +64,10 @@ func TestAdmit_AfterTooManyFailures_IsRefusedUntilOneIsPaid(t *testing.T) {
 	}
 	wantFree(t, l, bob)
 	if l.Blocked() != 1 || l.Refused() != 1 {
-		t.Errorf("%d blocked, %d refused", l.Blocked(), l.Refused())
+		t.Errorf("Blocked() = %d, Refused() = %d, want 1 and 1", l.Blocked(), l.Refused())
 	}
 
-	// Attempts that are refused do not make it longer.
+	// Refused attempts do not extend the block.
 	for range 1000 {
 		wantBlocked(t, l, alice, 15*time.Second)
 	}
@@ -93,7 +93,7 @@ func TestAdmit_Successes_CostNothing(t *testing.T) {
 	fail(t, l, alice)
 	wantFree(t, l, alice)
 	if len(l.sources) != 1 {
-		t.Error("a source without failures is remembered")
+		t.Error("a source without failures was remembered")
 	}
 }
 
@@ -108,14 +108,14 @@ func TestAdmit_CredentialThatWasRight_PassesABlockOfItsAddress(t *testing.T) {
 		t.Error(err)
 	}
 	if err := l.Admit(alice, "of bob"); err == nil {
-		t.Error("a credential passes that was right elsewhere")
+		t.Error("a credential that was valid only from another address was admitted")
 	}
-	// It was revoked.
+	// The credential was revoked.
 	l.Failed(alice, "right")
 	if err := l.Admit(alice, "right"); err == nil {
-		t.Error("a credential passes that was wrong since")
+		t.Error("a credential that has failed since was admitted")
 	}
-	wantBlocked(t, l, alice, 30*time.Second) // and no longer than for one failure
+	wantBlocked(t, l, alice, 30*time.Second) // failures beyond the limit do not extend the block
 }
 
 func TestSources_AreAddressesAndNetworks(t *testing.T) {
@@ -132,7 +132,7 @@ func TestSources_AreAddressesAndNetworks(t *testing.T) {
 		{"::", "0.0.0.0", false},
 	} {
 		if got := SourceOf(netip.MustParseAddr(c.one)) == SourceOf(netip.MustParseAddr(c.other)); got != c.same {
-			t.Errorf("%s and %s: the same source %v, want %v", c.one, c.other, got, c.same)
+			t.Errorf("%s and %s: same source = %v, want %v", c.one, c.other, got, c.same)
 		}
 	}
 	l := New(Config{Failures: 1, Now: newClock().Now})
@@ -159,14 +159,14 @@ func TestBlockedError_Notable_PicksFewerAndFewer(t *testing.T) {
 	if fmt.Sprint(notable) != "[1 10 100 1000 10000]" {
 		t.Error(notable)
 	}
-	// A source that has paid begins with 1 again.
+	// The count restarts at 1 once the failures of a source have expired.
 	c.pass(time.Minute)
 	fail(t, l, alice)
 	if e := wantBlocked(t, l, alice, time.Minute); e.Attempts != 1 {
 		t.Error(e.Attempts)
 	}
 
-	// One that goes on guessing does not, so that it writes few lines.
+	// The count does not restart while a source keeps guessing, so it produces few lines.
 	l = New(Config{Failures: 4, Window: time.Minute, Now: c.Now})
 	for range 4 {
 		fail(t, l, alice)
@@ -199,12 +199,12 @@ func TestLimit_Nil_LetsEverythingIn(t *testing.T) {
 	fail(t, l, alice)
 	l.Succeeded(alice, "right")
 	if l.Refused() != 0 || l.Blocked() != 0 {
-		t.Error("the nil limit counts")
+		t.Error("a nil *Limit counted refusals or blocks")
 	}
 }
 
-// Whatever strangers send, memory is bounded, and no source fails more than twice the limit within a window: once at
-// once, and once as it is paid.
+// For any input of unauthenticated callers, memory is bounded, and no source fails more than twice the limit within a
+// window: once as a burst, and once as its failures expire.
 func TestLimit_WhateverStrangersSend_MemoryAndGuessesAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()
@@ -212,7 +212,7 @@ func TestLimit_WhateverStrangersSend_MemoryAndGuessesAreBounded(t *testing.T) {
 			Failures: rapid.IntRange(1, 5).Draw(t, "failures"), Window: time.Minute,
 			Sources: rapid.SampledFrom([]int{5, 20, 60}).Draw(t, "sources"), Known: rapid.IntRange(1, 4).Draw(t, "known"), Now: c.Now,
 		})
-		addresses := make([]netip.Addr, 60) // more than are remembered, or as many
+		addresses := make([]netip.Addr, 60) // as many as are remembered, or more
 		for i := range addresses {
 			b := [16]byte{0x20, 0x01}
 			binary.BigEndian.PutUint32(b[4:], uint32(i))
@@ -239,7 +239,7 @@ func TestLimit_WhateverStrangersSend_MemoryAndGuessesAreBounded(t *testing.T) {
 				c.pass(time.Duration(step-89) * 3 * time.Second)
 			}
 			if len(l.sources) > l.Sources || len(l.sources) != len(l.order) || len(l.known) > l.Known || len(l.older) > l.Known {
-				t.Fatalf("%d sources, %d in order, %d and %d known", len(l.sources), len(l.order), len(l.known), len(l.older))
+				t.Fatalf("%d sources, %d in order, %d known and %d older credentials", len(l.sources), len(l.order), len(l.known), len(l.older))
 			}
 			for i, s := range l.order {
 				if l.sources[s.prefix] != s || s.index != i || s.paid.Sub(c.now) > l.Window {
@@ -248,7 +248,7 @@ func TestLimit_WhateverStrangersSend_MemoryAndGuessesAreBounded(t *testing.T) {
 			}
 		}
 		if l.Sources < len(addresses) {
-			return // what is forgotten is not bounded
+			return // failures of dropped sources are not limited
 		}
 		for i := range failures {
 			within := 0

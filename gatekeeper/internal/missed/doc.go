@@ -1,18 +1,18 @@
-// Package missed notices, while this server leads, that a semaphore with expect_every misses its work. It distinguishes
+// Package missed detects, while this server leads, that a semaphore with expect_every misses its work. It distinguishes
 // four kinds: nobody asks; callers ask and are denied; a holder's job makes no progress; a permit is held for longer
 // than expect_every.
 //
-// It decides nothing: no permit is granted or refused because of it. The beginning and the end of each kind are
-// journaled once, by a log command that carries the term in which it was made.
+// It only reports: no permit is granted or refused because of it. The beginning and the end of each kind are journaled
+// once, by a log command that carries the term in which it was proposed.
 //
 // # What a new leader knows
 //
-// Only the leader's memory says who asked. So for a whole expect_every after a promotion nothing counts as missed.
-// Missed work that the journal records stays missed until something is heard: a fail-over neither ends it nor records
-// it again.
+// Only the memory of the leader shows who has asked. For a whole expect_every after a promotion, therefore, nothing
+// counts as missed. Missed work that is already in the journal stays missed until the semaphore is heard of: a failover
+// neither ends it nor records it again.
 //
-// # What it costs
+// # Cost
 //
-// Calls and events for definitions without expect_every cost one look at a counter, or into a map. Every record knows
-// when it must be checked next, so a second in which nothing happens costs one comparison for each record.
+// Calls and events for definitions without expect_every cost one read of a counter, or one map lookup. Every record
+// knows when it must be checked next, so a second without changes costs one comparison for each record.
 package missed

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// adopt begins to listen for the definitions that were there when the epoch began, as they are by now.
+// adopt starts to track the definitions that existed when the epoch began, if they still exist and expect work.
 func (l *Listener) adopt(e *epoch.Epoch, state *fsm.State) {
 	expected := func(sd *fsm.StoredDefinition) bool { return sd.Definition.ExpectEvery > 0 }
 	epoch.Walk(e, 0, epoch.Where(state.Definitions(""), expected), func(old *fsm.StoredDefinition) {
@@ -19,7 +19,7 @@ func (l *Listener) adopt(e *epoch.Epoch, state *fsm.State) {
 	})
 }
 
-// listen makes the record of a semaphore, with what the state knows of it. from is when the listening begins.
+// listen creates the record of a semaphore from the state. Tracking starts at from.
 func (l *Listener) listen(state *fsm.State, name string, every time.Duration, from time.Time) {
 	r := &record{name: name, index: len(l.order), every: every, from: from, holders: make(map[uint64]*holding), next: from}
 	for p := range state.Holders(name) {
@@ -29,7 +29,7 @@ func (l *Listener) listen(state *fsm.State, name string, every time.Duration, fr
 	}
 	for e := range state.JournalBackward(name, 0) {
 		if e.Kind == fsm.HeardEvent || e.After != nil && e.After.ExpectEvery == 0 || e.Before == nil && e.After != nil {
-			break // what is older is of another time
+			break // older events belong to an earlier expect_every
 		}
 		if e.Kind == fsm.MissedEvent {
 			r.noted = e.Missed
@@ -46,7 +46,7 @@ func (l *Listener) listen(state *fsm.State, name string, every time.Duration, fr
 	l.watched.Store(int64(len(l.records)))
 }
 
-// drop ends the listening for a semaphore; r may be nil.
+// drop stops tracking a semaphore. r may be nil.
 func (l *Listener) drop(r *record) {
 	if r == nil {
 		return
@@ -63,7 +63,7 @@ func (l *Listener) drop(r *record) {
 	l.watched.Store(int64(len(l.records)))
 }
 
-// look checks which semaphores miss their work, a chunk at a time, and proposes what the journal does not say yet.
+// look checks which semaphores miss their work, one chunk at a time, and proposes what the journal lacks.
 func (l *Listener) look(e *epoch.Epoch) {
 	more := true
 	for from := 0; more; from += epoch.Chunk {
@@ -74,7 +74,7 @@ func (l *Listener) look(e *epoch.Epoch) {
 		}
 		e.Propose(func(i int, _ error) {
 			if r := l.records[names[i]]; r != nil {
-				// What was applied came as an event before, so noted is right. What was not is proposed again at the
+				// If the command was applied, its event has already set noted. Otherwise it is proposed again at the
 				// next look.
 				r.noting = false
 			}
@@ -82,8 +82,8 @@ func (l *Listener) look(e *epoch.Epoch) {
 	}
 }
 
-// lookAt judges the records of one chunk whose time has come, and returns what to note of which semaphores, and whether
-// there are more chunks.
+// lookAt judges the records of one chunk that are due. It returns the commands to propose, the names of their
+// semaphores, and whether there are more chunks.
 func (l *Listener) lookAt(term uint64, from int) (notes []fsm.Command, names []string, more bool) {
 	now := time.Now()
 	journals := l.cfg.State().FeatureLevel() >= fsm.Level(fsm.NoteMissed{})
@@ -106,15 +106,15 @@ func (l *Listener) lookAt(term uint64, from int) (notes []fsm.Command, names []s
 	return notes, names, end < len(l.order)
 }
 
-// judge brings the report of a record up to date.
+// judge updates the report of a record.
 func (l *Listener) judge(r *record, now time.Time) {
 	report, next := r.judge(now, l.cfg.Waits(r.name))
 	r.next = next
 	if r.fromJournal && report.Kind == fsm.Heard {
-		return // only what is in the journal is known
+		return // so far, only the journal is known
 	}
 	if r.fromJournal && report.Kind == fsm.AskedButDenied {
-		report.Since = r.Since // nobody has had it since then either
+		report.Since = r.Since // it has not been held since then either
 	} else {
 		r.fromJournal = false
 	}
@@ -128,6 +128,6 @@ func (l *Listener) judge(r *record, now time.Time) {
 	}
 	r.Report = report
 	if r.Kind != r.noted {
-		r.next = now // until the journal says so too
+		r.next = now // keep checking until the journal agrees
 	}
 }

@@ -13,52 +13,52 @@ import (
 // lookEvery is how often semaphores are checked for missed work.
 const lookEvery = time.Second
 
-// Config is what a Listener needs.
+// Config is the configuration of a Listener.
 type Config struct {
-	// State is the newest applied state.
+	// State returns the newest applied state.
 	State func() *fsm.State
-	// Propose hands a command to the log and reports its outcome once. It must not block, nor may done.
+	// Propose appends a command to the log and reports its outcome once. Neither Propose nor done may block.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
-	// Waits reports whether somebody waits in the queue of a semaphore.
+	// Waits reports whether a caller waits in the queue of a semaphore.
 	Waits func(semaphore string) bool
 }
 
-// Report describes a semaphore that misses its work.
+// Report describes how a semaphore misses its work.
 type Report struct {
 	Kind fsm.Missed
-	// Since is when it was last heard of, by this server's clock.
+	// Since is when the semaphore was last heard of, by this server's clock.
 	Since time.Time
-	// Text is for a person.
+	// Text is a description for people.
 	Text string
-	// Reason is why who asked last was denied, of fsm.AskedButDenied.
+	// Reason is why the last caller was denied. It is set for fsm.AskedButDenied.
 	Reason semaphore.Reason
 }
 
-// Kinds is how many kinds of missed work there are, fsm.Heard included: they count from 0.
+// Kinds is the number of kinds of missed work, including fsm.Heard. They count from 0.
 const Kinds = int(fsm.HeldLong) + 1
 
-// Listener listens for expected work in one epoch. It is safe for concurrent use. While this server does not lead it
-// knows nothing. See package epoch for Demote and Close.
+// Listener tracks expected work during one epoch. It is safe for concurrent use. While this server does not lead, it
+// has no records. See package epoch for Demote and Close.
 type Listener struct {
-	*epoch.Room // its lock guards all below but cfg and watched
+	*epoch.Room // its lock guards all fields below except cfg and watched
 
 	cfg Config
-	// watched is len(records), for calls that only need to know whether it is 0.
+	// watched is len(records), for calls that only compare it with 0.
 	watched  atomic.Int64
 	promoted time.Time
 	records  map[string]*record
-	order    []*record // in no order; a record knows its index
+	order    []*record // unordered; each record has its index
 	counts   [Kinds]int
 }
 
-// New returns a listener of a server that does not lead.
+// New returns a Listener of a server that does not lead.
 func New(cfg Config) *Listener {
 	l := &Listener{cfg: cfg}
 	l.Room = epoch.NewRoom(cfg.Propose, l.forget)
 	return l
 }
 
-// Promote starts an epoch. The caller holds back the application of entries meanwhile.
+// Promote starts an epoch. The caller must not apply entries during the call.
 func (l *Listener) Promote(term uint64, instant time.Time, state *fsm.State) {
 	l.Begin(term, func(e *epoch.Epoch) {
 		l.promoted, l.records = instant, make(map[string]*record)
@@ -67,13 +67,13 @@ func (l *Listener) Promote(term uint64, instant time.Time, state *fsm.State) {
 	})
 }
 
-// forget drops everything that was known in an epoch.
+// forget drops all records of an epoch.
 func (l *Listener) forget() {
 	l.records, l.order, l.counts = nil, nil, [Kinds]int{}
 	l.watched.Store(0)
 }
 
-// Asked takes note that somebody asks for a permit.
+// Asked records that a caller asked for a permit.
 func (l *Listener) Asked(sem string) {
 	l.with(sem, func(r *record) {
 		r.asked = time.Now()
@@ -81,7 +81,7 @@ func (l *Listener) Asked(sem string) {
 	})
 }
 
-// Denied takes note that somebody was denied, why, and with which message.
+// Denied records that a caller was denied, with the reason and the message.
 func (l *Listener) Denied(sem string, id semaphore.Identity, reason semaphore.Reason, message string) {
 	l.with(sem, func(r *record) {
 		r.denied, r.asker, r.reason, r.message = time.Now(), id, reason, message
@@ -89,25 +89,25 @@ func (l *Listener) Denied(sem string, id semaphore.Identity, reason semaphore.Re
 	})
 }
 
-// Progress takes note that the job of a permit reported progress at that time.
+// Progress records that the job of a permit reported progress at that time.
 func (l *Listener) Progress(sem string, token uint64, at time.Time) {
 	l.with(sem, func(r *record) { r.report(token, at) })
 }
 
-// Of says whether a semaphore misses its work, and how.
+// Of returns how a semaphore misses its work, and whether it does.
 func (l *Listener) Of(sem string) (report Report, missed bool) {
 	l.with(sem, func(r *record) { report, missed = r.Report, r.Kind != fsm.Heard })
 	return report, missed
 }
 
-// Counts are how many semaphores miss their work, by kind. That of fsm.Heard is 0.
+// Counts returns the number of semaphores that miss their work, by kind. The count of fsm.Heard is 0.
 func (l *Listener) Counts() [Kinds]int {
 	l.Lock()
 	defer l.Unlock()
 	return l.counts
 }
 
-// with does something with the record of a semaphore, if it has one, under the lock.
+// with calls do with the record of a semaphore, if there is one, while holding the lock.
 func (l *Listener) with(sem string, do func(*record)) {
 	if l.watched.Load() == 0 {
 		return
@@ -119,7 +119,7 @@ func (l *Listener) with(sem string, do func(*record)) {
 	}
 }
 
-// Applied takes in what an entry did. It is subscribed to the state machine and sees every entry in order.
+// Applied processes the events of an entry. It is subscribed to the state machine and sees every entry in order.
 func (l *Listener) Applied(a fsm.Applied) {
 	if len(a.Events) == 0 {
 		return
@@ -159,8 +159,8 @@ func (l *Listener) take(e *fsm.Event, now time.Time) {
 	}
 }
 
-// defined begins, changes or ends the listening for a definition that was edited; nil when it was deleted. Its first
-// expect_every begins now.
+// defined starts, changes or stops the tracking of a definition that was edited. sd is nil if it was deleted. The first
+// expect_every starts now.
 func (l *Listener) defined(name string, r *record, sd *fsm.StoredDefinition, now time.Time) {
 	switch {
 	case sd == nil || sd.Definition.ExpectEvery == 0:

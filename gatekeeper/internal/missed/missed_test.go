@@ -66,7 +66,7 @@ func TestMissed_HeldForLonger_IsSaidUntilItEnds(t *testing.T) {
 		token := w.grant()
 		w.Sleep(time.Hour + 2*time.Second)
 		if r := w.want(fsm.HeldLong); !r.Since.Equal(granted) {
-			t.Errorf("reported %+v, granted at %v", r, granted)
+			t.Errorf("Of() = %+v, want Since = %v", r, granted)
 		}
 		w.Do(fsm.Release{Token: token})
 		w.Sleep(2 * time.Second)
@@ -83,7 +83,7 @@ func TestMissed_NoProgress_IsSaidOnlyOfJobsThatReport(t *testing.T) {
 			w.Progress("job", token, time.Now())
 		}
 		w.Sleep(50 * time.Minute)
-		w.want(fsm.HeldLong) // it makes progress, but the next is due
+		w.want(fsm.HeldLong) // the job makes progress, but the next one is due
 		w.Sleep(11 * time.Minute)
 		if r := w.want(fsm.NoProgress); !strings.Contains(r.Text, "last progress") {
 			t.Errorf("reported %+v", r)
@@ -133,14 +133,14 @@ func TestMissed_AfterAFailOver_GoesOnAsTheJournalSays_AndIsNotNotedAgain(t *test
 				w.failOver()
 				w.Sleep(50 * time.Minute)
 				if r := w.want(x.kind); r.Text != before.Text {
-					t.Errorf("was %+v, is %+v", before, r)
+					t.Errorf("Of() = %+v before the failover, %+v after it", before, r)
 				}
 				if x.kind == fsm.NobodyAsked || x.kind == fsm.HeldLong {
 					w.Sleep(time.Hour)
-					w.want(x.kind) // by its own knowledge now
+					w.want(x.kind) // now based on what the new leader has observed
 				}
 				if n := len(w.notes()); n != noted {
-					t.Fatalf("it was noted again: %v", w.notes())
+					t.Fatalf("the journal has new notes after the failover: %v", w.notes())
 				}
 				if p := w.State().Permit(1); p != nil {
 					w.Do(fsm.Release{Token: 1})
@@ -160,23 +160,23 @@ func TestMissed_NothingExpected_IsNotListenedTo(t *testing.T) {
 		w.Sleep(2 * time.Hour)
 		w.want(fsm.NobodyAsked)
 		if _, misses := w.Of("other"); misses {
-			t.Error("nothing is expected of it")
+			t.Error("Of() reports missed work for a definition without expect_every")
 		}
 		w.define("job", 0)
 		if got := w.Counts(); got != [Kinds]int{} {
 			t.Errorf("counted %v", got)
 		}
-		w.define("job", time.Hour) // created again: what was missed before does not count
+		w.define("job", time.Hour) // defined again: work that was missed before does not count
 		w.Sleep(59 * time.Minute)
 		w.wantNotes(fsm.NobodyAsked)
 		if _, misses := w.Of("job"); misses {
-			t.Error("it misses its work before its time")
+			t.Error("Of() reports missed work before expect_every has passed")
 		}
 		change := fsm.Change{Kind: fsm.Delete, Name: "job", ExpectedVersion: w.State().Definition("job").Version}
 		w.Do(fsm.EditBatch{Changes: []fsm.Change{change}})
 		w.Sleep(2 * time.Hour)
 		if w.watched.Load() != 0 || len(w.order) != 0 {
-			t.Error("a deleted definition is listened to")
+			t.Error("a deleted definition is still tracked")
 		}
 	})
 }

@@ -8,28 +8,28 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// record is what the Listener knows about one semaphore with expect_every.
+// record is the Listener's knowledge of one semaphore with expect_every.
 type record struct {
 	name  string
 	index int // in Listener.order
 	every time.Duration
-	// from is when the listening began. held is when the semaphore was last known to be held, asked when somebody last
-	// asked, and denied when somebody was last denied: asker, for reason, with message.
+	// from is when tracking started. held is when the semaphore was last known to be held, and asked is when a caller
+	// last asked. denied is when a caller was last denied: asker, because of reason, with message.
 	from, held, asked, denied time.Time
 	asker                     semaphore.Identity
 	reason                    semaphore.Reason
 	message                   string
 	// holders are the live permits.
 	holders map[uint64]*holding
-	// Report is how the semaphore misses its work. Its Kind is fsm.Heard when it misses none.
+	// Report is how the semaphore misses its work. Its Kind is fsm.Heard if it does not miss any.
 	Report
-	// fromJournal: Report is from the journal, of an earlier epoch, and no news has come since.
+	// fromJournal means that Report is from the journal of an earlier epoch, and nothing has changed since.
 	fromJournal bool
-	// noted is the kind in the newest entry of the journal. noting: the command for the next entry was proposed, and
-	// has no outcome yet.
+	// noted is the kind in the newest entry of the journal. noting means that the command for the next entry was
+	// proposed and has no outcome yet.
 	noted  fsm.Missed
 	noting bool
-	// next is when the record is looked at again.
+	// next is when the record must be checked again.
 	next time.Time
 }
 
@@ -42,7 +42,7 @@ type holding struct {
 	progress time.Time
 }
 
-// heard makes the next look happen at once if work is missed: the news may end that, or change the report.
+// heard schedules an immediate check if work is missed, because the event may end that or change the report.
 func (r *record) heard(now time.Time) {
 	if r.Kind != fsm.Heard {
 		r.next = now
@@ -56,7 +56,7 @@ func (r *record) hold(p *semaphore.Permit, now time.Time) {
 	r.held, r.fromJournal, r.next = now, false, now
 }
 
-// supersede continues a holding under a new token.
+// supersede moves a holding to a new token.
 func (r *record) supersede(old, now uint64) {
 	if h := r.holders[old]; h != nil {
 		delete(r.holders, old)
@@ -87,7 +87,7 @@ func (r *record) report(token uint64, at time.Time) {
 	}
 }
 
-// judge returns how the semaphore misses its work, and when that may change although nothing happens.
+// judge returns how the semaphore misses its work, and when that may change without any event.
 func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time) {
 	if len(r.holders) > 0 {
 		return r.judgeHeld(now)
@@ -100,7 +100,7 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 		return Report{Kind: fsm.AskedButDenied, Since: quiet, Text: r.deniedText(quiet), Reason: r.reason}, now.Add(r.every)
 	case !known:
 		return Report{}, quiet.Add(r.every)
-	case within(r.asked): // the outcome is unknown
+	case within(r.asked): // the outcome of the call is unknown
 		return Report{}, r.asked.Add(r.every)
 	default:
 		since := later(quiet, r.asked)
@@ -121,8 +121,8 @@ func (r *record) deniedText(quiet time.Time) string {
 	return text + fmt.Sprintf("; %s was denied last, at %s: %s", who(r.asker), instant(r.denied), r.message)
 }
 
-// judgeHeld is judge for a semaphore with holders. It reports the worst one: without progress for longest, or held for
-// longest.
+// judgeHeld is judge for a semaphore with holders. It reports the worst holder: without progress for the longest time,
+// or, if all make progress, the one that has held its permit for the longest time.
 func (r *record) judgeHeld(now time.Time) (report Report, next time.Time) {
 	var stuck, long uint64
 	soonest := func(at time.Time) {

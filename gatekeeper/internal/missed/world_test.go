@@ -16,11 +16,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a listener over a real state machine, with virtual time. "job" is expected every hour.
+// world is a Listener over a real state machine, with virtual time. "job" is expected every hour.
 type world struct {
 	*epochtest.World
 	*Listener
-	// waiting: somebody waits in the queue.
+	// waiting means that a caller waits in the queue.
 	waiting atomic.Bool
 }
 
@@ -68,27 +68,27 @@ func (w *world) deny(reason semaphore.Reason) {
 	w.Denied("job", host, reason, "It is "+reason.String()+".")
 }
 
-// want compares how "job" misses its work with what is counted and with what the journal says.
+// want checks the kind of missed work of "job", the counts, and the last note in the journal.
 func (w *world) want(kind fsm.Missed) Report {
 	w.T.Helper()
 	r, misses := w.Of("job")
 	if r.Kind != kind || misses != (kind != fsm.Heard) {
-		w.T.Fatalf("it is %+v, want kind %d", r, kind)
+		w.T.Fatalf("Of() = %+v, want kind %d", r, kind)
 	}
 	var counts [Kinds]int
 	if misses {
 		counts[kind] = 1
 	}
 	if got := w.Counts(); got != counts {
-		w.T.Fatalf("counted %v, want %v", got, counts)
+		w.T.Fatalf("Counts() = %v, want %v", got, counts)
 	}
 	if notes := w.notes(); len(notes) > 0 && notes[len(notes)-1] != kind || len(notes) == 0 && misses {
-		w.T.Fatalf("the journal says %v, want %d at last", notes, kind)
+		w.T.Fatalf("notes in the journal: %v, want %d as the last one", notes, kind)
 	}
 	return r
 }
 
-// notes are the kinds of missed work of "job" in the journal, in order.
+// notes returns the kinds of missed work of "job" in the journal, in order.
 func (w *world) notes() (notes []fsm.Missed) {
 	for e := range w.State().Journal("job", 0) {
 		if e.Kind == fsm.MissedEvent || e.Kind == fsm.HeardEvent {
@@ -101,6 +101,6 @@ func (w *world) notes() (notes []fsm.Missed) {
 func (w *world) wantNotes(want ...fsm.Missed) {
 	w.T.Helper()
 	if got := w.notes(); !slices.Equal(got, want) {
-		w.T.Fatalf("the journal says %v, want %v", got, want)
+		w.T.Fatalf("notes in the journal: %v, want %v", got, want)
 	}
 }

@@ -18,19 +18,19 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// How keys are loaded.
+// Timing and limits of loading keys.
 const (
-	fileEvery    = time.Second     // a file is looked at; reading it again takes a change
-	fetchEvery   = 5 * time.Minute // a key that the issuer has withdrawn counts no longer than that
+	fileEvery    = time.Second     // how often the file is checked; it is read again only if it has changed
+	fetchEvery   = 5 * time.Minute // limits how long a key that the issuer has withdrawn still counts
 	fetchTimeout = 5 * time.Second
-	// cooldown is the least time between fetches for keys that are not known.
+	// cooldown is the minimum time between fetches because of unknown keys.
 	cooldown = 10 * time.Second
-	// maxWaiting is how many calls may wait for a fetch at once.
+	// maxWaiting limits how many calls wait for a fetch at the same time.
 	maxWaiting = 64
-	// maxVerified is how many JWTs of a set of keys are remembered: each call of a stream shows one, and a signature
+	// maxVerified limits the cache of verified JWTs per key set. Every call carries its JWT, and verifying a signature
 	// takes time.
 	maxVerified = 4096
-	// minRSA is the least bits of a key of RSA.
+	// minRSA is the minimum size of an RSA key in bits.
 	minRSA = 2048
 )
 
@@ -40,20 +40,20 @@ type key struct {
 	public        interface{ Equal(x crypto.PublicKey) bool }
 }
 
-// keySet are the keys of the issuer at one time.
+// keySet is the set of the issuer's keys at one time.
 type keySet struct {
 	keys     []*key
-	hash     [32]byte // of its text
+	hash     [32]byte // of the JWK Set's text
 	verified verified
 }
 
-// parseKeys reads a JWK Set. Keys that cannot be used are left out, because an issuer may have some for other purposes.
+// parseKeys parses a JWK Set. It skips unusable keys, because an issuer may have keys for other purposes.
 func parseKeys(text []byte) (*keySet, error) {
 	var document struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	if err := json.Unmarshal(text, &document); err != nil {
-		return nil, errors.New("is not a JWK Set, which is JSON with a list of keys")
+		return nil, errors.New("is not a JWK Set (JSON with a list of keys)")
 	}
 	set := &keySet{hash: sha256.Sum256(text)}
 	for _, raw := range document.Keys {
@@ -67,12 +67,13 @@ func parseKeys(text []byte) (*keySet, error) {
 		}
 	}
 	if len(set.keys) == 0 {
-		return nil, errors.New("has no public key of RSA with 2048 bits or more, ECDSA or Ed25519 for signatures")
+		return nil, errors.New("has no public key for signatures: RSA with at least 2048 bits, ECDSA or Ed25519")
 	}
 	return set, nil
 }
 
-// publicKey returns a key that may verify; false: it is symmetric, private, too short, or of another kind.
+// publicKey returns a key that can verify signatures. It returns false for a symmetric or private key, an RSA key that
+// is too short, and any other kind.
 func publicKey(k any) (interface{ Equal(x crypto.PublicKey) bool }, bool) {
 	switch k := k.(type) {
 	case *rsa.PublicKey:
@@ -85,7 +86,7 @@ func publicKey(k any) (interface{ Equal(x crypto.PublicKey) bool }, bool) {
 	return nil, false
 }
 
-// find returns the key of that id for an algorithm, or nil. A JWT may leave the id out if there is only one key.
+// find returns the key with that id for an algorithm, or nil. A JWT may omit the id if there is only one key.
 func (s *keySet) find(id, algorithm string) *key {
 	if s == nil {
 		return nil
@@ -102,7 +103,7 @@ func (s *keySet) has(k *key) bool {
 	return slices.ContainsFunc(s.keys, func(other *key) bool { return other.id == k.id && other.public.Equal(k.public) })
 }
 
-// verified remembers logins by the hashes of their JWTs.
+// verified caches logins by the hashes of their JWTs.
 type verified struct {
 	mu  sync.Mutex // guards all
 	all map[[32]byte]*Login
@@ -129,12 +130,12 @@ type Verifier struct {
 	read     func(ctx context.Context) ([]byte, error) // returns nil if nothing has changed
 	every    time.Duration
 	cooldown time.Duration
-	keys     atomic.Pointer[keySet] // the newest that could be used; nil: none yet
+	keys     atomic.Pointer[keySet] // the newest usable set; nil before the first
 
-	mu      sync.Mutex // guards the others
+	mu      sync.Mutex // guards loading, began, failed and waiting
 	loading chan struct{}
-	began   time.Time // the last load
-	failed  error     // what the last load ended with
+	began   time.Time // start of the last load
+	failed  error     // error of the last load
 	waiting int
 
 	open    context.Context //nolint:containedctx // ends with Close
@@ -142,8 +143,8 @@ type Verifier struct {
 	running sync.WaitGroup
 }
 
-// New returns a Verifier; Close it. A KeysFile that cannot be used is an error. Keys of the issuer are fetched from
-// then on, whether or not it answers.
+// New returns a Verifier, which the caller must Close. An unusable KeysFile is an error. Without KeysFile, New starts
+// to fetch keys and does not wait for the issuer.
 func New(cfg Config) (*Verifier, error) {
 	if len(cfg.Claims) == 0 {
 		cfg.Claims = DefaultClaims()
@@ -170,15 +171,15 @@ func New(cfg Config) (*Verifier, error) {
 	return v, nil
 }
 
-// Close ends what the Verifier does in the background. It can still be asked, by the keys that it has.
+// Close stops the background work. The Verifier can still verify JWTs with the keys that it has.
 func (v *Verifier) Close() {
-	v.mu.Lock() // no load begins afterwards
+	v.mu.Lock() // no load starts afterwards
 	v.close()
 	v.mu.Unlock()
 	v.running.Wait()
 }
 
-// Trouble is why the last load of keys failed; nil: it did not.
+// Trouble returns the error of the last load of keys, or nil if it succeeded.
 func (v *Verifier) Trouble() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -202,8 +203,8 @@ func (v *Verifier) keep() {
 	}
 }
 
-// begin begins a load, unless one is in work or the last one began less than that long ago. The channel is closed when
-// the load in work is over, or if there is none.
+// begin starts a load, unless one is in progress or the last one started less than least ago. The returned channel is
+// closed when the load in progress ends, or immediately if there is none.
 func (v *Verifier) begin(least time.Duration) (over <-chan struct{}, begun bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -233,12 +234,12 @@ func (v *Verifier) load() {
 	}
 	if newer != nil {
 		v.keys.Store(newer)
-		v.cfg.Logger.Info("the keys of the issuer of JWTs were loaded", slog.String("from", v.source()), slog.Int("keys", len(newer.keys)))
+		v.cfg.Logger.Info("loaded the keys of the JWT issuer", slog.String("from", v.source()), slog.Int("keys", len(newer.keys)))
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err != nil && v.open.Err() == nil && (v.failed == nil || v.failed.Error() != err.Error()) {
-		v.cfg.Logger.Warn("the keys of the issuer of JWTs cannot be loaded; those that are known stay in use", slog.String("error", err.Error()))
+		v.cfg.Logger.Warn("cannot load the keys of the JWT issuer; the known ones stay in use", slog.String("error", err.Error()))
 	}
 	if changed {
 		v.failed = err
@@ -249,7 +250,7 @@ func (v *Verifier) load() {
 	}
 }
 
-// source is where keys come from.
+// source returns the file or URL of the keys.
 func (v *Verifier) source() string {
 	switch {
 	case v.cfg.KeysFile != "":
@@ -260,14 +261,14 @@ func (v *Verifier) source() string {
 	return v.cfg.Issuer
 }
 
-// find returns the key of that id, and the set that has it. It loads the keys again if it is not known.
+// find returns the key with that id, and the set that contains it. If the key is unknown, find loads the keys again.
 func (v *Verifier) find(ctx context.Context, id, algorithm string) (*key, *keySet, error) {
 	set := v.keys.Load()
 	if k := set.find(id, algorithm); k != nil {
 		return k, set, nil
 	}
 	asked := false
-	for range 2 { // a load that was in work may have asked before the key was there
+	for range 2 { // a load that was already in progress may have started before the key existed
 		begun, err := v.wait(ctx)
 		if err != nil {
 			return nil, nil, err
@@ -285,16 +286,16 @@ func (v *Verifier) find(ctx context.Context, id, algorithm string) (*key, *keySe
 		return nil, nil, &UnavailableError{trouble}
 	}
 	if set == nil {
-		return nil, nil, &UnavailableError{errors.New("they were not fetched yet")}
+		return nil, nil, &UnavailableError{errors.New("they have not been fetched yet")}
 	}
 	if !asked {
-		return nil, nil, &UnavailableError{errors.New("they were fetched just before this JWT came, and are not fetched again so soon")}
+		return nil, nil, &UnavailableError{errors.New("they were fetched just before this JWT arrived, and will not be fetched again immediately")}
 	}
-	return nil, nil, refused("the issuer has no key with the id %s and the algorithm %s of the JWT", quoted(id), quoted(algorithm))
+	return nil, nil, refused("the issuer has no key with the id %s and the algorithm %s, which the JWT names", quoted(id), quoted(algorithm))
 }
 
-// wait waits for a load that is in work, or that it begins. It begins none if the last one is younger than the
-// cooldown.
+// wait waits for the load in progress, or starts one and waits for it. It starts none if the last one is younger than
+// the cooldown.
 func (v *Verifier) wait(ctx context.Context) (begun bool, err error) {
 	over, begun := v.begin(v.cooldown)
 	v.mu.Lock()
@@ -307,7 +308,7 @@ func (v *Verifier) wait(ctx context.Context) (begun bool, err error) {
 		v.waiting--
 	}()
 	if many {
-		return begun, &UnavailableError{errors.New("too many calls wait for them")}
+		return begun, &UnavailableError{errors.New("too many calls are waiting for them")}
 	}
 	select {
 	case <-over:

@@ -15,72 +15,75 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// MaxToken is the most bytes of a JWT. Those of Kubernetes have about 1 KiB; all headers of a call have 16 KiB.
+// MaxToken is the maximum size of a JWT in bytes. JWTs of Kubernetes have about 1 KiB, and all headers of a call are
+// limited to 16 KiB.
 const MaxToken = 8 << 10
 
-// leeway is how far the clock of the issuer may be ahead of this one. The end of a JWT has none: it can be renewed
-// before.
+// leeway is how far the issuer's clock may be ahead of this one. The expiry of a JWT has no leeway, because clients can
+// renew a JWT in advance.
 const leeway = 30 * time.Second
 
-// algorithms are those that a JWT may be signed with: asymmetric ones alone, so that nobody who knows a public key can
+// algorithms are the accepted signature algorithms. All of them are asymmetric, so that a public key is not enough to
 // sign.
-var algorithms = []jose.SignatureAlgorithm{ //nolint:gochecknoglobals // a table, never changed
+var algorithms = []jose.SignatureAlgorithm{ //nolint:gochecknoglobals // a constant table
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// DefaultClaims are the claims that prove subjects, the first one that a binding names decides. An email counts only if
-// it is verified.
+// DefaultClaims returns the claims that prove subjects by default. The first claim that a binding names decides. An
+// email counts only if it is verified.
 func DefaultClaims() []string { return []string{"sub", claimEmail, "groups"} }
 
 const claimEmail = "email"
 
-// Config is what a Verifier needs. Without KeysFile and KeysURL, the keys are found by discovery from the issuer.
+// Config is the configuration of a Verifier. Without KeysFile and KeysURL, the keys are found by discovery from the
+// issuer.
 type Config struct {
-	// Issuer and Audience are what the claims iss and aud must have.
+	// Issuer and Audience must match the claims iss and aud.
 	Issuer, Audience string
-	// KeysFile and KeysURL are a JWK Set.
+	// KeysFile and KeysURL are the file or the URL of a JWK Set.
 	KeysFile, KeysURL string
-	// CAFile has the authorities that verify the servers of KeysURL and of the issuer. Optional, those of the system.
+	// CAFile has the CA certificates that verify the servers of KeysURL and of the issuer. Default: the system's.
 	CAFile string
-	// Claims are those that prove subjects, in the order in which they decide. Optional, DefaultClaims.
+	// Claims are the claims that prove subjects, in order of precedence. Default: DefaultClaims.
 	Claims []string
 	Logger *slog.Logger
 
-	cooldown time.Duration // for tests; 0: the constant
+	cooldown time.Duration // set by tests; 0 means the constant cooldown
 }
 
-// RefusedError says why a JWT proves nothing.
+// RefusedError says why a JWT is not accepted.
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Why }
 
 func refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
 
-// UnavailableError says that a JWT cannot be judged now, because its key may be one that could not be fetched.
+// UnavailableError says that a JWT cannot be verified now, because its key is unknown and keys cannot be fetched.
 type UnavailableError struct{ Err error }
 
 func (e *UnavailableError) Error() string {
-	return "the keys of the issuer of JWTs cannot be fetched, and the call's JWT has none of those that are known: " + e.Err.Error()
+	return "the keys of the JWT issuer cannot be fetched, and the JWT of this call names an unknown key: " + e.Err.Error()
 }
 
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
-// Login is what a JWT proves. It never changes.
+// Login is the identity that a JWT proves. It never changes.
 type Login struct {
-	// Subjects are those that its claims prove, in the order in which they decide. Those of one claim are equal.
+	// Subjects are the subjects that its claims prove, in order of precedence. Subjects of the same claim have equal
+	// precedence.
 	Subjects []string
 
 	name     string
 	expires  time.Time
 	key      *key
-	of       *keySet // that had the key
+	of       *keySet // the set that contained the key
 	verifier *Verifier
 }
 
-// String names the login for logs: oidc:sub=SUBJECT.
+// String returns a name of the login for logs: oidc:sub=SUBJECT.
 func (l *Login) String() string { return l.name }
 
-// Ended says why the login does not count any more; empty: it does.
+// Ended returns why the login is no longer valid, or "" if it is valid.
 func (l *Login) Ended(now time.Time) string {
 	switch set := l.verifier.keys.Load(); {
 	case !now.Before(l.expires):
@@ -91,8 +94,8 @@ func (l *Login) Ended(now time.Time) string {
 	return ""
 }
 
-// Verify says what a JWT proves. It may fetch keys, and then waits for them. The error is a *RefusedError, an
-// *UnavailableError, or that of ctx.
+// Verify verifies a JWT and returns its login. It may have to fetch keys, and then waits for them. The error is a
+// *RefusedError, an *UnavailableError, or that of ctx.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 	if len(token) > MaxToken {
 		return nil, refused("the JWT has more than %d bytes", MaxToken)
@@ -107,10 +110,10 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 	if err != nil || len(parsed.Headers) != 1 {
 		return nil, refused("the authorization header is neither a bearer token of this cluster nor a JWT that is signed with one of %v", algorithms)
 	}
-	// What can never be valid is refused before a key is fetched for it.
+	// Refuse a JWT that can never be valid before fetching a key for it.
 	var claims jwt.Claims
 	if err := parsed.UnsafeClaimsWithoutVerification(&claims); err != nil {
-		return nil, refused("the JWT has claims that cannot be read")
+		return nil, refused("the JWT has invalid claims")
 	}
 	if err := v.check(&claims, now); err != nil {
 		return nil, err
@@ -122,7 +125,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 	claims = jwt.Claims{}
 	var all map[string]any
 	if err := parsed.Claims(k.public, &claims, &all); err != nil {
-		return nil, refused("the key %s of the issuer has not signed the JWT", quoted(k.id))
+		return nil, refused("the issuer's key %s has not signed the JWT", quoted(k.id))
 	}
 	if err := v.check(&claims, now); err != nil {
 		return nil, err
@@ -131,21 +134,21 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 		name: access.OIDC("sub", claims.Subject), expires: claims.Expiry.Time(), key: k, of: set, verifier: v, Subjects: v.subjects(all),
 	}
 	if access.ValidSubject(l.name) != nil {
-		return nil, refused("the JWT has a sub that is not a subject: it is empty, too long, or has control characters")
+		return nil, refused("the JWT has an invalid sub: it is empty, too long, or has control characters")
 	}
 	set.verified.put(hash, l)
 	return l, nil
 }
 
-// check says what is wrong with the claims that every JWT must have.
+// check returns an error if one of the claims that every JWT must have is wrong.
 func (v *Verifier) check(c *jwt.Claims, now time.Time) error {
 	switch {
 	case c.Issuer != v.cfg.Issuer:
-		return refused("the JWT is from issuer %s, and this server takes those of %q (--oidc-issuer)", quoted(c.Issuer), v.cfg.Issuer)
+		return refused("the JWT is from issuer %s, but this server accepts only those of %q (--oidc-issuer)", quoted(c.Issuer), v.cfg.Issuer)
 	case !c.Audience.Contains(v.cfg.Audience):
-		return refused("the JWT is for audience %s, and this server takes those for %q (--oidc-audience)", quoted(strings.Join(c.Audience, ", ")), v.cfg.Audience)
+		return refused("the JWT is for audience %s, but this server accepts only those for %q (--oidc-audience)", quoted(strings.Join(c.Audience, ", ")), v.cfg.Audience)
 	case c.Expiry == nil:
-		return refused("the JWT has no end (exp)")
+		return refused("the JWT has no expiry (exp)")
 	case !now.Before(c.Expiry.Time()):
 		return refused("the JWT has expired at %s", c.Expiry.Time().UTC().Format(time.RFC3339))
 	case c.NotBefore != nil && now.Add(leeway).Before(c.NotBefore.Time()):
@@ -156,11 +159,11 @@ func (v *Verifier) check(c *jwt.Claims, now time.Time) error {
 	return nil
 }
 
-// subjects are those that the claims prove.
+// subjects returns the subjects that the claims prove.
 func (v *Verifier) subjects(claims map[string]any) (all []string) {
 	for _, claim := range v.cfg.Claims {
 		if claim == claimEmail && claims["email_verified"] != true {
-			continue // anybody may have entered it
+			continue // the user may have entered any address
 		}
 		values, isList := claims[claim].([]any)
 		if !isList {
@@ -176,7 +179,7 @@ func (v *Verifier) subjects(claims map[string]any) (all []string) {
 	return all
 }
 
-// quoted is what a JWT says, for an error: on one line, and not longer than a name.
+// quoted returns text from a JWT for an error, on one line and with limited length.
 func quoted(text string) string {
 	const most = 200
 	if len(text) > most {

@@ -20,7 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/oidctest"
 )
 
-// open makes a Verifier that ends with the test.
+// open returns a Verifier that is closed at the end of the test.
 func open(t *testing.T, cfg Config) *Verifier {
 	t.Helper()
 	v, err := New(cfg)
@@ -31,13 +31,13 @@ func open(t *testing.T, cfg Config) *Verifier {
 	return v
 }
 
-// fetching is a Verifier that fetches keys by discovery, as often as it is asked for one that it does not know.
+// fetching returns a Verifier that fetches keys by discovery, without a cooldown for unknown keys.
 func fetching(t *testing.T, i *oidctest.Issuer) *Verifier {
 	t.Helper()
 	return open(t, Config{Issuer: i.URL, Audience: "gatekeeper", CAFile: i.CAFile, cooldown: 1})
 }
 
-// file is a file with keys.
+// file writes a file with keys and returns its path.
 func file(t *testing.T, keys ...*oidctest.Key) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "jwks.json")
@@ -52,17 +52,17 @@ func replace(t *testing.T, path string, text []byte) {
 	}
 }
 
-// refusal is why a JWT is refused; it does not contain the JWT.
+// refusal returns why a JWT is refused, and checks that the text does not contain the JWT.
 func refusal(t *testing.T, v *Verifier, token string) string {
 	t.Helper()
 	l, err := v.Verify(t.Context(), token)
 	e, ok := errors.AsType[*RefusedError](err)
 	if !ok {
-		t.Fatalf("%v, %v; want a RefusedError", l, err)
+		t.Fatalf("Verify() = %v, %v, want a RefusedError", l, err)
 	}
 	for part := range strings.SplitSeq(token, ".") {
 		if len(part) > 8 && strings.Contains(e.Why, part[:8]) {
-			t.Errorf("the refusal has a part of the JWT: %s", e.Why)
+			t.Errorf("the refusal contains a part of the JWT: %s", e.Why)
 		}
 	}
 	return e.Why
@@ -95,13 +95,13 @@ func TestVerify_TokenOfAServiceAccount_ProvesItsSubject(t *testing.T) {
 	l := accepted(t, v, token)
 	want := "oidc:sub=system:serviceaccount:jobs:reports"
 	if l.String() != want || !slices.Equal(l.Subjects, []string{want}) {
-		t.Errorf("%s proves %q, want %s", l, l.Subjects, want)
+		t.Errorf("Verify() = %s with subjects %q, want %s", l, l.Subjects, want)
 	}
 	if again := accepted(t, v, token); again != l {
-		t.Error("a JWT that was verified is verified again")
+		t.Error("a verified JWT was verified again, want the cached login")
 	}
 	if now := time.Now(); l.Ended(now) != "" || !strings.Contains(l.Ended(now.Add(time.Hour)), "has expired at") {
-		t.Errorf("it ends: %q now, %q in an hour", l.Ended(now), l.Ended(now.Add(time.Hour)))
+		t.Errorf("Ended() = %q now, %q in an hour, want only the second to have expired", l.Ended(now), l.Ended(now.Add(time.Hour)))
 	}
 }
 
@@ -130,12 +130,12 @@ func TestVerify_HostileToken_IsRefused(t *testing.T) {
 		"another audience":       {signed("aud", []string{"vault"}), `for audience "vault"`},
 		"no audience":            {signed("aud", nil), `for audience ""`},
 		"expired":                {signed("exp", in(-time.Second)), "has expired at"},
-		"without an end":         {signed("exp", nil), "has no end"},
+		"without an end":         {signed("exp", nil), "has no expiry"},
 		"not yet valid":          {signed("nbf", in(time.Minute)), "not valid before"},
 		"of the future":          {signed("iat", in(time.Minute)), "issued in the future"},
-		"no subject":             {signed("sub", nil), "sub that is not a subject"},
-		"a subject of two lines": {signed("sub", "ann\nlevel=INFO"), "sub that is not a subject"},
-		"a list of subjects":     {signed("sub", []string{"ann"}), "claims that cannot be read"},
+		"no subject":             {signed("sub", nil), "invalid sub"},
+		"a subject of two lines": {signed("sub", "ann\nlevel=INFO"), "invalid sub"},
+		"a list of subjects":     {signed("sub", []string{"ann"}), "invalid claims"},
 		"lines in the issuer":    {signed("iss", "a\nb"), `"a\nb"`},
 		"a long issuer":          {signed("iss", strings.Repeat("x", 4000)), `xxx..."`},
 		"signed by another key":  {other.Sign(good), "has not signed"},
@@ -154,11 +154,11 @@ func TestVerify_HostileToken_IsRefused(t *testing.T) {
 		"huge":                   {signed("pad", strings.Repeat("x", MaxToken)), "more than 8192 bytes"},
 	} {
 		if got := refusal(t, v, c.token); !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q, want %q", what, got, c.want)
+			t.Errorf("Verify(%s) = %q, want %q", what, got, c.want)
 		}
 	}
 	if l := accepted(t, v, signed("nbf", in(10*time.Second))); l == nil {
-		t.Error("a clock that is a little ahead is not tolerated")
+		t.Error("Verify() tolerates no difference between clocks")
 	}
 	accepted(t, v, signed("aud", "gatekeeper"))
 }
@@ -183,7 +183,7 @@ func TestVerify_Claims_ProveSubjectsInOrder(t *testing.T) {
 	} {
 		v := open(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path, Claims: c.claims})
 		if l := accepted(t, v, key.Sign(c.token)); !slices.Equal(l.Subjects, c.want) || l.String() != "oidc:sub=ann" {
-			t.Errorf("%s: %s proves %q, want %q", what, l, l.Subjects, c.want)
+			t.Errorf("%s: Verify() = %s with subjects %q, want %q", what, l, l.Subjects, c.want)
 		}
 	}
 	for claim, want := range map[string]bool{"sub": true, "https://example.com/role": true, "": false, "a=b": false, "iss": false, "aud": false, "a\nb": false} {
@@ -207,10 +207,10 @@ func TestVerify_NewKey_IsFetchedAndOldOnesStay(t *testing.T) {
 	accepted(t, v, first.Sign(claims.With("jti", "another")))
 	_, err := v.Verify(t.Context(), oidctest.NewKey("k3").Sign(claims))
 	if e, ok := errors.AsType[*UnavailableError](err); !ok || !strings.Contains(e.Error(), "503 Service Unavailable") {
-		t.Errorf("a key that may be a new one, while the issuer is down: %v", err)
+		t.Errorf("Verify() with an unknown key while the issuer is down = %v, want an UnavailableError with its status", err)
 	}
 	if v.Trouble() == nil {
-		t.Error("no trouble while the issuer is down")
+		t.Error("Trouble() = nil while the issuer is down")
 	}
 	i.SetDown(false)
 	refusal(t, v, oidctest.NewKey("k3").Sign(claims))
@@ -224,17 +224,17 @@ func TestVerify_WithdrawnKey_EndsLogins(t *testing.T) {
 	claims := oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports")
 	token := first.Sign(claims)
 	gone, stays := accepted(t, v, token), accepted(t, v, second.Sign(claims))
-	i.SetKeys(second, oidctest.NewKey("k1")) // not even another key of that id
+	i.SetKeys(second, oidctest.NewKey("k1")) // a new key with the same id must not revive the login
 	refusal(t, v, oidctest.NewKey("k3").Sign(claims))
 	if now := time.Now(); !strings.Contains(gone.Ended(now), "withdrawn") || stays.Ended(now) != "" {
-		t.Errorf("the logins end: %q and %q", gone.Ended(now), stays.Ended(now))
+		t.Errorf("Ended() = %q with the withdrawn key, %q with the other", gone.Ended(now), stays.Ended(now))
 	}
 	if got := refusal(t, v, token); !strings.Contains(got, "has not signed") {
-		t.Errorf("a JWT that was verified by a withdrawn key: %s", got)
+		t.Errorf("Verify() with a withdrawn key = %s", got)
 	}
 }
 
-// Strangers choose the id of a key.
+// Unauthenticated callers choose the id of a key, so unknown keys must not cause a fetch each.
 func TestVerify_UnknownKeys_AreNotFetchedForEach(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")
@@ -242,15 +242,15 @@ func TestVerify_UnknownKeys_AreNotFetchedForEach(t *testing.T) {
 	v := open(t, Config{Issuer: i.URL, Audience: "gatekeeper", CAFile: i.CAFile, KeysURL: i.URL + "/keys", cooldown: time.Hour})
 	claims := oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports")
 	accepted(t, v, key.Sign(claims))
-	for range 50 { // nobody can tell whether the issuer has got such a key meanwhile
+	for range 50 { // the issuer may have added such a key since the last fetch
 		if _, err := v.Verify(t.Context(), oidctest.NewKey("guess").Sign(claims)); !errors.As(err, new(*UnavailableError)) {
-			t.Fatalf("%v, want an UnavailableError", err)
+			t.Fatalf("Verify() = %v, want an UnavailableError", err)
 		}
 	}
 	if n := i.Fetches(); n != 1 {
 		t.Errorf("%d fetches", n)
 	}
-	// A JWT that could never be valid makes no fetch either.
+	// A JWT that could never be valid does not cause a fetch either.
 	often := fetching(t, i)
 	accepted(t, often, key.Sign(claims))
 	before := i.Fetches()
@@ -258,7 +258,7 @@ func TestVerify_UnknownKeys_AreNotFetchedForEach(t *testing.T) {
 		refusal(t, often, oidctest.NewKey("guess").Sign(bad))
 	}
 	if n := i.Fetches() - before; n != 0 {
-		t.Errorf("%d fetches for what is refused without a key", n)
+		t.Errorf("%d fetches for JWTs that are refused without a key, want 0", n)
 	}
 }
 
@@ -291,16 +291,16 @@ func TestVerify_WhileTheIssuerHangs_OnlyUnknownKeysWait(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := v.Verify(gone, oidctest.NewKey("k3").Sign(claims)); !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that has gone: %v", err)
+		t.Errorf("Verify() with a cancelled context = %v", err)
 	}
 	crowd(maxWaiting)
 	if _, err := v.Verify(t.Context(), oidctest.NewKey("k3").Sign(claims)); !strings.Contains(errorText(err), "too many calls") {
-		t.Errorf("one too many: %v", err)
+		t.Errorf("Verify() beyond maxWaiting = %v", err)
 	}
 	crowd(-maxWaiting)
 	release()
 	if err := <-waited; err != nil {
-		t.Errorf("the call that waited: %v", err)
+		t.Errorf("Verify() of the waiting call = %v", err)
 	}
 }
 
@@ -353,7 +353,7 @@ func TestVerify_KeysFileReplaced_CountsAtOnce(t *testing.T) {
 	}
 }
 
-// private is a set whose key is a private one.
+// private returns a JWK Set with a private key.
 func private(k *oidctest.Key) string {
 	return strings.Replace(string(oidctest.Set(k)), `"kty"`, `"d":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE","kty"`, 1)
 }
@@ -370,7 +370,7 @@ func TestNew_UnusableKeysFile_IsNamed(t *testing.T) {
 	}
 }
 
-// What an issuer answers is checked, because its address may be somebody else's.
+// The issuer's responses are checked, because its URL may belong to somebody else.
 func TestFetch_AnswerOfAnotherIssuer_IsNotTaken(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")
@@ -379,7 +379,7 @@ func TestFetch_AnswerOfAnotherIssuer_IsNotTaken(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		"another name":        {Config{Issuer: i.URL + "/", CAFile: i.CAFile}, "is of issuer"},
+		"another name":        {Config{Issuer: i.URL + "/", CAFile: i.CAFile}, "belongs to issuer"},
 		"another certificate": {Config{Issuer: i.URL}, "certificate"},
 		"nothing there":       {Config{Issuer: i.URL, CAFile: i.CAFile, KeysURL: i.URL + "/none"}, "404 Not Found"},
 		"another document":    {Config{Issuer: i.URL, CAFile: i.CAFile, KeysURL: i.URL + "/.well-known/openid-configuration"}, "no public key"},
@@ -389,12 +389,12 @@ func TestFetch_AnswerOfAnotherIssuer_IsNotTaken(t *testing.T) {
 		v := open(t, c.cfg)
 		_, err := v.Verify(t.Context(), key.Sign(oidctest.ServiceAccount(c.cfg.Issuer, "gatekeeper", "jobs", "reports")))
 		if !strings.Contains(errorText(err), c.want) {
-			t.Errorf("%s: %v, want %q", what, err, c.want)
+			t.Errorf("%s: Verify() = %v, want %q", what, err, c.want)
 		}
 	}
 }
 
-// Strangers send what they like. Nothing of it is accepted but what the key has signed.
+// For any input, Verify accepts only a JWT that the key has signed.
 func FuzzVerify(f *testing.F) {
 	key := oidctest.NewKey("k1")
 	path := filepath.Join(f.TempDir(), "jwks.json")
@@ -412,7 +412,7 @@ func FuzzVerify(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		l, err := v.Verify(t.Context(), token) // the last character of a signature has bits that do not count
+		l, err := v.Verify(t.Context(), token) // the last character of the signature has unused bits
 		if _, refused := errors.AsType[*RefusedError](err); !refused && (err != nil || token[:len(token)-1] != good[:len(good)-1]) {
 			t.Errorf("%v, %v", l, err)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// SourceError says why keys cannot be had from a file or an address.
+// SourceError says why keys cannot be read from a file or a URL.
 type SourceError struct {
 	From string
 	Err  error
@@ -24,16 +24,16 @@ func (e *SourceError) Error() string { return e.From + ": " + e.Err.Error() }
 
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// maxDocument is the most bytes of an answer of the issuer.
+// maxDocument is the maximum size of a response of the issuer in bytes.
 const maxDocument = 1 << 20
 
 // keysFile is a file with a JWK Set.
 type keysFile struct {
 	path string
-	last os.FileInfo // of what was read; nil: nothing yet
+	last os.FileInfo // of the last content read; nil if none
 }
 
-// read returns the file's text, or nil if it is as it was. One load is in work at a time, so nothing guards last.
+// read returns the file's content, or nil if it has not changed. Only one load runs at a time, so last needs no lock.
 func (f *keysFile) read(context.Context) ([]byte, error) {
 	info, err := os.Stat(f.path)
 	if err == nil && f.last != nil && os.SameFile(info, f.last) && info.ModTime().Equal(f.last.ModTime()) && info.Size() == f.last.Size() {
@@ -54,7 +54,7 @@ func (f *keysFile) read(context.Context) ([]byte, error) {
 	return nil, &SourceError{f.path, err}
 }
 
-// issuer is where keys are fetched.
+// issuer fetches keys from an issuer.
 type issuer struct{ url, keysURL, caFile string }
 
 // read fetches the keys.
@@ -75,7 +75,7 @@ func (i *issuer) read(ctx context.Context) ([]byte, error) {
 	return get(ctx, client, from)
 }
 
-// client is made for each fetch: they are rare, and the authorities may have changed.
+// client returns a new HTTP client for each fetch, since fetches are rare and the CA certificates may have changed.
 func (i *issuer) client() (*http.Client, func(), error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
 	if i.caFile != "" {
@@ -87,13 +87,13 @@ func (i *issuer) client() (*http.Client, func(), error) {
 	}
 	return &http.Client{Transport: transport, CheckRedirect: func(to *http.Request, via []*http.Request) error {
 		if to.URL.Scheme != "https" || len(via) > 3 {
-			return errors.New("it redirects to an address without https, or too often")
+			return errors.New("it redirects to a URL without https, or too often")
 		}
 		return nil
 	}}, transport.CloseIdleConnections, nil
 }
 
-// discover asks the issuer where its keys are.
+// discover asks the issuer for the URL of its keys.
 func (i *issuer) discover(ctx context.Context, client *http.Client) (string, error) {
 	from := strings.TrimSuffix(i.url, "/") + "/.well-known/openid-configuration"
 	text, err := get(ctx, client, from)
@@ -108,7 +108,7 @@ func (i *issuer) discover(ctx context.Context, client *http.Client) (string, err
 	case err != nil:
 		return "", &SourceError{from, errors.New("is not JSON")}
 	case document.Issuer != i.url:
-		return "", &SourceError{from, fmt.Errorf("is of issuer %s: give that one to --oidc-issuer if it is right", quoted(document.Issuer))}
+		return "", &SourceError{from, fmt.Errorf("belongs to issuer %s: set --oidc-issuer to it if that is the right one", quoted(document.Issuer))}
 	case !strings.HasPrefix(document.KeysURL, "https://"):
 		return "", &SourceError{from, fmt.Errorf("has a jwks_uri without https: %s", quoted(document.KeysURL))}
 	}
@@ -123,11 +123,11 @@ func get(ctx context.Context, client *http.Client, from string) ([]byte, error) 
 	req.Header.Set("Accept", "application/json")
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, err // it has the address
+		return nil, err // the error contains the URL
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, &SourceError{from, errors.New("answered " + resp.Status)}
+		return nil, &SourceError{from, errors.New("responded " + resp.Status)}
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
 	switch {

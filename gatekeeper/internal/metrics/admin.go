@@ -8,16 +8,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Handler serves the admin port:
+// Handler returns the handler of the admin port:
 //
-//	/metrics        what g gathers, in Prometheus' formats
+//	/metrics        the metrics of g, in the formats of Prometheus
 //	/healthz        200 while healthy returns nil, else 503 with its error: the process should be replaced
 //	/readyz         200 while ready returns nil, else 503 with its error: calls should go elsewhere
 //	/debug/pprof/   profiles of the process, for go tool pprof
 //
-// A nil function stands for one that returns nil. There is no authentication: anyone who reaches the port can read all
-// of it and take profiles, so bind it where only operators can reach it. The caller sets the timeouts; a profile
-// extends the write timeout of its answer.
+// A nil function counts as one that returns nil. Handler does not authenticate: anyone who reaches the port can read
+// all of it and take profiles, so bind it where only operators can reach it. The caller sets the timeouts. A profile
+// extends the write timeout of its response.
 func Handler(g prometheus.Gatherer, healthy, ready func() error) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{EnableOpenMetrics: true}))
@@ -48,5 +48,5 @@ func plain(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = fmt.Fprint(w, text) // a reader that has gone needs no answer
+	_, _ = fmt.Fprint(w, text) // the client may have disconnected
 }

@@ -49,7 +49,7 @@ func TestHandler_EveryPage(t *testing.T) {
 		{"/elsewhere", 404, ""},
 	} {
 		if status, body := get(t, h, http.MethodGet, c.target); status != c.status || !strings.Contains(body, c.contains) {
-			t.Errorf("%s: %d %.300q; want %d with %q", c.target, status, body, c.status, c.contains)
+			t.Errorf("GET %s: got %d %.300q, want %d with %q", c.target, status, body, c.status, c.contains)
 		}
 	}
 	if status, _ := get(t, h, http.MethodPost, "/metrics"); status != http.StatusMethodNotAllowed {
@@ -68,13 +68,13 @@ func TestHandler_HealthAndReadiness_FollowTheirFunctions(t *testing.T) {
 		}
 		for _, target := range []string{"/healthz", "/readyz"} {
 			if status, body := get(t, h, http.MethodGet, target); status != want {
-				t.Errorf("%s: %d %q, want %d", target, status, body, want)
+				t.Errorf("%s: got %d %q, want %d", target, status, body, want)
 			}
 		}
 	}
 }
 
-// A program that embeds the server must not find profiles on its own http.DefaultServeMux.
+// A program that embeds the server must not expose profiles on http.DefaultServeMux.
 func TestPackage_DoesNotImportNetHTTPPprof(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
 	if err != nil {

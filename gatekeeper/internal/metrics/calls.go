@@ -19,25 +19,25 @@ type calls struct {
 	forOthers *method
 }
 
-// method is what is looked up beforehand for one method.
+// method has the metrics of one method, looked up in advance.
 type method struct {
 	name      string
 	ok        prometheus.Counter
-	took      prometheus.Observer // nil for streams, which last as long as their caller likes
+	took      prometheus.Observer // nil for streams, whose duration is up to the client
 	open      prometheus.Gauge
 	forwarded prometheus.Counter
 }
 
-// otherMethods stands for all that are not ours: health, reflection, and whatever else is asked for.
+// otherMethods is the label of all methods outside of the API, such as health and reflection.
 const otherMethods = "other"
 
 func (c *calls) collector() prometheus.Collector {
 	c.ended = counterVec("rpc_calls_total", "Calls and streams that ended, by method and gRPC status.", "method", "code")
-	c.reasons = counterVec("rpc_errors_total", "Calls and streams that ended with an error, by its gRPC status and reason.", "code", "reason")
-	forwarded := counterVec("rpc_forwarded_total", "Calls and streams passed on to the leader, by method.", "method")
+	c.reasons = counterVec("rpc_errors_total", "Calls and streams that ended with an error, by gRPC status and reason.", "code", "reason")
+	forwarded := counterVec("rpc_forwarded_total", "Calls and streams forwarded to the leader, by method.", "method")
 	took := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Namespace: namespace, Name: "rpc_duration_seconds", Buckets: durations(),
-		Help: "How long calls took, by method. Streams and what waits in a queue are not counted.",
+		Help: "Duration of calls, by method. Streams, including acquires that wait in a queue, are not counted.",
 	}, []string{"method"})
 	open := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Namespace: namespace, Name: "rpc_streams", Help: "Open streams, by method.",
@@ -78,7 +78,7 @@ func (c *calls) of(fullMethod string) *method {
 	return c.forOthers
 }
 
-// CallEnded counts a unary call or a stream that ended; reason is that of the ErrorInfo, if any.
+// CallEnded counts a unary call or a stream that ended. reason is that of the ErrorInfo, if any.
 func (m *Metrics) CallEnded(fullMethod string, code codes.Code, reason string, took time.Duration) {
 	called := m.calls.of(fullMethod)
 	if called.took != nil {
@@ -92,10 +92,10 @@ func (m *Metrics) CallEnded(fullMethod string, code codes.Code, reason string, t
 	m.calls.reasons.WithLabelValues(code.String(), reason).Inc()
 }
 
-// StreamOpened counts an open stream; StreamClosed is to follow.
+// StreamOpened counts an open stream. The caller must call StreamClosed when it ends.
 func (m *Metrics) StreamOpened(fullMethod string) { m.streams(fullMethod, 1) }
 
-// StreamClosed takes back what StreamOpened counted.
+// StreamClosed reverts StreamOpened.
 func (m *Metrics) StreamClosed(fullMethod string) { m.streams(fullMethod, -1) }
 
 func (m *Metrics) streams(fullMethod string, by float64) {
@@ -104,5 +104,5 @@ func (m *Metrics) streams(fullMethod string, by float64) {
 	}
 }
 
-// Forwarded counts a call or stream that is passed on to the leader.
+// Forwarded counts a call or stream that is forwarded to the leader.
 func (m *Metrics) Forwarded(fullMethod string) { m.calls.of(fullMethod).forwarded.Inc() }

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// decisions counts answers to acquires and refreshes.
+// decisions counts the outcomes of acquires and refreshes.
 type decisions struct {
 	plain     [semaphore.Reacquired + 1]prometheus.Counter // by outcome; nil for Denied
 	denied    [semaphore.NoFreePermit + 1]prometheus.Counter
@@ -17,14 +17,14 @@ type decisions struct {
 
 func (d *decisions) collector() prometheus.Collector {
 	decided := counterVec("decisions_total",
-		"Answers to acquires by the leader, by outcome and, when denied, by reason.", "outcome", "reason")
+		"Acquires answered by the leader, by outcome and, if denied, by reason.", "outcome", "reason")
 	for _, o := range []semaphore.Outcome{semaphore.Granted, semaphore.Refreshed, semaphore.Reacquired} {
 		d.plain[o] = decided.WithLabelValues(o.String(), "")
 	}
 	for r := semaphore.NoSuchSemaphore; r <= semaphore.NoFreePermit; r++ {
 		d.denied[r] = decided.WithLabelValues(semaphore.Denied.String(), r.String())
 	}
-	refreshed := counterVec("refreshes_total", "Refreshes of single tokens answered by the leader, by what became of them.", "status")
+	refreshed := counterVec("refreshes_total", "Refreshes of single tokens answered by the leader, by result.", "status")
 	for status, name := range map[keeper.Status]string{
 		keeper.StatusRefreshed: "refreshed", keeper.StatusStopping: "stopping", keeper.StatusLost: "lost", keeper.StatusRetry: "retry",
 	} {
@@ -33,7 +33,7 @@ func (d *decisions) collector() prometheus.Collector {
 	return group{decided, refreshed}
 }
 
-// Decided counts an answer to an acquire.
+// Decided counts the outcome of an acquire.
 func (m *Metrics) Decided(outcome semaphore.Outcome, reason semaphore.Reason) {
 	if outcome == semaphore.Denied {
 		inc(m.decisions.denied[:], int(reason))
@@ -42,17 +42,17 @@ func (m *Metrics) Decided(outcome semaphore.Outcome, reason semaphore.Reason) {
 	inc(m.decisions.plain[:], int(outcome))
 }
 
-// Refreshed counts what became of the refresh of one token.
+// Refreshed counts the result of refreshing one token.
 func (m *Metrics) Refreshed(status keeper.Status) { inc(m.decisions.refreshed[:], int(status)) }
 
-// inc counts in the counter of that index, if there is one.
+// inc increments the counter at index i, if there is one.
 func inc(counters []prometheus.Counter, i int) {
 	if i < len(counters) && counters[i] != nil {
 		counters[i].Inc()
 	}
 }
 
-// eventKinds is one more than the number of the last kind of event.
+// eventKinds is one more than the highest kind of event.
 const eventKinds = fsm.BindingChanged + 1
 
 // changes counts applied changes.
@@ -60,7 +60,7 @@ type changes struct {
 	byKind [eventKinds]prometheus.Counter
 }
 
-// kindNames are the label values of the kinds of events.
+// kindNames returns the label values of the kinds of events.
 func kindNames() [eventKinds]string {
 	return [...]string{
 		fsm.Created: "created", fsm.Replaced: "replaced", fsm.Deleted: "deleted",
@@ -90,13 +90,13 @@ func (c *changes) collector() prometheus.Collector {
 	return applied
 }
 
-// Applied counts what a log entry did, if this server leads. It is to be subscribed to the state machine.
+// Applied counts the events of a log entry, if this server leads. It must be subscribed to the state machine.
 func (m *Metrics) Applied(a fsm.Applied) {
 	s := m.sources.Load()
 	if s == nil || s.Leading == nil || len(a.Events) == 0 || !s.Leading() {
 		return
 	}
-	var counts [eventKinds]int // one addition a kind, not one an event
+	var counts [eventKinds]int // so that each kind takes one addition, not one per event
 	for i := range a.Events {
 		if kind := a.Events[i].Kind; int(kind) < len(counts) {
 			counts[kind]++

@@ -1,15 +1,15 @@
-// Package metrics counts what the server does, and serves the admin port: metrics, health and profiles.
+// Package metrics collects the server's metrics, and serves the admin port: metrics, health and profiles.
 //
-// All metrics are called gatekeeper_*, in base units. A Metrics has its own registry, so that the admin port shows the
-// server's metrics and nothing else, and several servers fit into one process; an embedding program can have them in
-// its own registry as well.
+// All metrics are named gatekeeper_*, in base units. A Metrics has a separate registry, so that the admin port shows
+// the metrics of this server only, and one process can run several servers. An embedding program can also have the
+// metrics in its registry.
 //
-// What is counted on the way of a call costs a few nanoseconds: every counter that can be known beforehand is looked up
-// once, when the server starts, and found by index afterwards. What is a state rather than an event (definitions,
-// permits, the length of queues) is not counted at all but read when somebody asks.
+// Counting costs a few nanoseconds per call: every counter that is known in advance is looked up once, when the server
+// starts, and then found by index. Values that are states rather than events (definitions, permits, queue lengths) are
+// not counted but read at each scrape.
 //
-// # Whose numbers they are
+// # Summing over servers
 //
-// Decisions, refreshes and applied changes are counted by the leader only, so the sum over all members is the
-// cluster's. In particular a server that reads its log again at its start counts nothing of it.
+// Only the leader counts decisions, refreshes and applied changes, so the sum over all members is the value of the
+// cluster. In particular, a server does not count the entries that it replays from its log at startup.
 package metrics

@@ -9,34 +9,35 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 )
 
-// Sources are what is read when somebody asks. Every field may be nil.
+// Sources are the functions that are called at each scrape. Every field may be nil.
 type Sources struct {
 	State func() *fsm.State
-	// Leading says whether this server leads. It is asked for every applied entry, which is counted only then.
+	// Leading reports whether this server leads. It is called for every applied entry, which is counted only if it
+	// returns true.
 	Leading func() bool
-	// Waiters are acquires in the queues, Deadlines permits whose time the leader measures, Watchers open
-	// subscriptions, and Waiting commands that wait for an entry of the log.
+	// Waiters returns the number of acquires in the queues, Deadlines the number of permits whose deadlines the leader
+	// tracks, Watchers the number of open subscriptions, and Waiting the number of commands that wait for a log entry.
 	Waiters, Deadlines, Watchers, Waiting func() int
-	// Recovering is how long nothing is granted yet after a recovery; false when permits are granted.
+	// Recovering returns how much longer nothing is granted after a recovery, or false if permits are granted.
 	Recovering func() (time.Duration, bool)
-	// Missing is how many semaphores with expect_every miss their work in that way.
+	// Missing returns how many semaphores with expect_every miss their work in that way.
 	Missing func(fsm.Missed) int
-	// HostClocks is how many callers have clocks that differ from this server's.
+	// HostClocks returns how many callers have clocks that differ from this server's.
 	HostClocks func() int
-	// ClocksOff is how many members have clocks that differ from those of the others.
+	// ClocksOff returns how many members have clocks that differ from those of the others.
 	ClocksOff func() int
-	// Certificates are when those of the ports with TLS end; zero: its files cannot be used.
+	// Certificates returns when the certificates of the ports with TLS expire. A zero time means unusable files.
 	Certificates func() map[string]time.Time
-	// Insecure: the server was started with --insecure.
+	// Insecure means that the server was started with --insecure.
 	Insecure bool
-	// AuditLost is how many lines the audit log could not write, and Blocked how many calls were refused because too
-	// many wrong tokens came from their address.
+	// AuditLost returns how many lines the audit log could not write, and Blocked how many calls were refused because
+	// too many wrong tokens came from their address.
 	AuditLost, Blocked func() uint64
-	// Admission counts the calls that this server has taken on, and those that it has refused.
+	// Admission counts the calls that this server has admitted and refused.
 	Admission *admission.Control
 }
 
-// Attach says where to read what is not counted. Until then all of it is zero.
+// Attach sets the sources of the metrics that are not counted. Until then all of them are 0.
 func (m *Metrics) Attach(s Sources) { m.sources.Store(&s) }
 
 func (m *Metrics) newGauges() prometheus.Collector {
@@ -77,7 +78,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 	missed := func(kind string, which fsm.Missed) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "missed_semaphores",
-			Help:        "Semaphores with expect_every that are not heard of as expected, on the leader.",
+			Help:        "Semaphores with expect_every that miss their expected work, on the leader.",
 			ConstLabels: prometheus.Labels{"kind": kind},
 		}, func() float64 {
 			if s := m.sources.Load(); s != nil && s.Missing != nil {
@@ -90,34 +91,34 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		missed("nobody_asked", fsm.NobodyAsked), missed("denied", fsm.AskedButDenied),
 		missed("no_progress", fsm.NoProgress), missed("held_too_long", fsm.HeldLong),
 		state("definitions", "Definitions stored.", func(s *fsm.State) float64 { return float64(s.DefinitionCount()) }),
-		state("permits", "Permits that take slots: live, held and cooling.", func(s *fsm.State) float64 { return float64(s.PermitCount()) }),
-		state("revision", "The latest revision applied.", func(s *fsm.State) float64 { return float64(s.Revision()) }),
-		state("remembered_requests", "Ended acquires that are remembered, so that their repeats are recognized.", func(s *fsm.State) float64 {
+		state("permits", "Permits that occupy slots: live, held and cooling.", func(s *fsm.State) float64 { return float64(s.PermitCount()) }),
+		state("revision", "The newest applied revision.", func(s *fsm.State) float64 { return float64(s.Revision()) }),
+		state("remembered_requests", "Ended acquires that are remembered to recognize repeated requests.", func(s *fsm.State) float64 {
 			requests, _, _, _ := s.RequestMemory()
 			return float64(requests)
 		}),
-		state("remembered_requests_bytes", "The estimated size of the ended acquires that are remembered.", func(s *fsm.State) float64 {
+		state("remembered_requests_bytes", "Estimated size of the remembered acquires.", func(s *fsm.State) float64 {
 			_, _, bytes, _ := s.RequestMemory()
 			return float64(bytes)
 		}),
-		state("remembered_edits", "Edits that are remembered, so that their repeats are recognized.", func(s *fsm.State) float64 {
+		state("remembered_edits", "Edits that are remembered to recognize repeated requests.", func(s *fsm.State) float64 {
 			_, edits, _, _ := s.RequestMemory()
 			return float64(edits)
 		}),
-		state("remembered_edits_bytes", "The estimated size of the edits that are remembered.", func(s *fsm.State) float64 {
+		state("remembered_edits_bytes", "Estimated size of the remembered edits.", func(s *fsm.State) float64 {
 			_, _, _, bytes := s.RequestMemory()
 			return float64(bytes)
 		}),
-		state("jobs", "Jobs stored, also those that are over.", func(s *fsm.State) float64 { return float64(s.JobCount()) }),
+		state("jobs", "Jobs stored, including finished ones.", func(s *fsm.State) float64 { return float64(s.JobCount()) }),
 		state("tasks_waiting", "Tasks that wait for a worker.", func(s *fsm.State) float64 { return float64(s.AllWork().Waiting) }),
-		state("tasks_held", "Tasks that workers have.", func(s *fsm.State) float64 { return float64(s.AllWork().Held) }),
+		state("tasks_held", "Tasks that workers hold.", func(s *fsm.State) float64 { return float64(s.AllWork().Held) }),
 		state("work_bytes", "Bytes stored and reserved for jobs.", func(s *fsm.State) float64 { return float64(s.WorkBytes()) }),
 		number("waiters", "Acquire calls waiting in the leader's queues, excluding idle workers.", func(s *Sources) func() int { return s.Waiters }),
 		number("host_clocks_off", "Callers whose clocks differ from the leader's by more than 5 minutes, on the leader.", func(s *Sources) func() int { return s.HostClocks }),
 		number("member_clocks_off", "Members whose clocks differ from those of the others, on the leader.", func(s *Sources) func() int { return s.ClocksOff }),
-		number("deadlines", "Permits whose time the leader measures.", func(s *Sources) func() int { return s.Deadlines }),
+		number("deadlines", "Permits whose deadlines the leader tracks.", func(s *Sources) func() int { return s.Deadlines }),
 		number("watchers", "Open subscriptions to applied changes.", func(s *Sources) func() int { return s.Watchers }),
-		gauge("recovery_wait_seconds", "How long nothing is granted yet after a recovery; 0 when permits are granted.", func(s *Sources) float64 {
+		gauge("recovery_wait_seconds", "How much longer nothing is granted after a recovery; 0 if permits are granted.", func(s *Sources) float64 {
 			if s.Recovering == nil {
 				return 0
 			}
@@ -125,7 +126,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 			if !recovering {
 				return 0
 			}
-			return max(left.Seconds(), 0.001) // nothing is granted before the log says so
+			return max(left.Seconds(), 0.001) // nothing is granted until the log says so, even if no time is left
 		}),
 		counter("audit_lines_lost_total", "Lines that the audit log could not write.", func(s *Sources) func() uint64 { return s.AuditLost }),
 		counter("authentications_blocked_total", "Calls refused because too many wrong bearer tokens came from their address.", func(s *Sources) func() uint64 { return s.Blocked }),
@@ -137,11 +138,11 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		}),
 		m.newAdmitted(),
 		m.newExpiries(),
-		number("log_commands_waiting", "Commands that wait for an entry of the log.", func(s *Sources) func() int { return s.Waiting }),
+		number("log_commands_waiting", "Commands that wait for a log entry.", func(s *Sources) func() int { return s.Waiting }),
 	}
 }
 
-// newAdmitted are calls that were taken on, and those that were refused because there were too many.
+// newAdmitted returns the metrics of admitted and refused calls.
 func (m *Metrics) newAdmitted() prometheus.Collector {
 	read := func(count func(*admission.Control) float64) func() float64 {
 		return func() float64 {
@@ -153,17 +154,17 @@ func (m *Metrics) newAdmitted() prometheus.Collector {
 	}
 	g := group{prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: namespace, Name: "rpc_open",
-		Help: "Calls and streams taken on and not ended: in work, waiting, or not received yet. Those that keep or end permits are not counted.",
+		Help: "Open calls and streams: in progress, waiting, or not received yet. Those that refresh or end permits are not counted.",
 	}, read(func(c *admission.Control) float64 { return float64(c.IsOpen()) }))}
 	for _, k := range admission.Kinds() {
 		g = append(g, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "rpc_working", Help: "Calls in work, by what they are for.",
+			Namespace: namespace, Name: "rpc_working", Help: "Calls in progress, by kind.",
 			ConstLabels: prometheus.Labels{"kind": k.String()},
 		}, read(func(c *admission.Control) float64 { return float64(c.InWork(k)) })))
 		for _, s := range admission.Scopes() {
 			g = append(g, prometheus.NewCounterFunc(prometheus.CounterOpts{
 				Namespace: namespace, Name: "rpc_refused_total",
-				Help:        "Calls refused because too many were open or in work: of the whole server, of one connection, or of one group and acquirer.",
+				Help:        "Calls refused because too many were open or in progress: on the server, on one connection, or of one group and acquirer.",
 				ConstLabels: prometheus.Labels{"kind": k.String(), "of": s.String()},
 			}, read(func(c *admission.Control) float64 { return float64(c.Refused(k, s)) })))
 		}

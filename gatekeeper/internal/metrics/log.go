@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 )
 
-// log measures the way into the log, and the confirmations that need none.
+// log has the metrics of log entries, and of confirmations, which need no entry.
 type log struct {
 	applied, refused, unknown prometheus.Counter
 	commands, bytes, took     prometheus.Histogram
@@ -21,21 +21,21 @@ type log struct {
 
 func (l *log) collector() prometheus.Collector {
 	entries := counterVec("log_entries_total",
-		"Entries handed to the log, by what became of them: applied, refused (certainly not in the log) or unknown.", "outcome")
+		"Proposed log entries, by outcome: applied, refused (certainly not in the log) or unknown.", "outcome")
 	l.applied = entries.WithLabelValues("applied")
 	l.refused = entries.WithLabelValues("refused")
 	l.unknown = entries.WithLabelValues("unknown")
 	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
 		return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})
 	}
-	l.commands = histogram("log_entry_commands", "Commands that share one entry of the log.", prometheus.ExponentialBuckets(1, 2, 9))
-	l.bytes = histogram("log_entry_size_bytes", "Size of an entry of the log.", prometheus.ExponentialBuckets(64, 4, 8))
-	l.took = histogram("log_entry_duration_seconds", "Time from handing an entry to the log to its result.", durations())
-	l.confirmed = histogram("confirm_duration_seconds", "Time that answers without a log entry waited until leadership was confirmed.", durations())
+	l.commands = histogram("log_entry_commands", "Commands per log entry.", prometheus.ExponentialBuckets(1, 2, 9))
+	l.bytes = histogram("log_entry_size_bytes", "Size of a log entry.", prometheus.ExponentialBuckets(64, 4, 8))
+	l.took = histogram("log_entry_duration_seconds", "Time from proposing a log entry to its outcome.", durations())
+	l.confirmed = histogram("confirm_duration_seconds", "Time that responses without a log entry waited for the confirmation of leadership.", durations())
 	return group{entries, l.commands, l.bytes, l.took, l.confirmed}
 }
 
-// Entry measures an entry that came to its end; see batcher.WithObserver.
+// Entry records an entry whose outcome is known; see batcher.WithObserver.
 func (m *Metrics) Entry(e batcher.Entry) {
 	l := &m.log
 	switch {
@@ -51,7 +51,7 @@ func (m *Metrics) Entry(e batcher.Entry) {
 	l.took.Observe(e.Took.Seconds())
 }
 
-// Leadership measures how long l takes to confirm.
+// Leadership wraps l to measure how long confirmations take.
 func (m *Metrics) Leadership(l keeper.Leadership) keeper.Leadership {
 	return leadership{l, m.log.confirmed}
 }

@@ -10,7 +10,7 @@ import (
 
 const namespace = "gatekeeper"
 
-// Metrics is what one server counts. Its methods may be called from any goroutine.
+// Metrics has the metrics of one server. Its methods may be called from any goroutine.
 type Metrics struct {
 	registry   *prometheus.Registry
 	registerer tee
@@ -23,8 +23,9 @@ type Metrics struct {
 	log       log
 }
 
-// New makes the metrics of one server, in a registry of their own and, unless it is nil, in the given one too. An error
-// comes from the given one and means that nothing is registered: most often another server's metrics are there already.
+// New creates the metrics of one server, in a separate registry and, unless it is nil, also in the given one. If the
+// given registry returns an error, nothing is registered. The usual cause is that it already has another server's
+// metrics.
 func New(also prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -39,16 +40,17 @@ func New(also prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-// Close takes these metrics back from the registry that New was given. What was registered through Registerer stays.
+// Close unregisters these metrics from the registry that New was given. Metrics that were registered through Registerer
+// stay.
 func (m *Metrics) Close() { m.registerer.Unregister(&m.own) }
 
-// Registerer takes what other rooms measure to where these metrics are.
+// Registerer returns a registerer with which other packages add their metrics to these.
 func (m *Metrics) Registerer() prometheus.Registerer { return m.registerer }
 
-// Gather is what the admin port shows: these metrics, those of the other rooms, and those of the process.
+// Gather returns the metrics that the admin port shows: these, those of other packages, and those of the process.
 func (m *Metrics) Gather() ([]*dto.MetricFamily, error) { return m.registry.Gather() }
 
-// group is a collector made of several, registered together.
+// group combines several collectors, which are registered together.
 type group []prometheus.Collector
 
 func (g group) Describe(ch chan<- *prometheus.Desc) {
@@ -67,5 +69,5 @@ func counterVec(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
 }
 
-// durations are buckets from 0.1 ms to 6 s.
+// durations returns buckets from 0.1 ms to 6 s.
 func durations() []float64 { return prometheus.ExponentialBuckets(0.0001, 2.5, 13) }

@@ -99,7 +99,7 @@ func TestRefreshed_CountsEveryStatus(t *testing.T) {
 		m.Refreshed(s)
 	}
 	want(t, m, `
-# HELP gatekeeper_refreshes_total Refreshes of single tokens answered by the leader, by what became of them.
+# HELP gatekeeper_refreshes_total Refreshes of single tokens answered by the leader, by result.
 # TYPE gatekeeper_refreshes_total counter
 gatekeeper_refreshes_total{status="lost"} 1
 gatekeeper_refreshes_total{status="refreshed"} 1
@@ -129,7 +129,7 @@ func TestApplied_CountsOnlyWhileLeading(t *testing.T) {
 	}
 }
 
-func TestCallEnded_KnowsOurMethodsAndLumpsTheRest(t *testing.T) {
+func TestCallEnded_OtherMethodsShareOneLabel(t *testing.T) {
 	m := newMetrics(t)
 	m.CallEnded(gatekeeperv1.PermitService_TryAcquire_FullMethodName, codes.OK, "", time.Millisecond)
 	m.CallEnded(gatekeeperv1.PermitService_TryAcquire_FullMethodName, codes.Unavailable, "NOT_LEADER", time.Millisecond)
@@ -137,13 +137,13 @@ func TestCallEnded_KnowsOurMethodsAndLumpsTheRest(t *testing.T) {
 	m.CallEnded("/what/else", codes.Unimplemented, "", time.Hour)
 	m.CallEnded(gatekeeperv1.PermitService_KeepAlive_FullMethodName, codes.Unavailable, "NOT_LEADER", time.Hour)
 	want(t, m, `
-# HELP gatekeeper_rpc_errors_total Calls and streams that ended with an error, by its gRPC status and reason.
+# HELP gatekeeper_rpc_errors_total Calls and streams that ended with an error, by gRPC status and reason.
 # TYPE gatekeeper_rpc_errors_total counter
 gatekeeper_rpc_errors_total{code="Unavailable",reason="NOT_LEADER"} 2
 gatekeeper_rpc_errors_total{code="Unimplemented",reason=""} 2
 `, "gatekeeper_rpc_errors_total")
 	if n := testutil.ToFloat64(m.calls.ended.WithLabelValues("other", "Unimplemented")); n != 2 {
-		t.Errorf("%v other calls", n)
+		t.Errorf("got %v other calls, want 2", n)
 	}
 	if n := testutil.ToFloat64(m.calls.ended.WithLabelValues("PermitService/TryAcquire", "OK")); n != 1 {
 		t.Errorf("%v calls ended well", n)
@@ -162,13 +162,13 @@ gatekeeper_rpc_errors_total{code="Unimplemented",reason=""} 2
 	}
 }
 
-func TestEntry_CountsByWhatBecameOfIt(t *testing.T) {
+func TestEntry_CountsByOutcome(t *testing.T) {
 	m := newMetrics(t)
 	for _, err := range []error{nil, nil, consensus.ErrNotAppended, consensus.ErrUnknownOutcome, errors.New("strange")} {
 		m.Entry(batcher.Entry{Commands: 2, Bytes: 10, Took: time.Second, Err: err})
 	}
 	want(t, m, `
-# HELP gatekeeper_log_entries_total Entries handed to the log, by what became of them: applied, refused (certainly not in the log) or unknown.
+# HELP gatekeeper_log_entries_total Proposed log entries, by outcome: applied, refused (certainly not in the log) or unknown.
 # TYPE gatekeeper_log_entries_total counter
 gatekeeper_log_entries_total{outcome="applied"} 2
 gatekeeper_log_entries_total{outcome="refused"} 1
@@ -176,7 +176,7 @@ gatekeeper_log_entries_total{outcome="unknown"} 2
 `, "gatekeeper_log_entries_total")
 }
 
-func TestAttach_StatesAreReadWhenAsked(t *testing.T) {
+func TestAttach_StatesAreReadAtEachScrape(t *testing.T) {
 	m := newMetrics(t)
 	machine, waiters := fsm.New("id"), 3
 	text := `
@@ -192,7 +192,7 @@ gatekeeper_waiters %
 	want(t, m, strings.Replace(text, "%", "3", 1), "gatekeeper_definitions", "gatekeeper_waiters")
 }
 
-func TestAttach_RefusedCalls_AreCountedByWhoseLimitItWas(t *testing.T) {
+func TestAttach_RefusedCalls_AreCountedByScope(t *testing.T) {
 	m := newMetrics(t)
 	limits := admission.NewLimits(1)
 	control := admission.New(limits)
@@ -206,7 +206,7 @@ func TestAttach_RefusedCalls_AreCountedByWhoseLimitItWas(t *testing.T) {
 		_ = call.Work(t.Context(), admission.Identity{}) // all but the first are refused
 	}
 	want(t, m, `
-# HELP gatekeeper_rpc_open Calls and streams taken on and not ended: in work, waiting, or not received yet. Those that keep or end permits are not counted.
+# HELP gatekeeper_rpc_open Open calls and streams: in progress, waiting, or not received yet. Those that refresh or end permits are not counted.
 # TYPE gatekeeper_rpc_open gauge
 gatekeeper_rpc_open 3
 `, "gatekeeper_rpc_open")
@@ -228,7 +228,7 @@ func scrape(t *testing.T, m *Metrics) string {
 }
 
 // Every method of the API has its own counters; other methods have none.
-func TestCalls_EveryMethodOfTheAPI_IsTold(t *testing.T) {
+func TestCalls_EveryMethodOfTheAPI_HasCounters(t *testing.T) {
 	m := newMetrics(t)
 	methods := 0
 	protoregistry.GlobalFiles.RangeFilesByPackage("gatekeeper.v1", func(f protoreflect.FileDescriptor) bool {
@@ -262,20 +262,20 @@ func TestLeadership_ConfirmIsMeasuredAndPassedOn(t *testing.T) {
 	m := newMetrics(t)
 	l := m.Leadership(confirming{err: consensus.ErrNotConfirmed})
 	if err := l.Confirm(t.Context(), 1, time.Now()); !errors.Is(err, consensus.ErrNotConfirmed) {
-		t.Errorf("confirm answered %v", err)
+		t.Errorf("Confirm() = %v", err)
 	}
 	if n := testutil.CollectAndCount(m.log.confirmed); n != 1 {
-		t.Errorf("%d measured", n)
+		t.Errorf("%d confirmations measured, want 1", n)
 	}
 }
 
-func TestNew_RegistryOfOthers_HoldsTheMetricsUntilClose(t *testing.T) {
+func TestNew_GivenRegistry_HasTheMetricsUntilClose(t *testing.T) {
 	theirs := prometheus.NewRegistry()
 	m, err := New(theirs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := prometheus.NewCounter(prometheus.CounterOpts{Name: "gatekeeper_room_total", Help: "A room's own."})
+	room := prometheus.NewCounter(prometheus.CounterOpts{Name: "gatekeeper_room_total", Help: "A metric of another package."})
 	m.Registerer().MustRegister(room)
 	for _, g := range []prometheus.Gatherer{m, theirs} {
 		if n, err := testutil.GatherAndCount(g, "gatekeeper_revision", "gatekeeper_room_total"); n != 2 || err != nil {

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// net/http/pprof is not used, because importing it adds its handlers to http.DefaultServeMux: a program that embeds the
-// server and serves that mux to the world would show its profiles to the world, without ever having asked for it.
+// net/http/pprof is not used, because importing it adds its handlers to http.DefaultServeMux. A program that embeds the
+// server and serves that mux publicly would expose its profiles without ever having asked for it.
 
 const (
 	defaultSeconds = 30
-	// maxSeconds bounds how long a single request can keep a profile going.
+	// maxSeconds limits how long a single request can keep a profile running.
 	maxSeconds = 300
 )
 
@@ -32,7 +32,7 @@ func listProfiles(w http.ResponseWriter, _ *http.Request) {
 	plain(w, http.StatusOK, b.String())
 }
 
-// serveProfile answers as net/http/pprof does: the timed ones are "profile" and "trace", and debug asks for text.
+// serveProfile responds as net/http/pprof does: "profile" and "trace" run for a time, and debug selects text.
 func serveProfile(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	switch name {
@@ -45,7 +45,7 @@ func serveProfile(w http.ResponseWriter, r *http.Request) {
 	}
 	p := pprof.Lookup(name)
 	if p == nil {
-		plain(w, http.StatusNotFound, fmt.Sprintf("there is no profile %q; /debug/pprof/ lists those there are\n", name))
+		plain(w, http.StatusNotFound, fmt.Sprintf("there is no profile %q; /debug/pprof/ lists the existing ones\n", name))
 		return
 	}
 	debug, err := number(r, "debug", 0, 2)
@@ -62,10 +62,10 @@ func serveProfile(w http.ResponseWriter, r *http.Request) {
 	} else {
 		attach(w, name)
 	}
-	_ = p.WriteTo(w, debug) // a reader that has gone needs no answer
+	_ = p.WriteTo(w, debug) // the client may have disconnected
 }
 
-// timed runs a profile for the asked number of seconds, or until the caller leaves.
+// timed runs a profile for the requested number of seconds, or until the client disconnects.
 func timed(w http.ResponseWriter, r *http.Request, name string, seconds int, start func(io.Writer) error, stop func()) {
 	seconds, err := number(r, "seconds", seconds, maxSeconds)
 	if err != nil {
@@ -73,12 +73,12 @@ func timed(w http.ResponseWriter, r *http.Request, name string, seconds int, sta
 		return
 	}
 	length := time.Duration(seconds) * time.Second
-	// Not every ResponseWriter can; then the server's own timeout holds.
+	// Not every ResponseWriter supports this. Otherwise the timeout of the server applies.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(length + time.Minute))
 	attach(w, name)
 	if err := start(w); err != nil {
 		w.Header().Del("Content-Disposition")
-		plain(w, http.StatusConflict, fmt.Sprintf("cannot start: %v\n", err)) // one at a time in a process
+		plain(w, http.StatusConflict, fmt.Sprintf("cannot start: %v\n", err)) // a process can run only one at a time
 		return
 	}
 	defer stop()
@@ -92,7 +92,7 @@ func attach(w http.ResponseWriter, name string) {
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 }
 
-// number reads a query parameter between 0 and limit.
+// number parses a query parameter between 0 and limit.
 func number(r *http.Request, name string, absent, limit int) (int, error) {
 	s := r.FormValue(name)
 	if s == "" {

@@ -2,10 +2,10 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// tee registers with several registerers, or with none when one refuses.
+// tee registers with several registerers, or with none if one of them fails.
 type tee []prometheus.Registerer
 
-// Register registers c everywhere or nowhere.
+// Register registers c with all registerers or none.
 func (t tee) Register(c prometheus.Collector) error {
 	for i, r := range t {
 		if err := r.Register(c); err != nil {
@@ -16,7 +16,7 @@ func (t tee) Register(c prometheus.Collector) error {
 	return nil
 }
 
-// MustRegister is Register that panics.
+// MustRegister is like Register, but panics on an error.
 func (t tee) MustRegister(cs ...prometheus.Collector) {
 	for _, c := range cs {
 		if err := t.Register(c); err != nil {
@@ -25,7 +25,7 @@ func (t tee) MustRegister(cs ...prometheus.Collector) {
 	}
 }
 
-// Unregister takes c back from everywhere, and reports whether it was anywhere.
+// Unregister unregisters c from all registerers, and reports whether any of them had it.
 func (t tee) Unregister(c prometheus.Collector) bool {
 	found := false
 	for _, r := range t {

@@ -1,51 +1,52 @@
-// Package queue keeps who waits for a permit, and in which order.
+// Package queue keeps the waiters for permits and their order.
 //
-// It is the leader's memory and nothing more: no log entry, no clock, no goroutine. Callers say what time it is. Its
-// owner decides; the queue only knows places.
+// A queue exists only in the leader's memory. It has no log entries, no clock and no goroutines: callers pass the time.
+// Its owner makes the decisions; the queue only knows places.
 //
 // # First come, first served
 //
-// Each semaphore has a separate line. Nobody is skipped: when what is free is too little for the first, it is kept
-// until it is enough, because a heavy request would otherwise wait for ever behind light ones. Fairness is promised
-// within one leadership; the lines die with it.
+// Each semaphore has a separate line. Nobody is skipped: if the free permits are too few for the first waiter, they are
+// reserved until there are enough, because otherwise a heavy request could wait indefinitely behind light ones.
+// Fairness is promised only within one leadership, since the lines end with it.
 //
 // # Places and calls
 //
-// A waiter is one acquisition: an identity and a request id. Waiting takes long and one call does not: it ends after a
-// minute, to be repeated, or its connection breaks. So a place belongs to the waiter and a call is only attached to it.
-// A place whose call has ended is kept for Linger. Meanwhile the waiter is absent: it keeps its place and its weight on
-// those who come later, but it is offered nothing, since nobody would hear of the grant; those behind it are served. A
-// second call of a waiter takes the place of the first, which is handed back so that it can be notified.
+// A waiter is one acquisition: an identity and a request id. Waiting may take long, but a single call does not: it ends
+// after a minute and is repeated, or its connection breaks. A place therefore belongs to the waiter, and a call is only
+// attached to it. After the call has ended, the place is kept for Linger. Meanwhile the waiter is absent. It keeps its
+// place and counts for later waiters, but it is not offered anything, because nobody would receive the grant; waiters
+// behind it are served. A second call of a waiter replaces the first, which is returned to the caller so that it can be
+// notified.
 //
 // # Workers
 //
-// A worker waits for a permit and a task. The first task that comes finds the workers in the order of their places,
-// among all who wait. Workers for which there is no task are idle: each is passed over, is in nobody's way, and counts
-// neither in a place nor in the length of the line.
+// A worker waits for both a permit and a task. When a task arrives, the workers have their places in order among all
+// waiters. A worker for which there is no task is idle: it is skipped, does not block anyone, and counts neither in a
+// place nor in the length of the line.
 //
 // # Offers
 //
-// To offer is to mark a waiter as being proposed. What is offered counts against what is free until the waiter leaves
-// (it was granted) or is returned to its place (the grant was refused when it was applied). For a moment a grant can be
-// counted twice, as used and as offered. That errs on the side of waiting, so a caller that lets a waiter leave offers
-// again.
+// To offer a permit means to mark a waiter because its grant is being proposed. Offered permits are subtracted from the
+// free ones until the waiter leaves (because it was granted) or is returned to its place (because the grant was refused
+// when it was applied). For a moment a grant can count twice, as used and as offered. This can only make others wait
+// longer, so a caller that removes a waiter must offer again.
 //
-// # After a fail-over
+// # After a failover
 //
-// Clients queue again with a new leader in an order that depends on luck. For a short while the lines gather: a waiter
-// is put in its place by the age that it claims, which is a hint of an unverified client and therefore capped. A caller
-// that comes later goes to the end, whatever age is claimed.
+// Clients queue again at a new leader in random order. For a short time the lines gather: a waiter is placed by the age
+// that it claims, which is the hint of an unverified client and therefore capped. A waiter that arrives later goes to
+// the end, no matter what age it claims.
 //
-// While the lines gather no waiter is offered anything, but who asks once and does not wait is still answered at once:
-// it is denied when a waiter is back in the line, and granted when there is room and none is. It may so come before a
-// waiter that is still on its way. The other way would be to hold every such call back until the lines have gathered.
-// That is 300 ms without an answer, after each fail-over, for every job of the cluster, to save for a few waiters a
-// place that nobody promised them: fairness ends with the leadership.
+// While the lines gather, no waiter is offered anything. A caller that asks once and does not wait still gets an
+// immediate response: it is denied if a waiter is already in the line, and granted if there is room and no waiter. It
+// may thereby overtake a waiter that has not returned yet. The alternative would be to hold back all such calls until
+// the lines have gathered. After each failover, every job of the cluster would then get no response for 300 ms, only to
+// save for a few waiters a place that they were never promised.
 //
 // # Costs
 //
-// A line is ordered trees: everybody, and of the workers and of the others all and those that can be offered something.
-// Joining, leaving, detaching and each offered waiter cost O(log n). A place is found by bisection in O(log² n), about
-// a microsecond among ten thousand: cheap enough to be computed when a waiter is notified, and never kept up to date
-// for everybody at every grant.
+// A line consists of ordered trees: one of all waiters, and for workers and for others one of all and one of those that
+// can be offered something. Joining, leaving, detaching and each offer cost O(log n). Place uses bisection in O(log²
+// n), which takes about a microsecond among ten thousand waiters. That is cheap enough to compute it when a waiter is
+// notified, instead of updating the places of all waiters at every grant.
 package queue

@@ -8,19 +8,19 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// line is who waits for one semaphore.
+// line has the waiters of one semaphore.
 type line[C comparable] struct {
-	all     *btree.BTreeG[*Waiter[C]] // everybody, in order
+	all     *btree.BTreeG[*Waiter[C]] // all waiters, in order
 	workers kind[C]
 	others  kind[C]
-	offered uint64 // weight of those being proposed
-	taking  uint64 // workers that are being proposed
+	offered uint64 // total weight of the waiters being offered
+	taking  uint64 // number of workers being offered
 }
 
-// kind is the workers of a line, or everybody else.
+// kind is the subset of the workers of a line, or of all others.
 type kind[C comparable] struct {
 	all   *btree.BTreeG[*Waiter[C]]
-	ready *btree.BTreeG[*Waiter[C]] // those with a call that are not being proposed
+	ready *btree.BTreeG[*Waiter[C]] // those with a call that are not being offered
 }
 
 func newLine[C comparable]() *line[C] {
@@ -34,7 +34,7 @@ func newLine[C comparable]() *line[C] {
 	}
 }
 
-// kindOf is the part of the line to which w belongs.
+// kindOf returns the subset to which w belongs.
 func (l *line[C]) kindOf(w *Waiter[C]) *kind[C] {
 	if w.Request.Worker {
 		return &l.workers
@@ -42,7 +42,7 @@ func (l *line[C]) kindOf(w *Waiter[C]) *kind[C] {
 	return &l.others
 }
 
-// next is the first that can be offered something when so many tasks wait.
+// next returns the first waiter that can be offered something if that many tasks wait.
 func (l *line[C]) next(tasks uint64) (*Waiter[C], bool) {
 	w, ok := l.others.ready.Min()
 	if worker, some := l.workers.ready.Min(); some && tasks > l.taking && (!ok || worker.isAhead(w.position)) {
@@ -51,7 +51,7 @@ func (l *line[C]) next(tasks uint64) (*Waiter[C], bool) {
 	return w, ok
 }
 
-// first is the first that stands in the way of others when so many tasks wait, or nil.
+// first returns the first waiter that blocks later ones if that many tasks wait, or nil.
 func (l *line[C]) first(tasks uint64) *Waiter[C] {
 	w, ok := l.others.all.Min()
 	if worker, some := l.workers.all.Min(); some && (tasks > 0 || l.taking > 0) && (!ok || worker.isAhead(w.position)) {
@@ -60,9 +60,9 @@ func (l *line[C]) first(tasks uint64) *Waiter[C] {
 	return w
 }
 
-// position is the order of a line: those that gathered by the age that they claim, then everybody else as they came.
+// position orders a line: first the waiters that joined while it gathered, by claimed age, then all others by arrival.
 type position struct {
-	rank time.Duration // below 0 for those that gathered: when they joined, before the gathering ends; else 0
+	rank time.Duration // claimed start of waiting minus the end of the gathering, negative; 0 for waiters that joined later
 	seq  uint64
 }
 
@@ -70,7 +70,7 @@ func (p position) isAhead(of position) bool {
 	return cmp.Or(cmp.Compare(p.rank, of.rank), cmp.Compare(p.seq, of.seq)) < 0
 }
 
-// upTo is how many of an ordered tree are not behind p.
+// upTo returns how many waiters of an ordered tree are at or before p.
 func upTo[C comparable](tree *btree.BTreeG[*Waiter[C]], p position) int {
 	return sort.Search(tree.Len(), func(i int) bool {
 		other, _ := tree.GetAt(i)
@@ -78,25 +78,26 @@ func upTo[C comparable](tree *btree.BTreeG[*Waiter[C]], p position) int {
 	})
 }
 
-// goesBefore is the order in which absent waiters are dropped.
+// goesBefore orders absent waiters by when they are dropped.
 func (w *Waiter[C]) goesBefore(other *Waiter[C]) bool {
 	return cmp.Or(w.until.Compare(other.until), cmp.Compare(w.seq, other.seq)) < 0
 }
 
-// busy is how many workers wait when so many tasks do: one for each task, from the front. The others are idle.
+// busy returns how many workers are not idle if that many tasks wait: the first ones, one for each task.
 func (l *line[C]) busy(tasks uint64) int {
 	return int(min(uint64(l.workers.all.Len()), max(tasks, l.taking)))
 }
 
-// length is how many of the line are not idle.
+// length returns the number of waiters in the line that are not idle.
 func (l *line[C]) length(tasks uint64) int { return l.others.all.Len() + l.busy(tasks) }
 
-// place is that of w, which is in the line, among those that are not idle; 1 is the first. It is 0 for an idle worker.
+// place returns the place of w, from 1, among the waiters of its line that are not idle. It is 0 if w is an idle
+// worker.
 func (l *line[C]) place(w *Waiter[C], tasks uint64) int {
 	return w.behind(upTo(l.others.all, w.position), upTo(l.workers.all, w.position), l.busy(tasks))
 }
 
-// behind is the place of w when so many others and workers are not behind it, and so many workers of the line are busy.
+// behind returns the place of w, given how many others and workers are at or before it, and how many workers are busy.
 func (w *Waiter[C]) behind(others, workers, busy int) int {
 	if w.Request.Worker && workers > busy {
 		return 0

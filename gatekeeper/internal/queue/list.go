@@ -7,8 +7,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Place is the position of w in its line, 1 being the first, and the line's length, when so many tasks wait. Absent
-// waiters count, and idle workers do not. The place is 0 for an idle worker, and when w has left.
+// Place returns the position of w in its line, starting at 1, and the length of the line, if that many tasks wait.
+// Absent waiters count; idle workers do not. The place is 0 for an idle worker and for a waiter that has left.
 func (q *Queue[C]) Place(w *Waiter[C], tasks uint64) (place, length int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -25,8 +25,8 @@ func (q *Queue[C]) Has(w *Waiter[C]) bool {
 	return w.line != nil
 }
 
-// Len is how many are in the line of one semaphore, absent waiters and idle workers included, and how many of them are
-// workers.
+// Len returns how many waiters the line of a semaphore has, including absent waiters and idle workers, and how many of
+// them are workers.
 func (q *Queue[C]) Len(sem string) (all, workers int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -36,8 +36,8 @@ func (q *Queue[C]) Len(sem string) (all, workers int) {
 	return 0, 0
 }
 
-// FirstWorker returns the weight of the first worker in the line of one semaphore, and how many callers that are not
-// workers are ahead of it, absent ones included. ok is false if there is no worker in the line.
+// FirstWorker returns the weight of the first worker in the line of a semaphore, and how many other waiters are ahead
+// of it, including absent ones. ok is false if there is no worker in the line.
 func (q *Queue[C]) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -52,7 +52,8 @@ func (q *Queue[C]) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	return w.Request.Weight, upTo(l.others.all, w.position), true
 }
 
-// Length is how many wait for one semaphore when so many tasks do, absent ones included: Len without idle workers.
+// Length returns the number of waiters in the line of a semaphore if that many tasks wait. Unlike Len, it does not
+// count idle workers. Absent waiters count.
 func (q *Queue[C]) Length(sem string, tasks uint64) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -62,14 +63,14 @@ func (q *Queue[C]) Length(sem string, tasks uint64) int {
 	return 0
 }
 
-// Empty reports whether nobody waits, workers without a task included.
+// Empty reports whether there are no waiters, not even idle workers.
 func (q *Queue[C]) Empty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.waiters) == 0
 }
 
-// Total is Length summed up over all semaphores.
+// Total returns the sum of Length over all semaphores.
 func (q *Queue[C]) Total(tasks func(sem string) uint64) (total int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -81,7 +82,7 @@ func (q *Queue[C]) Total(tasks func(sem string) uint64) (total int) {
 	return total
 }
 
-// Waiting is who waits for one semaphore, in order: to be decided again after an edit.
+// Waiting returns the waiters of a semaphore in order, so that they can be decided again after an edit.
 func (q *Queue[C]) Waiting(sem string) []*Waiter[C] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -91,7 +92,7 @@ func (q *Queue[C]) Waiting(sem string) []*Waiter[C] {
 	return nil
 }
 
-// Semaphores are the names of those for which somebody waits, sorted.
+// Semaphores returns the sorted names of the semaphores with waiters.
 func (q *Queue[C]) Semaphores() []string {
 	q.mu.Lock()
 	names := make([]string, 0, len(q.lines))
@@ -103,32 +104,32 @@ func (q *Queue[C]) Semaphores() []string {
 	return names
 }
 
-// Snapshot is a waiter as it was at one moment.
+// Snapshot is the state of a waiter at one moment.
 type Snapshot struct {
 	Key
 	Weight uint32
 	Worker bool
-	Firing *semaphore.Firing // not to be modified
+	Firing *semaphore.Firing // must not be modified
 	Joined time.Time
-	Place  int // as of Queue.Place
+	Place  int // as returned by Queue.Place
 	Cursor Cursor
-	// Absent: no call is attached; its place is kept for a while.
+	// Absent means that no call is attached. The place is kept for a while.
 	Absent bool
-	// Offered: its grant is on its way.
+	// Offered means that its grant is being proposed.
 	Offered bool
 }
 
-// Cursor is a waiter's place among all of a leadership. It stays valid when the waiter leaves.
+// Cursor is the position of a waiter among all waiters of a leadership. It stays valid after the waiter has left.
 type Cursor struct {
 	Semaphore string
 	Rank      time.Duration
 	Seq       uint64
 }
 
-// Waiters lists who waits for the semaphores whose names match, by name and in order, at most limit of them, and only
-// those behind the cursor; the zero Cursor is ahead of all. tasks is how many wait for workers of a semaphore. Each
-// line is as it was at one moment, but not all at the same one: the queue is not held up for longer than one line
-// takes.
+// Waiters lists the waiters of the semaphores whose names match, by name and in order. It returns at most limit
+// waiters, and only those after the cursor; the zero Cursor is before the first. tasks returns how many tasks wait for
+// workers of a semaphore. Each line is consistent, but different lines may be read at different moments, so that the
+// queue is never locked for longer than one line takes.
 func (q *Queue[C]) Waiters(match func(sem string) bool, after Cursor, limit int, tasks func(sem string) uint64) []Snapshot {
 	var out []Snapshot
 	names := q.Semaphores()

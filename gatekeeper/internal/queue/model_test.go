@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// model is the queue as one would explain it: a slice a semaphore, searched from the front.
+// model is the simplest implementation of a queue: one slice per semaphore, searched from the front.
 type model struct {
 	lines  map[string][]*modelWaiter
 	gather time.Time
@@ -39,7 +39,7 @@ func (m *model) find(k Key) *modelWaiter {
 	return nil
 }
 
-// beside reports whether another acquisition of the same acquirer waits, without a firing.
+// beside reports whether another acquisition of the same acquirer, without a firing and not of a worker, waits.
 func (m *model) beside(k Key) bool {
 	return slices.ContainsFunc(m.lines[k.Semaphore], func(w *modelWaiter) bool { return w.key.Identity == k.Identity && !w.firing && !w.worker })
 }
@@ -95,14 +95,14 @@ func (m *model) offer(sem string, free, tasks uint64) (keys []Key) {
 	return keys
 }
 
-// ahead reports whether anybody who counts while so many tasks wait is in the line ahead of the place at.
+// ahead reports whether any waiter that counts with that many tasks is ahead of index at.
 func (m *model) ahead(sem string, at int, tasks uint64) bool {
 	line := m.lines[sem]
 	counts := tasks > 0 || slices.ContainsFunc(line, func(w *modelWaiter) bool { return w.worker && w.offered })
 	return slices.ContainsFunc(line[:at], func(w *modelWaiter) bool { return !w.worker || counts })
 }
 
-// length is how many of a part of a line count while so many tasks wait.
+// length returns how many waiters in part of a line count with that many tasks.
 func (m *model) length(sem string, part []*modelWaiter, tasks uint64) (n int) {
 	offered := uint64(0)
 	for _, w := range m.lines[sem] {
@@ -176,7 +176,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 				w := m.find(k)
 				if w == nil && alone && !firing && !worker && m.beside(k) {
 					if real != nil || replaced != nil {
-						t.Fatalf("%v joined beside another of its acquirer", k)
+						t.Fatalf("JoinAlone(%v) added a second waiter of its acquirer", k)
 					}
 					return
 				}
@@ -188,7 +188,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 				}
 				w.call = c
 				if replaced != want || w.real != real {
-					t.Fatalf("replaced %p, want %p; waiter %p, want %p", replaced, want, real, w.real)
+					t.Fatalf("Join() replaced %p, want %p; returned %p, want %p", replaced, want, real, w.real)
 				}
 			},
 			"detach": func(t *rapid.T) {
@@ -212,7 +212,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 					want = w.call
 				}
 				if got, known := q.Leave(k); got != want || known != (w != nil) {
-					t.Fatalf("left with %p %v, want %p", got, known, want)
+					t.Fatalf("Leave() = %p, %v, want %p", got, known, want)
 				}
 				m.remove(func(o *modelWaiter) bool { return o == w })
 			},
@@ -221,7 +221,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 				tasks := rapid.Uint64Range(0, 3).Draw(t, "tasks")
 				got, want := keysOf(q.Offer(sem, free, tasks)), m.offer(sem, free, tasks)
 				if !slices.Equal(got, want) {
-					t.Fatalf("offered %v, want %v", got, want)
+					t.Fatalf("Offer() = %v, want %v", got, want)
 				}
 			},
 			"return": func(t *rapid.T) {
@@ -234,7 +234,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 				got := keysOf(q.Expire(now))
 				want := m.remove(func(w *modelWaiter) bool { return w.call == nil && !w.offered && !now.Before(w.until) })
 				if !sameKeys(got, want) {
-					t.Fatalf("expired %v, want %v", got, want)
+					t.Fatalf("Expire() = %v, want %v", got, want)
 				}
 			},
 			"": func(t *rapid.T) {
@@ -255,30 +255,30 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 								want = 0 // an idle worker
 							}
 							if place, length := q.Place(w.real, tasks); place != want || length != all {
-								t.Fatalf("%v has place %d of %d, want %d of %d", w.key, place, length, want, all)
+								t.Fatalf("Place(%v) = %d of %d, want %d of %d", w.key, place, length, want, all)
 							}
 							if q.Ahead(sem, &w.key, tasks) != m.ahead(sem, i, tasks) || q.Call(w.real) != w.call {
-								t.Fatalf("%v: somebody ahead %v, call %p, want %p", w.key, i == 0, q.Call(w.real), w.call)
+								t.Fatalf("%v at the front: %v; Ahead() differs, or Call() = %p, want %p", w.key, i == 0, q.Call(w.real), w.call)
 							}
 						}
 					}
 					if got := keysOf(q.Waiting(sem)); !slices.Equal(got, want) {
-						t.Fatalf("in line %v, want %v", got, want)
+						t.Fatalf("Waiting() = %v, want %v", got, want)
 					}
 					if all, _ := q.Len(sem); all != len(want) || q.Length(sem, 1) != m.length(sem, line, 1) {
-						t.Fatalf("%d in line, %d wait for a task, want %d", all, q.Length(sem, 1), len(want))
+						t.Fatalf("Len() = %d, Length() with a task = %d, want %d in line", all, q.Length(sem, 1), len(want))
 					}
 					for tasks := range uint64(2) {
 						if got := q.Ahead(sem, nil, tasks); got != m.ahead(sem, len(line), tasks) {
-							t.Fatalf("ahead of a newcomer: %v", got)
+							t.Fatalf("Ahead() of a new waiter = %v", got)
 						}
 					}
 				}
 				if at, ok := q.NextExpiry(); ok == next.IsZero() || !at.Equal(next) {
-					t.Fatalf("next expiry %v %v, want %v", at, ok, next)
+					t.Fatalf("NextExpiry() = %v, %v, want %v", at, ok, next)
 				}
 				if got := q.Total(func(string) uint64 { return uint64(total) }); got != total {
-					t.Fatalf("%d in all, want %d", got, total)
+					t.Fatalf("Total() = %d, want %d", got, total)
 				}
 			},
 		})
@@ -293,7 +293,7 @@ func full(n int) *Queue[*call] {
 	return q
 }
 
-// BenchmarkQueue_LongLine is one line of ten thousand.
+// BenchmarkQueue_LongLine measures the operations on a line of ten thousand waiters.
 func BenchmarkQueue_LongLine(b *testing.B) {
 	const n = 10_000
 	b.Run("leave and join", func(b *testing.B) {
@@ -314,7 +314,7 @@ func BenchmarkQueue_LongLine(b *testing.B) {
 			}
 		}
 	})
-	b.Run("offer behind a thousand absent", func(b *testing.B) {
+	b.Run("offer behind a thousand absent waiters", func(b *testing.B) {
 		q := full(n)
 		for _, w := range q.Waiting("s")[:1000] {
 			q.Detach(w, q.Call(w), start)

@@ -1,11 +1,12 @@
 package queue
 
-// Offer marks and returns, from the front, who can be granted: as many as fit into what is free once everybody who is
-// being proposed already has got its part, and as many workers as tasks wait. The first who does not fit ends it; who
-// is absent is passed over, as is a worker for whom there is no task. Each of them must later Leave or be given to
-// Return.
+// Offer marks and returns the waiters that can be granted, from the front: as many as fit into the free permits, minus
+// those already being offered, and at most as many workers as tasks wait. It stops at the first waiter that does not
+// fit. It skips absent waiters, and workers for which there is no task. The caller must later call Leave or Return for
+// each of the returned waiters.
 //
-// Offer again after a waiter left or was returned: until then it was counted, also when the state counted it as well.
+// Call Offer again after a waiter has left or was returned: until then its permits counted as offered, even if the
+// state already counted them as used.
 func (q *Queue[C]) Offer(sem string, free, tasks uint64) []*Waiter[C] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -25,7 +26,7 @@ func (q *Queue[C]) Offer(sem string, free, tasks uint64) []*Waiter[C] {
 	}
 }
 
-// propose counts a waiter as being proposed, and settle no longer.
+// propose marks a waiter as being offered, and settle removes the mark.
 func (l *line[C]) propose(w *Waiter[C]) {
 	w.offered = true
 	l.offered += uint64(w.Request.Weight)
@@ -42,8 +43,8 @@ func (l *line[C]) settle(w *Waiter[C]) {
 	}
 }
 
-// Return puts a waiter whose grant was refused back to its place, where it can be offered again. If it has been absent
-// for longer than Linger by now, the next Expire drops it.
+// Return puts a waiter whose grant was refused back in its place, where it can be offered again. If it has been absent
+// for longer than Linger, the next Expire drops it.
 func (q *Queue[C]) Return(w *Waiter[C]) {
 	var none C
 	q.mu.Lock()
@@ -59,16 +60,16 @@ func (q *Queue[C]) Return(w *Waiter[C]) {
 	}
 }
 
-// Offered reports whether w is being proposed.
+// Offered reports whether w is being offered a permit.
 func (q *Queue[C]) Offered(w *Waiter[C]) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return w.offered
 }
 
-// Ahead reports whether anybody is in line ahead of the waiter of that key, absent ones and those being proposed
-// included; for nil, and for a key that does not wait, whether anybody is in line at all. Workers count only while
-// tasks wait, or one of them is being proposed. Expire first, so that nobody whose place is no longer kept is counted.
+// Ahead reports whether any waiter is ahead of the waiter with that key, including absent waiters and those being
+// offered. If the key is nil or unknown, it reports whether there is any waiter in the line. Workers count only if
+// tasks wait or one of them is being offered. Call Expire first, so that expired places do not count.
 func (q *Queue[C]) Ahead(sem string, k *Key, tasks uint64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -12,21 +12,21 @@ import (
 const (
 	// Linger is how long an absent waiter keeps its place.
 	Linger = 5 * time.Second
-	// MaxWaitedBefore is the most that a waiter can claim to have waited elsewhere.
+	// MaxWaitedBefore limits how long a waiter can claim to have waited at an earlier leader.
 	MaxWaitedBefore = 10 * time.Minute
 )
 
-// Key distinguishes waiters: one acquisition of one identity.
+// Key identifies a waiter: one acquisition of one identity.
 type Key struct {
 	Semaphore string
 	Identity  semaphore.Identity
 	RequestID string
 }
 
-// host is an acquirer at a semaphore, whatever its holder ids.
+// host is an acquirer at a semaphore, regardless of holder ids.
 type host struct{ semaphore, group, acquirer string }
 
-// alone reports whether JoinAlone counts a request.
+// alone reports whether JoinAlone applies to a request.
 func alone(req *semaphore.Request) bool { return req.Firing == nil && !req.Worker }
 
 func hostOf(k *Key) host { return host{k.Semaphore, k.Identity.Group, k.Identity.Acquirer} }
@@ -36,28 +36,29 @@ type Waiter[C comparable] struct {
 	Key
 	Request  semaphore.Request
 	Metadata map[string]string
-	// Joined is since when it waits, as it claims: when it joined less what it waited before, capped.
+	// Joined is when the waiter claims to have started waiting: when it joined, minus the time that it waited before,
+	// which is capped.
 	Joined time.Time
 
-	// Order in the line, fixed while in it.
+	// position in the line, fixed while in it
 	position
 
-	// Guarded by the queue's lock.
-	call    C         // zero: absent
-	until   time.Time // when absent: how long the place is kept
+	// guarded by the queue's lock
+	call    C         // zero if absent
+	until   time.Time // until when the place of an absent waiter is kept
 	offered bool
-	line    *line[C] // nil when it has left
+	line    *line[C] // nil after it has left
 }
 
-// Queue is the waiting acquirers of one leader. C is a call that waits, usually a pointer; its zero value is no call.
-// The methods may be called from any goroutine, and those that take a Waiter ignore one that has left.
+// Queue has the waiters of one leader. C is the type of a waiting call, usually a pointer; its zero value means no
+// call. The methods may be called from any goroutine. Those that take a Waiter have no effect after it has left.
 type Queue[C comparable] struct {
-	mu      sync.Mutex // guards everything below and the waiters' changing fields
+	mu      sync.Mutex // guards the fields below and the mutable fields of the waiters
 	waiters map[Key]*Waiter[C]
-	lines   map[string]*line[C] // none is empty
-	// hosts counts the waiters without a firing that are no workers; none is 0.
+	lines   map[string]*line[C] // only nonempty lines
+	// hosts counts the waiters that are not workers and have no firing. It has no zero counts.
 	hosts map[host]int
-	// absent holds the waiters whose place may be dropped, by until: those without a call that are not being proposed.
+	// absent has the waiters without a call that are not being offered, ordered by when they are dropped.
 	absent *btree.BTreeG[*Waiter[C]]
 	gather time.Time
 	seq    uint64
@@ -78,8 +79,8 @@ func (q *Queue[C]) reset() {
 	q.gather = time.Time{}
 }
 
-// Gather lets the lines gather until then: who joins before is placed by the age that it claims. It is for an empty
-// queue, at the beginning of a leadership.
+// Gather makes the lines gather until that time: waiters that join earlier are placed by the age that they claim. It
+// must be called on an empty queue, at the beginning of a leadership.
 func (q *Queue[C]) Gather(until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -93,9 +94,10 @@ func (q *Queue[C]) Gathering(now time.Time) bool {
 	return now.Before(q.gather)
 }
 
-// Join attaches call to the waiter of that key. A waiter that is known keeps its place, its request and its metadata,
-// and replaced is the call that was attached before, or the zero C; it must hear that it no longer waits. A new one
-// goes to the end of its line, or, while the lines gather, behind everybody who claims to have waited as long.
+// Join attaches call to the waiter with that key. An existing waiter keeps its place, request and metadata. replaced is
+// then the call that was attached before, which must be notified that it no longer waits, or the zero C. A new waiter
+// goes to the end of its line, or, while the lines gather, behind all waiters that claim to have waited at least as
+// long.
 func (q *Queue[C]) Join(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {
@@ -104,8 +106,9 @@ func (q *Queue[C]) Join(
 	return q.join(k, req, metadata, call, now, waitedBefore)
 }
 
-// JoinAlone is Join, but w is nil, and nothing is done, when another acquisition of the same semaphore, group and
-// acquirer waits, neither of them with a firing or as a worker.
+// JoinAlone is like Join, but refuses a second waiter of an acquirer: if another acquisition of the same semaphore,
+// group and acquirer waits, it does nothing and returns a nil w. Requests with a firing or of a worker neither count
+// nor are refused.
 func (q *Queue[C]) JoinAlone(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {
@@ -117,7 +120,7 @@ func (q *Queue[C]) JoinAlone(
 	return q.join(k, req, metadata, call, now, waitedBefore)
 }
 
-// join is Join. The lock is held.
+// join implements Join. The caller must hold the lock.
 func (q *Queue[C]) join(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {
@@ -154,8 +157,8 @@ func (q *Queue[C]) join(
 	return w, replaced
 }
 
-// Detach says that call has ended without an answer, to be repeated or with its connection. If it is still the attached
-// one, the waiter is absent from now on, and its place is kept for Linger.
+// Detach records that call has ended without a result, because it will be repeated or its connection broke. If it is
+// still the attached call, the waiter becomes absent, and its place is kept for Linger.
 func (q *Queue[C]) Detach(w *Waiter[C], call C, now time.Time) {
 	var none C
 	q.mu.Lock()
@@ -170,16 +173,16 @@ func (q *Queue[C]) Detach(w *Waiter[C], call C, now time.Time) {
 	}
 }
 
-// Call is the call that is attached to w: the zero C when w is absent, and the last one when it has left.
+// Call returns the call that is attached to w: the zero C if w is absent, and the last attached call if it has left.
 func (q *Queue[C]) Call(w *Waiter[C]) C {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return w.call
 }
 
-// Leave takes the waiter of that key out of its line: it was granted, denied or cancelled. It returns the call that was
-// attached at that moment, the zero C when the waiter was absent, and whether there was such a waiter. No call is
-// attached to it any more; a later Join of the same key is a new waiter.
+// Leave removes the waiter with that key from its line because it was granted, denied or cancelled. It returns the
+// attached call, or the zero C if the waiter was absent, and whether there was such a waiter. A later Join with the
+// same key creates a new waiter.
 func (q *Queue[C]) Leave(k Key) (call C, known bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -191,8 +194,7 @@ func (q *Queue[C]) Leave(k Key) (call C, known bool) {
 	return w.call, true
 }
 
-// Expire drops the absent waiters whose places were kept long enough, and returns them. It costs nothing when there are
-// none.
+// Expire drops and returns the absent waiters whose places are no longer kept. It is cheap if there are none.
 func (q *Queue[C]) Expire(now time.Time) []*Waiter[C] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -207,7 +209,7 @@ func (q *Queue[C]) Expire(now time.Time) []*Waiter[C] {
 	}
 }
 
-// NextExpiry is when Expire has something to do next; false when nobody is absent.
+// NextExpiry returns when Expire next has to drop a waiter, or false if no waiter is absent.
 func (q *Queue[C]) NextExpiry() (time.Time, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -218,7 +220,8 @@ func (q *Queue[C]) NextExpiry() (time.Time, bool) {
 	return w.until, true
 }
 
-// Clear empties the queue, gathering included, and returns who waited, in no order: the leadership is over.
+// Clear empties the queue at the end of a leadership and stops gathering. It returns all waiters, in no particular
+// order.
 func (q *Queue[C]) Clear() []*Waiter[C] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -231,7 +234,7 @@ func (q *Queue[C]) Clear() []*Waiter[C] {
 	return all
 }
 
-// drop takes w out of everything. The lock is held.
+// drop removes w from all indexes. The caller must hold the lock.
 func (q *Queue[C]) drop(w *Waiter[C]) {
 	l := w.line
 	l.all.Delete(w)

@@ -22,7 +22,7 @@ func key(sem string, n int) Key {
 	return Key{Semaphore: sem, Identity: semaphore.Identity{Group: "g", Acquirer: strconv.Itoa(n)}, RequestID: "r"}
 }
 
-// join puts a new waiter of that weight into the line of "s".
+// join adds a new waiter with that weight to the line of "s".
 func join(q *Queue[*call], n int, weight uint32, now time.Time) (*Waiter[*call], *call) {
 	c := &call{strconv.Itoa(n)}
 	w, _ := q.Join(key("s", n), semaphore.Request{Semaphore: "s", Weight: weight}, nil, c, now, 0)
@@ -41,11 +41,11 @@ func numbers(ws []*Waiter[*call]) []int {
 func wantNumbers(t *testing.T, what string, ws []*Waiter[*call], want ...int) {
 	t.Helper()
 	if got := numbers(ws); !slices.Equal(got, want) {
-		t.Errorf("%s: %v, want %v", what, got, want)
+		t.Errorf("%s: got waiters %v, want %v", what, got, want)
 	}
 }
 
-func TestOffer_FirstDoesNotFit_NobodyIsSkipped(t *testing.T) {
+func TestOffer_FirstDoesNotFit_OffersNothing(t *testing.T) {
 	q := New[*call]()
 	join(q, 1, 5, start)
 	join(q, 2, 1, start)
@@ -73,18 +73,18 @@ func TestReturn_RefusedGrant_IsOfferedAgainFirst(t *testing.T) {
 	join(q, 2, 1, start)
 	q.Offer("s", 1, 0)
 	if !q.Offered(w) {
-		t.Error("it is not marked as offered")
+		t.Error("Offered() = false after Offer")
 	}
 	q.Return(w)
 	if q.Offered(w) {
-		t.Error("it is still marked as offered")
+		t.Error("Offered() = true after Return")
 	}
 	wantNumbers(t, "after the return", q.Offer("s", 2, 0), 1, 2)
 	q.Leave(key("s", 1))
-	q.Return(w) // too late: it has left
-	wantNumbers(t, "who is in line", q.Waiting("s"), 2)
+	q.Return(w) // no effect, because the waiter has left
+	wantNumbers(t, "still in line", q.Waiting("s"), 2)
 	if q.Total(noTasks) != 1 {
-		t.Errorf("%d wait in all", q.Total(noTasks))
+		t.Errorf("Total() = %d, want 1", q.Total(noTasks))
 	}
 }
 
@@ -95,15 +95,15 @@ func TestJoin_KnownKey_KeepsItsPlaceAndReplacesTheCall(t *testing.T) {
 	next := &call{"next"}
 	again, replaced := q.Join(w.Key, semaphore.Request{Weight: 7}, nil, next, start.Add(time.Hour), 0)
 	if again != w || replaced != c || q.Call(w) != next {
-		t.Errorf("joined %p (was %p), replaced %v, call %v", again, w, replaced, q.Call(w))
+		t.Errorf("Join() = %p (first %p), replaced %v, Call() = %v", again, w, replaced, q.Call(w))
 	}
 	if place, length := q.Place(w, 0); place != 1 || length != 2 {
-		t.Errorf("place %d of %d", place, length)
+		t.Errorf("Place() = %d of %d, want 1 of 2", place, length)
 	}
-	q.Detach(w, c, start) // the replaced call ends: that is no news
+	q.Detach(w, c, start) // the end of the replaced call has no effect
 	wantNumbers(t, "offered", q.Offer("s", 1, 0), 1)
 	if w.Request.Weight != 1 {
-		t.Errorf("the request has changed: %+v", w.Request)
+		t.Errorf("the second Join changed the request: %+v", w.Request)
 	}
 }
 
@@ -113,22 +113,22 @@ func TestDetach_Absent_KeepsThePlaceForAWhileAndIsPassedOver(t *testing.T) {
 	join(q, 2, 1, start)
 	q.Detach(w, c, start)
 	if !q.Ahead("s", &Key{Semaphore: "s"}, 0) || q.Call(w) != nil {
-		t.Error("the absent waiter is not counted, or has a call")
+		t.Error("the absent waiter does not count, or has a call")
 	}
 	wantNumbers(t, "offered meanwhile", q.Offer("s", 1, 0), 2)
 	wantNumbers(t, "dropped too early", q.Expire(start.Add(Linger-1)))
 	if at, ok := q.NextExpiry(); !ok || !at.Equal(start.Add(Linger)) {
-		t.Errorf("next expiry %v %v", at, ok)
+		t.Errorf("NextExpiry() = %v, %v, want Linger after the start", at, ok)
 	}
 
 	back, replaced := q.Join(w.Key, w.Request, nil, &call{"back"}, start.Add(Linger-1), 0)
 	if back != w || replaced != nil {
-		t.Errorf("it came back as %p (was %p) and replaced %v", back, w, replaced)
+		t.Errorf("Join() of the absent waiter = %p (first %p), replaced %v", back, w, replaced)
 	}
-	wantNumbers(t, "offered after it came back", q.Offer("s", 2, 0), 1)
-	wantNumbers(t, "dropped after it came back", q.Expire(start.Add(time.Hour)))
+	wantNumbers(t, "offered after rejoining", q.Offer("s", 2, 0), 1)
+	wantNumbers(t, "dropped after rejoining", q.Expire(start.Add(time.Hour)))
 	if _, ok := q.NextExpiry(); ok {
-		t.Error("somebody is absent")
+		t.Error("NextExpiry() reports an absent waiter")
 	}
 }
 
@@ -139,13 +139,13 @@ func TestExpire_LingerOver_DropsAndMakesRoom(t *testing.T) {
 	join(q, 2, 1, start)
 	wantNumbers(t, "dropped", q.Expire(start.Add(Linger)), 1)
 	if q.Ahead("s", &Key{"s", semaphore.Identity{Group: "g", Acquirer: "2"}, "r"}, 0) {
-		t.Error("somebody is still ahead of the second")
+		t.Error("Ahead() of the second waiter = true after the first was dropped")
 	}
 	if place, length := q.Place(w, 0); place != 0 || length != 0 {
-		t.Errorf("the dropped one has place %d of %d", place, length)
+		t.Errorf("Place() of the dropped waiter = %d of %d, want 0 of 0", place, length)
 	}
 	if again, _ := join(q, 1, 1, start.Add(Linger)); again == w {
-		t.Error("a dropped waiter came back to life")
+		t.Error("Join() returned the dropped waiter")
 	}
 	wantNumbers(t, "in line", q.Waiting("s"), 2, 1)
 }
@@ -155,7 +155,7 @@ func TestDetach_WhileOffered_IsDroppedOnlyAfterItsGrantIsDecided(t *testing.T) {
 	w, c := join(q, 1, 1, start)
 	q.Offer("s", 1, 0)
 	q.Detach(w, c, start)
-	wantNumbers(t, "dropped while its grant is on its way", q.Expire(start.Add(time.Hour)))
+	wantNumbers(t, "dropped while being offered", q.Expire(start.Add(time.Hour)))
 	q.Return(w)
 	wantNumbers(t, "offered while absent", q.Offer("s", 1, 0))
 	wantNumbers(t, "dropped", q.Expire(start.Add(time.Hour)), 1)
@@ -165,13 +165,13 @@ func TestLeave_ReturnsTheCallAttachedThen(t *testing.T) {
 	q := New[*call]()
 	w, c := join(q, 1, 1, start)
 	if got, known := q.Leave(w.Key); got != c || !known {
-		t.Errorf("left with %v %v", got, known)
+		t.Errorf("Leave() = %v, %v, want the attached call", got, known)
 	}
 	if got, known := q.Leave(w.Key); got != nil || known {
-		t.Errorf("left twice: %v %v", got, known)
+		t.Errorf("second Leave() = %v, %v, want nil, false", got, known)
 	}
 	if q.Ahead("s", nil, 0) || q.Length("s", 0) != 0 || len(q.Semaphores()) != 0 {
-		t.Error("the line is not gone")
+		t.Error("the line still exists")
 	}
 }
 
@@ -179,7 +179,7 @@ func TestGather_ClaimedAgeOrders_CappedAndOnlyForAWhile(t *testing.T) {
 	q := New[*call]()
 	q.Gather(start.Add(time.Second))
 	if !q.Gathering(start) || q.Gathering(start.Add(time.Second)) {
-		t.Error("it gathers at the wrong time")
+		t.Error("Gathering() is wrong at the start or at the end")
 	}
 	for n, claim := range []time.Duration{0, time.Minute, time.Hour, 2 * time.Hour, -time.Hour, time.Second} {
 		q.Join(key("s", n), semaphore.Request{Weight: 1}, nil, &call{}, start, claim)
@@ -187,7 +187,7 @@ func TestGather_ClaimedAgeOrders_CappedAndOnlyForAWhile(t *testing.T) {
 	late, _ := q.Join(key("s", 6), semaphore.Request{Weight: 1}, nil, &call{}, start.Add(time.Second), time.Hour)
 	wantNumbers(t, "in line", q.Waiting("s"), 2, 3, 1, 5, 0, 4, 6)
 	if want := start.Add(time.Second - MaxWaitedBefore); !late.Joined.Equal(want) {
-		t.Errorf("claimed %v, want %v", late.Joined, want)
+		t.Errorf("Joined = %v, want %v", late.Joined, want)
 	}
 }
 
@@ -198,12 +198,12 @@ func TestClear_EndsEverything(t *testing.T) {
 	w2, c2 := join(q, 2, 1, start)
 	q.Detach(w2, c2, start)
 	if got := q.Clear(); len(got) != 2 || q.Call(w) != c {
-		t.Errorf("cleared %v", numbers(got))
+		t.Errorf("Clear() = %v, want both waiters", numbers(got))
 	}
 	q.Return(w)
 	q.Detach(w, c, start)
 	if q.Total(noTasks) != 0 || q.Gathering(start) || q.Offer("s", 9, 0) != nil || q.Expire(start.Add(time.Hour)) != nil {
-		t.Error("something is left")
+		t.Error("the queue is not empty after Clear")
 	}
 }
 
@@ -216,19 +216,19 @@ func TestWaiters_ListsMatchingLinesInOrderUpToTheLimit(t *testing.T) {
 	got := q.Waiters(func(sem string) bool { return sem != "b" }, Cursor{}, 10, noTasks)
 	if len(got) != 3 || got[0].Weight != 1 || got[0].Place != 1 || !got[0].Offered ||
 		got[1].Weight != 3 || got[1].Place != 2 || got[1].Offered || got[2].Semaphore != "c" {
-		t.Errorf("listed %+v", got)
+		t.Errorf("Waiters() = %+v", got)
 	}
 	all := func(string) bool { return true }
 	if got := q.Waiters(all, Cursor{}, 2, noTasks); len(got) != 2 || got[1].Semaphore != "a" {
-		t.Errorf("two of them: %+v", got)
+		t.Errorf("Waiters() with limit 2 = %+v", got)
 	}
-	// A waiter that was listed last may leave: the next page begins behind where it was.
+	// The last listed waiter may leave. The next page still starts after its position.
 	q.Leave(got[0].Key)
 	if next := q.Waiters(all, got[0].Cursor, 10, noTasks); len(next) != 3 || next[0].Weight != 3 || next[0].Place != 1 || next[1].Semaphore != "b" {
-		t.Errorf("the next page: %+v", next)
+		t.Errorf("Waiters() of the next page = %+v", next)
 	}
 	if next := q.Waiters(all, got[2].Cursor, 10, noTasks); len(next) != 0 {
-		t.Errorf("behind the last: %+v", next)
+		t.Errorf("Waiters() after the last one = %+v", next)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestQueue_IdleWorkers_CountInNoPlace(t *testing.T) {
 		for i, w := range line {
 			place, length := q.Place(w, n)
 			if place != want[i] || length != want[3] {
-				t.Errorf("%d tasks: waiter %d has place %d of %d, want %d of %d", tasks, i, place, length, want[i], want[3])
+				t.Errorf("%d tasks: Place() of waiter %d = %d of %d, want %d of %d", tasks, i, place, length, want[i], want[3])
 			}
 			sum += place
 		}
@@ -254,25 +254,25 @@ func TestQueue_IdleWorkers_CountInNoPlace(t *testing.T) {
 			sum -= w.Place
 		}
 		if total := q.Total(func(string) uint64 { return n }); sum != 0 || total != want[3] || q.Length("s", n) != want[3] {
-			t.Errorf("%d tasks: the list differs by %d, %d wait in all, the line has %d", tasks, sum, total, q.Length("s", n))
+			t.Errorf("%d tasks: places in Waiters() differ from Place() by %d; Total() = %d, Length() = %d", tasks, sum, total, q.Length("s", n))
 		}
 	}
 	if all, workers := q.Len("s"); all != 4 || workers != 2 {
-		t.Errorf("%d in line, %d of them workers", all, workers)
+		t.Errorf("Len() = %d, %d, want 4, 2", all, workers)
 	}
 	q.Offer("s", 1, 1)
 	if place, _ := q.Place(line[1], 0); place != 2 {
-		t.Errorf("behind a worker that is being proposed: place %d", place)
+		t.Errorf("Place() behind a worker that is being offered = %d, want 2", place)
 	}
 }
 
-// joinWorker is join for a worker.
+// joinWorker is like join, for a worker.
 func joinWorker(q *Queue[*call], n int, weight uint32) *Waiter[*call] {
 	w, _ := q.Join(key("s", n), semaphore.Request{Semaphore: "s", Weight: weight, Worker: true}, nil, &call{strconv.Itoa(n)}, start, 0)
 	return w
 }
 
-func TestOffer_Workers_StandInTheirPlacesWhileTasksWait(t *testing.T) {
+func TestOffer_Workers_KeepTheirPlacesWhileTasksWait(t *testing.T) {
 	q := New[*call]()
 	join(q, 1, 1, start)
 	joinWorker(q, 2, 1)
@@ -280,51 +280,51 @@ func TestOffer_Workers_StandInTheirPlacesWhileTasksWait(t *testing.T) {
 	joinWorker(q, 4, 1)
 	joinWorker(q, 5, 1)
 	wantNumbers(t, "two tasks", q.Offer("s", 9, 2), 1, 2, 3, 4)
-	wantNumbers(t, "two tasks, which are being handed out", q.Offer("s", 9, 2))
+	wantNumbers(t, "two tasks, both being offered", q.Offer("s", 9, 2))
 	q.Leave(key("s", 2))
-	wantNumbers(t, "one was handed out", q.Offer("s", 9, 1))
-	wantNumbers(t, "and another one came", q.Offer("s", 9, 2), 5)
+	wantNumbers(t, "one task left", q.Offer("s", 9, 1))
+	wantNumbers(t, "another task arrived", q.Offer("s", 9, 2), 5)
 }
 
-func TestOffer_WorkerWithoutATask_HoldsNobodyUp(t *testing.T) {
+func TestOffer_WorkerWithoutATask_DoesNotBlock(t *testing.T) {
 	q := New[*call]()
 	worker := joinWorker(q, 1, 2)
 	join(q, 2, 1, start)
 	other := key("s", 2)
 	if q.Ahead("s", &other, 0) || !q.Ahead("s", nil, 0) {
-		t.Error("a worker without a task is ahead of a caller, or the caller is not ahead of others")
+		t.Error("Ahead() counts a worker without a task, or does not count a caller")
 	}
 	if !q.Ahead("s", &other, 1) {
-		t.Error("a worker with a task is not ahead")
+		t.Error("Ahead() does not count a worker with a task")
 	}
-	wantNumbers(t, "too little for the worker, and a task", q.Offer("s", 1, 1))
-	wantNumbers(t, "too little for the worker, and no task", q.Offer("s", 1, 0), 2)
+	wantNumbers(t, "not enough for the worker, with a task", q.Offer("s", 1, 1))
+	wantNumbers(t, "not enough for the worker, without a task", q.Offer("s", 1, 0), 2)
 	q.Leave(other)
 	wantNumbers(t, "enough for the worker", q.Offer("s", 2, 1), 1)
 	if !q.Ahead("s", nil, 0) {
-		t.Error("a worker that is being granted the last task is not ahead")
+		t.Error("Ahead() does not count a worker that is being offered the last task")
 	}
 	q.Return(worker)
 	if q.Ahead("s", nil, 0) {
-		t.Error("a worker that was returned is ahead without a task")
+		t.Error("Ahead() counts a returned worker without a task")
 	}
-	wantNumbers(t, "it was returned", q.Offer("s", 2, 1), 1)
+	wantNumbers(t, "after the return", q.Offer("s", 2, 1), 1)
 }
 
 func TestFirstWorker_CountsTheOthersAheadOfIt(t *testing.T) {
 	q := New[*call]()
 	if _, _, ok := q.FirstWorker("s"); ok {
-		t.Error("an empty line has a worker")
+		t.Error("FirstWorker() of an empty line = true")
 	}
 	join(q, 1, 1, start)
 	if _, _, ok := q.FirstWorker("s"); ok {
-		t.Error("a caller is a worker")
+		t.Error("FirstWorker() counts a caller as a worker")
 	}
 	join(q, 2, 1, start)
 	q.Join(key("s", 3), semaphore.Request{Semaphore: "s", Weight: 7, Worker: true}, nil, &call{"3"}, start, 0)
 	join(q, 4, 1, start)
 	q.Join(key("s", 5), semaphore.Request{Semaphore: "s", Weight: 8, Worker: true}, nil, &call{"5"}, start, 0)
 	if weight, ahead, ok := q.FirstWorker("s"); weight != 7 || ahead != 2 || !ok {
-		t.Errorf("weight %d, %d ahead, %t", weight, ahead, ok)
+		t.Errorf("FirstWorker() = weight %d, %d ahead, %t, want 7, 2, true", weight, ahead, ok)
 	}
 }

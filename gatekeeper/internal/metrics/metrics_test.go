@@ -45,7 +45,7 @@ func want(t *testing.T, m *Metrics, text string, names ...string) {
 	}
 }
 
-// use counts something of everything.
+// use records a value for each kind of metric.
 func use(m *Metrics) {
 	m.Decided(semaphore.Granted, semaphore.NoReason)
 	m.Decided(semaphore.Denied, semaphore.NoFreePermit)
@@ -76,16 +76,16 @@ func TestDecided_CountsOutcomesAndReasons(t *testing.T) {
 	m.Decided(semaphore.Granted, semaphore.NoReason)
 	m.Decided(semaphore.Refreshed, semaphore.NoReason)
 	m.Decided(semaphore.Denied, semaphore.Cordoned)
-	m.Decided(0, semaphore.NoReason) // undecided: neither counted nor a fault
+	m.Decided(0, semaphore.NoReason) // undecided: not counted, and no panic
 	if got := testutil.ToFloat64(m.decisions.plain[semaphore.Granted]); got != 2 {
-		t.Errorf("%v granted", got)
+		t.Errorf("got %v granted, want 2", got)
 	}
 	if got := testutil.ToFloat64(m.decisions.denied[semaphore.Cordoned]); got != 1 {
-		t.Errorf("%v denied for a cordon", got)
+		t.Errorf("got %v denied because of a cordon, want 1", got)
 	}
 	for r := semaphore.NoSuchSemaphore; r <= semaphore.NoFreePermit; r++ {
 		if m.decisions.denied[r] == nil {
-			t.Errorf("no counter for %v", r)
+			t.Errorf("no counter for reason %v", r)
 		}
 	}
 	if _, err := m.Gather(); err != nil {
@@ -112,17 +112,17 @@ func TestApplied_CountsOnlyWhileLeading(t *testing.T) {
 	m := newMetrics(t)
 	leading := false
 	a := fsm.Applied{Events: []fsm.Event{{Kind: fsm.Released}, {Kind: fsm.Released}, {Kind: fsm.Expired}, {Kind: 200}}}
-	m.Applied(a) // the log is read before anybody can be asked
+	m.Applied(a) // while the log is replayed, before Attach, nothing is counted
 	m.Attach(Sources{Leading: func() bool { return leading }})
 	m.Applied(a)
 	leading = true
 	m.Applied(a)
 	for kind, n := range map[fsm.EventKind]float64{fsm.Released: 2, fsm.Expired: 1, fsm.Granted: 0} {
 		if got := testutil.ToFloat64(m.changes.byKind[kind]); got != n {
-			t.Errorf("%v of kind %d, want %v", got, kind, n)
+			t.Errorf("got %v changes of kind %d, want %v", got, kind, n)
 		}
 	}
-	for kind := range gatekeeperv1.EventKind_name { // their numbers are those of fsm.EventKind
+	for kind := range gatekeeperv1.EventKind_name { // they have the same numbers as fsm.EventKind
 		if kind != 0 && (int(kind) >= len(m.changes.byKind) || m.changes.byKind[kind] == nil) {
 			t.Errorf("no counter for kind %d", kind)
 		}
@@ -146,11 +146,11 @@ gatekeeper_rpc_errors_total{code="Unimplemented",reason=""} 2
 		t.Errorf("got %v other calls, want 2", n)
 	}
 	if n := testutil.ToFloat64(m.calls.ended.WithLabelValues("PermitService/TryAcquire", "OK")); n != 1 {
-		t.Errorf("%v calls ended well", n)
+		t.Errorf("got %v calls that ended with OK, want 1", n)
 	}
 	keepAlive := m.calls.of(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
 	if keepAlive.took != nil {
-		t.Error("the length of a stream is measured")
+		t.Error("the duration of streams is measured")
 	}
 	m.StreamOpened(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
 	if n := testutil.ToFloat64(keepAlive.open); n != 1 {
@@ -227,7 +227,7 @@ func scrape(t *testing.T, m *Metrics) string {
 	return body
 }
 
-// Every method of the API has its own counters; other methods have none.
+// Every method of the API must have separate counters. Other methods share one set.
 func TestCalls_EveryMethodOfTheAPI_HasCounters(t *testing.T) {
 	m := newMetrics(t)
 	methods := 0
@@ -237,17 +237,17 @@ func TestCalls_EveryMethodOfTheAPI_HasCounters(t *testing.T) {
 			for j := range s.Methods().Len() {
 				methods++
 				if name := fmt.Sprintf("/%s/%s", s.FullName(), s.Methods().Get(j).Name()); m.calls.of(name) == m.calls.forOthers {
-					t.Errorf("%s is counted as %q", name, otherMethods)
+					t.Errorf("%s has no separate counters and is counted as %q", name, otherMethods)
 				}
 			}
 		}
 		return true
 	})
 	if methods == 0 {
-		t.Error("no methods were found")
+		t.Error("found no methods")
 	}
 	if m.calls.of("/grpc.health.v1.Health/Check") != m.calls.forOthers {
-		t.Error("health is counted as the API's")
+		t.Error("the health service is counted as part of the API")
 	}
 }
 
@@ -279,19 +279,19 @@ func TestNew_GivenRegistry_HasTheMetricsUntilClose(t *testing.T) {
 	m.Registerer().MustRegister(room)
 	for _, g := range []prometheus.Gatherer{m, theirs} {
 		if n, err := testutil.GatherAndCount(g, "gatekeeper_revision", "gatekeeper_room_total"); n != 2 || err != nil {
-			t.Errorf("%d metrics, %v; want 2", n, err)
+			t.Errorf("GatherAndCount() = %d, %v, want 2", n, err)
 		}
 	}
 
 	if _, err := New(theirs); err == nil {
-		t.Error("two servers' metrics are in one registry")
+		t.Error("New() registered the metrics of a second server in the same registry")
 	}
 	if !m.Registerer().Unregister(room) || m.Registerer().Unregister(room) {
-		t.Error("the room's metric is not taken back exactly once")
+		t.Error("Unregister() of the added metric must succeed exactly once")
 	}
 	m.Close()
 	if n, err := testutil.GatherAndCount(theirs); n != 0 || err != nil {
-		t.Errorf("%d metrics are left, %v", n, err)
+		t.Errorf("GatherAndCount() after Close = %d, %v, want 0", n, err)
 	}
 	again, err := New(theirs)
 	if err != nil {

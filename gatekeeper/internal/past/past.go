@@ -1,4 +1,4 @@
-// Package past reads from the journal who held permits at an instant.
+// Package past reconstructs from the journal who held permits at a past instant.
 package past
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Holding is a permit that took a slot. A permit that still takes it has neither EndedAt nor End.
+// Holding is a permit that occupied a slot. EndedAt and End are zero if it still does.
 type Holding struct {
 	*semaphore.Permit
 	EndedAt time.Time
 	End     semaphore.End
 }
 
-// Holders returns the permits that took slots at an instant, by semaphore and token, from the semaphore of that name
-// on: those that still do, and those that ended later. Instants are those of the leaders' clocks.
+// Holders returns the permits that occupied slots at an instant, both those that still do and those that ended later.
+// It yields them by semaphore and token, starting with the semaphore from. Instants are those of the leaders' clocks.
 func Holders(state *fsm.State, chosen func(name string) bool, at time.Time, from string) iter.Seq[Holding] {
 	return func(yield func(Holding) bool) {
 		for name := range state.Names() {
@@ -35,9 +35,9 @@ func Holders(state *fsm.State, chosen func(name string) bool, at time.Time, from
 	}
 }
 
-// Begins is from when on Holders knows all permits of the chosen semaphores.
+// Begins returns the instant from which on Holders knows all permits of the chosen semaphores.
 func Begins(state *fsm.State, chosen func(name string) bool) time.Time {
-	begins := state.HistoryBegins() // a recovery lost permits of names of which nothing else is left either
+	begins := state.HistoryBegins() // a recovery may have lost permits of semaphores that left no other trace
 	for name := range state.Names() {
 		if chosen(name) {
 			begins = later(begins, journalBegins(state, name))
@@ -53,7 +53,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Ended are the permits of a semaphore that have ended, by token, as far as the journal knows.
+// Ended returns the permits of a semaphore that have ended, by token, as far as the journal shows.
 func Ended(state *fsm.State, name string) map[uint64]Holding {
 	ended := make(map[uint64]Holding)
 	for e := range state.Journal(name, 0) {
@@ -66,7 +66,7 @@ func Ended(state *fsm.State, name string) map[uint64]Holding {
 
 func held(state *fsm.State, name string, at time.Time) (holdings []Holding) {
 	for p := range state.Holders(name) {
-		// A cooling permit's holder is gone: its end is in the journal.
+		// The holder of a cooling permit has ended it, and the end is in the journal.
 		if p.State != semaphore.Cooling && !p.GrantedAt().After(at) {
 			holdings = append(holdings, Holding{Permit: p})
 		}
@@ -80,25 +80,25 @@ func held(state *fsm.State, name string, at time.Time) (holdings []Holding) {
 	return holdings
 }
 
-// endsPermit reports whether a journal entry is the end of a permit. Nobody held a permit that was abandoned.
+// endsPermit reports whether a journal entry ends a permit. An abandoned permit was never held by anybody.
 func endsPermit(entry *fsm.JournalEntry) bool {
 	end := entry.Kind.End()
 	return entry.Permit != nil && end != semaphore.NotEnded && end != semaphore.EndAbandoned
 }
 
-// journalBegins is from when on the journal of a semaphore is whole, apart from what a recovery lost; zero when it is
-// whole from the beginning.
+// journalBegins returns the instant from which on the journal of a semaphore is complete, except for the losses of a
+// recovery. It is zero if the journal is complete from the beginning.
 func journalBegins(state *fsm.State, name string) time.Time {
 	if forgotten := state.EndsForgotten(name); !forgotten.IsZero() {
 		return forgotten
 	}
 	for entry := range state.Journal(name, 0) {
 		if entry.Kind == fsm.Created {
-			return time.Time{} // nothing came before
+			return time.Time{} // there are no earlier entries
 		}
 		return entry.At
 	}
-	// Of what is there the creation was noted once, and gave way to entries of others.
+	// The semaphore has no entries. Its creation was journaled, but has been displaced by entries of other semaphores.
 	for entry := range state.Journal("", 0) {
 		return entry.At
 	}

@@ -1,4 +1,4 @@
-// Package phrase has the words that sentences for people share: names, numbers, instants, pauses and firings.
+// Package phrase formats parts of messages for people: names, numbers, instants, pauses and firings.
 package phrase
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Names lists the first names and counts the others.
+// Names lists the first few names and counts the rest.
 func Names(names []string) string {
 	const shown = 3
 	text := strings.Join(names[:min(shown, len(names))], ", ")
@@ -20,7 +20,7 @@ func Names(names []string) string {
 	return text
 }
 
-// List joins the first texts and counts the others.
+// List joins the first texts and counts the rest.
 func List(texts []string) string {
 	const most = 10
 	text := strings.Join(texts[:min(most, len(texts))], "; ")
@@ -30,7 +30,7 @@ func List(texts []string) string {
 	return text
 }
 
-// Count is a number with the word for one, or for any other number.
+// Count returns a number with the singular or the plural of a noun.
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -38,7 +38,7 @@ func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// DidYouMean is the end of a sentence about a word that nobody knows; empty when no other one was likely meant.
+// DidYouMean returns the end of a sentence that suggests another spelling. It returns "" if meant is empty.
 func DidYouMean(meant string) string {
 	if meant == "" {
 		return ""
@@ -46,22 +46,22 @@ func DidYouMean(meant string) string {
 	return fmt.Sprintf("; did you mean %q?", meant)
 }
 
-// Instant is a time in UTC, to the second.
+// Instant formats a time in UTC, to the second.
 func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Pause says who paused, why, until when, and what the holders must do.
+// Pause describes a pause: who paused, why, until when, and what the holders must do.
 func Pause(p *semaphore.Pause) string {
 	words := Closed(p.Author, p.Reason, p.Until)
 	switch {
 	case p.Stop && p.Drain > 0:
-		words += ", holders are to stop within " + p.Drain.String()
+		words += ", holders must stop within " + p.Drain.String()
 	case p.Stop:
-		words += ", holders are to stop"
+		words += ", holders must stop"
 	}
 	return words
 }
 
-// Closed says who closed something, why and until when.
+// Closed describes who closed something, why and until when.
 func Closed(author, reason string, until time.Time) string {
 	words := "by " + cmp.Or(author, "somebody")
 	if reason != "" {
@@ -73,7 +73,7 @@ func Closed(author, reason string, until time.Time) string {
 	return words + ", until " + Instant(until)
 }
 
-// Firing is a firing as gkctl takes it: its name, and its due time after an @.
+// Firing formats a firing as gkctl parses it: its name, and its due time after an @.
 func Firing(f semaphore.Firing) string {
 	if f.Due.IsZero() {
 		return f.Name

@@ -1,7 +1,7 @@
-// Package selector reads which semaphores a call is about: globs of names, and requirements on labels in the language
-// of Kubernetes.
+// Package selector parses which semaphores a call refers to: globs of names, and label requirements in the syntax of
+// Kubernetes.
 //
-// It knows the rules of both languages and nothing of the API's messages. Its errors are *semaphore.FieldError, with
-// the paths of the fields that the caller names, and *NoDefinitionError and *NothingChosenError, which say what was
-// likely meant.
+// It implements the rules of both syntaxes and does not depend on the API's messages. Its errors are
+// *semaphore.FieldError, with the paths of the fields that the caller passes, and *NoDefinitionError and
+// *NothingChosenError, which suggest what was probably meant.
 package selector

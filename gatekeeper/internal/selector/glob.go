@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// maxGlob is the most bytes of one glob.
+	// maxGlob is the maximum length of a glob in bytes.
 	maxGlob = 512
-	// maxGlobs is the most globs of one call.
+	// maxGlobs is the maximum number of globs in a call.
 	maxGlobs = 100
 )
 
-// Globs selects by name. The empty set selects all.
+// Globs selects by name. An empty Globs selects all.
 type Globs []*glob
 
-// ParseGlobs reads the globs of one call; field is theirs in the request.
+// ParseGlobs compiles the globs of a call. field is their field in the request, for errors.
 func ParseGlobs(field string, texts []string) (Globs, error) {
 	if len(texts) > maxGlobs {
 		return nil, semaphore.Invalid(field, strconv.Itoa(len(texts))+" globs", "must be at most "+strconv.Itoa(maxGlobs)+" globs")
@@ -35,25 +35,25 @@ func ParseGlobs(field string, texts []string) (Globs, error) {
 	return set, nil
 }
 
-// Match reports whether a name fits one of the globs.
+// Match reports whether a name matches one of the globs.
 func (s Globs) Match(name string) bool {
 	return len(s) == 0 || slices.ContainsFunc(s, func(g *glob) bool { return g.match(name) })
 }
 
-// glob is a compiled name pattern of the kind that shells have: * is any run of characters, ? any one, [abc], [a-z] and
-// [^a-z] (or [!a-z]) one of a set. Everything else stands for itself, the slash too. There is no escape: semaphore
-// names contain none of *?[].
+// glob is a compiled shell pattern for names: * matches any sequence of characters, ? any single one, and [abc], [a-z]
+// and [^a-z] (or [!a-z]) one of a set. Everything else, including a slash, matches literally. There is no escape
+// character, because semaphore names do not contain *?[].
 type glob struct{ steps []globStep }
 
-// plain reports whether a text is a name and not a glob.
+// plain reports whether text is a name rather than a glob.
 func plain(text string) bool { return !strings.ContainsAny(text, "*?[]") }
 
-// globStep matches one character, or any run of them.
+// globStep matches a single character, or any sequence of characters.
 type globStep struct {
 	kind   globKind
-	char   rune        // globChar
-	ranges []runeRange // globClass
-	not    bool        // globClass: one that is in none of the ranges
+	char   rune        // of a globChar
+	ranges []runeRange // of a globClass
+	not    bool        // of a globClass: matches a character outside of the ranges
 }
 
 type globKind uint8
@@ -67,11 +67,11 @@ const (
 
 type runeRange struct{ low, high rune }
 
-// compileGlob returns the glob, or the rule that the text breaks.
+// compileGlob returns the compiled glob, or the rule that text violates.
 func compileGlob(text string) (g *glob, broken string) {
 	switch {
 	case text == "":
-		return nil, "must not be empty; leave it out to select all"
+		return nil, "must not be empty; omit it to select all"
 	case len(text) > maxGlob:
 		return nil, "must be at most " + strconv.Itoa(maxGlob) + " bytes, not " + strconv.Itoa(len(text))
 	case !utf8.ValidString(text):
@@ -92,7 +92,7 @@ func compileGlob(text string) (g *glob, broken string) {
 		case '[':
 			step, after, broken := compileClass(rest)
 			if broken != "" {
-				return nil, "must close and fill the [ at byte " + strconv.Itoa(position) + ": " + broken
+				return nil, "must be a valid glob: the [ at byte " + strconv.Itoa(position) + " " + broken
 			}
 			g.steps, rest = append(g.steps, step), after
 		default:
@@ -102,19 +102,19 @@ func compileGlob(text string) (g *glob, broken string) {
 	return g, ""
 }
 
-// compileClass reads a set from behind its [ and returns what stands behind its ]. A ] that comes first is the end, and
-// a - that is first or last stands for itself.
+// compileClass parses a set. text starts after the [, and the returned rest starts after the ]. The first ] always ends
+// the set. A - at the start or the end is literal.
 func compileClass(text string) (step globStep, rest, broken string) {
 	body, rest, closed := strings.Cut(text, "]")
 	if !closed {
-		return globStep{}, "", "there is no ]"
+		return globStep{}, "", "is not closed by a ]"
 	}
 	step.kind = globClass
 	if body != "" && (body[0] == '^' || body[0] == '!') {
 		step.not, body = true, body[1:]
 	}
 	if body == "" {
-		return globStep{}, "", "the set is empty"
+		return globStep{}, "", "has an empty set"
 	}
 	chars := []rune(body)
 	for i := 0; i < len(chars); i++ {
@@ -124,18 +124,18 @@ func compileClass(text string) (step globStep, rest, broken string) {
 			i += 2
 		}
 		if r.low > r.high {
-			return globStep{}, "", "the range " + string(r.low) + "-" + string(r.high) + " is reversed"
+			return globStep{}, "", "has the reversed range " + string(r.low) + "-" + string(r.high)
 		}
 		step.ranges = append(step.ranges, r)
 	}
 	return step, rest, ""
 }
 
-// match says whether the whole name fits. It takes len(steps) * len(name) steps at most: when something does not fit,
-// only the last run is made one character longer, because an earlier one could not reach further than it did.
+// match reports whether the whole name matches, in at most len(steps) * len(name) steps. After a mismatch it extends
+// only the last * by one character, because an earlier * could not reach further.
 func (g *glob) match(name string) bool {
 	step, rest := 0, name
-	run, runRest := -1, "" // the last run seen, and what is left of the name behind what it has taken
+	run, runRest := -1, "" // the last * seen, and the part of the name after what it matched
 	for rest != "" {
 		if step < len(g.steps) && g.steps[step].kind == globRun {
 			run, runRest = step, rest

@@ -35,12 +35,12 @@ func TestGlob_Matches(t *testing.T) {
 		}
 		for _, name := range strings.Fields(c.yes) {
 			if !g.match(name) {
-				t.Errorf("%q does not match %q", c.glob, name)
+				t.Errorf("glob %q does not match %q", c.glob, name)
 			}
 		}
 		for _, name := range strings.Fields(c.no) {
 			if g.match(name) {
-				t.Errorf("%q matches %q", c.glob, name)
+				t.Errorf("glob %q matches %q", c.glob, name)
 			}
 		}
 	}
@@ -49,15 +49,15 @@ func TestGlob_Matches(t *testing.T) {
 func TestGlob_Broken_SaysWhere(t *testing.T) {
 	for glob, says := range map[string]string{
 		"":                       "empty",
-		"job-[0-9":               "[ at byte 4: there is no ]",
-		"[]":                     "[ at byte 0: the set is empty",
-		"[^]":                    "the set is empty",
-		"ab[z-a]":                "[ at byte 2: the range z-a is reversed",
+		"job-[0-9":               "[ at byte 4 is not closed by a ]",
+		"[]":                     "[ at byte 0 has an empty set",
+		"[^]":                    "has an empty set",
+		"ab[z-a]":                "[ at byte 2 has the reversed range z-a",
 		strings.Repeat("a", 513): "at most 512 bytes, not 513",
 		"\xff":                   "UTF-8",
 	} {
 		if _, broken := compileGlob(glob); !strings.Contains(broken, says) {
-			t.Errorf("%q: got %q, want it to say %q", glob, broken, says)
+			t.Errorf("compileGlob(%q) = %q, want an error containing %q", glob, broken, says)
 		}
 	}
 }
@@ -65,11 +65,11 @@ func TestGlob_Broken_SaysWhere(t *testing.T) {
 func TestGlob_ManyRuns_IsNotSlow(t *testing.T) {
 	g, _ := compileGlob(strings.Repeat("*a", 200) + "b")
 	if g.match(strings.Repeat("a", 256)) {
-		t.Fatal("it does not end in b")
+		t.Fatal("the glob matches a name that does not end in b")
 	}
 }
 
-// FuzzGlob holds the matcher against Go's regular expressions.
+// FuzzGlob compares the matcher with Go's regular expressions.
 func FuzzGlob(f *testing.F) {
 	for _, s := range []string{"*", "a*b?c", "[a-z]*", "[^x]", "a[!0-9]*b", "**", "[-a]?", "世*"} {
 		f.Add(s, "abc")
@@ -84,10 +84,10 @@ func FuzzGlob(f *testing.F) {
 			return
 		}
 		if len(g.steps) > len(text) {
-			t.Fatalf("%q has %d steps", text, len(g.steps))
+			t.Fatalf("glob %q has %d steps, more than bytes", text, len(g.steps))
 		}
 		if got, expected := g.match(name), asRegexp(g).MatchString(name); got != expected {
-			t.Fatalf("glob %q on %q: got %v, its regular expression says %v", text, name, got, expected)
+			t.Fatalf("glob %q on %q: got %v, want %v as from its regular expression", text, name, got, expected)
 		}
 	})
 }

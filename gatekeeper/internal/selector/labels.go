@@ -11,16 +11,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// maxLabels is the most bytes of the requirements on labels.
+// maxLabels is the maximum length of label requirements in bytes.
 const maxLabels = 4096
 
-// labels selects definitions by their labels: all the requirements must hold. None selects all.
+// labels selects definitions by label: all requirements must hold. Without requirements it selects all.
 type labels []requirement
 
-// requirement asks something of one label. A label that is absent has none of the values, so k!=v and k notin (v) hold.
+// requirement is a condition on one label. An absent label has no value, so k!=v and k notin (v) hold.
 type requirement struct {
 	key    string
-	values []string // empty: about the label's presence alone
+	values []string // empty if only the presence of the label matters
 	not    bool
 }
 
@@ -37,8 +37,8 @@ func (s labels) match(of semaphore.Labels) bool {
 	return true
 }
 
-// matchOf reports whether the semaphore of that name has a definition with such labels. Without requirements a name is
-// selected too whose definition was deleted.
+// matchOf reports whether the semaphore of that name has a definition with matching labels. Without requirements, it
+// also matches a name whose definition was deleted.
 func (s labels) matchOf(state *fsm.State, name string) bool {
 	if len(s) == 0 {
 		return true
@@ -47,7 +47,7 @@ func (s labels) matchOf(state *fsm.State, name string) bool {
 	return sd != nil && s.match(sd.Definition.Labels)
 }
 
-// String is the text that parseLabels reads as these requirements.
+// String returns the requirements in the syntax of parseLabels.
 func (s labels) String() string {
 	texts := make([]string, len(s))
 	for i, r := range s {
@@ -77,7 +77,7 @@ func (r requirement) String() string {
 	}
 }
 
-// quoted is a value as it must be written in requirements.
+// quoted returns a value, in quotation marks if the syntax requires them.
 func quoted(value string) string {
 	if !strings.ContainsFunc(value, isReserved) && strings.TrimSpace(value) == value {
 		return value
@@ -85,12 +85,12 @@ func quoted(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 }
 
-// parseLabels reads requirements in the language of Kubernetes; field is theirs in the request:
+// parseLabels parses requirements in the syntax of Kubernetes. field is their field in the request, for errors.
 //
 //	team=data, tier!=test, zone in (a, b), zone notin (c), critical, !legacy
 //
-// A value may contain spaces, as in cron=*/7 * * * *. A value with one of =,!()" must be quoted, where \" and \\ stand
-// for those characters.
+// A value may contain spaces, as in cron=*/7 * * * *. A value with one of =,!()" must be quoted, with \" and \\ for "
+// and \.
 func parseLabels(field, text string) (labels, error) {
 	if len(text) > maxLabels {
 		return nil, semaphore.Invalid(field, text, "must be at most "+strconv.Itoa(maxLabels)+" bytes, not "+strconv.Itoa(len(text)))
@@ -103,7 +103,7 @@ func parseLabels(field, text string) (labels, error) {
 	return s, nil
 }
 
-// labelsParser stands at pos. The first fault stops it there; after one every method does nothing.
+// labelsParser parses at pos. It stops at the first error, after which its methods do nothing.
 type labelsParser struct {
 	text   string
 	pos    int
@@ -122,7 +122,7 @@ func (p *labelsParser) labels() labels {
 		case p.broken != "", p.pos == len(p.text):
 			return s
 		case !p.accept(","):
-			p.fail(`want a comma or the end; a value with a comma or one of =!() must stand between quotation marks, as in cron="0,30 2 * * *"`)
+			p.fail(`want a comma or the end; a value with a comma or one of =!() must be quoted, as in cron="0,30 2 * * *"`)
 			return nil
 		}
 	}
@@ -171,7 +171,7 @@ func (p *labelsParser) key() string {
 	return key
 }
 
-// value reads a value, which may be empty, as in k= and k in (a,), and may contain spaces.
+// value parses a value. It may be empty, as in k= and k in (a,), and may contain spaces.
 func (p *labelsParser) value() string {
 	if p.broken != "" || p.pos == len(p.text) || p.text[p.pos] != '"' {
 		return p.until(isReserved)
@@ -194,16 +194,16 @@ func (p *labelsParser) value() string {
 	return ""
 }
 
-// isReserved reports whether a character belongs to the selector's own language.
+// isReserved reports whether a character is part of the syntax.
 func isReserved(r rune) bool { return strings.ContainsRune("=,!()\"", r) }
 
-// plain reads a word that contains neither a space nor a character of the selector's own language; no key does.
+// plain parses a text without spaces and reserved characters, such as a key.
 func (p *labelsParser) plain() string {
 	return p.until(func(r rune) bool { return isReserved(r) || unicode.IsSpace(r) })
 }
 
-// until reads up to the first character that ends it, and passes over spaces. What it returns does not end with a
-// space.
+// until parses up to the first character for which ends returns true. It skips spaces before that character and trims
+// them from the result.
 func (p *labelsParser) until(ends func(rune) bool) string {
 	if p.broken != "" {
 		return ""
@@ -218,7 +218,7 @@ func (p *labelsParser) until(ends func(rune) bool) string {
 	return strings.TrimRightFunc(rest[:end], unicode.IsSpace)
 }
 
-// word accepts a word of the language, which must not go on.
+// word accepts a keyword that is not the prefix of a longer word.
 func (p *labelsParser) word(word string) bool {
 	rest, ok := strings.CutPrefix(p.text[p.pos:], word)
 	if next, _ := utf8.DecodeRuneInString(rest); !ok || rest != "" && next != '(' && !unicode.IsSpace(next) {

@@ -54,7 +54,7 @@ func TestLabels_Matches(t *testing.T) {
 			continue
 		}
 		if got := s.match(labels); got != match {
-			t.Errorf("%q: got %v, want %v", text, got, match)
+			t.Errorf("%q matches = %v, want %v", text, got, match)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestLabels_LabelCalledIn_IsALabel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !s.match(semaphore.LabelsOf(map[string]string{"in": "x", "notin": "", "inner": ""})) {
-		t.Fatal("want a match")
+		t.Fatal("labels named like keywords do not match")
 	}
 }
 
@@ -77,7 +77,7 @@ func TestLabels_Broken_SaysWhere(t *testing.T) {
 		"team data":               "at byte 5: want a comma or the end",
 		"zone in a":               "at byte 8: want ( and a list of values",
 		"zone in (a":              "at byte 10: want a comma or )",
-		"cron=0,30 2 * * *":       `must stand between quotation marks, as in cron="0,30 2 * * *"`,
+		"cron=0,30 2 * * *":       `must be quoted, as in cron="0,30 2 * * *"`,
 		"zone in (a (b)":          "at byte 11: want a comma or )",
 		`team="data`:              "at byte 5: the quotation mark is not closed",
 		"!":                       "at byte 1: want the name of a label",
@@ -87,12 +87,12 @@ func TestLabels_Broken_SaysWhere(t *testing.T) {
 		_, err := parseLabels("labels", text)
 		bad, ok := errors.AsType[*semaphore.FieldError](err)
 		if !ok || bad.Field != "labels" || !strings.Contains(bad.Rule, says) {
-			t.Errorf("%q: got %v, want it to say %q", text, err, says)
+			t.Errorf("parseLabels(%q) = %v, want an error containing %q", text, err, says)
 		}
 	}
 }
 
-// FuzzLabels: what was read and written again reads as the same.
+// FuzzLabels checks that requirements survive formatting and parsing.
 func FuzzLabels(f *testing.F) {
 	for _, s := range []string{"a=b", "a!=b,c", "x in (a,b)", "!x,y notin (1)", `k="a\"b\\"`, `k=" a,b ",c in (,"=","d e"),d=`, "in in (in)"} {
 		f.Add(s)
@@ -104,10 +104,10 @@ func FuzzLabels(f *testing.F) {
 		}
 		again, err := parseLabels("labels", s.String())
 		if err != nil {
-			t.Fatalf("%q was read, but %q is not: %v", text, s.String(), err)
+			t.Fatalf("parseLabels accepts %q, but not its String() %q: %v", text, s.String(), err)
 		}
 		if again.String() != s.String() {
-			t.Fatalf("%q became %q", s.String(), again.String())
+			t.Fatalf("String() = %q, and %q after parsing it", s.String(), again.String())
 		}
 	})
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The errors of this file say which definition was likely meant. Each search looks at all definitions, which takes some
-// 10 ms for 100,000 of them, so only what operators call suggests a name: edits, pauses, previews, lists, Explain, and
-// GetDefinition while there are few definitions. A denial does not: a misspelled job may call TryAcquire very often,
-// from many hosts.
+// The errors in this file suggest the definition that was probably meant. Each search scans all definitions, which
+// takes about 10 ms for 100,000 of them. Only the calls of operators therefore get suggestions: edits, pauses,
+// previews, lists, Explain, and GetDefinition while there are few definitions. Denials have none, because a misspelled
+// job may call TryAcquire very often, from many hosts.
 
-// NoDefinitionError says that there is no definition of a name.
+// NoDefinitionError says that there is no definition with that name.
 type NoDefinitionError struct {
 	Name string
-	// Meant is the name that was likely meant; empty when none is near.
+	// Meant is the most similar existing name, or "" if none is similar.
 	Meant string
 }
 
@@ -31,8 +31,8 @@ func (e *NoDefinitionError) Error() string {
 	return fmt.Sprintf("there is no definition %q", e.Name) + phrase.DidYouMean(e.Meant)
 }
 
-// Meant is the name of the definition that was likely meant by a name without one, among those of which sees holds;
-// nil: all. It is empty when none is near.
+// Meant returns the existing name that was probably meant by a name without a definition, or "" if none is similar. It
+// considers only names for which sees returns true, or all if sees is nil.
 func Meant(state *fsm.State, name string, sees func(state *fsm.State, name string) bool) string {
 	return nearest.Among(name, names(state, sees))
 }
@@ -47,17 +47,18 @@ func names(state *fsm.State, sees func(state *fsm.State, name string) bool) iter
 	}
 }
 
-// NothingChosenError says that a selector selects no definition. An empty listing is an answer. A change that matches
-// nothing is probably a typo, and a script must not take it for done.
+// NothingChosenError says that a selector selects no definition. For a listing that is a valid result. A change that
+// matches nothing fails, because it is probably a typo, and a script must not take it for success.
 type NothingChosenError struct {
-	// Chosen are the names and globs of the selector, Labels its requirements.
+	// Chosen are the names and globs of the selector. Labels are its label requirements.
 	Chosen []string
 	Labels string
-	// Meant is the glob, or the requirements, that were likely meant; empty when nothing is near.
+	// Meant is the glob, or the requirements, that were probably meant. It is empty if nothing is similar.
 	Meant string
 }
 
-// maxQuoted is how many names and globs an error quotes, and how many of them, or of the requirements, it looks up.
+// maxQuoted limits how many names and globs an error quotes, and for how many of them, or of the requirements, it
+// searches a suggestion.
 const maxQuoted = 10
 
 func (e *NothingChosenError) Error() string {
@@ -80,10 +81,10 @@ func (e *NothingChosenError) Error() string {
 	return text + phrase.DidYouMean(e.Meant)
 }
 
-// nothing is the error of a selector that selects no definition of a state.
+// nothing returns the error of a selector that selects no definition.
 func (s *Selector) nothing(state *fsm.State) error {
 	e := &NothingChosenError{Chosen: s.given, Labels: s.text}
-	for _, glob := range s.given[:min(len(s.given), maxQuoted)] { // each search looks at all definitions
+	for _, glob := range s.given[:min(len(s.given), maxQuoted)] { // each search scans all definitions
 		if e.Meant = nearestGlob(glob, names(state, s.within)); e.Meant != "" {
 			return e
 		}
@@ -94,8 +95,8 @@ func (s *Selector) nothing(state *fsm.State) error {
 	return e
 }
 
-// nearestGlob is the glob with another beginning, one that a known name has; empty when none is near, or when the glob
-// has no beginning.
+// nearestGlob returns the glob with its literal prefix replaced by a similar prefix of a known name. It returns "" if
+// no prefix is similar, or if the glob does not start with a literal.
 func nearestGlob(glob string, known iter.Seq[string]) string {
 	n := strings.IndexAny(glob, "*?[")
 	if n <= 0 {
@@ -103,7 +104,7 @@ func nearestGlob(glob string, known iter.Seq[string]) string {
 	}
 	meant := nearest.Among(glob[:n], func(yield func(string) bool) {
 		for name := range known {
-			for _, length := range []int{n, n + 1, n - 1} { // a letter may be missing, or one too many
+			for _, length := range []int{n, n + 1, n - 1} { // a letter may be missing, or superfluous
 				if length = min(length, len(name)); length < len(name) && !utf8.RuneStart(name[length]) {
 					continue
 				}
@@ -113,15 +114,15 @@ func nearestGlob(glob string, known iter.Seq[string]) string {
 			}
 		}
 	})
-	if meant == "" || meant == glob[:n] { // names begin like this: the rest of the glob is what matches none
+	if meant == "" || meant == glob[:n] { // the prefix exists, so the mismatch is in the rest of the glob
 		return ""
 	}
 	return meant + glob[n:]
 }
 
-// nearestLabels are the requirements with one value replaced, so that they select a definition: the nearest label of
-// those that meet all the others. It is empty when none is near. Only a requirement that demands one value is replaced:
-// any other has no nearest label.
+// nearestLabels returns the requirements with one value replaced so that they select a definition. The replacement is
+// the most similar label of the definitions that meet all the other requirements. It returns "" if none is similar.
+// Only a requirement of a single value is replaced: others have no nearest label.
 func (s *Selector) nearestLabels(state *fsm.State) string {
 	for i, r := range s.labels[:min(len(s.labels), maxQuoted)] {
 		if r.not || len(r.values) != 1 {

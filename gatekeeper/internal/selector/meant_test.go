@@ -19,19 +19,19 @@ func TestNearestGlob_MistypedBeginning_IsPutRight(t *testing.T) {
 		"nihgtly-*":   "nightly-*",
 		"pol/*":       "pool/*",
 		"pooll/[ab]*": "pool/[ab]*",
-		"pool/*":      "", // there are such names: what follows is what matches none
+		"pool/*":      "", // the prefix exists, so there is nothing to suggest
 		"*-exprot":    "",
 		"zzz*":        "",
 		"nihgtly-e?*": "nightly-e?*",
 		"nä*":         "",
 	} {
 		if got := nearestGlob(glob, slices.Values(known)); got != want {
-			t.Errorf("%q: %q, want %q", glob, got, want)
+			t.Errorf("nearestGlob(%q) = %q, want %q", glob, got, want)
 		}
 	}
 }
 
-// A suggestion selects a definition, and never reverses what was asked.
+// A suggestion must select a definition, and must never negate what was asked.
 func TestNames_NoSuchLabels_SuggestsLabelsOfADefinition(t *testing.T) {
 	c := statetest.New(t)
 	define := func(name string, labels map[string]string) {
@@ -48,7 +48,7 @@ func TestNames_NoSuchLabels_SuggestsLabelsOfADefinition(t *testing.T) {
 		"tier==test,team=data,owner=x":                   "",
 		"tier==tets , team=data":                         "tier=test,team=data",
 		"tier in (tets),!owner":                          "tier=test,!owner",
-		"team=dtaa,owner=x":                              "", // the team of that spelling has no owner
+		"team=dtaa,owner=x":                              "", // no definition with team=data has an owner
 		`cron="0,30 3 * * *"`:                            `cron="0,30 2 * * *"`,
 		"tire":                                           "",
 	} {
@@ -59,19 +59,19 @@ func TestNames_NoSuchLabels_SuggestsLabelsOfADefinition(t *testing.T) {
 		_, err = s.Names(c.State())
 		e, ok := errors.AsType[*NothingChosenError](err)
 		if !ok || e.Meant != meant {
-			t.Errorf("%s: %v, want %q", labels, err, meant)
+			t.Errorf("labels %s: got %v, want the suggestion %q", labels, err, meant)
 			continue
 		}
 		if s, err = Parse("", nil, meant); err == nil && meant != "" {
 			_, err = s.Names(c.State())
 		}
 		if err != nil {
-			t.Errorf("%s: %q: %v", labels, meant, err)
+			t.Errorf("labels %s: the suggestion %q selects nothing: %v", labels, meant, err)
 		}
 	}
 }
 
-// Each search looks at all definitions.
+// Each search scans all definitions, so only the first requirements and globs get suggestions.
 func TestNames_NothingChosen_LooksUpTheFirstOnly(t *testing.T) {
 	c := statetest.New(t)
 	c.Define("nightly", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{"team": "data"}) })
@@ -88,7 +88,7 @@ func TestNames_NothingChosen_LooksUpTheFirstOnly(t *testing.T) {
 			}
 			_, err = s.Names(c.State())
 			if e, ok := errors.AsType[*NothingChosenError](err); !ok || (e.Meant != "") != (before < maxQuoted) {
-				t.Errorf("behind %d others: %v", before, err)
+				t.Errorf("after %d others: %v", before, err)
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func TestNames_NothingChosen_SaysWhatWasMeant(t *testing.T) {
 			meant = e.Meant
 		}
 		if err == nil || err.Error() != of.text || meant != of.meant || kind != of.noDefinition {
-			t.Errorf("%s -l %s: %v (%q), want %s (%q)", of.names, of.labels, err, meant, of.text, of.meant)
+			t.Errorf("%s -l %s: got %v (%q), want %s (%q)", of.names, of.labels, err, meant, of.text, of.meant)
 		}
 	}
 
@@ -138,11 +138,11 @@ func TestNames_NothingChosen_SaysWhatWasMeant(t *testing.T) {
 		t.Errorf("all: %q, %v", names, err)
 	}
 	if _, err := all.Names(statetest.New(t).State()); err == nil || err.Error() != "there is no definition" {
-		t.Errorf("all of none: %v", err)
+		t.Errorf("Names() of a selector for all without definitions = %v", err)
 	}
 }
 
-// A listing that must match has no bound, unlike a change.
+// Unlike a change, a listing that must match may have any number of definitions.
 func TestMustMatch_MoreDefinitionsThanAChangeMayHave_Passes(t *testing.T) {
 	c := statetest.New(t)
 	var edits fsm.EditBatch
@@ -163,10 +163,10 @@ func TestMustMatch_MoreDefinitionsThanAChangeMayHave_Passes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := s.MustMatch(c.State()); err != nil && err.Error() != text || err == nil && text != "" {
-			t.Errorf("%q: %v, want %s", names, err, text)
+			t.Errorf("MustMatch() of %q = %v, want %s", names, err, text)
 		}
 	}
 	if _, err := new(Selector).Names(c.State()); err == nil {
-		t.Error("a change of more definitions than one may have passes")
+		t.Error("Names() of more than maxChosen definitions = nil error")
 	}
 }

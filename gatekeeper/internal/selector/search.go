@@ -9,13 +9,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// maxSearch is the most bytes of a search.
+// maxSearch is the maximum length of a search in bytes.
 const maxSearch = 256
 
-// Search selects definitions by words. The empty one selects all.
+// Search selects definitions by words. An empty Search selects all.
 type Search []string
 
-// ParseSearch reads the words of a search; field is its name in the request.
+// ParseSearch splits a search into words. field is its field in the request, for errors.
 func ParseSearch(field, text string) (Search, error) {
 	switch {
 	case len(text) > maxSearch:
@@ -26,8 +26,7 @@ func ParseSearch(field, text string) (Search, error) {
 	return strings.Fields(strings.ToLower(text)), nil
 }
 
-// Match reports whether each word occurs in the name, the description, or a label written key=value, in upper or lower
-// case.
+// Match reports whether every word occurs in the name, the description, or a label written key=value. Case is ignored.
 func (s Search) Match(d *semaphore.Definition) bool {
 	for _, word := range s {
 		in := func(text string) bool { return strings.Contains(strings.ToLower(text), word) }

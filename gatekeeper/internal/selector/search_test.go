@@ -17,12 +17,12 @@ func TestSearch_Matches(t *testing.T) {
 	} {
 		s, err := ParseSearch("search", text)
 		if err != nil || s.Match(d) != want {
-			t.Errorf("%q: %v, %v; want %v", text, s.Match(d), err, want)
+			t.Errorf("search %q: got %v, %v, want %v", text, s.Match(d), err, want)
 		}
 	}
 	for _, broken := range []string{strings.Repeat("x", maxSearch+1), "\xff"} {
 		if _, err := ParseSearch("search", broken); err == nil {
-			t.Errorf("%q is taken", broken)
+			t.Errorf("ParseSearch(%q) = nil error", broken)
 		}
 	}
 }

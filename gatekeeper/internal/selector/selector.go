@@ -8,22 +8,22 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// maxChosen is the most definitions of one change.
+// maxChosen is the maximum number of definitions in one change.
 const maxChosen = 100_000
 
-// Selector selects semaphores by their names and by the labels of their definitions. An empty one selects all.
+// Selector selects semaphores by name and by the labels of their definitions. An empty Selector selects all.
 type Selector struct {
-	given  []string // the globs as they were written
-	plain  []string // the names, in order, if each glob is a name
-	text   string   // the requirements on labels as they were written
+	given  []string // the globs, unparsed
+	plain  []string // the sorted names, if every glob is a plain name
+	text   string   // the label requirements, unparsed
 	names  Globs
 	labels labels
-	// within bounds it to what the caller may see; nil: it may see all.
+	// within limits the selection to what the caller may see. nil means no limit.
 	within func(state *fsm.State, name string) bool
 }
 
-// Within bounds the selection to the semaphores of which sees holds; nil: it stays as it is. What it leaves out is as
-// if it were not there.
+// Within limits the selection to the semaphores for which sees returns true, and behaves as if others did not exist. If
+// sees is nil, it returns s unchanged.
 func (s *Selector) Within(sees func(state *fsm.State, name string) bool) *Selector {
 	if sees == nil {
 		return s
@@ -33,12 +33,12 @@ func (s *Selector) Within(sees func(state *fsm.State, name string) bool) *Select
 	return &bounded
 }
 
-// Sees reports whether the semaphore of that name is within the bound.
+// Sees reports whether the semaphore of that name is within the limit.
 func (s *Selector) Sees(state *fsm.State, name string) bool {
 	return s.within == nil || s.within(state, name)
 }
 
-// Parse reads the fields names and labels of the message at that path, which is empty for the request itself.
+// Parse parses the fields names and labels of the message at that path. The path is empty for the request itself.
 func Parse(path string, names []string, labels string) (s *Selector, err error) {
 	if path != "" {
 		path += "."
@@ -54,7 +54,7 @@ func Parse(path string, names []string, labels string) (s *Selector, err error) 
 	return s, err
 }
 
-// ParseChoice reads a selector that must say what it selects: names, labels, or all.
+// ParseChoice parses a selector that must be explicit: names, labels, or all.
 func ParseChoice(path string, m interface {
 	GetNames() []string
 	GetLabels() string
@@ -66,7 +66,7 @@ func ParseChoice(path string, m interface {
 	}
 	switch chosen := len(m.GetNames()) > 0 || m.GetLabels() != ""; {
 	case m.GetAll() && chosen:
-		return nil, semaphore.Invalid(path, "", "must not choose all and also name names or labels: they contradict each other")
+		return nil, semaphore.Invalid(path, "", "must not combine all with names or labels")
 	case !m.GetAll() && !chosen:
 		return nil, semaphore.Invalid(path, "", "must say which definitions: names, labels or all")
 	}
@@ -78,17 +78,17 @@ func (s *Selector) Match(d *semaphore.Definition) bool {
 	return s.names.Match(d.Name) && s.labels.match(d.Labels)
 }
 
-// MatchLabels reports whether something with these labels is selected by them.
+// MatchLabels reports whether these labels meet the label requirements.
 func (s *Selector) MatchLabels(l semaphore.Labels) bool { return s.labels.match(l) }
 
-// MatchNow reports whether the semaphore of that name is selected. Without requirements on labels it needs no
+// MatchNow reports whether the semaphore of that name is currently selected. Without label requirements it needs no
 // definition.
 func (s *Selector) MatchNow(state *fsm.State, name string) bool {
 	return s.names.Match(name) && s.labels.matchOf(state, name) && s.Sees(state, name)
 }
 
-// MatchEntry reports whether a journal entry is about a semaphore that is selected now, or was before or after the
-// entry. An entry about a cordon is only selected by the empty selector.
+// MatchEntry reports whether a journal entry concerns a semaphore that is selected now, or was selected before or after
+// the entry. Only a selector without names and labels selects entries about cordons.
 func (s *Selector) MatchEntry(state *fsm.State, e *fsm.JournalEntry) bool {
 	if e.Semaphore != "" && !s.Sees(state, e.Semaphore) {
 		return false
@@ -100,8 +100,8 @@ func (s *Selector) MatchEntry(state *fsm.State, e *fsm.JournalEntry) bool {
 		e.Before != nil && s.labels.match(e.Before.Labels) || e.After != nil && s.labels.match(e.After.Labels))
 }
 
-// MatchEvent reports whether an event is about a semaphore that is selected before or after it. An event about a permit
-// has no definition: the one in the state counts. A cordon concerns every semaphore.
+// MatchEvent reports whether an event concerns a semaphore that is selected before or after it. An event about a permit
+// has no definition, so the one in the state is used. A cordon concerns every semaphore.
 func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
 	switch {
 	case e.Semaphore == "":
@@ -115,7 +115,7 @@ func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
 		e.Before != nil && s.labels.match(e.Before.Definition.Labels)
 }
 
-// Named reports whether a semaphore was selected by its name, and not by a glob or its labels.
+// Named reports whether a semaphore was selected by its name, rather than by a glob or its labels.
 func (s *Selector) Named(name string) bool { return slices.Contains(s.given, name) }
 
 // Defined returns a *NoDefinitionError for the first name without a definition.
@@ -130,7 +130,7 @@ func (s *Selector) defined(state *fsm.State, names ...string) error {
 	return nil
 }
 
-// Absent returns a *NoDefinitionError if a semaphore that was selected by its name has no definition.
+// Absent returns a *NoDefinitionError if a name in the selector has no definition.
 func (s *Selector) Absent(state *fsm.State) error {
 	for _, name := range s.given {
 		if !plain(name) {
@@ -143,8 +143,9 @@ func (s *Selector) Absent(state *fsm.State) error {
 	return nil
 }
 
-// Names returns the names of the selected definitions, in their order. It fails with a *NoDefinitionError if one that
-// was named does not exist, with a *NothingChosenError if there are none, and for more than one change may be about.
+// Names returns the sorted names of the selected definitions. It returns a *NoDefinitionError if a name in the selector
+// has no definition, a *NothingChosenError if nothing is selected, and a *semaphore.FieldError if there are more than
+// one change may have.
 func (s *Selector) Names(state *fsm.State) ([]string, error) {
 	if err := s.Absent(state); err != nil {
 		return nil, err
@@ -157,12 +158,12 @@ func (s *Selector) Names(state *fsm.State) ([]string, error) {
 		return nil, s.nothing(state)
 	}
 	if len(chosen) > maxChosen {
-		return nil, semaphore.Invalid("selector", "", "must choose at most 100 000 definitions: do it in parts")
+		return nil, semaphore.Invalid("selector", "", "must choose at most 100 000 definitions: split the change")
 	}
 	return chosen, nil
 }
 
-// MustMatch fails as Names does, but for too many definitions.
+// MustMatch returns the same errors as Names, but accepts any number of definitions.
 func (s *Selector) MustMatch(state *fsm.State) error {
 	if err := s.Absent(state); err != nil {
 		return err
@@ -173,8 +174,8 @@ func (s *Selector) MustMatch(state *fsm.State) error {
 	return s.nothing(state)
 }
 
-// Definitions are the selected ones from a name on, in the order of their names. Plain names are looked up, so that a
-// page that watches thirty of 100,000 definitions costs no more than thirty.
+// Definitions returns the selected definitions in the order of their names, starting at from. Plain names are looked
+// up, so that a page that watches thirty of 100,000 definitions costs no more than thirty.
 func (s *Selector) Definitions(state *fsm.State, from string) iter.Seq[*fsm.StoredDefinition] {
 	return func(yield func(*fsm.StoredDefinition) bool) {
 		candidates := state.Definitions(from)
@@ -199,8 +200,8 @@ func (s *Selector) lookUp(state *fsm.State, from string) iter.Seq[*fsm.StoredDef
 	}
 }
 
-// Holders are the permits of the selected semaphores, in the order of (semaphore, token), from one of them on. Plain
-// names are looked up.
+// Holders returns the permits of the selected semaphores in the order of (semaphore, token), starting at from and
+// token. Plain names are looked up.
 func (s *Selector) Holders(state *fsm.State, from string, token uint64) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
 		if len(s.plain) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Plain names are looked up, and globs are matched with every name. Both must choose the same, from any place on and
-// within any bound.
+// Plain names are looked up, and globs are matched with every name. Both must select the same, for any start and any
+// limit.
 func TestDefinitionsAndHolders_PlainNames_AreThoseThatAGlobWouldMatch(t *testing.T) {
 	t.Parallel()
 	c := statetest.New(t)
@@ -43,24 +43,24 @@ func TestDefinitionsAndHolders_PlainNames_AreThoseThatAGlobWouldMatch(t *testing
 			plain, globbed = plain.Within(within), globbed.Within(within)
 			all := slices.Collect(globbed.Definitions(state, ""))
 			if within == nil && labels == "" && len(all) != 4 {
-				t.Fatalf("%d definitions, want 4", len(all))
+				t.Fatalf("got %d definitions, want 4", len(all))
 			}
 			for _, from := range []string{"", "job-02", "job-03", "zzz"} {
 				if got, want := slices.Collect(plain.Definitions(state, from)), slices.Collect(globbed.Definitions(state, from)); !slices.Equal(got, want) {
-					t.Errorf("from %q with %q: %d definitions, want %d", from, labels, len(got), len(want))
+					t.Errorf("from %q with labels %q: got %d definitions, want %d", from, labels, len(got), len(want))
 				}
 			}
 			holders := slices.Collect(globbed.Holders(state, "", 0))
 			if !slices.IsSortedFunc(holders, func(a, b *semaphore.Permit) int {
 				return cmp.Or(cmp.Compare(a.Semaphore, b.Semaphore), cmp.Compare(a.Token, b.Token))
 			}) {
-				t.Error("the holders are not in order")
+				t.Error("Holders() is not sorted")
 			}
 			for _, from := range append(holders, &semaphore.Permit{}) {
 				for _, token := range []uint64{from.Token, from.Token + 1} {
 					got := slices.Collect(plain.Holders(state, from.Semaphore, token))
 					if want := slices.Collect(globbed.Holders(state, from.Semaphore, token)); !slices.Equal(got, want) {
-						t.Errorf("from %s, %d with %q: %d holders, want %d", from.Semaphore, token, labels, len(got), len(want))
+						t.Errorf("from %s, %d with labels %q: got %d holders, want %d", from.Semaphore, token, labels, len(got), len(want))
 					}
 				}
 			}

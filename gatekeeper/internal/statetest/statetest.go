@@ -1,4 +1,4 @@
-// Package statetest has a state machine for tests of packages that read a state.
+// Package statetest provides a state machine for tests of packages that read a state.
 package statetest
 
 import (
@@ -9,15 +9,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Cluster is a state machine that fails its test when a command cannot be applied.
+// Cluster is a state machine that fails its test if a command cannot be applied.
 type Cluster struct {
 	T       *testing.T
-	Now     time.Time // of sightings
+	Now     time.Time // time of sightings
 	machine *fsm.Machine
 	index   uint64
 }
 
-// New returns an empty state machine of the newest feature level.
+// New returns an empty state machine at the newest feature level.
 func New(t *testing.T) *Cluster {
 	t.Helper()
 	c := Old(t)
@@ -25,15 +25,15 @@ func New(t *testing.T) *Cluster {
 	return c
 }
 
-// Old returns an empty state machine of the first feature level.
+// Old returns an empty state machine at the first feature level.
 func Old(t *testing.T) *Cluster {
 	return &Cluster{T: t, machine: fsm.New("test"), Now: time.Unix(1_800_000_000, 0)}
 }
 
-// State is the present state.
+// State returns the current state.
 func (c *Cluster) State() *fsm.State { return c.machine.State() }
 
-// Apply applies a command as the only one of its entry.
+// Apply applies a command in a separate entry.
 func (c *Cluster) Apply(cmd fsm.Command) fsm.Result {
 	c.T.Helper()
 	entry, err := fsm.Encode(max(1, min(c.State().FeatureLevel(), fsm.SupportedLevel)), []fsm.Command{cmd})
@@ -48,24 +48,24 @@ func (c *Cluster) Apply(cmd fsm.Command) fsm.Result {
 	return results[0]
 }
 
-// Do applies a change that does something, and returns its revision.
+// Do applies a command that must change the state, and returns the new revision.
 func (c *Cluster) Do(cmd fsm.Command) uint64 {
 	c.T.Helper()
 	before := c.State().Revision()
 	if r := c.Apply(cmd); c.State().Revision() == before {
-		c.T.Fatalf("%+v did nothing: %+v", cmd, r)
+		c.T.Fatalf("%+v did not change the state: %+v", cmd, r)
 	}
 	return c.State().Revision()
 }
 
-// Define creates a definition with 10 permits that admits everybody, or replaces the one that is there, after set has
-// changed it.
+// Define creates a definition with 10 permits that admits everybody, or replaces the existing one. set can modify it
+// first.
 func (c *Cluster) Define(name string, set func(*semaphore.Definition)) uint64 {
 	c.T.Helper()
 	return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change(name, set)}, Author: "alice"})
 }
 
-// Change is the edit of Define.
+// Change returns the edit that Define makes.
 func (c *Cluster) Change(name string, set func(*semaphore.Definition)) fsm.Change {
 	d := &semaphore.Definition{
 		Name: name, GroupPattern: ".*", AcquirerPattern: ".*", Permits: 10, Duration: time.Minute,
@@ -83,7 +83,7 @@ func (c *Cluster) Change(name string, set func(*semaphore.Definition)) fsm.Chang
 	return change
 }
 
-// Deletion is the edit that deletes a definition.
+// Deletion returns an edit that deletes a definition.
 func (c *Cluster) Deletion(name string) fsm.Change {
 	return fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: c.State().Definition(name).Version}
 }
@@ -101,7 +101,7 @@ func (c *Cluster) Grant(name, group, acquirer string) uint64 {
 	return r.Permit.Token
 }
 
-// Saw notes callers, each a group and an acquirer.
+// Saw records sightings of callers, each a group and an acquirer.
 func (c *Cluster) Saw(callers ...[2]string) {
 	c.T.Helper()
 	var list []fsm.Sighting
@@ -111,21 +111,21 @@ func (c *Cluster) Saw(callers ...[2]string) {
 	c.Apply(fsm.Sight{Term: 1, Sightings: list})
 }
 
-// Patterns match as the keeper's do, and are a leader.
+// Patterns matches patterns as the keeper does, and stands in for a leader.
 type Patterns struct{}
 
-// Match matches the whole of a name.
+// Match reports whether pattern matches the whole name.
 func (Patterns) Match(pattern, name string) bool {
 	p, err := semaphore.CompilePattern("pattern", pattern)
 	return err == nil && p.Match(name)
 }
 
-// Catches reports whether one of the patterns that are not empty matches.
+// Catches reports whether one of the nonempty patterns matches.
 func (p Patterns) Catches(group, acquirer string, id semaphore.Identity) bool {
 	return group != "" && p.Match(group, id.Group) || acquirer != "" && p.Match(acquirer, id.Acquirer)
 }
 
-// StopLeft is that of a leader under which every drain has its whole time left.
+// StopLeft returns the full duration of the longest drain, as a leader does at the start of all drains.
 func (Patterns) StopLeft(_ *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
 	for _, d := range s.Drains {
 		left = max(left, d.Duration)
@@ -133,7 +133,7 @@ func (Patterns) StopLeft(_ *semaphore.Permit, s semaphore.Stop) (left time.Durat
 	return left
 }
 
-// Group is a change for Define: the group pattern.
+// Group returns a function for Define that sets the group pattern.
 func Group(pattern string) func(*semaphore.Definition) {
 	return func(d *semaphore.Definition) { d.GroupPattern = pattern }
 }

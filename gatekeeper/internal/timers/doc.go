@@ -1,18 +1,18 @@
-// Package timers ends what has an end, while this server leads: drains, pauses and cordons with an end, edits whose old
-// values come back, and the waiting after a recovery.
+// Package timers ends temporary changes while this server leads: drains, pauses and cordons with an end, edits whose
+// old values are restored, and the quarantine after a recovery.
 //
 // # Two clocks
 //
-// A drain and the waiting after a recovery are durations. They run on the monotonic clock, from the moment at which the
-// change was applied here, or in full from the promotion when an earlier leader began them. Setting a clock never cuts
-// them short; a change of leaders makes them longer.
+// A drain and the quarantine after a recovery are durations. They run on the monotonic clock, from the moment at which
+// the change was applied here, or in full from the promotion if an earlier leader started them. Setting a clock never
+// shortens them; a change of leaders makes them longer.
 //
-// The other ends are instants, for people. They are read on the wall clock, again every few seconds, so that a clock
-// that is set is noticed.
+// The other ends are instants that people choose. They follow the wall clock, which is read again every few seconds so
+// that a clock change is noticed.
 //
 // # Commands that name what they end
 //
-// A timer that is due becomes a log command that names the change which it ends, and the term. The command does nothing
-// if that change was replaced or ended by hand, or if another server leads when it is appended. So an end may be
-// proposed again whenever its outcome is unknown, and a timer may be stale: the state decides.
+// A timer that is due becomes a log command with the term and the change to end. The command does nothing if that
+// change was replaced or ended manually, or if another server leads when the command is appended. An end may therefore
+// be proposed again whenever its outcome is unknown, and a timer may be stale: the state decides.
 package timers

@@ -10,30 +10,30 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// kind is what ends.
+// kind says what ends.
 type kind uint8
 
 const (
 	drainEnd       kind = iota + 1 // the drain of an edit or a pause of a semaphore
-	cordonDrainEnd                 // that of a cordon
-	permitDrainEnd                 // that of a revoked permit
-	editEnd                        // fields get their old values back
+	cordonDrainEnd                 // the drain of a cordon
+	permitDrainEnd                 // the drain of a revoked permit
+	editEnd                        // the old values of fields are restored
 	pauseEnd
 	cordonEnd
-	quarantineEnd // the waiting after a recovery
-	submissionEnd // a submission that nobody went on with
+	quarantineEnd // the quarantine after a recovery
+	submissionEnd // a submission that nobody continued
 	jobTimeout
 	jobRetention
-	ownEnd // the semaphore that was made for a job which is over
+	ownEnd // the semaphore that was created for a finished job
 )
 
-// end is one thing that ends, by the change that began it.
+// end identifies one pending end by the change that started it.
 type end struct {
 	kind   kind
 	change uint64
 	name   string // of the semaphore or the cordon
 	token  uint64
-	job    uint64 // its number
+	job    uint64 // the job's number
 }
 
 // holds reports whether there is still something to end.
@@ -63,10 +63,11 @@ func (e end) holds(state *fsm.State) bool {
 	return false
 }
 
-// by signs what nobody asked for.
+// by is the author of commands that the server itself proposes.
 const by = "gatekeeper"
 
-// commands are what ends what is due, and what each of them ends: the names of one change share a command.
+// commands returns the commands for the ends that are due, and the ends of each command. The names of one change share
+// a command.
 func commands(due []end, term uint64, now time.Time) (cmds []fsm.Command, ends [][]end) {
 	slices.SortFunc(due, func(a, b end) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.change, b.change), cmp.Compare(a.name, b.name), cmp.Compare(a.token, b.token), cmp.Compare(a.job, b.job))
@@ -82,7 +83,7 @@ func commands(due []end, term uint64, now time.Time) (cmds []fsm.Command, ends [
 	return cmds, ends
 }
 
-// shares reports whether one command ends both.
+// shares reports whether one command can end both.
 func (e end) shares(other end) bool {
 	named := e.kind == drainEnd || e.kind == editEnd || e.kind == pauseEnd
 	return named && e.kind == other.kind && e.change == other.change

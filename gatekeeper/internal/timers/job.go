@@ -10,9 +10,9 @@ import (
 // SubmissionTimeout is how long an unfinished submission waits for its next tasks before it is dropped.
 const SubmissionTimeout = time.Minute
 
-// ofJob notes what is to end of a job. A timeout and the end of a submission are durations, the end of retention is an
-// instant. A job that is retried after it was over has its timeout in full again. An unfinished submission is known by
-// the number of its tasks: the revision of its job also changes when its submitter acquires again.
+// ofJob adds the timers of a job. A timeout and the end of a submission are durations, and the end of retention is an
+// instant. A job that is retried after it had finished gets its full timeout again. An unfinished submission is
+// identified by its number of tasks, because the revision of its job also changes when its submitter acquires again.
 func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 	switch {
 	case j.State == work.Receiving:
@@ -22,7 +22,7 @@ func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 	case j.Over():
 		delete(t.known, end{kind: jobTimeout, job: j.Number})
 		retention := end{kind: jobRetention, change: j.Revision, job: j.Number}
-		if j.EndedAt.IsZero() { // the command that cancelled it bore no time
+		if j.EndedAt.IsZero() { // the command that cancelled it had no time
 			t.note(retention, t.from(j.Revision, now).Add(j.KeptFor()), time.Time{})
 		} else {
 			t.note(retention, time.Time{}, j.EndedAt.Add(j.KeptFor()))
@@ -33,7 +33,7 @@ func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 	}
 }
 
-// ofJob reports whether there is still something to end of a job.
+// ofJob reports whether there is still something to end for a job.
 func (e end) ofJob(state *fsm.State) bool {
 	j := state.JobOf(e.job)
 	switch {

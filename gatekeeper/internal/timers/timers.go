@@ -15,51 +15,51 @@ import (
 )
 
 const (
-	// recheck is how often the wall clock is read while anything waits for it.
+	// recheck is how often the wall clock is read while a timer depends on it.
 	recheck = 5 * time.Second
-	// retryUnknown is how long an end whose outcome is unknown waits before it is proposed again.
+	// retryUnknown is how long to wait before an end whose outcome is unknown is proposed again.
 	retryUnknown = time.Second
-	// chunk is how many names one command ends the pause or the drain of.
+	// chunk limits the names in one command.
 	chunk = 1000
-	// roomy is how many ends may stand here before stale ones are looked for.
+	// roomy is the number of ends from which on stale ones are searched for.
 	roomy = 1024
 )
 
-// Config is what Timers need.
+// Config is the configuration of Timers.
 type Config struct {
-	// State is the newest applied state.
+	// State returns the newest applied state.
 	State func() *fsm.State
-	// Propose hands a command to the log and reports its outcome once. It must not block, nor may done.
+	// Propose appends a command to the log and reports its outcome once. Neither Propose nor done may block.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
 }
 
-// Timers know what ends when, in one epoch, and propose it. They are safe for concurrent use. While this server does
-// not lead they keep nothing and end nothing. See package epoch for Demote and Close.
+// Timers schedules and proposes the ends of changes during one epoch. It is safe for concurrent use. While this server
+// does not lead, it has no timers. See package epoch for Demote and Close.
 type Timers struct {
-	*epoch.Room // its lock guards all below but cfg
+	*epoch.Room // its lock guards all fields below except cfg
 
 	cfg Config
-	// promoted is when the epoch began, and before the last revision that was applied until then.
+	// promoted is when the epoch began, and before is the last revision that had been applied by then.
 	promoted time.Time
 	before   uint64
-	// known is when each end is due.
+	// known has the time at which each end is due.
 	known map[end]time.Time
 	spans epoch.Heap[planned] // on the monotonic clock
 	dates epoch.Heap[planned] // on the wall clock
-	// sweepAt is how many known ends are too many to keep without a look: what was replaced or ended by hand stands
-	// here until it is due, which may be never.
+	// sweepAt is the number of known ends that triggers a sweep. Without sweeps, an end that was replaced or made
+	// manually would stay until it is due, which may be never.
 	sweepAt int
 }
 
-// New returns a set of timers that does not lead.
+// New returns Timers of a server that does not lead.
 func New(cfg Config) *Timers {
 	t := &Timers{cfg: cfg}
 	t.Room = epoch.NewRoom(cfg.Propose, t.forget)
 	return t
 }
 
-// Promote starts an epoch. The caller holds back the application of entries meanwhile, so that state is exactly what
-// precedes the first change of the epoch. instant is from where durations run again in full.
+// Promote starts an epoch. The caller must not apply entries during the call, so that state is exactly the one before
+// the first change of the epoch. Durations start over in full at instant.
 func (t *Timers) Promote(term uint64, instant time.Time, state *fsm.State) {
 	t.Begin(term, func(e *epoch.Epoch) {
 		t.promoted, t.before = instant, state.Revision()
@@ -75,12 +75,12 @@ func (t *Timers) Promote(term uint64, instant time.Time, state *fsm.State) {
 	})
 }
 
-// forget drops what was kept for an epoch.
+// forget drops all timers of an epoch.
 func (t *Timers) forget() {
 	t.known, t.spans, t.dates = nil, nil, nil
 }
 
-// Applied takes in what an entry did. It is subscribed to the state machine and sees every entry in order.
+// Applied processes the events of an entry. It is subscribed to the state machine and sees every entry in order.
 func (t *Timers) Applied(e fsm.Applied) {
 	if len(e.Events) == 0 {
 		return
@@ -106,7 +106,7 @@ func (t *Timers) Applied(e fsm.Applied) {
 	}
 }
 
-// adopt notes what was to end when the epoch began.
+// adopt adds the timers of everything that was pending when the epoch began.
 func (t *Timers) adopt(e *epoch.Epoch, state *fsm.State) {
 	e.During(func() {
 		for _, c := range state.Cordons() {
@@ -126,7 +126,7 @@ func (t *Timers) adopt(e *epoch.Epoch, state *fsm.State) {
 	epoch.Walk(e, 0, state.Jobs(0), func(j *work.Job) { t.ofJob(state, j, t.promoted) })
 }
 
-// ofSemaphore notes what is to end of a semaphore.
+// ofSemaphore adds the timers of a semaphore.
 func (t *Timers) ofSemaphore(state *fsm.State, name string, now time.Time) {
 	for _, d := range state.Drains(name) {
 		t.note(end{kind: drainEnd, change: d.Revision, name: name}, t.from(d.Revision, now).Add(d.Duration), time.Time{})
@@ -161,7 +161,7 @@ func (t *Timers) ofPermit(p *semaphore.Permit, now time.Time) {
 	}
 }
 
-// from is when the time of a change began: now, or with the epoch when it was made before.
+// from returns the start of a change's duration: now, or the promotion if the change was applied before it.
 func (t *Timers) from(change uint64, now time.Time) time.Time {
 	if change <= t.before {
 		return t.promoted
@@ -169,7 +169,8 @@ func (t *Timers) from(change uint64, now time.Time) time.Time {
 	return now
 }
 
-// note adds a timer for an end, unless there is one: at that time on the monotonic clock or, when date is set, at date.
+// note adds a timer for an end, unless there is one. It is due at that time on the monotonic clock or, if date is set,
+// at date on the wall clock.
 func (t *Timers) note(e end, at, date time.Time) {
 	if _, ok := t.known[e]; ok {
 		return
@@ -185,18 +186,18 @@ func (t *Timers) note(e end, at, date time.Time) {
 	}
 }
 
-// SemaphoreDrain is how much is left of the drain that an edit or a pause of that revision began. full is its whole
-// length, and the answer when nothing is known yet.
+// SemaphoreDrain returns how much is left of the drain that an edit or a pause of that revision started. It returns
+// full, the whole length, if there is no timer for it yet.
 func (t *Timers) SemaphoreDrain(name string, change uint64, full time.Duration) time.Duration {
 	return t.left(end{kind: drainEnd, change: change, name: name}, full)
 }
 
-// CordonDrain is SemaphoreDrain for the drain of a cordon.
+// CordonDrain is like SemaphoreDrain, for the drain of a cordon.
 func (t *Timers) CordonDrain(id string, change uint64, full time.Duration) time.Duration {
 	return t.left(end{kind: cordonDrainEnd, change: change, name: id}, full)
 }
 
-// PermitDrain is SemaphoreDrain for that of a revoked permit.
+// PermitDrain is like SemaphoreDrain, for the drain of a revoked permit.
 func (t *Timers) PermitDrain(token, change uint64, full time.Duration) time.Duration {
 	return t.left(end{kind: permitDrainEnd, change: change, token: token}, full)
 }
@@ -211,15 +212,15 @@ func (t *Timers) left(e end, full time.Duration) time.Duration {
 	return min(max(time.Until(at), 0), full)
 }
 
-// collect removes the timers that are due, and returns how long nothing else is.
+// collect removes and returns the timers that are due, and returns the time until the next one.
 func (t *Timers) collect() (due []end, next time.Duration) {
 	if len(t.known) >= t.sweepAt {
 		t.sweep()
 	}
 	now := time.Now()
 	due = take(&t.spans, due, now)
-	due = take(&t.dates, due, now.Round(0))         // the wall clock: without its monotonic reading
-	due = slices.DeleteFunc(due, func(e end) bool { // forgotten and perhaps noted again since, for later
+	due = take(&t.dates, due, now.Round(0))         // without the monotonic reading
+	due = slices.DeleteFunc(due, func(e end) bool { // dropped, and perhaps added again for a later time
 		at, ok := t.known[e]
 		return !ok || at.After(now)
 	})
@@ -234,7 +235,7 @@ func (t *Timers) collect() (due []end, next time.Duration) {
 	return due, next
 }
 
-// over returns a function that forgets an end if it is over: something else ended it, or replaced what it ends.
+// over returns a function that drops an end if there is nothing left to end, because it was ended or replaced.
 func (t *Timers) over() func(end) bool {
 	state := t.cfg.State()
 	return func(e end) bool {
@@ -246,7 +247,7 @@ func (t *Timers) over() func(end) bool {
 	}
 }
 
-// sweep forgets what is over before it is due.
+// sweep drops stale ends before they are due.
 func (t *Timers) sweep() {
 	over := t.over()
 	for _, ends := range []*epoch.Heap[planned]{&t.spans, &t.dates} {
@@ -256,7 +257,7 @@ func (t *Timers) sweep() {
 	t.sweepAt = max(roomy, 2*len(t.known))
 }
 
-// propose proposes what is due. It forgets ends that were applied, and puts the others back.
+// propose proposes the ends that are due. It drops those that were applied, and schedules the others again.
 func (t *Timers) propose(e *epoch.Epoch, due []end) {
 	cmds, ends := commands(due, e.Term, time.Now())
 	e.Propose(func(i int, err error) {
@@ -277,22 +278,22 @@ func (t *Timers) propose(e *epoch.Epoch, due []end) {
 	}, cmds...)
 }
 
-// planned is an end and when it is due.
+// planned is an end and the time at which it is due.
 type planned struct {
 	end end
 	at  time.Time
 }
 
-// Before is epoch.Item's.
+// Before implements epoch.Item.
 func (p planned) Before(other planned) bool { return p.at.Before(other.at) }
 
-// Moved does nothing: an end is never looked for in its heap.
+// Moved implements epoch.Item. It does nothing, because an end is never looked up in its heap.
 func (p planned) Moved(int) {}
 
-// take moves what is due at now to the end of due.
+// take pops the ends that are due at now and appends them to due.
 func take(ends *epoch.Heap[planned], due []end, now time.Time) []end {
 	for len(*ends) > 0 && !(*ends)[0].at.After(now) {
-		due = append(due, heap.Pop(ends).(planned).end) //nolint:forcetypeassert // it holds nothing else
+		due = append(due, heap.Pop(ends).(planned).end) //nolint:forcetypeassert // the heap holds only planned
 	}
 	return due
 }

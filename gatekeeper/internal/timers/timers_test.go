@@ -18,12 +18,12 @@ func TestEnd_IsProposedWhenItIsDue_AndOnce(t *testing.T) {
 		w.Sleep(time.Hour - time.Millisecond)
 		w.WantProposed(0)
 		if !b.lasts(w.State()) {
-			t.Fatal("it ended before its time")
+			t.Fatal("the change ended before it was due")
 		}
 		w.Sleep(2 * time.Millisecond)
 		w.WantProposed(1)
 		if b.lasts(w.State()) {
-			t.Fatal("it has not ended")
+			t.Fatal("the change has not ended")
 		}
 		w.Sleep(24 * time.Hour)
 		w.WantProposed(0)
@@ -41,7 +41,7 @@ func TestEnd_PassedWhileNobodyLed_IsProposedAtThePromotion(t *testing.T) {
 		w.lead(2)
 		w.WantProposed(1)
 		if b.lasts(w.State()) {
-			t.Fatal("it has not ended")
+			t.Fatal("the change has not ended")
 		}
 	})
 }
@@ -63,7 +63,7 @@ func TestEnd_OfADrain_RunsInFullFromThePromotion(t *testing.T) {
 func TestEnd_OfWhatWasReplaced_IsNotProposed(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		if b.byHand == nil || b.name == "drain of a revoke" {
-			return // beside it another may stand
+			return // a second revoke can be in effect next to the first
 		}
 		b.begin(w, time.Hour)
 		w.Sleep(time.Minute)
@@ -71,7 +71,7 @@ func TestEnd_OfWhatWasReplaced_IsNotProposed(t *testing.T) {
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(0)
 		if !b.lasts(w.State()) {
-			t.Fatal("the end of the first ended the second")
+			t.Fatal("the end of the first change ended the second")
 		}
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(1)
@@ -118,13 +118,13 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 		w.WantProposed(1)
 		w.Become(nil)
 		w.Sleep(retryUnknown)
-		w.WantProposed(1) // again, and applied
+		w.WantProposed(1) // proposed again, and applied
 		if b.lasts(w.State()) {
-			t.Fatal("it has not ended")
+			t.Fatal("the change has not ended")
 		}
 		before := w.State().Revision()
 		if after := w.do(lost[0]); after != before {
-			t.Fatal("the one that was lost did something when it came")
+			t.Fatal("the first command had an effect when it was applied late")
 		}
 	})
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
@@ -134,7 +134,7 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 			return batcher.Outcome{Err: consensus.ErrUnknownOutcome}
 		})
 		w.Sleep(2 * time.Hour)
-		w.WantProposed(1) // it was applied all the same, and is not proposed again
+		w.WantProposed(1) // the command was applied in spite of the error, and is not proposed again
 		w.wantKnown(0)
 	})
 }
@@ -149,7 +149,7 @@ func TestEnd_OfAnOlderTerm_DoesNothing(t *testing.T) {
 		w.Begin(2)
 		w.do(old)
 		if !b.lasts(w.State()) {
-			t.Fatal("a command of another term ended it")
+			t.Fatal("a command of another term ended the change")
 		}
 	})
 }
@@ -181,7 +181,7 @@ func TestEnd_ManyNamesOfOneChange_ShareFewCommands(t *testing.T) {
 						state := w.State()
 						if sd := state.Definition(name); sd.Pause != nil || len(state.Ends(name))+len(state.Drains(name)) > 0 ||
 							kind == "edit" && sd.Definition.GroupPattern != ".*" {
-							t.Fatalf("%s has not ended: %+v", name, sd)
+							t.Fatalf("the change of %s has not ended: %+v", name, sd)
 						}
 					}
 				})
@@ -197,12 +197,12 @@ func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
 		w.wantKnown(0)
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(0)
-		b.begin(w, time.Minute) // by the next leader
+		b.begin(w, time.Minute) // while another server leads
 		w.wantKnown(0)
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(0)
 		if left := w.timers.SemaphoreDrain("job", 1, time.Hour); left != time.Hour {
-			t.Errorf("%v are left of a drain of which nothing is known", left)
+			t.Errorf("SemaphoreDrain() of an unknown drain = %v, want the full hour", left)
 		}
 	})
 }
@@ -210,7 +210,7 @@ func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
 func TestTimers_ReplacedOverAndOver_ForgetsWhatWasReplaced(t *testing.T) {
 	inEach(t, dated(), func(w *world, b begun) {
 		if b.byHand == nil {
-			return // at most 16 stand beside each other
+			return // at most 16 of them can exist at the same time
 		}
 		for range 3 * roomy {
 			b.begin(w, 1000*time.Hour)
@@ -219,7 +219,7 @@ func TestTimers_ReplacedOverAndOver_ForgetsWhatWasReplaced(t *testing.T) {
 		known := len(w.timers.known)
 		w.timers.Unlock()
 		if known > 2*roomy {
-			t.Fatalf("%d ends are kept for one thing that ends", known)
+			t.Fatalf("%d ends are known for one change that was replaced repeatedly", known)
 		}
 		w.Sleep(1001 * time.Hour)
 		w.WantProposed(1)
@@ -260,18 +260,18 @@ func TestQuarantine_EndsItsTimeAfterThePromotion(t *testing.T) {
 		w.Sleep(full - time.Millisecond)
 		w.WantProposed(0)
 		w.timers.Demote(2)
-		w.lead(3) // in full again
+		w.lead(3) // starts over in full
 		w.Sleep(full - time.Millisecond)
 		w.WantProposed(0)
 		w.Sleep(2 * time.Millisecond)
 		w.WantProposed(1)
 		if left := w.State().Quarantine(); left != 0 {
-			t.Fatalf("the quarantine is %v", left)
+			t.Fatalf("Quarantine() = %v, want 0", left)
 		}
 	})
 }
 
-// A definition that an undo brings back has its pause and what it was to get back in time again, and both come.
+// If an undo restores a definition, its pause and the values to restore have their ends again, and both are proposed.
 func TestEnd_OfWhatAnUndoBroughtBack_IsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("s")
@@ -291,7 +291,7 @@ func TestEnd_OfWhatAnUndoBroughtBack_IsProposed(t *testing.T) {
 		w.Sleep(2 * time.Millisecond)
 		w.WantProposed(2)
 		if now := w.State().Definition("s"); now.Pause != nil || now.Definition.GroupPattern == "dr" {
-			t.Errorf("neither has ended: %+v", now)
+			t.Errorf("the pause or the edit has not ended: %+v", now)
 		}
 	})
 }

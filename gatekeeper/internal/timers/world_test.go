@@ -14,13 +14,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a set of timers over a real state machine, with virtual time.
+// world is a Timers over a real state machine, with virtual time.
 type world struct {
 	*epochtest.World
 	timers *Timers
 }
 
-// inWorld runs a test in a bubble of virtual time, with the timers leading in term 1 at the newest feature level.
+// inWorld runs a test with virtual time and Timers that lead in term 1 at the newest feature level.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -33,7 +33,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 	})
 }
 
-// do is a change that an operator makes; it returns its revision.
+// do applies a change of an operator and returns the revision.
 func (w *world) do(cmd fsm.Command) uint64 {
 	w.T.Helper()
 	w.Do(cmd)
@@ -49,7 +49,7 @@ func (w *world) wantKnown(n int) {
 	t.Lock()
 	defer t.Unlock()
 	if due := len(t.spans) + len(t.dates); len(t.known) != n || due != n {
-		w.T.Fatalf("%d ends are known and %d scheduled, want %d", len(t.known), due, n)
+		w.T.Fatalf("got %d known ends and %d scheduled ones, want %d", len(t.known), due, n)
 	}
 }
 
@@ -62,7 +62,7 @@ func (w *world) create(names ...string) {
 	w.do(fsm.EditBatch{Changes: changes})
 }
 
-// edit gives every name that group pattern.
+// edit sets the group pattern of every name.
 func (w *world) edit(pattern string, drain time.Duration, until time.Time, names ...string) uint64 {
 	w.T.Helper()
 	var changes []fsm.Change
@@ -72,12 +72,12 @@ func (w *world) edit(pattern string, drain time.Duration, until time.Time, names
 	return w.do(fsm.EditBatch{Changes: changes, Drain: drain, Until: until})
 }
 
-// begun is something that ends at its time, and how it begins.
+// begun is a change that ends at a time.
 type begun struct {
 	name  string
 	begin func(w *world, lasts time.Duration)
 	lasts func(s *fsm.State) bool
-	// byHand ends it otherwise; nil: nothing does.
+	// byHand ends the change manually. It is nil if that is not possible.
 	byHand fsm.Command
 }
 
@@ -109,7 +109,7 @@ func drains() []begun {
 	}
 }
 
-// inEach runs a test for each of these, with a semaphore "job" and its permit of token 1.
+// inEach runs a test for each of the changes, with a semaphore "job" and its permit with token 1.
 func inEach(t *testing.T, list []begun, test func(w *world, b begun)) {
 	t.Helper()
 	for _, b := range list {

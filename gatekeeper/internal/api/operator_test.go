@@ -109,7 +109,7 @@ func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	}
 	// Done is what was shown, or nothing.
 	if _, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Plan: "another"}); status.Code(err) != codes.FailedPrecondition ||
-		!strings.Contains(err.Error(), "something else by now") {
+		!strings.Contains(err.Error(), "something else than what was shown") {
 		t.Fatalf("another plan: %v", err)
 	}
 	done, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Author: "bob", Plan: dry.GetPlan()})
@@ -163,7 +163,7 @@ func TestUndo_SomebodyChangesItMeanwhile_IsRefusedWhole(t *testing.T) {
 	paused := must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}}))(t)
 	g.keeper.meanwhile = fsm.Resume{Names: []string{"b"}}
 	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: paused.GetRevision()})
-	if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "b: it was paused or resumed at this moment") {
+	if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "b: somebody else paused or resumed it in the meantime") {
 		t.Fatalf("got %v", err)
 	}
 	if g.keeper.machine.State().Definition("a").Pause == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// takePause lifts a pause, or brings back the one that it had replaced.
+// takePause ends a pause, or restores the one that it had replaced.
 func (p *planner) takePause(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
@@ -16,15 +16,16 @@ func (p *planner) takePause(entry *fsm.JournalEntry) {
 	case current == nil:
 		p.noteOf(name, "it was deleted since.")
 	case current.Pause == nil:
-		p.noteOf(name, "that pause is over already.")
+		p.noteOf(name, "that pause has already ended.")
 	case current.Pause.Revision != entry.Revision && current.Pause.Origin() != entry.Revision:
-		p.noteOf(name, "it was paused again since, by %s with change %d, and stays so.", current.Pause.Author, current.Pause.Revision)
+		p.noteOf(name, "it was paused again since, by %s with change %d, and stays paused.", current.Pause.Author, current.Pause.Revision)
 	default:
 		p.pause(name, p.pauseBack(name, p.pauseUnder(name, entry)))
 	}
 }
 
-// pauseUnder is the pause that one had replaced, unless that one was undone: then the one that it had replaced.
+// pauseUnder returns the pause that the entry's pause had replaced. If that one was undone, it returns the one before
+// it, and so on.
 func (p *planner) pauseUnder(name string, entry *fsm.JournalEntry) *semaphore.Pause {
 	under := entry.Details().PauseBefore
 	for under != nil && p.gone(under.Origin(), about{name: name}) {
@@ -40,13 +41,13 @@ func (p *planner) pauseUnder(name string, entry *fsm.JournalEntry) *semaphore.Pa
 	return under
 }
 
-// pauseBack is a pause as it comes back; nil when there was none, or it would be over by now.
+// pauseBack returns the pause to restore, or nil if there was none or it would have ended by now.
 func (p *planner) pauseBack(name string, was *semaphore.Pause) *semaphore.Pause {
 	if was == nil {
 		return nil
 	}
 	if p.over(was.Until) {
-		p.noteOf(name, "its pause of before would be over by now.")
+		p.noteOf(name, "its earlier pause would have ended by now.")
 		return nil
 	}
 	again := *was
@@ -59,7 +60,7 @@ func (p *planner) pauseBack(name string, was *semaphore.Pause) *semaphore.Pause 
 
 func (p *planner) over(until time.Time) bool { return !until.IsZero() && !until.After(p.now) }
 
-// takeResume pauses again what was resumed.
+// takeResume restores the pause that was resumed.
 func (p *planner) takeResume(entry *fsm.JournalEntry) {
 	name, was := entry.Semaphore, entry.Pause
 	current := p.definition(name)
@@ -67,7 +68,7 @@ func (p *planner) takeResume(entry *fsm.JournalEntry) {
 	case current == nil || p.recreated(name):
 		p.deletedSince(name)
 	case current.Pause != nil && samePause(current.Pause, was):
-		p.noteOf(name, "its pause is back already.")
+		p.noteOf(name, "its pause has already been restored.")
 	case current.Pause != nil:
 		p.conflict("%s: it was paused again since, by %s", name, current.Pause.Author)
 	default:
@@ -81,14 +82,14 @@ func samePause(a, b *semaphore.Pause) bool {
 	return a.Reason == b.Reason && a.Until.Equal(b.Until) && a.Stop == b.Stop
 }
 
-// pause sets or, with nil, lifts the pause of a name.
+// pause sets the pause of a name, or ends it if back is nil.
 func (p *planner) pause(name string, back *semaphore.Pause) {
 	now := *p.definition(name)
 	now.Pause = back
 	p.set(name, undoSemaphore{&now, p.ends(name)})
 }
 
-// appendPause adds that the pause of a name becomes another one, or none; equal ones stand together.
+// appendPause adds the change of a name's pause from was to now. Names with equal pauses share one element.
 func appendPause(list []fsm.UndoPause, at map[semaphore.Pause]int, name string, was, now *semaphore.Pause) []fsm.UndoPause {
 	key, expected := semaphore.Pause{}, uint64(0)
 	if now != nil {
@@ -107,7 +108,7 @@ func appendPause(list []fsm.UndoPause, at map[semaphore.Pause]int, name string, 
 	return list
 }
 
-// tellPauses says what becomes of pauses, once for all that have the same.
+// tellPauses adds a note for each change of pauses.
 func (p *planner) tellPauses() {
 	if p.out.Command == nil {
 		return
@@ -125,21 +126,21 @@ func (p *planner) tellPauses() {
 	}
 }
 
-// takeCordon lifts a cordon, or brings back the one that it had replaced.
+// takeCordon ends a cordon, or restores the one that it had replaced.
 func (p *planner) takeCordon(entry *fsm.JournalEntry) {
 	id := entry.Cordon.ID
 	current := p.cordonNow(id)
 	switch {
 	case current == nil:
-		p.note("cordon %q: it is over already.", id)
+		p.note("cordon %q: it has already ended.", id)
 	case current.Revision != entry.Revision && current.Origin() != entry.Revision:
-		p.note("cordon %q: it was set again since, by %s with change %d, and stays so.", id, current.Author, current.Revision)
+		p.note("cordon %q: it was set again since, by %s with change %d, and stays.", id, current.Author, current.Revision)
 	default:
 		p.cordon(id, p.cordonBack(p.cordonUnder(entry)))
 	}
 }
 
-// cordonUnder is pauseUnder for a cordon.
+// cordonUnder is like pauseUnder, for a cordon.
 func (p *planner) cordonUnder(entry *fsm.JournalEntry) *fsm.Cordon {
 	under := entry.Details().CordonBefore
 	for under != nil && p.gone(under.Origin(), about{cordon: under.ID}) {
@@ -157,13 +158,13 @@ func (p *planner) cordonUnder(entry *fsm.JournalEntry) *fsm.Cordon {
 	return under
 }
 
-// cordonBack is pauseBack for a cordon.
+// cordonBack is like pauseBack, for a cordon.
 func (p *planner) cordonBack(was *fsm.Cordon) *fsm.Cordon {
 	if was == nil {
 		return nil
 	}
 	if p.over(was.Until) {
-		p.note("cordon %q: that of before would be over by now.", was.ID)
+		p.note("cordon %q: the earlier one would have ended by now.", was.ID)
 		return nil
 	}
 	again := *was
@@ -178,7 +179,7 @@ func (p *planner) takeUncordon(entry *fsm.JournalEntry) {
 	was := entry.Cordon
 	switch current := p.cordonNow(was.ID); {
 	case current != nil && sameCordon(current, was):
-		p.note("cordon %q: it is back already.", was.ID)
+		p.note("cordon %q: it has already been restored.", was.ID)
 	case current != nil:
 		p.conflict("cordon %q: it was set again since, by %s", was.ID, current.Author)
 	default:
@@ -190,7 +191,7 @@ func (p *planner) takeUncordon(entry *fsm.JournalEntry) {
 
 func (p *planner) cordon(id string, back *fsm.Cordon) {
 	if back == nil {
-		p.note("Cordon %q is ended.", id)
+		p.note("Cordon %q is lifted.", id)
 	} else {
 		p.note("Cordon %q is as before: %s.", id, phrase.Closed(back.Author, back.Reason, back.Until))
 	}

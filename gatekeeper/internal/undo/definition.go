@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// takeCreation deletes what the change created, if nobody has changed it since.
+// takeCreation deletes the definition that the change created, if it was not changed since.
 func (p *planner) takeCreation(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
@@ -19,7 +19,7 @@ func (p *planner) takeCreation(entry *fsm.JournalEntry) {
 		return
 	}
 	if p.recreated(name) {
-		p.noteOf(name, "it was deleted since; what is there was created by change %d, and stays.", current.CreatedRevision)
+		p.noteOf(name, "it was deleted since; the present definition was created by change %d, and stays.", current.CreatedRevision)
 		return
 	}
 	if changed := semaphore.Changed(entry.After, current.Definition); len(changed) > 0 {
@@ -29,8 +29,8 @@ func (p *planner) takeCreation(entry *fsm.JournalEntry) {
 	p.edit(fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: current.Version}})
 }
 
-// recreated reports whether the definition that the change was made to was deleted since, and another of that name was
-// created, possibly an equal one. A definition that an undo restored is the one that was deleted.
+// recreated reports whether the definition that the change concerned was deleted since, and another definition of that
+// name, possibly an equal one, was created. A definition that an undo restored counts as the deleted one.
 func (p *planner) recreated(name string) bool {
 	created := p.definition(name).CreatedRevision
 	for created > p.change {
@@ -43,7 +43,8 @@ func (p *planner) recreated(name string) bool {
 	return false
 }
 
-// deletionUndone is the change whose deletion of a name was undone when it was created; 0 when it was created by hand.
+// deletionUndone returns the deletion whose undo created the definition, or 0 if the definition was not created by an
+// undo.
 func (p *planner) deletionUndone(name string, created uint64) uint64 {
 	for entry := range p.state.Journal(name, created) {
 		if entry.Revision == created && entry.Kind == fsm.Created {
@@ -56,8 +57,8 @@ func (p *planner) deletionUndone(name string, created uint64) uint64 {
 	return 0
 }
 
-// createdBefore is the change that created what was there of a name until that change; 0 when the journal does not go
-// back so far.
+// createdBefore returns the change that created the definition of a name that existed before that change. It returns 0
+// if the journal does not go back far enough.
 func (p *planner) createdBefore(name string, change uint64) uint64 {
 	for entry := range p.state.JournalBackward(name, change) {
 		if entry.Kind == fsm.Created {
@@ -67,16 +68,16 @@ func (p *planner) createdBefore(name string, change uint64) uint64 {
 	return 0
 }
 
-// deletedSince says that what the change was made to is not there any more, and whose is there instead.
+// deletedSince adds the conflict that the definition was deleted since, and possibly replaced by another.
 func (p *planner) deletedSince(name string) {
 	if current := p.definition(name); current != nil {
-		p.conflict("%s: it was deleted since; what is there was created by change %d", name, current.CreatedRevision)
+		p.conflict("%s: it was deleted since; the present definition was created by change %d", name, current.CreatedRevision)
 	} else {
 		p.conflict("%s: it was deleted since", name)
 	}
 }
 
-// takeDeletion brings a definition back with what went with it, as it would be by now.
+// takeDeletion restores a definition with its pause and temporary edits, as they would be by now.
 func (p *planner) takeDeletion(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	if current := p.definition(name); current != nil {
@@ -91,7 +92,7 @@ func (p *planner) takeDeletion(entry *fsm.JournalEntry) {
 	p.edit(e)
 }
 
-// takeEdit restores the fields that the change set, unless somebody has set one of them since.
+// takeEdit restores the fields that the change set, unless one of them was set again since.
 func (p *planner) takeEdit(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
@@ -118,18 +119,18 @@ func (p *planner) takeEdit(entry *fsm.JournalEntry) {
 	}
 	e.Definition, e.EndsBack = p.byNow(name, restored, more.EndsGone)
 	if len(semaphore.Changed(current.Definition, e.Definition)) == 0 && len(e.EndsGone)+len(e.EndsBack) == 0 {
-		p.noteOf(name, "nothing of it is left.")
+		p.noteOf(name, "nothing is left to undo.")
 		return
 	}
 	if entry.Kind == fsm.RevertedEvent {
-		p.noteOf(name, "what had been set for a time is back, and now stays.")
+		p.noteOf(name, "the temporary values are restored, and now stay.")
 	}
 	p.edit(e)
 }
 
-// setAgain names those of the fields that somebody has set after the change, and the first who did: also to a value
-// that they had before, for that is somebody else's will. What was undone counts for nothing, nor does its undo, nor
-// what was set for a time that is over.
+// setAgain returns those of the fields that were set again after the change, and the first entry that did it. An entry
+// counts even if it set the value that the field had before, because somebody wanted that value. Entries that were
+// undone, their undos, and temporary edits that have ended do not count.
 func (p *planner) setAgain(entry *fsm.JournalEntry, fields []string) (again []string, by *fsm.JournalEntry) {
 	for later := range p.state.Journal(entry.Semaphore, entry.Revision+1) {
 		more := later.Details()
@@ -146,7 +147,7 @@ func (p *planner) setAgain(entry *fsm.JournalEntry, fields []string) (again []st
 	return nil, nil
 }
 
-// undoesLater reports whether an entry is of an undo of nothing but changes after the one that is being taken back.
+// undoesLater reports whether an entry belongs to an undo that concerns only changes after the one being undone.
 func (p *planner) undoesLater(entry *fsm.JournalEntry) bool {
 	if entry.Change != nil && len(entry.Change.AlsoUndoes) > 0 && entry.Change.AlsoUndoes[0] <= p.change {
 		return false
@@ -154,7 +155,8 @@ func (p *planner) undoesLater(entry *fsm.JournalEntry) bool {
 	return entry.Details().Undoes > p.change
 }
 
-// byNow is a definition with edits that end, as both would be by now: of those whose time is over the values are back.
+// byNow returns a definition and its temporary edits as they would be by now: the old values of edits that have ended
+// are restored.
 func (p *planner) byNow(name string, d *semaphore.Definition, ends []*fsm.EditEnd) (*semaphore.Definition, []*fsm.EditEnd) {
 	ends = slices.Clone(ends)
 	for {
@@ -169,8 +171,8 @@ func (p *planner) byNow(name string, d *semaphore.Definition, ends []*fsm.EditEn
 		}
 		ended := ends[over]
 		ends = slices.Delete(ends, over, over+1)
-		p.noteOf(name, "what change %d had set for a time is over by now, and does not come back.", ended.Revision)
-		// As when the edit ends on time: an old value that breaks a rule by now is not restored.
+		p.noteOf(name, "the temporary values of change %d have ended by now, and do not come back.", ended.Revision)
+		// As when a temporary edit ends on time, an old value that has become invalid is not restored.
 		back, _ := semaphore.Revert(d, ended.Before, ended.After)
 		if back.Validate(p.state.Settings().MaxDuration) != nil {
 			continue
@@ -181,7 +183,7 @@ func (p *planner) byNow(name string, d *semaphore.Definition, ends []*fsm.EditEn
 		}
 	}
 	for _, end := range ends {
-		p.noteOf(name, "what change %d set ends at %s, as it was to.", end.Revision, phrase.Instant(end.Until))
+		p.noteOf(name, "the values of change %d end at %s, as before.", end.Revision, phrase.Instant(end.Until))
 	}
 	return d, ends
 }
@@ -193,7 +195,7 @@ func setSince(fields []string) string {
 	return strings.Join(fields, ", ") + " were set again"
 }
 
-// edit does to the plan what an edit does.
+// edit applies an edit to the plan.
 func (p *planner) edit(e fsm.UndoEdit) {
 	switch e.Kind {
 	case fsm.Create:

@@ -8,11 +8,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// undoFirings is the memory of a semaphore's firings as the plan leaves it so far.
+// undoFirings is the firing memory of a semaphore as the plan leaves it so far.
 type undoFirings struct {
-	// claims are those of the firings that the plan changes; nil: it forgets that one.
+	// claims are the claims of the firings that the plan changes. nil means that the firing is forgotten.
 	claims map[semaphore.Firing]*semaphore.Claim
-	order  []semaphore.Firing // of claims
+	order  []semaphore.Firing // order of claims
 	mark   time.Time
 }
 
@@ -33,7 +33,7 @@ func (p *planner) claim(name string, firing semaphore.Firing) *semaphore.Claim {
 	return p.state.Claim(name, firing)
 }
 
-// takeFirings brings forgotten firings back, or forgets again what an undo brought back.
+// takeFirings restores forgotten firings, or forgets again the firings that an undo restored.
 func (p *planner) takeFirings(entry *fsm.JournalEntry) {
 	name, change := entry.Semaphore, entry.Details().Firings
 	forgotten := entry.Kind == fsm.FiringsForgotten
@@ -43,7 +43,7 @@ func (p *planner) takeFirings(entry *fsm.JournalEntry) {
 		case now != nil && now.Token != was.Token:
 			p.conflict("%s: firing %s was claimed again since, by %s in %s (token %d)",
 				name, phrase.Firing(was.Firing), now.Winner.Acquirer, now.Winner.Group, now.Token)
-			return // all of an entry is taken back, or nothing
+			return // an entry is undone as a whole or not at all
 		case (now == nil) == forgotten:
 			set = append(set, was)
 		}
@@ -61,16 +61,16 @@ func (p *planner) takeFirings(entry *fsm.JournalEntry) {
 	moved := false
 	switch {
 	case change.MarkBefore.Equal(change.MarkAfter):
-	case forgotten && f.mark.Before(change.MarkBefore): // also if more was forgotten since, in the course of things
+	case forgotten && f.mark.Before(change.MarkBefore): // even if the mark has risen since, as it does every minute
 		f.mark, moved = change.MarkBefore, true
 	case !forgotten && f.mark.Equal(change.MarkAfter):
 		f.mark, moved = change.MarkBefore, true
 	default:
-		p.noteOf(name, "firings are forgotten up to %s by now, and stay so.", phrase.Instant(f.mark))
+		p.noteOf(name, "firings up to %s are forgotten by now, and stay forgotten.", phrase.Instant(f.mark))
 	}
 	switch {
 	case len(set) == 0 && !moved:
-		p.noteOf(name, "nothing of it is left.")
+		p.noteOf(name, "nothing is left to undo.")
 	case forgotten:
 		p.noteOf(name, "%s remembered again.", phrase.Count(len(set), "firing is", "firings are"))
 	default:
@@ -81,8 +81,7 @@ func (p *planner) takeFirings(entry *fsm.JournalEntry) {
 	}
 }
 
-// buildFirings returns the part of the command that turns the present memories of firings into those that the plan
-// leaves.
+// buildFirings returns the part of the command that turns the current firing memories into those of the plan.
 func (p *planner) buildFirings() (list []fsm.UndoFirings) {
 	for _, name := range p.firingOrder {
 		f, u := p.firings[name], fsm.UndoFirings{Semaphore: name}

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// due is a firing of "job" so many seconds after the test's now.
+// due returns a firing of "job" that is due that many seconds after the test's now.
 func due(seconds int) semaphore.Firing {
 	return semaphore.Firing{Name: "f", Due: time.Unix(1_800_000_000, 0).UTC().Add(time.Duration(seconds) * time.Second)}
 }
@@ -30,7 +30,7 @@ func (c *cluster) run(f semaphore.Firing) {
 	c.Do(fsm.Release{Token: r.Permit.Token})
 }
 
-// poisoned is a memory that a clock in the future has filled, so that the low-water mark lies there too.
+// poisoned fills the memory with firings of a clock in the future, so that the low-water mark is in the future too.
 func poisoned(c *cluster) uint64 {
 	c.Define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
 	for _, s := range []int{8000, 9000, 9100} {
@@ -58,7 +58,7 @@ func TestUndo_OfForgottenFirings_ClaimedAgainSince_IsAConflict(t *testing.T) {
 	}
 }
 
-// To undo the undo lets firings run again, as their forgetting does.
+// Undoing the undo lets firings run again, so it needs a confirmation, as forgetting them does.
 func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
 	c := newCluster(t)
 	poisoned(c)
@@ -70,15 +70,15 @@ func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
 		return preview.Confirm(c.State(), statetest.Patterns{}, change, effects)
 	}
 	if asks := confirm(back.Command); len(asks) != 0 {
-		t.Errorf("an undo that brings firings back asks %v", asks)
+		t.Errorf("Confirm() of an undo that restores firings = %v, want none", asks)
 	}
 	asks := confirm(c.undo(c.Do(*back.Command)).Command)
 	if len(asks) != 2 || asks[0].Kind != preview.ForgetsFirings || asks[0].Text != "job: 2 firings are forgotten, and can be claimed again" {
-		t.Errorf("an undo that forgets them again asks %v", asks)
+		t.Errorf("Confirm() of an undo that forgets firings again = %v", asks)
 	}
 }
 
-// The mark rises every minute in the course of things. That is no reason to refuse an undo, nor does the undo lower it.
+// The mark rises every minute. This must not prevent an undo, and the undo must not lower it.
 func TestUndo_OfForgottenFirings_MarkRoseSince(t *testing.T) {
 	for _, x := range []struct {
 		upTo, want int
@@ -89,12 +89,12 @@ func TestUndo_OfForgottenFirings_MarkRoseSince(t *testing.T) {
 		c.Do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: due(x.upTo).Due})
 		c.carryOut(c.undo(change))
 		if got := c.State().LowWater("job"); !got.Equal(due(x.want).Due) || c.State().Claim("job", due(9000)) == nil {
-			t.Errorf("up to %d: the mark is at %v", x.upTo, got)
+			t.Errorf("after forgetting up to %d: LowWater() = %v", x.upTo, got)
 		}
 	}
 }
 
-// Several changes of one memory are undone in one step, the newest first.
+// Several changes of one firing memory are undone in one step, the newest first.
 func TestUndo_OfSeveralForgettings_IsOneStep(t *testing.T) {
 	c := newCluster(t)
 	poisoned(c)
@@ -104,7 +104,7 @@ func TestUndo_OfSeveralForgettings_IsOneStep(t *testing.T) {
 	u := c.plan(Request{Changes: []uint64{first, second}})
 	c.carryOut(u)
 	if after := rules(c.State()); !slices.Equal(after, before) {
-		t.Errorf("it is\n%q, was\n%q", after, before)
+		t.Errorf("after the undo: got\n%q, want\n%q", after, before)
 	}
 	if len(u.Command.Firings) != 1 || len(u.Command.Firings[0].Back) != 2 {
 		t.Errorf("%+v", u.Command.Firings)

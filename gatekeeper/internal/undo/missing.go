@@ -6,17 +6,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Missing is what the journal has forgotten of a change.
+// Missing describes what the journal has forgotten of a change.
 type Missing struct {
 	Change uint64
-	// Names are the semaphores whose entries are missing, and Cordons counts the entries of cordons that are.
+	// Names are the semaphores whose entries are missing. Cordons is the number of missing entries of cordons.
 	Names   []string
 	Cordons int
-	// Unknown: entries are missing, or may be, and the journal does not tell of what.
+	// Unknown means that entries are missing, or may be, and the journal does not show which.
 	Unknown bool
 }
 
-// MissingOf returns what the journal has forgotten of a change; nil when it has all of it.
+// MissingOf returns what the journal has forgotten of a change, or nil if it has the whole change.
 func MissingOf(state *fsm.State, change uint64) *Missing {
 	entries := entriesOf(state, change)
 	out := &Missing{Change: change}
@@ -48,7 +48,7 @@ func MissingOf(state *fsm.State, change uint64) *Missing {
 	return out
 }
 
-// entriesOf are the entries of a change that the journal has.
+// entriesOf returns the entries of a change in the journal.
 func entriesOf(state *fsm.State, change uint64) (entries []*fsm.JournalEntry) {
 	for entry := range state.Journal("", change) {
 		if entry.Revision != change {
@@ -59,7 +59,7 @@ func entriesOf(state *fsm.State, change uint64) (entries []*fsm.JournalEntry) {
 	return entries
 }
 
-// about is what an entry is of: a semaphore or a cordon.
+// about identifies the subject of an entry: a semaphore or a cordon.
 type about struct{ name, cordon string }
 
 func aboutOf(e *fsm.JournalEntry) about {
@@ -69,14 +69,14 @@ func aboutOf(e *fsm.JournalEntry) about {
 	return about{name: e.Semaphore}
 }
 
-// undo is a change of the journal that took others back.
+// undo is a change in the journal that undid other changes.
 type undo struct {
-	entry   *fsm.JournalEntry // its first one
+	entry   *fsm.JournalEntry // its first entry
 	partial bool
-	covers  map[about]bool // when partial
+	covers  map[about]bool // only if partial
 }
 
-// undos are the undos by the changes that they took back, oldest first.
+// undos maps changes to their undos, oldest first.
 type undos map[uint64][]*undo
 
 func undosOf(state *fsm.State) undos {
@@ -106,8 +106,8 @@ func undosOf(state *fsm.State) undos {
 	return all
 }
 
-// UndoneBy reads the journal of a state once. The function that it returns says which change undid an entry; 0: none
-// did, or that one was undone too.
+// UndoneBy indexes the journal of a state. The function that it returns yields the change that undid an entry, or 0 if
+// there is none or that change was undone too.
 func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 	all := undosOf(state)
 	return func(e *fsm.JournalEntry) uint64 {
@@ -119,8 +119,8 @@ func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 	}
 }
 
-// of returns the undo that took back what a change did to something, unless it was undone itself; nil: none did. Undos
-// for which without returns true are ignored.
+// of returns the undo of a change's effect on what, or nil if there is none or it was undone too. It ignores undos for
+// which without returns true.
 func (u undos) of(change uint64, what about, without func(change uint64, what about) bool) *undo {
 	for _, by := range slices.Backward(u[change]) {
 		if by.partial && !by.covers[what] || without(by.entry.Revision, what) || by.entry.Revision <= change {

@@ -37,7 +37,7 @@ func (c *cluster) wantGroups(want ...string) {
 		got = append(got, sd.Definition.GroupPattern)
 	}
 	if !slices.Equal(got, want) {
-		c.T.Errorf("groups %q, want %q", got, want)
+		c.T.Errorf("got groups %q, want %q", got, want)
 	}
 }
 
@@ -45,8 +45,7 @@ func permits(n uint32) func(*semaphore.Definition) {
 	return func(d *semaphore.Definition) { d.Permits = n }
 }
 
-// The journal keeps 100 entries of each semaphore. A hundred runs of a task must not make an undo of its move
-// impossible.
+// The journal keeps 100 entries of each semaphore. A hundred runs of a job must not prevent an undo of its move.
 func TestUndo_OfAMove_AfterManyRuns_IsWhole(t *testing.T) {
 	c := newCluster(t)
 	c.Define("busy", statetest.Group("prod"))
@@ -79,7 +78,7 @@ func TestUndo_EntriesForgotten_NamesThem_AndUndoesTheRestWhenAsked(t *testing.T)
 	u = c.plan(Request{Changes: []uint64{moved}, Partial: true})
 	c.carryOut(u)
 	c.wantGroups("prod", "prod", "dr")
-	// The part that is missing is not taken for undone.
+	// The missing part does not count as undone.
 	if u = c.undo(moved); u.Command != nil || u.UndoneBy != 0 || len(u.Missing) != 1 {
 		t.Errorf("again: %+v", u)
 	}
@@ -97,10 +96,10 @@ func TestUndo_ChangeFromBelowLevel3_ThatMayLackEntries_IsUnknown(t *testing.T) {
 	c.Do(fsm.RaiseFeatureLevel{Level: 3})
 	late := c.Define("quiet", statetest.Group("test"))
 	if m := MissingOf(c.State(), early); m == nil || !m.Unknown {
-		t.Errorf("missing of the early change: %+v", m)
+		t.Errorf("MissingOf() the early change = %+v", m)
 	}
 	if m := MissingOf(c.State(), late); m != nil {
-		t.Errorf("missing of the late change: %+v", m)
+		t.Errorf("MissingOf() the late change = %+v", m)
 	}
 }
 
@@ -123,12 +122,12 @@ func TestUndo_SkipConflicts_LeavesThemAndUndoesTheRest(t *testing.T) {
 	if u := c.undo(moved); len(u.Conflicts) != 1 || u.UndoneBy != 0 {
 		t.Errorf("again: %+v", u)
 	}
-	// With the conflict out of the way, the rest is undone.
+	// Once the conflict is gone, the rest can be undone.
 	c.carryOut(c.undo(set))
 	c.carryOut(c.undo(moved))
 	c.wantGroups("prod", "prod", "prod")
 	if u := c.undo(moved); u.Command != nil || u.UndoneBy == 0 {
-		t.Errorf("when all is undone: %+v", u)
+		t.Errorf("after undoing everything: %+v", u)
 	}
 }
 
@@ -142,7 +141,7 @@ func TestUndo_OnlyConflicts_AreNotSkippedInSilence(t *testing.T) {
 	}
 }
 
-// Several changes of one semaphore are undone in one step, whatever they build on.
+// Several changes of one semaphore are undone in one step, even if they build on each other.
 func TestUndo_OfSeveral_IsOneChange(t *testing.T) {
 	c := newCluster(t)
 	c.Define("a", statetest.Group("prod"))
@@ -169,21 +168,21 @@ func TestUndo_OfSeveral_IsOneChange(t *testing.T) {
 	c.wantGroups("prod", "prod", "prod")
 	for name, d := range definitions(c.State()) {
 		if was[name] == nil || len(semaphore.Changed(was[name], d)) > 0 {
-			t.Errorf("%s is now %+v", name, d)
+			t.Errorf("%s was not restored: %+v", name, d)
 		}
 	}
 	if c.State().Definition("a").Pause != nil || len(c.State().Cordons()) != 0 {
-		t.Error("a pause or a cordon is left")
+		t.Error("a pause or a cordon is still in effect")
 	}
 	again := c.plan(Request{Changes: changes})
 	if again.Command != nil || again.UndoneBy != done[0] {
 		t.Errorf("again: %+v", again)
 	}
-	// It is undone as one, too.
+	// The undo can also be undone as one change.
 	c.carryOut(c.undo(done[0]))
 	c.wantGroups("test", ".*", "prod")
 	if sd := c.State().Definition("a"); sd.Definition.Permits != 77 || sd.Pause != nil {
-		t.Errorf("a is now %+v", sd)
+		t.Errorf("a after undoing the undo: %+v", sd)
 	}
 }
 
@@ -196,12 +195,12 @@ func TestUndo_OfSeveral_EditAndPauseOfOneSemaphore(t *testing.T) {
 	u := c.plan(Request{Changes: []uint64{edited, paused}})
 	effects, _ := preview.Effects(c.State(), statetest.Patterns{}, preview.Change{Undo: u.Command})
 	if len(effects) != 1 {
-		t.Errorf("%d effects, want one for the semaphore", len(effects))
+		t.Errorf("got %d effects, want one for the semaphore", len(effects))
 	}
 	c.carryOut(u)
 	c.wantGroups("prod")
 	if c.State().Definition("a").Pause != nil {
-		t.Error("it is still paused")
+		t.Error("a is still paused")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 )
 
-// ConflictError says what keeps changes from being undone. Nothing was done.
+// ConflictError says why changes cannot be undone. Nothing was done.
 type ConflictError struct {
 	Changes   []uint64
 	Conflicts []string
@@ -20,11 +20,11 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%s cannot be undone, and nothing was done: %s", changesText(e.Changes), phrase.List(e.Conflicts))
 }
 
-// IncompleteError says what the journal has forgotten of the changes. Nothing was done.
+// IncompleteError lists the parts of the changes that the journal has forgotten. Nothing was done.
 type IncompleteError struct{ Missing []string }
 
 func (e *IncompleteError) Error() string {
-	return "not all can be undone, and nothing was done: " + phrase.List(e.Missing)
+	return "the undo would be incomplete, and nothing was done: " + phrase.List(e.Missing)
 }
 
 // Refusal returns why the plan must not be carried out: an *IncompleteError, a *ConflictError, or nil.
@@ -42,25 +42,25 @@ func (p *Plan) Refusal() error {
 	return nil
 }
 
-// Expect returns a *ConflictError if somebody was shown another plan than this one.
+// Expect returns a *ConflictError if the caller was shown another plan than this one.
 func (p *Plan) Expect(shown, id string) error {
 	if shown == "" || shown == id {
 		return nil
 	}
-	return p.conflict("it would do something else by now than what was shown: look again")
+	return p.conflict("the undo would now do something else than what was shown: preview it again")
 }
 
-// Overtaken is the *ConflictError of a plan that the state machine refused.
+// Overtaken returns the *ConflictError of a plan that the state machine refused.
 func (p *Plan) Overtaken(c *fsm.Conflict) error {
 	switch c.Kind {
 	case fsm.ConflictPause:
-		return p.conflict(c.Name + ": it was paused or resumed at this moment by somebody else; look again")
+		return p.conflict(c.Name + ": somebody else paused or resumed it in the meantime; preview the undo again")
 	case fsm.ConflictFirings:
-		return p.conflict(c.Name + ": its firings changed at this moment; look again")
+		return p.conflict(c.Name + ": its firings changed in the meantime; preview the undo again")
 	case fsm.ConflictCordon:
-		return p.conflict(fmt.Sprintf("cordon %q: it was set or ended at this moment by somebody else; look again", c.Name))
+		return p.conflict(fmt.Sprintf("cordon %q: somebody else set or ended it in the meantime; preview the undo again", c.Name))
 	default:
-		return p.conflict(c.Name + ": it was edited at this moment by somebody else; look again")
+		return p.conflict(c.Name + ": somebody else edited it in the meantime; preview the undo again")
 	}
 }
 
@@ -68,15 +68,16 @@ func (p *Plan) conflict(conflicts ...string) error {
 	return &ConflictError{p.request.Changes, conflicts}
 }
 
-// ID names what the command does and expects: equal plans have equal names. Author, reason and request do not count.
+// ID returns an id of the command and the versions that it expects. Equal plans have equal ids; author, reason and
+// request id do not matter.
 func (p *Plan) ID() (string, error) {
 	return fsm.PlanID(*p.Command)
 }
 
-// Reason is that of an undo whose caller gives none.
+// Reason returns the reason of an undo whose caller gives none.
 func (r *Request) Reason() string { return "undo of " + changesText(r.Changes) }
 
-// changesText names changes.
+// changesText lists changes.
 func changesText(changes []uint64) string {
 	const most = 5
 	decimal := func(n uint64) string { return strconv.FormatUint(n, 10) }
@@ -94,7 +95,7 @@ func changesText(changes []uint64) string {
 	return text
 }
 
-// text says what the journal has forgotten of a change.
+// text describes what the journal has forgotten of a change.
 func (m *Missing) text() string {
 	const most = 20
 	parts := slices.Clone(m.Names[:min(most, len(m.Names))])

@@ -11,40 +11,41 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Plan is what takes changes back.
+// Plan describes how to undo changes.
 type Plan struct {
-	// Command does it, as one change, with what it expects to find. The caller adds who asks, why and when. It is nil
-	// when there is nothing to do.
+	// Command carries out the undo as one change, and includes the versions that it expects. The caller adds author,
+	// reason and time. It is nil if there is nothing to do.
 	Command *fsm.Undo
-	// UndoneBy is the change that took all of them back already; 0: none did.
+	// UndoneBy is the change that has already undone all of the changes, or 0.
 	UndoneBy uint64
-	// Notes say for a person what the command does that is no edit, and what needs no undoing any more.
+	// Notes describe, for people, the effects of the command other than edits, and the parts that need no undo any
+	// more.
 	Notes []string
-	// Conflicts say what was changed since and stands in the way. With any of them the plan must not be carried out.
+	// Conflicts describe later changes that prevent the undo. A plan with conflicts must not be carried out.
 	Conflicts []string
-	// Skipped are the conflicts that are passed over: what they name stays as it is.
+	// Skipped are the conflicts that are skipped. What they name stays unchanged.
 	Skipped []string
-	// Missing is what the journal has forgotten of the changes. With any of it the plan must not be carried out, unless
-	// it may be partial.
+	// Missing lists the parts of the changes that the journal has forgotten. A plan with missing parts must not be
+	// carried out, unless it may be partial.
 	Missing []*Missing
 
 	request Request
 }
 
-// Request says which changes to take back, and how.
+// Request says which changes to undo, and how.
 type Request struct {
-	// Changes are one or more changes.
+	// Changes has at least one change.
 	Changes []uint64
-	// Drain, above 0, takes the place of those that pauses and cordons come back with.
+	// Drain, if positive, replaces the drains of restored pauses and cordons.
 	Drain time.Duration
-	// Partial takes back what the journal still has of changes. SkipConflicts leaves alone what was changed since.
+	// Partial undoes what the journal still has of the changes. SkipConflicts skips what was changed since.
 	Partial, SkipConflicts bool
 }
 
-// NoSuchChangeError says that the journal does not hold a change.
+// NoSuchChangeError says that the journal does not contain a change.
 type NoSuchChangeError struct {
 	Change uint64
-	// Oldest is the oldest change that it holds; 0 when it holds none.
+	// Oldest is the oldest change in the journal, or 0 if the journal is empty.
 	Oldest uint64
 }
 
@@ -55,11 +56,11 @@ func (e *NoSuchChangeError) Error() string {
 	return fmt.Sprintf("there is no change %d in the journal, which begins with %d: gkctl history lists what can be undone", e.Change, e.Oldest)
 }
 
-// NewPlan plans to take changes back as of now, the newest first, as one change: an edit field by field, where nothing
-// else has set the field since; a pause, a resume, a cordon or its end whole, where it still is what the change made
-// it. What came before comes back as it stood, or would stand by now: a pause or a cordon that was replaced, the pause
-// and the edits that end of what was deleted. What was undone already needs nothing, so that an undoing that is
-// repeated does nothing: it never undoes itself. The error is a *NoSuchChangeError.
+// NewPlan plans to undo changes as of now, the newest first, as one change. An edit is undone field by field, unless a
+// field was set again since. A pause, a resume, a cordon or the end of a cordon is undone as a whole, if it is still in
+// effect. The earlier state is restored as it would be by now: the pause or cordon that was replaced, and for a
+// deletion the pause and the temporary edits of the definition. Changes that were already undone need nothing, so a
+// repeated undo has no effect and never undoes itself. The error is a *NoSuchChangeError.
 func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 	p := planner{
 		out:   Plan{request: what},
@@ -113,7 +114,7 @@ func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 }
 
 func (p *planner) noteUndone(by *undo) {
-	p.note("Change %d was undone already, by change %d of %s.", p.change, by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
+	p.note("Change %d was already undone, by change %d of %s.", p.change, by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
 }
 
 func noSuchChange(state *fsm.State, change uint64) error {
@@ -125,51 +126,51 @@ func noSuchChange(state *fsm.State, change uint64) error {
 	return e
 }
 
-// planner is an undoing that is being planned.
+// planner is the state of planning an undo.
 type planner struct {
 	state  *fsm.State
-	change uint64 // that is being taken back
+	change uint64 // being undone
 	drain  time.Duration
 	now    time.Time
 	undos  undos
-	taken  map[taken]bool // what is taken back by this plan so far
-	// semaphores and cordons are as the plan leaves them, of those that it changes; order and cordonOrder say in which
-	// order it came upon them.
+	taken  map[taken]bool // what this plan undoes so far
+	// semaphores and cordons are the modified ones as the plan leaves them. order and cordonOrder are the orders in
+	// which the planner modified them.
 	semaphores         map[string]*undoSemaphore
 	cordons            map[string]*fsm.Cordon
 	order, cordonOrder []string
 	firings            map[string]*undoFirings // by semaphore
 	firingOrder        []string
-	said               []string            // of single names, in order
-	about              map[string][]string // the names of which it is said
+	said               []string            // texts about single names, in order
+	about              map[string][]string // the names to which each text applies
 	out                Plan
 }
 
-// taken is what one change did to something.
+// taken is the effect of one change on one semaphore or cordon.
 type taken struct {
 	change uint64
 	what   about
 }
 
-// undoSemaphore is a semaphore as the plan leaves it so far; definition is nil when it is deleted.
+// undoSemaphore is a semaphore as the plan leaves it so far. definition is nil if it is deleted.
 type undoSemaphore struct {
 	definition *fsm.StoredDefinition
 	ends       []*fsm.EditEnd
 }
 
-// undone returns the undo that took back what a change did to something, or nil.
+// undone returns the undo of a change's effect on what, or nil.
 func (p *planner) undone(change uint64, what about) *undo {
 	return p.undos.of(change, what, func(change uint64, what about) bool {
 		return change == p.change || p.taken[taken{change, what}]
 	})
 }
 
-// gone reports whether nothing is left of what a change did to something: it was undone, or this plan does so.
+// gone reports whether a change's effect on what was undone, or is undone by this plan.
 func (p *planner) gone(change uint64, what about) bool {
 	return p.taken[taken{change, what}] || p.undone(change, what) != nil
 }
 
-// missing is MissingOf the change, without what was undone already.
+// missing returns MissingOf the change, without the parts that were already undone.
 func (p *planner) missing() *Missing {
 	m := MissingOf(p.state, p.change)
 	if m == nil {
@@ -185,8 +186,8 @@ func (p *planner) missing() *Missing {
 	return m
 }
 
-// takeAll takes the entries of one change back, but for what was undone already. If all of it was, it returns the undo
-// that did.
+// takeAll undoes the entries of one change, except for those that were already undone. If all of them were, it returns
+// the undo that did it.
 func (p *planner) takeAll(entries []*fsm.JournalEntry) *undo {
 	var by *undo
 	var names []string
@@ -206,13 +207,14 @@ func (p *planner) takeAll(entries []*fsm.JournalEntry) *undo {
 	}
 	for _, name := range names {
 		if name != "" {
-			p.noteOf(name, "it was undone already, by change %d of %s.", by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
+			p.noteOf(name, "it was already undone, by change %d of %s.", by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
 		}
 	}
 	return nil
 }
 
-// definition and ends are those of a semaphore as the plan leaves it so far, and cordon is such a cordon.
+// definition, ends and cordonNow return the definition and the ends of a semaphore, and a cordon, as the plan leaves
+// them so far.
 func (p *planner) definition(name string) *fsm.StoredDefinition {
 	if s := p.semaphores[name]; s != nil {
 		return s.definition
@@ -234,7 +236,7 @@ func (p *planner) cordonNow(id string) *fsm.Cordon {
 	return p.state.Cordon(id)
 }
 
-// set has the plan leave a semaphore so.
+// set records the state in which the plan leaves a semaphore.
 func (p *planner) set(name string, now undoSemaphore) {
 	if p.semaphores[name] == nil {
 		p.order = append(p.order, name)
@@ -242,11 +244,11 @@ func (p *planner) set(name string, now undoSemaphore) {
 	p.semaphores[name] = &now
 }
 
-// build makes the command that leads from what there is to what the plan leaves.
+// build creates the command that leads from the current state to that of the plan.
 func (p *planner) build(changes []uint64) {
 	newest := changes[len(changes)-1]
 	command := fsm.Undo{Change: newest, Also: changes[:len(changes)-1], Drain: p.drain}
-	pauses := make(map[semaphore.Pause]int) // of indexes into command.Pauses; the zero pause stands for none
+	pauses := make(map[semaphore.Pause]int) // indexes into command.Pauses; the zero Pause stands for none
 	for _, name := range p.order {
 		before, now := p.state.Definition(name), p.semaphores[name]
 		after := now.definition
@@ -299,7 +301,7 @@ func (p *planner) build(changes []uint64) {
 	}
 }
 
-// take adds what takes one entry back.
+// take plans the undo of one entry.
 func (p *planner) take(entry *fsm.JournalEntry) {
 	switch entry.Kind {
 	case fsm.Created:
@@ -319,7 +321,7 @@ func (p *planner) take(entry *fsm.JournalEntry) {
 	case fsm.FiringsForgotten, fsm.FiringsRemembered:
 		p.takeFirings(entry)
 	default:
-		p.conflict("change %d is no edit, pause, resume, cordon or forgetting of firings: what it did cannot be undone", entry.Revision)
+		p.conflict("change %d is not an edit, pause, resume, cordon or forgetting of firings, so it cannot be undone", entry.Revision)
 	}
 }
 
@@ -327,7 +329,7 @@ func (p *planner) note(format string, args ...any) {
 	p.out.Notes = append(p.out.Notes, fmt.Sprintf(format, args...))
 }
 
-// noteOf notes something of one name; what is said of several is said once.
+// noteOf adds a note about one name. Equal notes about several names are combined.
 func (p *planner) noteOf(name, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.about == nil {

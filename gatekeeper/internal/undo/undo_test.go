@@ -27,11 +27,11 @@ func (c *cluster) undo(change uint64) *Plan {
 	return u
 }
 
-// carryOut does what was planned, and returns the changes that it made.
+// carryOut carries out a plan and returns the changes that it made.
 func (c *cluster) carryOut(u *Plan) (changes []uint64) {
 	c.T.Helper()
 	if len(u.Conflicts) > 0 {
-		c.T.Fatalf("cannot be carried out: %+v", u)
+		c.T.Fatalf("the plan has conflicts: %+v", u)
 	}
 	if u.Command != nil {
 		changes = append(changes, c.Do(*u.Command))
@@ -39,7 +39,7 @@ func (c *cluster) carryOut(u *Plan) (changes []uint64) {
 	return changes
 }
 
-// undoable are changes of "job" or a cordon, each made on what prepare left, and how to see whether it is in force.
+// undoable has changes of "job" or a cordon, and how to prepare the state for each.
 var undoable = map[string]struct {
 	prepare, change func(c *cluster) uint64
 }{
@@ -56,7 +56,7 @@ var undoable = map[string]struct {
 	"cordon over another": {func(c *cluster) uint64 {
 		return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Reason: "dark", Author: "ann", Drain: time.Minute})
 	}, func(c *cluster) uint64 { return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "dr", Author: "bob"}) }},
-	"delete while paused, with an end to come": {func(c *cluster) uint64 {
+	"delete while paused and temporarily edited": {func(c *cluster) uint64 {
 		c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour), Drain: time.Minute})
 		return c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
 	}, func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }},
@@ -73,12 +73,12 @@ var undoable = map[string]struct {
 	"uncordon": {func(c *cluster) uint64 {
 		return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod", AcquirerPattern: "a", Reason: "dark", Until: c.Now.Add(time.Hour)})
 	}, func(c *cluster) uint64 { return c.Do(fsm.Uncordon{ID: "c"}) }},
-	"forgetting of firings":                {poisoned, func(c *cluster) uint64 { return c.forget(c.Now, due(9000), due(9100)) }},
-	"forgetting of firings under the mark": {poisoned, func(c *cluster) uint64 { return c.forget(time.Time{}, due(9000)) }},
-	"fall of the mark":                     {poisoned, func(c *cluster) uint64 { return c.forget(c.Now) }},
+	"forget firings":                {poisoned, func(c *cluster) uint64 { return c.forget(c.Now, due(9000), due(9100)) }},
+	"forget firings below the mark": {poisoned, func(c *cluster) uint64 { return c.forget(time.Time{}, due(9000)) }},
+	"lower the mark":                {poisoned, func(c *cluster) uint64 { return c.forget(c.Now) }},
 }
 
-// rules is what a state lets happen, without versions, authors and revisions.
+// rules describes the rules in a state, without versions, authors and revisions.
 func rules(s *fsm.State) (all []string) {
 	for sd := range s.Definitions("") {
 		line := sd.Definition.Name + " " + strings.Join(semaphore.Changed(&semaphore.Definition{}, sd.Definition), ",") + " " + sd.Definition.GroupPattern
@@ -102,7 +102,7 @@ func rules(s *fsm.State) (all []string) {
 	return all
 }
 
-func TestUndo_OfEachKind_GivesBackWhatWas_AndARepeatDoesNothing(t *testing.T) {
+func TestUndo_OfEachKind_RestoresTheState_AndARepeatDoesNothing(t *testing.T) {
 	for name, x := range undoable {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -115,17 +115,17 @@ func TestUndo_OfEachKind_GivesBackWhatWas_AndARepeatDoesNothing(t *testing.T) {
 			change := x.change(c)
 			made := rules(c.State())
 			if slices.Equal(made, before) {
-				t.Fatal("the change changed nothing")
+				t.Fatal("the change had no effect")
 			}
 			undoing := c.carryOut(c.undo(change))
 			c.wantUndone(change, undoing[0])
 			if after := rules(c.State()); !slices.Equal(after, before) {
-				t.Fatalf("it is\n%q, was\n%q", after, before)
+				t.Fatalf("after the undo: got\n%q, want\n%q", after, before)
 			}
-			for range 2 { // as a caller does whose answer was lost
+			for range 2 { // as a caller repeats an undo whose response was lost
 				u := c.undo(change)
 				if u.Command != nil || len(u.Conflicts) > 0 || u.UndoneBy != undoing[0] || len(u.Notes) != 1 {
-					t.Fatalf("a repeat would do %+v", u)
+					t.Fatalf("NewPlan() after the undo = %+v, want no command", u)
 				}
 			}
 			for _, change := range undoing {
@@ -133,19 +133,19 @@ func TestUndo_OfEachKind_GivesBackWhatWas_AndARepeatDoesNothing(t *testing.T) {
 			}
 			c.wantUndone(change, 0)
 			if again := rules(c.State()); !slices.Equal(again, made) {
-				t.Fatalf("the undoing undone is\n%q, want\n%q", again, made)
+				t.Fatalf("after undoing the undo: got\n%q, want\n%q", again, made)
 			}
 		})
 	}
 }
 
-// wantUndone wants every entry of a change to be undone by another change; by 0: by none.
+// wantUndone checks that every entry of a change is undone by that change, or by none if by is 0.
 func (c *cluster) wantUndone(change, by uint64) {
 	c.T.Helper()
 	undoneBy := UndoneBy(c.State())
 	for e := range c.State().Journal("", change) {
 		if e.Revision == change && undoneBy(e) != by {
-			c.T.Errorf("entry %d.%d is undone by change %d, want %d", e.Revision, e.Ordinal, undoneBy(e), by)
+			c.T.Errorf("UndoneBy() of entry %d.%d = change %d, want %d", e.Revision, e.Ordinal, undoneBy(e), by)
 		}
 	}
 }
@@ -176,7 +176,7 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 			c.Do(fsm.SetCordon{ID: "c", GroupPattern: "a"})
 			return c.Do(fsm.Uncordon{ID: "c"})
 		}, func(c *cluster) { c.Do(fsm.SetCordon{ID: "c", GroupPattern: "b", Author: "bob"}) }, "set again since, by bob"},
-		"end of a permit": {func(c *cluster) uint64 { return c.Do(fsm.Release{Token: c.Grant("job", "prod", "a")}) }, func(*cluster) {}, "is no edit, pause, resume, cordon or forgetting of firings"},
+		"release of a permit": {func(c *cluster) uint64 { return c.Do(fsm.Release{Token: c.Grant("job", "prod", "a")}) }, func(*cluster) {}, "is not an edit, pause, resume, cordon or forgetting of firings"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -185,22 +185,21 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 			x.since(c)
 			u := c.undo(change)
 			if len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], x.want) {
-				t.Errorf("conflicts %q, want %q", u.Conflicts, x.want)
+				t.Errorf("Conflicts = %q, want %q", u.Conflicts, x.want)
 			}
 		})
 	}
 }
 
-// What somebody else created since under the same name is not what the change was made to, even if it is the same by
-// chance.
-func TestUndo_CreatedAnewSince_LeavesTheNewOne(t *testing.T) {
+// A definition that somebody created since under the same name is not the one that was changed, even if both are equal.
+func TestUndo_RecreatedSince_LeavesTheNewOne(t *testing.T) {
 	remove := func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }
 	create := func(c *cluster) uint64 { return c.Define("job", statetest.Group("dr")) }
 	for name, x := range map[string]struct {
 		change   func(c *cluster) uint64
 		since    func(c *cluster)
-		conflict bool // else it needs nothing
-		goesOn   bool // it is the one that the change was made to
+		conflict bool // otherwise there is nothing to undo
+		goesOn   bool // it is still the changed definition
 	}{
 		"creation": {create, func(c *cluster) { remove(c); create(c) }, false, false},
 		"edit":     {func(c *cluster) uint64 { c.Define("job", nil); return create(c) }, func(c *cluster) { remove(c); create(c) }, true, false},
@@ -210,26 +209,26 @@ func TestUndo_CreatedAnewSince_LeavesTheNewOne(t *testing.T) {
 			return c.Do(fsm.Resume{Names: []string{"job"}})
 		}, func(c *cluster) { remove(c); create(c) }, true, false},
 		"deletion undone": {create, func(c *cluster) { c.carryOut(c.undo(remove(c))) }, false, true},
-		"undone, and the undo undone": {create, func(c *cluster) {
+		"undone, then the undo undone": {create, func(c *cluster) {
 			u := c.carryOut(c.undo(c.State().Revision()))
 			c.carryOut(c.undo(u[0]))
 		}, false, true},
-		"deleted and undone twice": {create, func(c *cluster) {
+		"deleted and restored twice": {create, func(c *cluster) {
 			c.carryOut(c.undo(remove(c)))
 			c.carryOut(c.undo(remove(c)))
 		}, false, true},
-		"deletion undone, and deleted again": {create, func(c *cluster) {
+		"deletion undone, then deleted again": {create, func(c *cluster) {
 			c.carryOut(c.undo(remove(c)))
 			remove(c)
 			create(c)
 		}, false, false},
-		"one created in between, and the first brought back": {create, func(c *cluster) {
+		"another created in between, then the first restored": {create, func(c *cluster) {
 			deleted := remove(c)
 			create(c)
 			remove(c)
 			c.carryOut(c.undo(deleted))
 		}, false, true},
-		"of one created in between": {func(c *cluster) uint64 {
+		"creation of the one in between": {func(c *cluster) uint64 {
 			create(c)
 			remove(c)
 			return create(c)
@@ -244,19 +243,19 @@ func TestUndo_CreatedAnewSince_LeavesTheNewOne(t *testing.T) {
 			x.since(c)
 			switch u := c.undo(change); {
 			case x.goesOn && (u.Command == nil || len(u.Conflicts) > 0):
-				t.Errorf("it is the same one, and planned is %+v", u)
+				t.Errorf("the definition is still the changed one, but the plan is %+v", u)
 			case !x.goesOn && u.Command != nil:
-				t.Errorf("planned is %+v, and there is what change %d created", u.Command, c.State().Definition("job").CreatedRevision)
+				t.Errorf("the plan is %+v, but change %d has created another definition", u.Command, c.State().Definition("job").CreatedRevision)
 			case x.conflict != (len(u.Conflicts) == 1):
-				t.Errorf("conflicts %q", u.Conflicts)
-			case !x.goesOn && !strings.Contains(strings.Join(append(u.Conflicts, u.Notes...), ""), "it was deleted since; what is there was created by change"):
-				t.Errorf("it says %q, %q", u.Conflicts, u.Notes)
+				t.Errorf("Conflicts = %q", u.Conflicts)
+			case !x.goesOn && !strings.Contains(strings.Join(append(u.Conflicts, u.Notes...), ""), "it was deleted since; the present definition was created by change"):
+				t.Errorf("Conflicts = %q, Notes = %q", u.Conflicts, u.Notes)
 			}
 		})
 	}
 }
 
-// What a change set was taken back by hand, and somebody else has set it again: that is his.
+// The value was reverted manually, and somebody else has set it again. The undo must not revert that.
 func TestUndo_SetSinceToTheSameValue_IsAConflict(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod"))
@@ -269,8 +268,8 @@ func TestUndo_SetSinceToTheSameValue_IsAConflict(t *testing.T) {
 	}
 }
 
-// Neither what was undone since nor what was set for a time stands in the way.
-func TestUndo_SetSinceAndTakenBack_IsNone(t *testing.T) {
+// Neither changes that were undone since nor temporary edits that have ended are conflicts.
+func TestUndo_SetSinceAndReverted_IsNoConflict(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod"))
 	there := c.Define("job", statetest.Group("dr"))
@@ -308,11 +307,11 @@ func TestUndo_OverAlready_NeedsNothing(t *testing.T) {
 	}{
 		"pause that was replaced":  {undoable["pause"].change, func(c *cluster) { c.Do(fsm.Pause{Names: []string{"job", "other"}}) }},
 		"cordon that was replaced": {undoable["cordon"].change, func(c *cluster) { c.Do(fsm.SetCordon{ID: "c", GroupPattern: "dr"}) }},
-		"pause whose time is over": {func(c *cluster) uint64 {
+		"pause that would have ended": {func(c *cluster) uint64 {
 			c.Do(fsm.Pause{Names: []string{"job"}, Until: c.Now.Add(time.Hour)})
 			return c.Do(fsm.Resume{Names: []string{"job"}})
 		}, func(c *cluster) { c.Now = c.Now.Add(time.Hour) }},
-		"cordon whose time is over": {func(c *cluster) uint64 {
+		"cordon that would have ended": {func(c *cluster) uint64 {
 			c.Do(fsm.SetCordon{ID: "c", GroupPattern: "dr", Until: c.Now.Add(time.Hour)})
 			return c.Do(fsm.Uncordon{ID: "c"})
 		}, func(c *cluster) { c.Now = c.Now.Add(time.Hour) }},
@@ -330,8 +329,8 @@ func TestUndo_OverAlready_NeedsNothing(t *testing.T) {
 	}
 }
 
-// A pause that is to be over when it comes back, and what was set for a time that is over, do not come back.
-func TestUndo_OfADeletion_GivesBackWhatWouldBeThereByNow(t *testing.T) {
+// A pause that would have ended by now and temporary values that have ended are not restored.
+func TestUndo_OfADeletion_RestoresTheStateAsOfNow(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	temporary := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
@@ -340,21 +339,21 @@ func TestUndo_OfADeletion_GivesBackWhatWouldBeThereByNow(t *testing.T) {
 	deleted := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}})
 	c.Now = c.Now.Add(2 * time.Hour)
 	u := c.undo(deleted)
-	if len(u.Notes) != 3 || !strings.Contains(u.Notes[0], "set for a time is over by now") {
-		t.Errorf("notes %q", u.Notes)
+	if len(u.Notes) != 3 || !strings.Contains(u.Notes[0], "temporary values of change") {
+		t.Errorf("Notes = %q", u.Notes)
 	}
 	c.carryOut(u)
 	sd, ends := c.State().Definition("job"), c.State().Ends("job")
 	if sd.Definition.GroupPattern != ".*" || sd.Definition.Permits != 7 || sd.Pause != nil || len(ends) != 1 || ends[0].Revision == temporary {
-		t.Fatalf("got %+v, paused %+v, ends %+v", sd.Definition, sd.Pause, ends)
+		t.Fatalf("after the undo: got %+v, paused %+v, ends %+v", sd.Definition, sd.Pause, ends)
 	}
 	c.Do(fsm.Revert{Change: ends[0].Revision, Term: 1, Names: []string{"job"}})
 	if d := c.State().Definition("job").Definition; d.GroupPattern != ".*" || d.Permits != 10 {
-		t.Errorf("after its end it is %+v", d)
+		t.Errorf("after the end of the edit: got %+v", d)
 	}
 }
 
-// Pauses in a pile: each undo lifts its own, whatever was undone before.
+// If pauses replaced each other, each undo ends its own pause, in any order of undos.
 func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 	reason := func(c *cluster) string {
 		if p := c.State().Definition("job").Pause; p != nil {
@@ -375,11 +374,11 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 		for i, want := range []string{"second", "first", ""} {
 			c.carryOut(c.undo(pauses[2-i]))
 			if got := reason(c); got != want {
-				t.Fatalf("after %d it is paused by %q, want %q", i+1, got, want)
+				t.Fatalf("after %d undos: paused by %q, want %q", i+1, got, want)
 			}
 		}
 	})
-	t.Run("a lower one, then the undo undone", func(t *testing.T) {
+	t.Run("a replaced one, then the undo undone", func(t *testing.T) {
 		c, pauses := pile(t)
 		if u := c.undo(pauses[1]); u.Command != nil || !strings.Contains(u.Notes[0], "paused again since, by ann with change") {
 			t.Fatalf("planned %+v", u)
@@ -390,39 +389,39 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 		if got := reason(c); got != "second" {
 			t.Fatalf("paused by %q", got)
 		}
-		// The first undo, undone: the third is back, over the second.
+		// After undoing the first undo, the third pause is planned again, over the second.
 		if u := c.undo(undoing[0]); u.Command != nil {
 			c.carryOut(u)
 		}
-		if got := reason(c); got != "second" { // set again since by another change, so that it stays
+		if got := reason(c); got != "second" { // paused again since by another change, so it stays
 			t.Fatalf("paused by %q", got)
 		}
 	})
-	t.Run("one that was undone elsewhere does not come back", func(t *testing.T) {
+	t.Run("a replaced one that was undone is not restored", func(t *testing.T) {
 		c := newCluster(t)
 		c.Define("job", nil)
 		c.Define("other", nil)
 		first := c.Do(fsm.Pause{Names: []string{"job", "other"}, Reason: "night"})
 		second := c.Do(fsm.Pause{Names: []string{"job"}, Reason: "broken", Author: "ann"})
-		c.carryOut(c.undo(first)) // the night is over; what ann paused stays
+		c.carryOut(c.undo(first)) // this ends the pause of night; ann's pause stays
 		if got := reason(c); got != "broken" || c.State().Definition("other").Pause != nil {
 			t.Fatalf("paused by %q", got)
 		}
 		c.carryOut(c.undo(second))
 		if got := reason(c); got != "" {
-			t.Fatalf("paused by %q, which was undone", got)
+			t.Fatalf("paused by %q, although that pause was undone", got)
 		}
 	})
 }
 
-func TestUndo_OfTheEndOfAnEdit_GivesBackWhatItHadSet_ForGood(t *testing.T) {
+func TestUndo_OfTheEndOfAnEdit_RestoresItsValuesPermanently(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	change := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
 	u := c.undo(c.Do(fsm.Revert{Change: change, Term: 1, Names: []string{"job"}}))
 	c.carryOut(u)
-	if d := c.State().Definition("job").Definition; d.GroupPattern != "dr" || len(c.State().Ends("job")) != 0 || !strings.Contains(u.Notes[0], "now stays") {
-		t.Errorf("got %+v, notes %q", d, u.Notes)
+	if d := c.State().Definition("job").Definition; d.GroupPattern != "dr" || len(c.State().Ends("job")) != 0 || !strings.Contains(u.Notes[0], "now stay") {
+		t.Errorf("after the undo: got %+v, notes %q", d, u.Notes)
 	}
 }
 
@@ -432,11 +431,11 @@ func TestUndo_OfAnEditThatEnds_LeavesNoEndBehind(t *testing.T) {
 	change := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
 	undoing := c.carryOut(c.undo(change))
 	if ends := c.State().Ends("job"); len(ends) != 0 {
-		t.Fatalf("an end is left: %+v", ends[0])
+		t.Fatalf("the undone edit still has an end: %+v", ends[0])
 	}
 	c.Now = c.Now.Add(2 * time.Hour)
-	if u := c.undo(undoing[0]); u.Command != nil || !strings.Contains(u.Notes[0], "over by now") {
-		t.Errorf("what was for a time would be for good: %+v", u)
+	if u := c.undo(undoing[0]); u.Command != nil || !strings.Contains(u.Notes[0], "ended by now") {
+		t.Errorf("the plan makes a temporary edit permanent: %+v", u)
 	}
 }
 
@@ -448,13 +447,13 @@ func TestUndo_WithADrain_GivesItToWhatStops(t *testing.T) {
 	for drain, want := range map[time.Duration]time.Duration{0: time.Hour, time.Minute: time.Minute} {
 		u, err := NewPlan(c.State(), Request{Changes: []uint64{resumed}, Drain: drain}, c.Now)
 		if err != nil || u.Command.Pauses[0].Pause.Drain != want {
-			t.Errorf("drain %v: %+v, %v", drain, u, err)
+			t.Errorf("NewPlan() with drain %v = %+v, %v", drain, u, err)
 		}
 	}
 }
 
-// The preview of an undo names the holders that pauses and cordons stop, as that of an edit does.
-func TestEffects_OfAnUndo_TellsWhoIsStopped(t *testing.T) {
+// The preview of an undo names the holders that restored pauses and cordons stop, like the preview of an edit.
+func TestEffects_OfAnUndo_NameStoppedHolders(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Define("other", nil)
@@ -482,10 +481,10 @@ func TestEffects_OfAnUndo_TellsWhoIsStopped(t *testing.T) {
 			got[e.Semaphore] = len(e.Stopped)
 		}
 		if !maps.Equal(got, x.want) {
-			t.Errorf("%s: stops %v, want %v", x.what, got, x.want)
+			t.Errorf("undo of %s: stops %v, want %v", x.what, got, x.want)
 		}
 		if x.what == "resume" && effects[0].Stopped[0].FreeWithin < time.Hour {
-			t.Errorf("free within %v, with a drain of an hour", effects[0].Stopped[0].FreeWithin)
+			t.Errorf("FreeWithin = %v, want at least the drain of an hour", effects[0].Stopped[0].FreeWithin)
 		}
 	}
 }
@@ -499,12 +498,12 @@ func TestUndo_ManyNamesOfOneChange_ShareAPause(t *testing.T) {
 	}
 	pause := c.Do(fsm.Pause{Names: names})
 	if u := c.undo(pause); len(u.Command.Pauses) != 1 || len(u.Notes) != 1 {
-		t.Fatalf("planned %d pauses, notes %q", len(u.Command.Pauses), u.Notes)
+		t.Fatalf("got %d pauses, notes %q, want one of each", len(u.Command.Pauses), u.Notes)
 	}
 	c.Do(fsm.Resume{Names: names})
 	u := c.undo(c.State().Revision())
 	if len(u.Command.Pauses) != 1 || len(u.Notes) != 1 {
-		t.Fatalf("planned %d pauses, notes %q", len(u.Command.Pauses), u.Notes)
+		t.Fatalf("got %d pauses, notes %q, want one of each", len(u.Command.Pauses), u.Notes)
 	}
 	c.carryOut(u)
 }
@@ -521,7 +520,7 @@ func TestUndo_NoSuchChange_SaysWhereTheJournalBegins(t *testing.T) {
 	}
 }
 
-// Undoing an edit in a state in which nothing else has changed gives back every definition as it was.
+// If nothing else has changed, undoing an edit restores every definition.
 func TestUndo_OfAnyBatch_GivesBackTheDefinitions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newCluster(t)
@@ -553,11 +552,11 @@ func TestUndo_OfAnyBatch_GivesBackTheDefinitions(t *testing.T) {
 		}
 		c.carryOut(c.undo(c.Do(fsm.EditBatch{Changes: batch})))
 		if after := definitions(c.State()); len(after) != len(before) {
-			rt.Fatalf("%d definitions, were %d", len(after), len(before))
+			rt.Fatalf("got %d definitions, want %d", len(after), len(before))
 		}
 		for name, d := range definitions(c.State()) {
 			if was := before[name]; was == nil || len(semaphore.Changed(was, d)) > 0 {
-				rt.Fatalf("%s differs from what it was: %+v", name, d)
+				rt.Fatalf("%s was not restored: %+v", name, d)
 			}
 		}
 	})

@@ -1,11 +1,12 @@
 // Package work serves workers and submitters while this server leads.
 //
-// A [Worker] is one stream on which somebody offers to work. For each task that it may take it waits in the semaphore's
-// queue, as a separate caller, until a grant brings a task. Nothing here is a lease: the permit is, and the client
-// keeps it alive as any other. When the stream ends, the waiting ends, and the permits stay.
+// A [Worker] is one stream on which a client offers to work. For each task that it can take, it waits in the
+// semaphore's queue as a separate caller, until a grant brings a task. This package has no leases: the task's permit is
+// one, and the client refreshes it like any other. When the stream ends, the waiting ends, and the permits stay.
 //
 // A [Submission] turns a stream of tasks into log entries of bounded size, one at a time, so that the grants and
-// expiries of others come between them.
+// expiries of others can get in between.
 //
-// What is kept here is a leader's memory: who works, and how far they have come. It is lost with the leadership.
+// This package keeps the workers and the progress of their tasks only in the leader's memory. They are lost with the
+// leadership.
 package work

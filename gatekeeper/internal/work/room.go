@@ -11,41 +11,41 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Keeper is what a room asks; a *keeper.Keeper is one.
+// Keeper is the part of the keeper that a Room uses; *keeper.Keeper implements it.
 type Keeper interface {
 	Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error)
 	Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error)
 }
 
-// Progress is how far a task has come, as its worker reports it.
+// Progress is the progress of a task, as its worker reports it.
 type Progress struct {
 	Fraction float64
 	Text     string
 }
 
-// Held is a task that a worker has.
+// Held is a task that a worker holds.
 type Held struct {
 	Job      string
 	Index    uint32
 	Token    uint64
-	Progress *Progress // nil: none was reported
+	Progress *Progress // nil if none was reported
 }
 
-// Offer is who works, and for what.
+// Offer identifies a worker and the semaphore for which it works.
 type Offer struct {
 	Semaphore string
 	Identity  semaphore.Identity
 	Weight    uint32
 	Metadata  map[string]string
-	// Owner is whose tasks the worker's are.
+	// Owner is the owner of the permits of the worker's tasks.
 	Owner semaphore.Owner
 }
 
-// Room knows the workers of this server. It is safe for concurrent use.
+// Room has the workers of this server. It is safe for concurrent use.
 type Room struct {
 	keeper Keeper
 
-	mu      sync.Mutex // guards workers and all that changes in them
+	mu      sync.Mutex // guards the fields below, and the mutable fields of the workers
 	workers map[*Worker]struct{}
 	held    map[uint64]*Held // by token
 }
@@ -55,7 +55,7 @@ func NewRoom(k Keeper) *Room {
 	return &Room{keeper: k, workers: make(map[*Worker]struct{}), held: make(map[uint64]*Held)}
 }
 
-// Progress returns what was reported of the task of a permit, or nil.
+// Progress returns the last reported progress of a permit's task, or nil.
 func (r *Room) Progress(token uint64) *Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,13 +68,13 @@ func (r *Room) Progress(token uint64) *Progress {
 // Info describes a worker.
 type Info struct {
 	Offer    Offer
-	Free     int // how many more tasks it would take
+	Free     int // how many more tasks it can take
 	Draining bool
 	Held     []Held
 	Denied   semaphore.Reason
 }
 
-// Workers are those of a semaphore, or of all for the empty name, in the order in which they came.
+// Workers returns the workers of a semaphore, or all workers if sem is empty, in the order in which they opened.
 func (r *Room) Workers(sem string) []Info {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,24 +11,25 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// chunk is how many bytes of payload one log entry brings at most, unless a single task has more.
+// chunk is the maximum payload of one log entry in bytes, unless a single task is larger.
 const chunk = 256 << 10
 
-// DiffersError refuses a submission whose id belongs to a job of other content. Nothing happened.
+// DiffersError refuses a submission because its id belongs to a job with other content. Nothing was done.
 type DiffersError struct{ ID string }
 
 func (e *DiffersError) Error() string {
 	return fmt.Sprintf("job %q was submitted before with other tasks or settings: use another id, or delete that job once it is over", e.ID)
 }
 
-// Submitter takes the commands of a submission; a *keeper.Keeper is one.
+// Submitter applies the commands of a submission; *keeper.Keeper implements it.
 type Submitter interface {
 	SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error)
 	SubmitTasks(ctx context.Context, id string, cmd fsm.SubmitTasks) (fsm.SubmitResult, error)
 	DropSubmission(number uint64)
 }
 
-// Submission is a job that is being submitted. It is not safe for concurrent use. Finish or Abort ends it.
+// Submission is a job that is being submitted. It is not safe for concurrent use. The caller must end it with Finish or
+// Abort.
 type Submission struct {
 	to        Submitter
 	spec      *work.Spec
@@ -37,17 +38,17 @@ type Submission struct {
 
 	pending [][]byte
 	bytes   int
-	job     *work.Job // as it was after the last entry; nil: none was written
-	// repeated: job was complete before. The tasks that follow are only compared.
+	job     *work.Job // as of the last entry; nil before the first
+	// repeated means that the job was already complete. Further tasks are only compared.
 	repeated bool
 }
 
-// NewSubmission begins a submission. Nothing is written before the first tasks are known. submitter is as in
-// fsm.SubmitJob.
+// NewSubmission starts a submission. It writes nothing; the first entry is written with the first tasks. submitter has
+// the same meaning as in fsm.SubmitJob.
 func NewSubmission(to Submitter, spec *work.Spec, submitter uint64) *Submission {
 	s := &Submission{to: to, spec: spec, submitter: submitter, content: sha256.New()}
 	s.hash(spec.Semaphore)
-	if spec.Principal != "" { // submissions of servers that authenticate nobody keep the content they had
+	if spec.Principal != "" { // submissions to servers without authentication keep their earlier digest
 		s.hash(spec.Principal)
 	}
 	for _, l := range spec.Labels {
@@ -67,13 +68,13 @@ func NewSubmission(to Submitter, spec *work.Spec, submitter uint64) *Submission 
 	return s
 }
 
-// hash adds a text to the content. Its length keeps it apart from the next one.
+// hash adds a text to the digest, with its length to separate it from the next one.
 func (s *Submission) hash(text string) {
 	s.content.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
 	s.content.Write([]byte(text))
 }
 
-// Add brings the next tasks. It returns when those that fill an entry are committed. It keeps the payloads.
+// Add adds the next tasks. It returns once those that fill an entry are committed. It retains the payloads.
 func (s *Submission) Add(ctx context.Context, tasks [][]byte) error {
 	for _, t := range tasks {
 		s.content.Write(binary.BigEndian.AppendUint64(nil, uint64(len(t))))
@@ -92,10 +93,10 @@ func (s *Submission) Add(ctx context.Context, tasks [][]byte) error {
 	return nil
 }
 
-// perTask is what a task without payload counts in an entry.
+// perTask is the size of a task in an entry in addition to its payload.
 const perTask = 16
 
-// Finish says that there are no more tasks, and returns the job once it is committed. repeated: it was submitted
+// Finish ends the submission and returns the job once it is committed. repeated means that the same job was submitted
 // before.
 func (s *Submission) Finish(ctx context.Context) (job *work.Job, repeated bool, err error) {
 	digest := string(s.content.Sum(nil))
@@ -110,15 +111,15 @@ func (s *Submission) Finish(ctx context.Context) (job *work.Job, repeated bool, 
 	return s.job, s.repeated, nil
 }
 
-// Abort drops what was written. After Finish it does nothing. A job that was there before is another's, who may still
-// be submitting it.
+// Abort deletes what was written. After Finish it has no effect. It does not delete an existing job, which another
+// submitter may still be submitting.
 func (s *Submission) Abort() {
 	if s.job != nil && !s.repeated && s.job.State == work.Receiving {
 		s.to.DropSubmission(s.job.Number)
 	}
 }
 
-// flush writes what is pending; the digest comes with the last tasks.
+// flush writes the pending tasks. digest is set with the last ones.
 func (s *Submission) flush(ctx context.Context, digest string) error {
 	var r fsm.SubmitResult
 	var err error

@@ -20,10 +20,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// leader answers what a test tells it to.
+// leader is a Keeper whose responses the test determines.
 type leader struct {
 	acquire func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error)
-	err     error // of each release
+	err     error // returned by each release
 
 	mu       sync.Mutex
 	released []fsm.Release
@@ -69,7 +69,7 @@ func TestWorker_TheFrameOfAGrant_IsTheLastBeforeItWasHandedOver(t *testing.T) {
 		}
 		g := (<-w.Answers()).Grant
 		if g.Frame != 3 || g.Waited != 2*time.Second {
-			t.Fatalf("frame %d, waited %v", g.Frame, g.Waited)
+			t.Fatalf("got frame %d, waited %v, want frame 3, waited 2s", g.Frame, g.Waited)
 		}
 	})
 }
@@ -85,7 +85,7 @@ func TestWorker_StreamEndsBeforeTheTaskIsSent_TheTaskGoesBack(t *testing.T) {
 		}
 		synctest.Wait()
 		if held := r.Workers("s"); len(held) != 1 || len(held[0].Held) != 1 || held[0].Held[0].Job != "j" {
-			t.Fatalf("%+v", held)
+			t.Fatalf("Workers() = %+v, want one with the task of job j", held)
 		}
 		cancel()
 		w.Close()
@@ -93,12 +93,12 @@ func TestWorker_StreamEndsBeforeTheTaskIsSent_TheTaskGoesBack(t *testing.T) {
 			t.Fatalf("released %+v", l.released)
 		}
 		if len(r.Workers("")) != 0 {
-			t.Fatal("it is still known")
+			t.Fatal("Workers() still has the closed worker")
 		}
 	})
 }
 
-func TestWorker_Denied_IsToldOnceAndAskedAgain(t *testing.T) {
+func TestWorker_Denied_IsNotifiedOnceAndAsksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reasons := []semaphore.Reason{semaphore.GroupMismatch, semaphore.GroupMismatch, semaphore.Cordoned}
 		l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
@@ -117,7 +117,7 @@ func TestWorker_Denied_IsToldOnceAndAskedAgain(t *testing.T) {
 		}
 		for _, want := range []semaphore.Reason{semaphore.GroupMismatch, semaphore.Cordoned} {
 			if got := (<-w.Answers()).Denial; got == nil || got.Decision.Reason != want {
-				t.Fatalf("got %+v, want %v", got, want)
+				t.Fatalf("got denial %+v, want reason %v", got, want)
 			}
 		}
 	})
@@ -144,14 +144,14 @@ func TestWorker_AdmittedAgain_IsNotDeniedAnyMore(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := (<-w.Answers()).Denial; got == nil || r.Workers("")[0].Denied != semaphore.Cordoned {
-			t.Fatalf("it heard %+v, and is listed as %+v", got, r.Workers(""))
+			t.Fatalf("got denial %+v, Workers() = %+v, want both cordoned", got, r.Workers(""))
 		}
-		time.Sleep(10 * time.Second) // it has asked again, and stands in the queue
+		time.Sleep(10 * time.Second) // by now it has asked again and is in the queue
 		if got := r.Workers("")[0].Denied; got != semaphore.NoReason {
-			t.Fatalf("in the queue it is still denied: %v", got)
+			t.Fatalf("Denied = %v while the worker is in the queue", got)
 		}
 		if got := (<-w.Answers()).Denial; got == nil {
-			t.Fatal("the second cordon is no news")
+			t.Fatal("got no denial for the second cordon")
 		}
 		cancel()
 		w.Close()
@@ -177,7 +177,7 @@ func TestWorker_End_IsAnsweredOrRefusedOrEndsTheStream(t *testing.T) {
 			select {
 			case a := <-w.Answers():
 				if of.end || (a.Ended.Refused != nil) != of.refused || a.Ended.Token != 5 {
-					t.Fatalf("answered %+v", a.Ended)
+					t.Fatalf("End() was answered with %+v", a.Ended)
 				}
 			case err := <-w.Failed():
 				if !of.end || !errors.Is(err, of.err) {
@@ -199,11 +199,11 @@ func TestWorker_MoreThanItCanHave_IsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.Take(1) == nil {
-		t.Fatal("it was taken")
+		t.Fatal("Take() beyond MaxSlots = nil error")
 	}
 }
 
-// grants is a leader that has a task for every slot; tokens count from 1.
+// grants returns a leader that has a task for every slot. Tokens count from 1.
 func grants() *leader {
 	var tokens atomic.Uint64
 	return &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
@@ -218,14 +218,14 @@ func TestWorker_AsManyTasksAsItCanHave_GoesOnWithTheNextAndNotWithMore(t *testin
 		if err := w.Take(MaxSlots); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // it has all of them, and most are still on their way to it
+		synctest.Wait() // the worker has all of them, but most of the grants have not been read yet
 		g := (<-w.Answers()).Grant
 		synctest.Wait()
 		if w.Take(1) == nil {
-			t.Fatal("one more was taken")
+			t.Fatal("Take() beyond MaxSlots = nil error")
 		}
 		if err := w.End(fsm.Release{Token: g.Permit.Token}, true); err != nil {
-			t.Fatalf("the next one: %v", err)
+			t.Fatalf("End() with the next task: %v", err)
 		}
 		cancel()
 		w.Close()
@@ -249,26 +249,26 @@ func TestWorker_Drained_TakesNoMoreTasks(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := waiting.Load(); n != 3 {
-			t.Fatalf("%d slots stand in the queue", n)
+			t.Fatalf("got %d slots in the queue, want 3", n)
 		}
 		w.Drain()
 		synctest.Wait()
 		if n := waiting.Load(); n != 0 {
-			t.Fatalf("%d slots stand in the queue still", n)
+			t.Fatalf("got %d slots in the queue after Drain, want 0", n)
 		}
 		if err := w.End(fsm.Release{Token: 7}, true); err != nil {
 			t.Fatal(err)
 		}
 		if a := <-w.Answers(); a.Ended == nil || a.Ended.Token != 7 {
-			t.Fatalf("%+v", a)
+			t.Fatalf("got answer %+v, want the end of token 7", a)
 		}
 		if info := r.Workers("s"); len(info) != 1 || !info[0].Draining || info[0].Free != 0 {
-			t.Fatalf("%+v", info)
+			t.Fatalf("Workers() = %+v, want a draining one without free slots", info)
 		}
 	})
 }
 
-func TestReport_OfATaskThatHasEnded_IsPassedOver(t *testing.T) {
+func TestReport_OfAnEndedTask_IsIgnored(t *testing.T) {
 	r := NewRoom(grants())
 	w := r.Open(t.Context(), offer())
 	defer w.Close()
@@ -278,7 +278,7 @@ func TestReport_OfATaskThatHasEnded_IsPassedOver(t *testing.T) {
 	token := (<-w.Answers()).Grant.Permit.Token
 	w.Report(token, Progress{Fraction: 0.5})
 	if p := r.Progress(token); p == nil || p.Fraction != 0.5 {
-		t.Fatalf("while it is held: %+v", p)
+		t.Fatalf("Progress() of the held task = %+v", p)
 	}
 	if err := w.End(fsm.Release{Token: token}, false); err != nil {
 		t.Fatal(err)
@@ -286,11 +286,11 @@ func TestReport_OfATaskThatHasEnded_IsPassedOver(t *testing.T) {
 	<-w.Answers()
 	w.Report(token, Progress{Fraction: 0.9})
 	if p := r.Progress(token); p != nil {
-		t.Fatalf("after its end: %+v", p)
+		t.Fatalf("Progress() after the end = %+v, want nil", p)
 	}
 }
 
-// submissions is a state machine as a submitter sees it.
+// submissions is a state machine for submitters.
 type submissions struct {
 	m     *fsm.Machine
 	index uint64
@@ -356,22 +356,22 @@ func TestSubmission_IsCommittedInEntriesOfBoundedSize_AndIsRepeatable(t *testing
 	}
 	j, repeated, err := send("a")
 	if err != nil || repeated || j.Tasks != 12 || j.State != work.Open {
-		t.Fatalf("%+v, %v, %v", j, repeated, err)
+		t.Fatalf("Finish() = %+v, %v, %v", j, repeated, err)
 	}
 	for _, size := range s.sizes {
 		if size > chunk+chunk/8 {
-			t.Errorf("an entry has %d bytes", size)
+			t.Errorf("an entry has %d bytes, more than a chunk", size)
 		}
 	}
 	if len(s.sizes) < 4 {
-		t.Errorf("%d entries", len(s.sizes))
+		t.Errorf("got %d entries, want at least 4", len(s.sizes))
 	}
 	if again, repeated, err := send("a"); err != nil || !repeated || again.Number != j.Number {
-		t.Fatalf("the same again: %+v, %v, %v", again, repeated, err)
+		t.Fatalf("Finish() of the same submission = %+v, %v, %v", again, repeated, err)
 	}
 	_, _, err = send("b")
 	if differs, ok := errors.AsType[*DiffersError](err); !ok || differs.ID != "j" {
-		t.Fatalf("other content: %v", err)
+		t.Fatalf("Finish() with other content = %v", err)
 	}
 }
 
@@ -425,11 +425,11 @@ func TestSubmission_CutShort_LeavesNothing(t *testing.T) {
 	}
 	sub.Abort()
 	if s.m.State().Job("j") != nil || s.m.State().WorkBytes() != 0 {
-		t.Fatal("half of it is left")
+		t.Fatal("a part of the job is left after Abort")
 	}
 }
 
-// The goroutine that receives may be in the middle of a message when the stream ends for another reason.
+// The receiving goroutine may be processing a message when the stream ends for another reason.
 func TestWorker_MessageComesWhileItCloses_IsDroppedOrDone(t *testing.T) {
 	l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
 		<-ctx.Done()
@@ -439,7 +439,7 @@ func TestWorker_MessageComesWhileItCloses_IsDroppedOrDone(t *testing.T) {
 	for range 200 {
 		ctx, cancel := context.WithCancel(t.Context())
 		w := r.Open(ctx, offer())
-		if err := w.Take(1); err != nil { // for Close to wait for
+		if err := w.Take(1); err != nil { // so that Close has to wait
 			t.Fatal(err)
 		}
 		received := make(chan error, 1)
@@ -461,7 +461,7 @@ func TestWorker_MessageComesWhileItCloses_IsDroppedOrDone(t *testing.T) {
 	}
 }
 
-// A worker that is not let in any more still says how its last task has ended.
+// A worker that is no longer admitted can still report the result of its last task.
 func TestWorker_AnEndThatAsksForTheNextTask_IsReleasedAlthoughThatIsDenied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
@@ -475,15 +475,15 @@ func TestWorker_AnEndThatAsksForTheNextTask_IsReleasedAlthoughThatIsDenied(t *te
 		}
 		synctest.Wait()
 		if len(l.released) != 1 {
-			t.Fatal("not released")
+			t.Fatal("the task was not released")
 		}
 		cancel()
 		w.Close()
 	})
 }
 
-// A worker with many slots sends hundreds of frames while the entry of a grant is committed. The grant is counted from
-// a frame that came before the entry, all the same.
+// A worker with many slots sends hundreds of frames while a grant is being committed. The grant must still count from a
+// frame that arrived before its proposal.
 func TestWorker_ManyFramesDuringACommit_TheGrantIsCountedFromOneBeforeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := NewRoom(&leader{}).Open(t.Context(), offer())
@@ -501,15 +501,15 @@ func TestWorker_ManyFramesDuringACommit_TheGrantIsCountedFromOneBeforeIt(t *test
 		during(4*time.Second, time.Millisecond/2)
 		g := w.counted(handed, keeper.Answer{})
 		if g.Frame == 0 || g.Frame > last || g.Waited > 50*time.Millisecond {
-			t.Errorf("counted from frame %d of %d, which came %v before", g.Frame, last, g.Waited)
+			t.Errorf("counted from frame %d of %d, which arrived %v before", g.Frame, last, g.Waited)
 		}
 		if len(w.frames) > keptFrames {
-			t.Errorf("%d frames are kept", len(w.frames))
+			t.Errorf("%d frames are kept, want at most keptFrames", len(w.frames))
 		}
 	})
 }
 
-func TestWorker_SlotThatShallAskAgain_AsksAgain(t *testing.T) {
+func TestWorker_RepeatAnswer_AsksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
@@ -526,16 +526,16 @@ func TestWorker_SlotThatShallAskAgain_AsksAgain(t *testing.T) {
 		}
 		synctest.Wait()
 		if asked != 2 {
-			t.Errorf("asked %d times", asked)
+			t.Errorf("asked %d times, want 2", asked)
 		}
 		cancel()
 		w.Close()
 	})
 }
 
-// A refused end changes nothing: the worker keeps the task, and takes no other in its place, however often it asks.
+// A refused end changes nothing: the worker keeps the task and gets no other, no matter how often it asks.
 func TestWorker_AnEndThatIsRefused_TakesNoTaskInPlace(t *testing.T) {
-	for name, late := range map[string]bool{"the slot waits": false, "the slot gets a task all the same": true} {
+	for name, late := range map[string]bool{"the slot waits": false, "the slot gets a task anyway": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var tokens atomic.Uint64
@@ -567,7 +567,7 @@ func TestWorker_AnEndThatIsRefused_TakesNoTaskInPlace(t *testing.T) {
 					}
 					of := r.Workers("s")[0]
 					if of.Free != 0 || len(of.Held) != 1 || of.Held[0].Token != 1 {
-						t.Fatalf("it waits for %d tasks more and holds %+v, want its task and no slot", of.Free, of.Held)
+						t.Fatalf("worker has %d free slots and holds %+v, want its task and no slot", of.Free, of.Held)
 					}
 				}
 				cancel()
@@ -577,7 +577,7 @@ func TestWorker_AnEndThatIsRefused_TakesNoTaskInPlace(t *testing.T) {
 	}
 }
 
-// The grant of the next task can share a log entry with the release only if its slot stands in the queue first.
+// The grant of the next task can share a log entry with the release only if its slot is already in the queue.
 func TestWorker_AnEndThatAsksForTheNextTask_IsReleasedOnceItsSlotIsPlaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var placed func()
@@ -597,7 +597,7 @@ func TestWorker_AnEndThatAsksForTheNextTask_IsReleasedOnceItsSlotIsPlaced(t *tes
 		}
 		placed()
 		if a := <-w.Answers(); a.Ended == nil || a.Ended.Token != 7 || len(l.released) != 1 {
-			t.Fatalf("%+v after %d releases", a, len(l.released))
+			t.Fatalf("got %+v after %d releases, want the end of token 7 after one", a, len(l.released))
 		}
 		cancel()
 		w.Close()

@@ -16,39 +16,39 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// MaxSlots is how many tasks one worker can have at a time.
+// MaxSlots is the maximum number of tasks of one worker at a time.
 const MaxSlots = 1000
 
-// MaxHolderID is the most bytes of a worker's holder id: each task adds its part to it.
+// MaxHolderID is the maximum length of a worker's holder id in bytes. Each task appends a suffix to it.
 const MaxHolderID = 200
 
 const (
-	// askAgain is how long a worker that was denied waits at least before it asks again, and half of the most.
+	// askAgain is the minimum wait before a denied worker asks again. The maximum is twice as long.
 	askAgain = 500 * time.Millisecond
-	// keptFrames is how many frames of a stream are known by the time at which they came, and frameGap the least time
-	// between two of them. A busy worker sends one for each task. Together they go back 5 s, longer than a grant takes
-	// to be committed on any disk that is of use.
+	// keptFrames is how many frames of a stream are remembered with their arrival times, and frameGap is the minimum
+	// time between two of them, because a busy worker sends a frame for each task. Together they cover 5 s, longer than
+	// any usable disk takes to commit a grant.
 	keptFrames = 256
 	frameGap   = 20 * time.Millisecond
 )
 
 // Grant is a task for a worker.
 type Grant struct {
-	// Answer.Waited is the time from the frame to when the grant was handed to the log.
+	// Answer.Waited is the time from the arrival of Frame to the proposal of the grant.
 	keeper.Answer
-	// Frame is the last one that had come by then.
+	// Frame is the last frame that had arrived by then.
 	Frame uint64
 }
 
-// Ended is what became of the end of a task.
+// Ended is the outcome of ending a task.
 type Ended struct {
 	Token  uint64
 	Result fsm.ReleaseResult
-	// Refused is why nothing happened, or nil: the worker is to end the task in another way.
+	// Refused, if not nil, says why nothing was done. The worker must end the task in another way.
 	Refused error
 }
 
-// Answer is one message to a worker: one of its fields is set.
+// Answer is one message to a worker. Exactly one field is set.
 type Answer struct {
 	Grant  *Grant
 	Ended  *Ended
@@ -61,32 +61,32 @@ type Worker struct {
 	offer  Offer
 	opened time.Time
 	prefix string
-	// answers has the messages to the worker, which the owner sends.
+	// answers has the messages to the worker. The owner of the stream sends them.
 	answers chan Answer
-	ctx     context.Context //nolint:containedctx // the stream's
-	take    context.Context //nolint:containedctx // ends with the first Drain, too
+	ctx     context.Context //nolint:containedctx // the context of the stream
+	take    context.Context //nolint:containedctx // also ends with the first Drain
 	drain   context.CancelFunc
 	failed  chan error // holds the first error that ends the stream
 	calls   sync.WaitGroup
 
 	// Guarded by Room.mu.
 	closed   bool
-	count    int // of the permits that were asked for
+	count    int // of requested permits
 	free     int
 	draining bool
 	denied   semaphore.Reason
-	paused   *semaphore.Pause // of which the worker has heard
+	paused   *semaphore.Pause // the pause of which the worker was notified
 	tasks    map[uint64]*Held
 	frames   []frame // the newest last
 }
 
-// frame is a message that came.
+// frame is a received message.
 type frame struct {
 	number uint64
 	at     time.Time
 }
 
-// Open opens a worker on a stream of that context. The caller calls Close.
+// Open opens a worker on the stream with that context. The caller must call Close.
 func (r *Room) Open(ctx context.Context, offer Offer) *Worker {
 	w := &Worker{
 		room: r, offer: offer, opened: time.Now(), prefix: rand.Text()[:12], answers: make(chan Answer), ctx: ctx,
@@ -99,7 +99,7 @@ func (r *Room) Open(ctx context.Context, offer Offer) *Worker {
 	return w
 }
 
-// Close forgets the worker when its stream has ended, and waits for what it still does. What it holds stays held.
+// Close removes the worker after its stream has ended, and waits for its goroutines. The permits of its tasks stay.
 func (w *Worker) Close() {
 	w.drain()
 	w.room.mu.Lock()
@@ -114,17 +114,18 @@ func (w *Worker) Close() {
 	}
 }
 
-// Answers has what is to be sent to the worker.
+// Answers returns the channel of the messages to send to the worker.
 func (w *Worker) Answers() <-chan Answer { return w.answers }
 
-// Failed has the error that ends the stream: this server does not lead any more, for example.
+// Failed returns the channel of the error that ends the stream, for example because this server no longer leads.
 func (w *Worker) Failed() <-chan error { return w.failed }
 
-// Settled waits until all ends that were taken in are answered and no task is being taken.
+// Settled waits until all accepted ends of tasks are answered and no slot is waiting for a task.
 func (w *Worker) Settled() { w.calls.Wait() }
 
-// Received notes that a frame has come. Call it first. One that comes shortly after another is passed over: a grant is
-// then counted from the other one, and ends that much earlier for the worker.
+// Received records that a frame has arrived. It must be called before the frame is processed. A frame that arrives
+// shortly after another is not recorded: the duration of a grant then counts from the earlier frame, and ends that much
+// earlier for the worker.
 func (w *Worker) Received(number uint64, at time.Time) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
@@ -137,7 +138,7 @@ func (w *Worker) Received(number uint64, at time.Time) {
 	w.frames = append(w.frames, frame{number, at})
 }
 
-// Take lets the worker have so many more tasks. It returns an error if that is too many.
+// Take lets the worker have n more tasks. It returns an error if that exceeds MaxSlots.
 func (w *Worker) Take(n int) error {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
@@ -150,7 +151,7 @@ func (w *Worker) Take(n int) error {
 	return nil
 }
 
-// fits returns an error if so many more tasks are too many. The caller holds the lock.
+// fits returns an error if n more tasks exceed MaxSlots. The caller must hold the lock.
 func (w *Worker) fits(n int) error {
 	if w.free+len(w.tasks)+n > MaxSlots {
 		return semaphore.Invalid("slots", fmt.Sprint(n), fmt.Sprintf("must leave the worker with at most %d tasks at a time", MaxSlots))
@@ -158,9 +159,9 @@ func (w *Worker) fits(n int) error {
 	return nil
 }
 
-// open opens a slot, which calls placed when it stands in the queue, or takes no task. withdraw ends the slot, and
-// returns when it has ended; a task that it got meanwhile goes back. The caller of open holds the lock, that of
-// withdraw does not.
+// open opens a slot. The slot calls placed once it is in the queue, or if it does not take a task. withdraw ends the
+// slot and waits for it; a task that the slot got in the meantime is returned. The caller of open must hold the lock,
+// the caller of withdraw must not.
 func (w *Worker) open(placed func()) (withdraw func()) {
 	if w.draining || w.closed {
 		placed()
@@ -169,7 +170,7 @@ func (w *Worker) open(placed func()) (withdraw func()) {
 	w.free++
 	w.count++
 	id := w.offer.Identity
-	id.HolderID = fmt.Sprintf("%s/%s-%d", id.HolderID, w.prefix, w.count) // OfferedBy undoes it
+	id.HolderID = fmt.Sprintf("%s/%s-%d", id.HolderID, w.prefix, w.count) // OfferedBy reverts this
 	ctx, cancel := context.WithCancel(w.take)
 	ended := make(chan struct{})
 	w.calls.Go(func() {
@@ -183,13 +184,13 @@ func (w *Worker) open(placed func()) (withdraw func()) {
 	}
 }
 
-// OfferedBy is the identity of the offer whose task a permit of that identity carries.
+// OfferedBy returns the identity of the worker's offer, given the identity of the permit of one of its tasks.
 func OfferedBy(id semaphore.Identity) semaphore.Identity {
 	id.HolderID = id.HolderID[:max(0, strings.LastIndexByte(id.HolderID, '/'))]
 	return id
 }
 
-// Drain takes no more tasks.
+// Drain stops taking tasks.
 func (w *Worker) Drain() {
 	w.room.mu.Lock()
 	w.draining = true
@@ -197,7 +198,7 @@ func (w *Worker) Drain() {
 	w.drain()
 }
 
-// slot waits for one task, until ctx ends.
+// slot waits for one task until ctx ends.
 func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func()) {
 	granted := false
 	defer func() {
@@ -226,7 +227,7 @@ func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func())
 		case err != nil:
 			w.fail(err)
 			return
-		case a.Repeat != nil: // asks again
+		case a.Repeat != nil: // ask again
 		case a.Outcome == semaphore.Denied:
 			placed()
 			if !w.wait(ctx, a.Denial) {
@@ -240,7 +241,7 @@ func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func())
 	}
 }
 
-// wait sends the worker once why it is denied, and waits until it is worth asking again.
+// wait sends a denial to the worker, once per reason, and waits until it makes sense to ask again.
 func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 	w.room.mu.Lock()
 	news := w.denied != d.Decision.Reason
@@ -259,7 +260,8 @@ func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 	}
 }
 
-// notePause notifies the worker once that the semaphore is paused. Its slots keep their places, so no denial says so.
+// notePause notifies the worker once that the semaphore is paused. Its slots keep their places in the queue, so it gets
+// no denial with that reason.
 func (w *Worker) notePause(ctx context.Context, req *semaphore.Request, p *semaphore.Pause) error {
 	w.room.mu.Lock()
 	news := w.paused != p && p != nil
@@ -275,15 +277,15 @@ func (w *Worker) notePause(ctx context.Context, req *semaphore.Request, p *semap
 	return ctx.Err()
 }
 
-// admitted notes that the semaphore lets the worker in: a denial for the same reason is news again.
+// admitted records that the semaphore admits the worker, so that a later denial for the same reason is sent again.
 func (w *Worker) admitted() {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
 	w.denied = semaphore.NoReason
 }
 
-// granted hands a task to the worker. One that is not sent goes back: the stream has ended, or the slot of ctx was
-// withdrawn. From here on the slot counts as that task.
+// granted gives a task to the worker. If the stream has ended or the slot was withdrawn, it returns the task instead.
+// From here on, the slot counts as that task.
 func (w *Worker) granted(ctx context.Context, received time.Time, a keeper.Answer) {
 	token := a.Permit.Token
 	w.room.mu.Lock()
@@ -305,15 +307,15 @@ func (w *Worker) granted(ctx context.Context, received time.Time, a keeper.Answe
 	_, _ = w.room.keeper.Release(ctx, fsm.Release{Token: token, Job: semaphore.JobNotRun}, w.offer.Owner) // else it expires
 }
 
-// withdrawn reports whether the slot of ctx was withdrawn. A drain takes no task back.
+// withdrawn reports whether the slot of ctx was withdrawn. A drain does not withdraw slots that have a task.
 func (w *Worker) withdrawn(ctx context.Context) bool { return ctx.Err() != nil && w.take.Err() == nil }
 
-// giveBack is how long the return of a task that nobody heard of may take.
+// giveBack bounds the return of a task that was not sent to the worker.
 const giveBack = 5 * time.Second
 
-// counted finds the last frame that had come at an instant. The caller holds the lock.
+// counted returns the grant with the last frame that had arrived at the time handed. The caller must hold the lock.
 func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
-	g := &Grant{Answer: a} // without a frame if the last one is long ago; the worker counts on nothing then
+	g := &Grant{Answer: a} // without a frame, if the last one is too old, the worker does not count on the permit yet
 	for _, f := range slices.Backward(w.frames) {
 		if !f.at.After(handed) {
 			g.Frame, g.Waited = f.number, handed.Sub(f.at)
@@ -323,9 +325,9 @@ func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
 	return g
 }
 
-// End releases the permit of a task, and answers when that is done. With next it takes another task: its slot is placed
-// before the release is, so that both go into one log entry. If the end is refused, nothing has happened: the worker
-// keeps the task and takes no other.
+// End releases the permit of a task and answers when that is done. If next is set, it also takes another task: the slot
+// is placed in the queue before the release, so that both can go into one log entry. If the end is refused, nothing has
+// happened: the worker keeps the task and gets no other.
 func (w *Worker) End(cmd fsm.Release, next bool) error {
 	placed := make(chan struct{})
 	place := sync.OnceFunc(func() { close(placed) })
@@ -359,7 +361,7 @@ func (w *Worker) End(cmd fsm.Release, next bool) error {
 	return nil
 }
 
-// exchange opens a slot in place of a task.
+// exchange replaces a task by a new slot.
 func (w *Worker) exchange(token uint64, placed func()) (undo func(), err error) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
@@ -379,8 +381,8 @@ func (w *Worker) exchange(token uint64, placed func()) (undo func(), err error) 
 	}, nil
 }
 
-// run runs f, for which Close waits. Once the stream has ended it does nothing: messages that had come may still be
-// taken in.
+// run runs f in a goroutine for which Close waits. It does nothing after Close, because messages that arrived earlier
+// may still be processed.
 func (w *Worker) run(f func()) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
@@ -389,14 +391,14 @@ func (w *Worker) run(f func()) {
 	}
 }
 
-// isOfTheEnd reports whether an error is about what a worker says of its task, and not about the server.
+// isOfTheEnd reports whether an error concerns the worker's request to end a task, and not the server.
 func isOfTheEnd(err error) bool {
 	_, limit := errors.AsType[*keeper.WorkLimitError](err)
 	_, field := errors.AsType[*semaphore.FieldError](err)
 	return limit || field || errors.Is(err, keeper.ErrRefused)
 }
 
-// Report notes how far a task has come.
+// Report records the progress of a task.
 func (w *Worker) Report(token uint64, p Progress) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
@@ -411,7 +413,7 @@ func (w *Worker) forget(token uint64) {
 	w.drop(token)
 }
 
-// drop is forget for a caller that holds the lock.
+// drop is like forget, but the caller must hold the lock.
 func (w *Worker) drop(token uint64) {
 	if held := w.tasks[token]; held != nil && w.room.held[token] == held { // a token that it names may be another worker's
 		delete(w.room.held, token)
@@ -419,7 +421,7 @@ func (w *Worker) drop(token uint64) {
 	delete(w.tasks, token)
 }
 
-// send hands an answer to the owner of the stream, and reports whether it took it.
+// send passes an answer to the owner of the stream, and reports whether it was received.
 func (w *Worker) send(ctx context.Context, a Answer) bool {
 	select {
 	case w.answers <- a:

@@ -415,7 +415,7 @@ func (w *Worker) forget(token uint64) {
 
 // drop is like forget, but the caller must hold the lock.
 func (w *Worker) drop(token uint64) {
-	if held := w.tasks[token]; held != nil && w.room.held[token] == held { // a token that it names may be another worker's
+	if held := w.tasks[token]; held != nil && w.room.held[token] == held { // it may be another worker's
 		delete(w.room.held, token)
 	}
 	delete(w.tasks, token)

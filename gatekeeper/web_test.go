@@ -183,8 +183,8 @@ func TestWeb_BadInput_IsNamedAndChangesNothing(t *testing.T) {
 		"unknown field":         {"POST", "/v1/definitions", `{"definition":{"name":"x"},"authr":"a"}`, nil, 400, `unknown field \"authr\"`},
 		"unknown parameter":     {"DELETE", "/v1/definitions/report?verzion=1", "", nil, 400, "verzion is not a parameter"},
 		"unknown, no other":     {"GET", "/v1/jobs/j?id=k", "", nil, 400, "id is not a parameter of this route, which has none"},
-		"parameter beside body": {"POST", "/v1/definitions?reason=x", `{"definition":{"name":"x"}}`, nil, 400, "leave out the query"},
-		"body of a GET":         {"GET", "/v1/definitions", `{}`, nil, 400, "leave out the body"},
+		"parameter beside body": {"POST", "/v1/definitions?reason=x", `{"definition":{"name":"x"}}`, nil, 400, "omit the query"},
+		"body of a GET":         {"GET", "/v1/definitions", `{}`, nil, 400, "omit the body"},
 		"a parameter's value":   {"GET", "/v1/definitions?page_size=many", "", nil, 400, "page_size"},
 		"a token":               {"POST", "/v1/permits/one:clear", `{}`, nil, 400, "token"},
 		"broken JSON":           {"POST", "/v1/definitions", `{"definition":{"name":"x"}`, nil, 400, "the body is not JSON"},
@@ -207,7 +207,7 @@ func TestWeb_BadInput_IsNamedAndChangesNothing(t *testing.T) {
 		"a foreign page":        {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Origin", "https://evil.example"}, 403, "another site"},
 		"a foreign frame":       {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Sec-Fetch-Site", "cross-site"}, 403, "another site"},
 		"a foreign name":        {"GET", "/v1/definitions", "", []string{"Host", "evil.example:7422"}, 421, "localhost"},
-		"logging in to nothing": {"POST", "/session", `{"token":"x"}`, nil, 409, "authenticates nobody"},
+		"logging in to nothing": {"POST", "/session", `{"token":"x"}`, nil, 409, "does not authenticate callers"},
 	} {
 		p := b.asks(bad.method, bad.path, bad.body, bad.headers...)
 		p.wants(t, bad.status, bad.says)

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// dashboard is what make dashboard builds.
+// dashboard is the output of make dashboard.
 //
 //go:embed dashboard/dist
 var dashboard embed.FS
 
-// files are those of the dashboard by their path.
+// files has the files of the dashboard by path.
 type files map[string]*file
 
 type file struct {
@@ -27,7 +27,7 @@ type file struct {
 	plain, zipped []byte
 }
 
-// dashboardFiles reads what was embedded. It cannot fail: the files were there when the program was built.
+// dashboardFiles loads the embedded files. It panics on an error, which is impossible for embedded files.
 func dashboardFiles() files {
 	all := make(files)
 	root, err := fs.Sub(dashboard, "dashboard/dist")
@@ -58,7 +58,7 @@ func newFile(name string, data []byte) *file {
 	}
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	_, _ = z.Write(data) // to memory
+	_, _ = z.Write(data) // a bytes.Buffer never fails
 	_ = z.Close()
 	if b.Len() < len(data) {
 		f.zipped = b.Bytes()
@@ -66,12 +66,12 @@ func newFile(name string, data []byte) *file {
 	return f
 }
 
-// pages are the first parts of the paths at which the dashboard shows a view. It reads the rest of the path.
-var pages = map[string]bool{ //nolint:gochecknoglobals // a table, never changed
+// pages has the first path segments of the dashboard's views. The dashboard's script interprets the rest of the path.
+var pages = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"s": true, "move": true, "cluster": true, "activity": true, "jobs": true, "access": true, "login": true,
 }
 
-// serve answers with a file, or with the page whose script shows the view of that path.
+// serve responds with a file, or with the page whose script shows the view of that path.
 func (all files) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		writeError(w, noRoute(r))
@@ -88,7 +88,7 @@ func (all files) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h, data, tag := w.Header(), f.plain, f.tag
 	h.Set("Content-Type", f.kind)
-	h.Set("Cache-Control", "no-cache") // ask each time whether it has changed
+	h.Set("Cache-Control", "no-cache") // the browser must revalidate it each time
 	h.Set("Vary", "Accept-Encoding")
 	if f.zipped != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")

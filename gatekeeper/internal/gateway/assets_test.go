@@ -41,7 +41,7 @@ func TestFiles_AreSmallForThoseWhoUnzip_AndAreNotSentAgain(t *testing.T) {
 		t.Errorf("zipped: %v %.20q", zipped.Header, got)
 	}
 	if tag := zipped.Header.Get("ETag"); tag == "" || tag == plain.Header.Get("ETag") {
-		t.Errorf("tags %q and %q", tag, plain.Header.Get("ETag"))
+		t.Errorf("got ETags %q and %q", tag, plain.Header.Get("ETag"))
 	} else if again := ask("Accept-Encoding", "gzip", "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
 		t.Errorf("again: %s", again.Status)
 	}

@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// maxBodies is the most bytes that the bodies of all requests under way may have together. Bodies are read before
-	// their callers are known, so without it anybody who reaches the port could fill the memory.
+	// maxBodies limits the total size of the bodies of all requests in progress, in bytes. Bodies are read before their
+	// callers are known, so without this limit anyone who can reach the port could exhaust the memory.
 	maxBodies = 64 << 20
-	// maxBodiesOfOne is the part of it that one address can take, so that one address does not lock out the others.
+	// maxBodiesOfOne limits the share of one address, so that it cannot lock out the others.
 	maxBodiesOfOne = maxBodies / 4
-	// bodiesRetry is when a refused request may come again: a body that is read slowly holds its bytes for seconds.
+	// bodiesRetry is when a client should retry. A slow body can hold its bytes for seconds.
 	bodiesRetry = 2 * time.Second
 )
 
-// bodies counts the bytes that bodies of requests hold. Its zero value is ready.
+// bodies counts the bytes of all bodies in memory. The zero value is ready to use.
 type bodies struct {
-	mu  sync.Mutex // guards the others
+	mu  sync.Mutex // guards all and of
 	all int
 	of  map[netip.Prefix]int // by address
 }
 
-// take counts n more bytes from an address, and reports whether they fit.
+// take adds n bytes of an address, and reports whether they are within the limits.
 func (b *bodies) take(source netip.Prefix, n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -61,7 +61,7 @@ type countedBody struct {
 	held   int
 }
 
-// Read fails with RESOURCE_EXHAUSTED when there are too many bytes of bodies already.
+// Read fails with RESOURCE_EXHAUSTED if a limit is exceeded.
 func (b *countedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if n > 0 && !b.in.take(b.source, n) {
@@ -78,7 +78,7 @@ func (b *countedBody) free() {
 }
 
 func errBodies() error {
-	text := "the bodies of the requests under way are too large together: send this request again in a moment"
+	text := "the bodies of all requests in progress are too large: retry this request in a moment"
 	s, err := status.New(codes.ResourceExhausted, text).WithDetails(
 		&errdetails.ErrorInfo{Reason: reasonNotAppended},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(bodiesRetry)},

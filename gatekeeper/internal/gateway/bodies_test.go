@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// blockedBody has a whole body but no end: its request stays under way until the test closes it.
+// blockedBody has a complete body but no EOF, so its request stays in progress until the test closes it.
 type blockedBody struct {
 	io.Reader
 	read chan<- struct{}
@@ -65,13 +65,13 @@ func TestBodies_MoreThanTheBound_AreRefusedUntilSomeHaveEnded(t *testing.T) {
 		t.Helper()
 		w := answer(source)
 		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "2" || !strings.Contains(w.Body.String(), "in a moment") {
-			t.Errorf("%s: %d, %v, %s", source, w.Code, w.Header(), w.Body)
+			t.Errorf("request from %s: got %d, %v, %s", source, w.Code, w.Header(), w.Body)
 		}
 	}
 	sources := []string{"192.0.2.1/32", "192.0.2.2/32", "192.0.2.3/32", "2001:db8::/64"}
 	for i, source := range sources {
 		if w := answer(source); w.Code != http.StatusNotFound {
-			t.Errorf("%s is refused while others send: %d, %s", source, w.Code, w.Body)
+			t.Errorf("%s was refused while others send: %d, %s", source, w.Code, w.Body)
 		}
 		for range maxBodiesOfOne / maxBody {
 			begin(source)
@@ -84,9 +84,9 @@ func TestBodies_MoreThanTheBound_AreRefusedUntilSomeHaveEnded(t *testing.T) {
 		<-done
 	}
 	if w := answer(sources[0]); w.Code != http.StatusNotFound {
-		t.Errorf("after the others have ended: %d, %s", w.Code, w.Body)
+		t.Errorf("after the others have ended: got %d, %s", w.Code, w.Body)
 	}
 	if g.bodies.all != 0 || len(g.bodies.of) != 0 {
-		t.Errorf("%d bytes still count, of %v", g.bodies.all, g.bodies.of)
+		t.Errorf("%d bytes still count, of %v, want none", g.bodies.all, g.bodies.of)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// api is the connection to the API. What a call says of its caller is made here alone, from the request, so no header
-// of a request can add to it.
+// api is the connection to the API. Only this file sets the metadata that identifies the caller, from the request, so
+// that a header of a request cannot add to it.
 type api struct{ grpc.ClientConnInterface }
 
 type callerKey struct{}
@@ -23,7 +23,8 @@ type callerKey struct{}
 // authorization is the header of bearer tokens, in HTTP and in gRPC.
 const authorization = "authorization"
 
-// callerOf is the metadata of the calls for a request. The token of the session counts where no other one is shown.
+// callerOf returns the metadata of the API calls for a request. The token of the session is used only if the request
+// has no authorization header.
 func (g *Gateway) callerOf(r *http.Request) metadata.MD {
 	md := g.cfg.Caller(r)
 	shown := slices.Clone(r.Header.Values("Authorization"))
@@ -32,7 +33,7 @@ func (g *Gateway) callerOf(r *http.Request) metadata.MD {
 	}
 	for i, text := range shown {
 		if strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }) {
-			shown[i] = "unreadable" // gRPC sends ASCII only; the API refuses this as anything else that is not a token
+			shown[i] = "unreadable" // gRPC metadata must be ASCII; the API refuses this like any other invalid token
 		}
 	}
 	md.Append(authorization, shown...)
@@ -55,7 +56,7 @@ func (a api) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string
 	return a.ClientConnInterface.NewStream(ctx, desc, method, options...)
 }
 
-// outgoing is the context of a call, once it is sure that each parameter of the request is a field of the message.
+// outgoing returns the context of a call, after checking that each parameter of the request is a field of the message.
 func outgoing(ctx context.Context, message any) (context.Context, error) {
 	if r, ok := ctx.Value(routeKey{}).(*route); ok {
 		if m, ok := message.(proto.Message); ok {
@@ -86,7 +87,7 @@ func (r *route) checkQuery(message protoreflect.MessageDescriptor) error {
 	return nil
 }
 
-// fieldOf is the field of that name, as it is in proto or in protobuf's JSON; nil: there is none.
+// fieldOf returns the field with that proto or JSON name, or nil.
 func fieldOf(m protoreflect.MessageDescriptor, name string) protoreflect.FieldDescriptor {
 	if m == nil {
 		return nil
@@ -97,7 +98,7 @@ func fieldOf(m protoreflect.MessageDescriptor, name string) protoreflect.FieldDe
 	return m.Fields().ByJSONName(name)
 }
 
-// parameters lists the fields of a message that can stand in a query.
+// parameters lists the fields of a message that may appear in a query.
 func parameters(m protoreflect.MessageDescriptor, path map[string]string) string {
 	var names []string
 	for i := range m.Fields().Len() {

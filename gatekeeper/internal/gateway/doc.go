@@ -1,8 +1,8 @@
 // Package gateway serves the HTTP port: the API as JSON, streams as Server-Sent Events, and the dashboard.
 //
-// It decides nothing. Each request becomes a call of the gRPC API on a connection in memory, so roles, admission,
-// forwarding to the leader and audit are those of gRPC. The mapping is in proto/http.yaml, and gen and
-// openapi.swagger.json are generated from it. What is written here is what HTTP adds: who the caller is (caller.go),
-// what a browser must be protected from (protect.go), JSON and errors (json.go, errors.go), streams (stream.go,
+// It makes no decisions. Each request becomes a call of the gRPC API on an in-memory connection, so the same rules for
+// roles, admission, forwarding to the leader and audit apply. The mapping is in proto/http.yaml, from which gen and
+// openapi.swagger.json are generated. The handwritten code covers what HTTP adds: the identity of the caller
+// (caller.go), protection of browsers (protect.go), JSON and errors (json.go, errors.go), streams (stream.go,
 // submit.go), sessions (session.go), and the files of the dashboard (assets.go).
 package gateway

@@ -15,9 +15,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// problem is the body of an answer that is not a success. Its field names are frozen.
+// problem is the body of an error response. Its field names are frozen.
 type problem struct {
-	// Code is the code of gRPC, for example NOT_FOUND, and Reason is one of docs/api.md.
+	// Code is the gRPC code, for example NOT_FOUND. Reason is one of the reasons in docs/api.md.
 	Code     string            `json:"code"`
 	Message  string            `json:"message"`
 	Reason   string            `json:"reason,omitempty"`
@@ -33,7 +33,7 @@ type wrongField struct {
 	Rule  string `json:"rule"`
 }
 
-// httpError is an error that HTTP has a status for and gRPC has not.
+// httpError is an error with an HTTP status that has no equivalent in gRPC.
 type httpError struct {
 	status  int
 	code    codes.Code
@@ -42,14 +42,14 @@ type httpError struct {
 
 func (e *httpError) Error() string { return e.message }
 
-// These reasons are those of the API.
+// These reasons are the same as in the API.
 const (
 	reasonInvalidField = "INVALID_FIELD"
 	reasonTooLarge     = "TOO_LARGE"
 	reasonNotAppended  = "NOT_APPENDED"
 )
 
-// invalid refuses a field of a request, or all of it.
+// invalid returns an error for a field of a request, or for the whole request if field is empty.
 func invalid(field, rule string) error {
 	text := rule
 	if field != "" {
@@ -84,9 +84,9 @@ func problemOf(err error) *problem {
 		}
 	}
 	switch {
-	case s.Code() == codes.InvalidArgument && p.Reason == "": // what the library finds wrong with a path, a query or a body
+	case s.Code() == codes.InvalidArgument && p.Reason == "": // an error of the library in a path, a query or a body
 		p.Reason = reasonInvalidField
-	case s.Code() == codes.FailedPrecondition: // the request is good, and the state is not
+	case s.Code() == codes.FailedPrecondition: // the request is valid, but the state does not allow it
 		p.status = http.StatusConflict
 	case p.Reason == reasonTooLarge:
 		p.status = http.StatusRequestEntityTooLarge
@@ -94,9 +94,9 @@ func problemOf(err error) *problem {
 	return p
 }
 
-// body is the JSON of a problem, with a line break.
+// body returns the JSON of a problem with a final newline.
 func (p *problem) body() []byte {
-	data, _ := json.Marshal(p) // strings alone: it cannot fail
+	data, _ := json.Marshal(p) // cannot fail, since all fields are strings
 	return append(data, '\n')
 }
 

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// closedAPI refuses every call, and looks at what the gateway says of the caller.
+// closedAPI refuses every call and records what the gateway says about the caller.
 type closedAPI struct {
 	md metadata.MD // of the last call
 }
@@ -34,8 +34,8 @@ func (c *closedAPI) NewStream(ctx context.Context, _ *grpc.StreamDesc, _ string,
 	return nil, c.refuse(ctx)
 }
 
-// Whatever a stranger sends, the API learns of the connection that it came from and of the token that it shows, and of
-// nothing else. Every answer has the headers that keep a browser safe.
+// For any input, the API gets only the real source of the connection and the token of the request. Every response has
+// the security headers.
 func FuzzRequest(f *testing.F) {
 	for _, line := range []string{
 		"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -71,7 +71,7 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, authenticate bool) {
 		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(data)))
 		if err != nil {
-			return // the library answers it
+			return // net/http handles it
 		}
 		r.RemoteAddr = "10.0.0.1:7"
 		api.md = nil
@@ -81,18 +81,18 @@ func FuzzRequest(f *testing.F) {
 			t.Errorf("%q: %d %s", data, w.Code, w.Body)
 		}
 		if h := w.Result().Header; !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%q: the answer protects nobody: %v", data, h)
+			t.Errorf("%q: the response lacks security headers: %v", data, h)
 		}
 		for name, values := range api.md {
 			switch {
 			case name == "gatekeeper-from" && len(values) == 1 && values[0] == "10.0.0.1:7":
 			case name == authorization && (len(r.Header.Values("Authorization"))+len(r.Header.Values("Cookie")) > 0 || r.URL.Path == "/session"):
 			default:
-				t.Errorf("%q: the API hears of %s: %q", data, name, values)
+				t.Errorf("%q: the API got metadata %s: %q", data, name, values)
 			}
 		}
 		if api.md != nil && w.Code < 400 && r.URL.Path != "/session" {
-			t.Errorf("%q: %d %s, although the API refused it", data, w.Code, w.Body)
+			t.Errorf("%q: got %d %s, although the API refused the call", data, w.Code, w.Body)
 		}
 	})
 }

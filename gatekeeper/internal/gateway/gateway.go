@@ -17,21 +17,22 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Config is what a gateway needs.
+// Config is the configuration of a Gateway.
 type Config struct {
-	// API is a connection to the API of this server that only the gateway has.
+	// API is a connection to this server's API that only the gateway uses.
 	API grpc.ClientConnInterface
-	// Caller is the metadata by which the API learns who has sent a request. The gateway adds the bearer token.
+	// Caller returns the metadata that identifies the sender of a request to the API. The gateway adds the bearer
+	// token.
 	Caller func(*http.Request) metadata.MD
-	// Source is the address of a request, as limits of single addresses count it.
+	// Source returns the address of a request as the limits per address count it.
 	Source func(*http.Request) netip.Prefix
-	// Authenticate says that the API asks each caller for a credential.
+	// Authenticate means that the API requires a credential from each caller.
 	Authenticate bool
-	// Secure says that the port is served by TLS.
+	// Secure means that the port is served over TLS.
 	Secure bool
 }
 
-// Gateway is the handler of the HTTP port. It may be used from any goroutine.
+// Gateway is the handler of the HTTP port. It is safe for concurrent use.
 type Gateway struct {
 	cfg    Config
 	api    api
@@ -44,10 +45,10 @@ type Gateway struct {
 //go:embed openapi.swagger.json
 var openAPI []byte
 
-// New returns a gateway. Its requests end with their contexts, or with the API's streams.
+// New returns a Gateway. Its requests end with their contexts, or when the API ends a stream.
 func New(cfg Config) (*Gateway, error) {
 	g := &Gateway{cfg: cfg, api: api{cfg.API}, files: dashboardFiles(), cross: http.NewCrossOriginProtection()}
-	nothing := func(string) (string, bool) { return "", false } // headers pass in neither direction, see caller.go
+	nothing := func(string) (string, bool) { return "", false } // headers are not copied in either direction, see caller.go
 	g.mux = runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, marshaler{}),
 		runtime.WithIncomingHeaderMatcher(nothing),
@@ -84,7 +85,7 @@ func New(cfg Config) (*Gateway, error) {
 	return g, nil
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements http.Handler.
 func (g *Gateway) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	w := newWriter(plain)
 	body := &countedBody{ReadCloser: r.Body, in: &g.bodies, source: g.cfg.Source(r)}
@@ -102,8 +103,8 @@ func (g *Gateway) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	case path == "/session":
 		g.serveSession(w, r)
 	case strings.HasPrefix(path, "/v1/"):
-		// The library would unescape a path before it splits it, and names may have slashes. So it gets the path as it
-		// was sent, and routed unescapes the names.
+		// The library would unescape a path before splitting it, but names may contain slashes. It gets the escaped
+		// path instead, and routed unescapes the names.
 		r.URL.Path, r.URL.RawPath = r.URL.EscapedPath(), ""
 		g.mux.ServeHTTP(w, r)
 	default:
@@ -111,7 +112,7 @@ func (g *Gateway) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// route is what the path and the query of a request say.
+// route has the parameters in the path and the query of a request.
 type route struct {
 	path  map[string]string
 	query url.Values
@@ -119,7 +120,7 @@ type route struct {
 
 type routeKey struct{}
 
-// routed reads the names in the path, and what is not in the body.
+// routed parses the names in the path and the query.
 func routed(next runtime.HandlerFunc) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, path map[string]string) {
 		query, err := url.ParseQuery(r.URL.RawQuery)
@@ -134,7 +135,7 @@ func routed(next runtime.HandlerFunc) runtime.HandlerFunc {
 			}
 		}
 		if hasBody(r) && len(query) > 0 {
-			writeError(w, invalid("", "the fields of a "+r.Method+" are in its body: leave out the query"))
+			writeError(w, invalid("", "the fields of a "+r.Method+" are in its body: omit the query"))
 			return
 		}
 		r.Body = &body{r.Body, path}
@@ -142,5 +143,5 @@ func routed(next runtime.HandlerFunc) runtime.HandlerFunc {
 	}
 }
 
-// hasBody reports whether requests of that method have a body.
+// hasBody reports whether requests with this method have a body.
 func hasBody(r *http.Request) bool { return r.Method == http.MethodPost || r.Method == http.MethodPut }

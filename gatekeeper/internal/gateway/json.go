@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// marshaler is protobuf's JSON with the field names of proto, the same as gkctl prints.
+// marshaler is protobuf's JSON with the field names of the proto files, as gkctl prints it.
 type marshaler struct{}
 
 func (marshaler) ContentType(any) string { return "application/json" }
@@ -28,14 +28,14 @@ func (marshaler) Marshal(v any) ([]byte, error) {
 	return messageJSON(m)
 }
 
-// messageJSON ends with a line break, for those who read it in a terminal.
+// messageJSON returns the JSON of a message with a final newline, for readers at a terminal.
 func messageJSON(m proto.Message) ([]byte, error) {
 	data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = json.Compact(&b, data) // protojson's blanks vary by build
+	err = json.Compact(&b, data) // the whitespace of protojson varies between builds
 	b.WriteByte('\n')
 	return b.Bytes(), err
 }
@@ -54,7 +54,8 @@ func (marshaler) Unmarshal(data []byte, v any) error {
 	return marshaler{}.NewDecoder(bytes.NewReader(data)).Decode(v)
 }
 
-// NewDecoder reads one message, and nothing may follow it. SubmitJob is a stream of messages, one after another.
+// NewDecoder returns a decoder of a single message. It refuses data after the message, except for SubmitJob, which
+// takes a sequence of messages.
 func (marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 	values := json.NewDecoder(r)
 	return runtime.DecoderFunc(func(v any) error {
@@ -69,7 +70,7 @@ func (marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 			return fmt.Errorf("the body is not JSON: %w", err)
 		}
 		if err := protojson.Unmarshal(value, m); err != nil {
-			// Its blanks vary by build.
+			// The whitespace in its text varies between builds.
 			return fmt.Errorf("the body is not a %s: %s", m.ProtoReflect().Descriptor().Name(), strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\u00a0", " "), "proto: "))
 		}
 		if b, ok := r.(*body); ok {
@@ -87,13 +88,14 @@ func (marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 	})
 }
 
-// body is that of a request whose path names fields of the message too.
+// body is the body of a request whose path also has fields of the message.
 type body struct {
 	io.ReadCloser
 	path map[string]string
 }
 
-// agrees refuses a message that names another thing than the path does: one of the two is a mistake.
+// agrees returns an error if the message and the path have different values for a field, because one of them must be a
+// mistake.
 func (b *body) agrees(m proto.Message) error {
 	for key, inPath := range b.path {
 		at := m.ProtoReflect()
@@ -106,7 +108,7 @@ func (b *body) agrees(m proto.Message) error {
 			if i < len(names)-1 {
 				at = at.Get(field).Message()
 			} else if text := at.Get(field).String(); text != inPath {
-				return fmt.Errorf("the body has %s %q, and the path %q", key, text, inPath)
+				return fmt.Errorf("the body has %s %q, but the path has %q", key, text, inPath)
 			}
 		}
 	}

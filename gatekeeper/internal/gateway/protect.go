@@ -16,24 +16,24 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// maxBody is the most bytes of a body, as of a message to the API.
+// maxBody is the maximum size of a body in bytes, the same as for a message to the API.
 const maxBody = 4 << 20
 
-// maxCredential is the most bytes of what a request shows as a bearer token. What the API takes is smaller.
+// maxCredential is the maximum size of a bearer token in a request, in bytes. The API accepts only smaller ones.
 const maxCredential = 8 << 10
 
-// writeTimeout is how long one write may take to a client that reads slowly.
+// writeTimeout bounds one write to a client that reads slowly.
 const writeTimeout = 30 * time.Second
 
-// admit refuses requests that a browser sends for another site, and reads the body. The request that it returns has its
-// caller.
+// admit refuses requests that a browser sends on behalf of another site, and reads the body. The context of the
+// returned request has the caller.
 func (g *Gateway) admit(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
 	protect(w.Header())
 	if err := g.cross.Check(r); err != nil {
 		return r, &httpError{http.StatusForbidden, codes.PermissionDenied, "the request comes from a page of another site: " + err.Error()}
 	}
 	if !g.cfg.Authenticate && !direct(r.Host) {
-		return r, &httpError{http.StatusMisdirectedRequest, codes.InvalidArgument, "this server authenticates nobody, so it answers only for localhost, a name without a dot, or an address: not for " + r.Host}
+		return r, &httpError{http.StatusMisdirectedRequest, codes.InvalidArgument, "this server does not authenticate callers, so it answers only for localhost, a name without a dot, or an IP address, not for " + r.Host}
 	}
 	size := 0
 	for _, text := range r.Header.Values("Authorization") {
@@ -48,7 +48,8 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request) (*http.Request, 
 	return r.WithContext(context.WithValue(r.Context(), callerKey{}, g.callerOf(r))), nil
 }
 
-// protect sets the headers of every answer. A page may use only what this server serves, and no other page may use it.
+// protect sets the security headers of every response. A page may load only what this server serves, and no other page
+// may embed it.
 func protect(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "+
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
@@ -59,8 +60,8 @@ func protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// direct reports whether a host is one that a foreign page cannot have pointed at this server: a foreign name would
-// have a dot. Where callers are authenticated, the credentials of a browser are bound to the name.
+// direct reports whether a host is safe from DNS rebinding: a name under the control of a foreign page would have a
+// dot. Servers that authenticate callers do not need this check, because a browser binds credentials to the name.
 func direct(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -69,7 +70,7 @@ func direct(host string) bool {
 	return err == nil || !strings.Contains(host, ".")
 }
 
-// readBody reads the body, so that none that is too large or comes too slowly gets further.
+// readBody reads the whole body, so that a body that is too large or arrives too slowly is refused here.
 func readBody(w http.ResponseWriter, r *http.Request) error {
 	if hasBody(r) {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -81,21 +82,21 @@ func readBody(w http.ResponseWriter, r *http.Request) error {
 		return &httpError{http.StatusRequestEntityTooLarge, codes.InvalidArgument, "the body is larger than 4 MiB"}
 	}
 	if status.Code(err) == codes.ResourceExhausted {
-		return err // of countedBody
+		return err // from countedBody
 	}
 	if err != nil {
 		return &httpError{http.StatusBadRequest, codes.InvalidArgument, "the body ended early: " + err.Error()}
 	}
 	if !hasBody(r) && len(data) > 0 {
-		return invalid("", "the fields of a "+r.Method+" are in its query: leave out the body")
+		return invalid("", "the fields of a "+r.Method+" are in its query: omit the body")
 	}
 	r.Body = io.NopCloser(bytes.NewReader(data))
-	// From here on the connection is read only to notice that the client has gone.
+	// From here on, the connection is read only to detect that the client has disconnected.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return nil
 }
 
-// writer bounds each write to a slow client.
+// writer sets a deadline for each write.
 type writer struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -103,7 +104,7 @@ type writer struct {
 
 func newWriter(w http.ResponseWriter) *writer { return &writer{w, http.NewResponseController(w)} }
 
-// Unwrap is for http.ResponseController.
+// Unwrap implements the interface that http.ResponseController uses.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *writer) WriteHeader(status int) {
@@ -111,12 +112,13 @@ func (w *writer) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write reports no error: the library would log each client that has gone. A stream hears of it when it flushes.
+// Write does not report errors, because the library would log every client that disconnects. A stream gets the error
+// when it flushes.
 func (w *writer) Write(data []byte) (int, error) {
 	w.extend()
 	_, _ = w.ResponseWriter.Write(data)
 	return len(data), nil
 }
 
-// extend gives the next write its time. Its error is that a recorder of a test has no deadline.
+// extend sets the deadline of the next write. It only fails for the recorders of tests, which have no deadlines.
 func (w *writer) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) }

@@ -14,14 +14,14 @@ import (
 	_ "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// notOverHTTP are the RPCs without a route, and why.
+// notOverHTTP has the RPCs without a route, and the reason.
 var notOverHTTP = map[string]string{
-	"PermitService.KeepAlive":       "a stream in both directions; Refresh does the same for few permits",
-	"PermitService.BatchTryAcquire": "for clients that ask hundreds of times a second",
-	"WorkService.Work":              "a stream in both directions",
-	"ClusterService.SaveSnapshot":   "gkctl backup checks what it writes",
-	"ClusterService.AddMember":      "a server that joins calls it",
-	"AuthService.BindAdministrator": "a member calls it for itself",
+	"PermitService.KeepAlive":       "a bidirectional stream; Refresh does the same for a few permits",
+	"PermitService.BatchTryAcquire": "for clients with hundreds of requests per second",
+	"WorkService.Work":              "a bidirectional stream",
+	"ClusterService.SaveSnapshot":   "gkctl backup verifies what it writes",
+	"ClusterService.AddMember":      "called by a joining server",
+	"AuthService.BindAdministrator": "called by a member for itself",
 }
 
 func TestRoutes_EachRPC_HasOneOrSaysWhyNot(t *testing.T) {
@@ -50,7 +50,7 @@ func TestRoutes_EachRPC_HasOneOrSaysWhyNot(t *testing.T) {
 		routes[name] = rule
 		for _, verb := range []string{"get", "put", "post", "delete"} {
 			if path := rule[verb]; path != "" && documented.Paths[path][verb].OperationID != strings.ReplaceAll(name, ".", "_") {
-				t.Errorf("openapi.swagger.json has not %s %s for %s: run make generate", verb, path, name)
+				t.Errorf("openapi.swagger.json lacks %s %s for %s: run make generate", verb, path, name)
 			}
 		}
 	}
@@ -70,11 +70,11 @@ func TestRoutes_EachRPC_HasOneOrSaysWhyNot(t *testing.T) {
 				case rule == nil && why == "":
 					t.Errorf("%s has neither a route in proto/http.yaml nor a reason in notOverHTTP", name)
 				case rule != nil && why != "":
-					t.Errorf("%s has a route, and notOverHTTP says that it has none", name)
+					t.Errorf("%s has a route, but is in notOverHTTP", name)
 				case rule != nil && m.IsStreamingServer():
 					verb, path, _ := strings.Cut(streams[name], " ")
 					if path == "" || rule[verb] != path {
-						t.Errorf("%s is a stream: streamRoutes has %q for it, and proto/http.yaml %v", name, streams[name], rule)
+						t.Errorf("stream %s: streamRoutes has %q, but proto/http.yaml has %v", name, streams[name], rule)
 					}
 				}
 				delete(routes, name)

@@ -14,13 +14,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A session is a bearer token that the browser keeps in a cookie, which no script can read. Servers keep nothing of it,
-// so it survives their restarts and is good at each of them. It ends when the token is revoked or expires.
+// A session is a bearer token in a cookie of the browser, which scripts cannot read. Servers store nothing, so a
+// session survives their restarts and is valid at each of them. It ends when the token is revoked or expires.
 
-// sessionLife is how long a browser keeps the cookie.
+// sessionLife is the maximum age of the cookie.
 const sessionLife = 12 * time.Hour
 
-// cookieName is that of the cookie. Browsers take one with the prefix only from the host itself and by TLS.
+// cookieName returns the name of the cookie. Browsers accept the __Host- prefix only from the host itself and over TLS.
 func (g *Gateway) cookieName() string {
 	if g.cfg.Secure {
 		return "__Host-gatekeeper"
@@ -28,7 +28,7 @@ func (g *Gateway) cookieName() string {
 	return "gatekeeper"
 }
 
-// session is the token of the session of a request; empty: it has none.
+// session returns the session token of a request, or "".
 func (g *Gateway) session(r *http.Request) string {
 	cookie, err := r.Cookie(g.cookieName())
 	if err != nil {
@@ -43,7 +43,7 @@ func (g *Gateway) setCookie(w http.ResponseWriter, token string, life time.Durat
 	})
 }
 
-// serveSession begins, shows and ends the session of a browser.
+// serveSession creates, shows and deletes the session of a browser.
 func (g *Gateway) serveSession(w http.ResponseWriter, r *http.Request) {
 	var err error
 	switch r.Method {
@@ -66,10 +66,10 @@ func (g *Gateway) serveSession(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// login reads the token of a login.
+// login parses the token of a login.
 func (g *Gateway) login(r *http.Request) (string, error) {
 	if !g.cfg.Authenticate {
-		return "", &httpError{http.StatusConflict, codes.FailedPrecondition, "this server authenticates nobody: there is nothing to log in to"}
+		return "", &httpError{http.StatusConflict, codes.FailedPrecondition, "this server does not authenticate callers: there is no login"}
 	}
 	var login struct {
 		Token string `json:"token"`
@@ -88,8 +88,8 @@ func (g *Gateway) login(r *http.Request) (string, error) {
 	return login.Token, nil
 }
 
-// whoAmI answers with what the API says of the caller, and whether it authenticates callers at all. A token begins a
-// session.
+// whoAmI responds with what the API returns about the caller, and whether the API authenticates callers at all. If
+// token is set, it starts a session.
 func (g *Gateway) whoAmI(ctx context.Context, w http.ResponseWriter, token string) error {
 	answer, err := gatekeeperv1.NewAuthServiceClient(g.api).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{})
 	if err != nil {
@@ -111,6 +111,6 @@ func (g *Gateway) whoAmI(ctx context.Context, w http.ResponseWriter, token strin
 		g.setCookie(w, token, sessionLife)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(data, '\n')) // the client may have gone
+	_, _ = w.Write(append(data, '\n')) // the client may have disconnected
 	return nil
 }

@@ -20,27 +20,26 @@ import (
 )
 
 const (
-	// heartbeat is how often a stream without events sends a comment, so that nothing in between takes the connection
-	// for dead.
+	// heartbeat is the interval of comments in an idle stream, which keep proxies from closing the connection.
 	heartbeat = 15 * time.Second
-	// retry is how long a browser waits before it connects again.
+	// retry is how long a browser waits before it reconnects.
 	retry = time.Second
 )
 
-// streamRoute is a route that answers by Server-Sent Events.
+// streamRoute is a route that responds with Server-Sent Events.
 type streamRoute struct {
 	verb, pattern, method string
 	request, message      func() proto.Message
-	// resume adjusts the request to start after the event with the given id. Nil: the events have no positions, and
-	// the stream begins again.
+	// resume changes the request to start after the event with that id. If it is nil, events have no positions, and a
+	// resumed stream starts over.
 	resume func(request proto.Message, id string) error
-	// kind is the type of an event, and position its id; empty: it has none. position may be nil.
+	// kind returns the type of an event. position returns its id, or "" if it has none, and may be nil.
 	kind     func(message proto.Message) string
 	position func(request, message proto.Message) string
 }
 
-// streamRoutes are those of proto/http.yaml that stream. They come before those that were generated, which would answer
-// by JSON objects.
+// streamRoutes returns the streaming routes of proto/http.yaml. They take precedence over the generated ones, which
+// would respond with JSON objects.
 func streamRoutes() []streamRoute {
 	plain := func(proto.Message) string { return "message" }
 	return []streamRoute{
@@ -75,7 +74,7 @@ func streamRoutes() []streamRoute {
 				return err
 			},
 			kind: plain,
-			position: func(_, message proto.Message) string { // the first of several messages has no revision
+			position: func(_, message proto.Message) string { // if there are several messages, the first has no revision
 				if revision := message.(*gatekeeperv1.FollowJobResponse).GetRevision(); revision > 0 {
 					return strconv.FormatUint(revision, 10)
 				}
@@ -86,13 +85,13 @@ func streamRoutes() []streamRoute {
 			verb: http.MethodGet, pattern: "/v1/firings:await", method: gatekeeperv1.PermitService_AwaitFiring_FullMethodName,
 			request: func() proto.Message { return new(gatekeeperv1.AwaitFiringRequest) },
 			message: func() proto.Message { return new(gatekeeperv1.AwaitFiringResponse) },
-			kind:    plain, // each message is what is known of the firing, so a stream that begins again lacks nothing
+			kind:    plain, // each message has the whole state of the firing, so starting over loses nothing
 		},
 		{
 			verb: http.MethodPost, pattern: "/v1/semaphores/{semaphore}:acquire", method: gatekeeperv1.PermitService_Acquire_FullMethodName,
 			request: func() proto.Message { return new(gatekeeperv1.AcquireRequest) },
 			message: func() proto.Message { return new(gatekeeperv1.AcquireResponse) },
-			kind:    plain, // the same request_id again gets the same permit
+			kind:    plain, // repeating the request_id returns the same permit
 			position: func(request, _ proto.Message) string {
 				return request.(*gatekeeperv1.AcquireRequest).GetRequestId()
 			},
@@ -108,8 +107,8 @@ func revisionOf(id string) (uint64, error) {
 	return revision, nil
 }
 
-// serve answers by events until the stream ends or the client goes. What goes wrong before the first message is
-// answered as elsewhere.
+// serve responds with events until the stream ends or the client disconnects. An error before the first message is
+// returned like that of any other route.
 func (s *streamRoute) serve(g *Gateway) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, path map[string]string) {
 		request, err := s.read(r, path)
@@ -124,16 +123,16 @@ func (s *streamRoute) serve(g *Gateway) runtime.HandlerFunc {
 			writeError(w, err)
 			return
 		}
-		if err := stream.SendMsg(request); err != nil && !errors.Is(err, io.EOF) { // EOF: the receiver learns why
+		if err := stream.SendMsg(request); err != nil && !errors.Is(err, io.EOF) { // on EOF, RecvMsg returns the error
 			writeError(w, err)
 			return
 		}
-		_ = stream.CloseSend() // its error is always nil
+		_ = stream.CloseSend() // always returns nil
 		s.relay(ctx, w, request, s.receive(ctx, stream))
 	}
 }
 
-// read makes the request of a stream.
+// read parses the request of a stream.
 func (s *streamRoute) read(r *http.Request, path map[string]string) (proto.Message, error) {
 	request := s.request()
 	if hasBody(r) {
@@ -160,13 +159,13 @@ func (s *streamRoute) read(r *http.Request, path map[string]string) (proto.Messa
 	return request, nil
 }
 
-// received is a message of a stream, or its end.
+// received is a message of a stream, or the error that ended it.
 type received struct {
 	message proto.Message
 	err     error
 }
 
-// receive receives until the stream has ended, or ctx.
+// receive receives messages until the stream or ctx ends.
 func (s *streamRoute) receive(ctx context.Context, stream grpc.ClientStream) <-chan received {
 	all := make(chan received)
 	go func() {
@@ -186,7 +185,7 @@ func (s *streamRoute) receive(ctx context.Context, stream grpc.ClientStream) <-c
 	return all
 }
 
-// relay sends what is received, and comments while there is nothing.
+// relay sends the received messages, and comments while there are none.
 func (s *streamRoute) relay(ctx context.Context, w http.ResponseWriter, request proto.Message, all <-chan received) {
 	control := http.NewResponseController(w)
 	beat := time.NewTicker(heartbeat)
@@ -201,7 +200,7 @@ func (s *streamRoute) relay(ctx context.Context, w http.ResponseWriter, request 
 				continue
 			}
 			out.WriteString(":\n\n")
-		case <-ctx.Done(): // the client has gone
+		case <-ctx.Done(): // the client has disconnected
 			return
 		}
 		if next.err != nil && !begun && !errors.Is(next.err, io.EOF) {
@@ -211,7 +210,7 @@ func (s *streamRoute) relay(ctx context.Context, w http.ResponseWriter, request 
 		if !begun {
 			begun = true
 			w.Header().Set("Content-Type", "text/event-stream")
-			w.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold events back
+			w.Header().Set("X-Accel-Buffering", "no") // keep nginx from buffering events
 			fmt.Fprintf(&out, "retry: %d\n\n", retry.Milliseconds())
 		}
 		if next.message != nil {
@@ -243,10 +242,10 @@ func (s *streamRoute) event(out *bytes.Buffer, request proto.Message, next recei
 			kind, id, data = "error", "", problemOf(err).body()
 		}
 	}
-	// An id of a caller could end its line and add fields and events to the stream; browsers ignore an id with a zero
-	// byte.
+	// A newline in an id that the caller chose could add fields and events to the stream. Browsers ignore an id with a
+	// zero byte.
 	if id != "" && !strings.ContainsAny(id, "\r\n\x00") {
 		fmt.Fprintf(out, "id: %s\n", id)
 	}
-	fmt.Fprintf(out, "event: %s\ndata: %s\n", kind, data) // the data has a line break
+	fmt.Fprintf(out, "event: %s\ndata: %s\n", kind, data) // the data ends with a newline
 }

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// deadlines are those that a handler sets for reading from its connection.
+// deadlines records the read deadlines that a handler sets.
 type deadlines struct {
 	*httptest.ResponseRecorder
 	read []time.Time
@@ -28,7 +28,7 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// The time for reading a request ends with its body: a stream lasts longer.
+// The read deadline of a request must end with its body, since a stream takes longer.
 func TestServeHTTP_Stream_HasNoDeadlineForReading(t *testing.T) {
 	t.Parallel()
 	g, err := New(Config{
@@ -41,7 +41,7 @@ func TestServeHTTP_Stream_HasNoDeadlineForReading(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/v1/watch", nil)
 	if g.ServeHTTP(w, r); !slices.Equal(w.read, []time.Time{{}}) {
-		t.Errorf("the deadlines for reading are %v, want none: %d %s", w.read, w.Code, w.Body)
+		t.Errorf("got read deadlines %v, want none; response %d %s", w.read, w.Code, w.Body)
 	}
 }
 
@@ -57,15 +57,15 @@ func TestRelay_WithoutEvents_SendsCommentsOnceItHasBegun(t *testing.T) {
 			defer close(done)
 			watch.relay(ctx, newWriter(answer), nil, all)
 		}()
-		time.Sleep(10 * heartbeat) //nolint:forbidigo // of virtual time
+		time.Sleep(10 * heartbeat) //nolint:forbidigo // virtual time
 		synctest.Wait()
 		if answer.Body.Len() > 0 {
-			t.Errorf("before the first message, which may be an error: %q", answer.Body)
+			t.Errorf("got %q before the first message, which may be an error", answer.Body)
 		}
 		all <- received{message: &gatekeeperv1.WatchResponse{Revision: 7}}
 		synctest.Wait()
 		first := answer.Body.String()
-		time.Sleep(10 * heartbeat) //nolint:forbidigo // of virtual time
+		time.Sleep(10 * heartbeat) //nolint:forbidigo // virtual time
 		synctest.Wait()
 		cancel()
 		<-done
@@ -76,7 +76,7 @@ func TestRelay_WithoutEvents_SendsCommentsOnceItHasBegun(t *testing.T) {
 	})
 }
 
-// The id of an event of :acquire is the request_id of its caller, which may have any text.
+// The id of an event of :acquire is the request_id of its caller, which may contain any text.
 func TestEvent_IDThatWouldBreakItsLine_IsLeftOut(t *testing.T) {
 	t.Parallel()
 	i := slices.IndexFunc(streamRoutes(), func(s streamRoute) bool {
@@ -94,7 +94,7 @@ func TestEvent_IDThatWouldBreakItsLine_IsLeftOut(t *testing.T) {
 		request := &gatekeeperv1.AcquireRequest{RequestId: id}
 		acquire.event(&out, request, received{message: new(gatekeeperv1.AcquireResponse)})
 		if out.String() != want {
-			t.Errorf("with the request_id %q: %q", id, out.String())
+			t.Errorf("with request_id %q: got %q", id, out.String())
 		}
 	}
 }

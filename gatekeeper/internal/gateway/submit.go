@@ -8,8 +8,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// submitJob sends the messages of a body, one after another, as the stream of SubmitJob. It comes before the route that
-// was generated, which would begin the stream before it has read that all of them are good.
+// submitJob sends the messages of a body one after another on a SubmitJob stream. It takes precedence over the
+// generated route, which would start the stream before it has parsed all messages.
 func (g *Gateway) submitJob(w http.ResponseWriter, r *http.Request, _ map[string]string) {
 	var all []*gatekeeperv1.SubmitJobRequest
 	for body := (marshaler{}).NewDecoder(r.Body); ; {
@@ -45,7 +45,7 @@ func (g *Gateway) submit(r *http.Request, all []*gatekeeperv1.SubmitJobRequest) 
 	}
 	for _, m := range all {
 		if stream.Send(m) != nil {
-			break // the answer says why
+			break // CloseAndRecv returns the error
 		}
 	}
 	return stream.CloseAndRecv()

@@ -50,7 +50,7 @@ func newSecured(t *testing.T, change func(*Config)) *secured {
 	return s
 }
 
-// as is a caller at a server with a client certificate of that name; "": none.
+// as returns a caller at a server with a client certificate of that name, or without one if the name is "".
 func (s *secured) as(server int, leaf authority.Leaf) caller {
 	s.t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}
@@ -82,7 +82,7 @@ func grantOf(role gatekeeperv1.Role, semaphores ...string) *gatekeeperv1.AccessG
 	return &gatekeeperv1.AccessGrant{Role: role, Semaphores: semaphores}
 }
 
-// each is every method of a service of ours.
+// each calls f for every method of our services.
 func each(visit func(fullMethod string, m protoreflect.MethodDescriptor)) {
 	protoregistry.GlobalFiles.RangeFilesByPackage("gatekeeper.v1", func(f protoreflect.FileDescriptor) bool {
 		for i := range f.Services().Len() {
@@ -96,7 +96,7 @@ func each(visit func(fullMethod string, m protoreflect.MethodDescriptor)) {
 	})
 }
 
-// call makes any call with an empty message, and returns its first answer's error.
+// call calls any method with an empty message, and returns the error of its first response.
 func call(t *testing.T, ctx context.Context, c caller, fullMethod string, m protoreflect.MethodDescriptor) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -116,11 +116,11 @@ func call(t *testing.T, ctx context.Context, c caller, fullMethod string, m prot
 	if err := stream.SendMsg(in.New().Interface()); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	_ = stream.CloseSend() // its error is always nil
+	_ = stream.CloseSend() // always returns nil
 	return stream.RecvMsg(out.New().Interface())
 }
 
-// ofStatus reports whether each server answers a method for itself.
+// ofStatus reports whether every server answers a method itself, without the leader.
 func ofStatus(fullMethod string) bool {
 	return fullMethod == gatekeeperv1.ClusterService_GetStatus_FullMethodName ||
 		fullMethod == gatekeeperv1.ClusterService_ListMembers_FullMethodName
@@ -134,19 +134,19 @@ func TestAccess_CallerWithoutABinding_MayDoNothingAtAnyServer(t *testing.T) {
 		each(func(fullMethod string, m protoreflect.MethodDescriptor) {
 			err := call(t, bounded(t), stranger, fullMethod, m)
 			if fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && status.Code(err) == codes.InvalidArgument {
-				return // a follower refuses an empty batch before it passes one on, and then the leader asks who it is
+				return // a follower refuses an empty batch without forwarding it; otherwise the leader authenticates the caller
 			}
 			if ofStatus(fullMethod) && status.Code(err) == codes.Unavailable {
-				return // a follower may not know of a binding yet, and sends the caller to the leader
+				return // a follower may not have the binding yet, and refers the caller to the leader
 			}
 			if status.Code(err) != codes.Unauthenticated {
-				t.Errorf("server %d: %s: %v, want Unauthenticated", i, fullMethod, err)
+				t.Errorf("server %d: %s = %v, want Unauthenticated", i, fullMethod, err)
 			}
 		})
 	}
 }
 
-// What a call needs stands in a table; a call that is added without a role fails here.
+// A table lists the role for each call. A new call without a role fails here.
 func TestAccess_APrincipalWithoutRoles_MayCallNothingButWhoAmI(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -160,17 +160,17 @@ func TestAccess_APrincipalWithoutRoles_MayCallNothingButWhoAmI(t *testing.T) {
 				gatekeeperv1.ClusterService_ListMembers_FullMethodName:
 				want = codes.OK
 			case gatekeeperv1.AuthService_CanI_FullMethodName:
-				want = codes.InvalidArgument // it names no role
+				want = codes.InvalidArgument // the empty message names no role
 			}
 			err := call(t, bounded(t), nobody, fullMethod, m)
 			if fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && status.Code(err) == codes.InvalidArgument {
-				return // as above
+				return // see above
 			}
 			if ofStatus(fullMethod) && status.Code(err) == codes.Unavailable {
 				return
 			}
 			if status.Code(err) != want {
-				t.Errorf("server %d: %s: %v, want %v", i, fullMethod, err, want)
+				t.Errorf("server %d: %s = %v, want %v", i, fullMethod, err, want)
 			}
 		})
 	}
@@ -184,11 +184,11 @@ func TestAccess_SpoofedHeaders_GainNothing(t *testing.T) {
 		app := s.named(i, "app")
 		admin := metadata.AppendToOutgoingContext(bounded(t), api.SubjectHeader, "cert:client")
 		if _, err := app.SetSettings(admin, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.PermissionDenied {
-			t.Errorf("server %d: a subject of an administrator: %v", i, err)
+			t.Errorf("server %d: SetSettings() with a claimed subject of an administrator = %v, want PermissionDenied", i, err)
 		}
 		hop := metadata.AppendToOutgoingContext(admin, api.HopHeader, "gk2")
 		if _, err := app.SetSettings(hop, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.Unauthenticated {
-			t.Errorf("server %d: as if a member passed it on: %v", i, err)
+			t.Errorf("server %d: SetSettings() as if a member forwarded it = %v, want Unauthenticated", i, err)
 		}
 	}
 }
@@ -241,16 +241,16 @@ func TestAccess_AnothersPermit_IsAsIfItWereNotThere(t *testing.T) {
 				answer, err := ask(token)
 				return strings.ReplaceAll(answer+status.Convert(err).Message(), decimalOf(token), "TOKEN")
 			}
-			if what == "take over" { // whether a semaphore allows it, its callers may know
+			if what == "take over" { // callers may know whether a semaphore allows it
 				continue
 			}
 			if theirs, none := of(held.GetToken()), of(never); theirs != none {
-				t.Errorf("server %d: %s of another's permit: %q, of none: %q", i, what, theirs, none)
+				t.Errorf("server %d: %s of another's permit = %q, of an unknown one = %q, want the same", i, what, theirs, none)
 			}
 		}
 	}
 	if r := s.named(0, "one").refresh(t, held); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-		t.Errorf("the owner's refresh: %v", r)
+		t.Errorf("refresh by the owner = %v, want REFRESHED", r)
 	}
 }
 
@@ -291,26 +291,26 @@ func TestAccess_Scopes_BoundWhatARoleMayDo(t *testing.T) {
 			err  error
 			want codes.Code
 		}{
-			"acquire":                       {acquire("report-a", "zone-a"), codes.OK},
-			"acquire as another group":      {acquire("report-b", "zone-b"), codes.PermissionDenied},
-			"acquire elsewhere":             {acquire("other", "zone-a"), codes.PermissionDenied},
-			"pause":                         {pause(ops, "report-a"), codes.OK},
-			"pause elsewhere":               {pause(ops, "other"), codes.NotFound},
-			"pause by group":                {pause(zone, "report-a"), codes.OK},
-			"pause of another group":        {pause(zone, "report-b"), codes.PermissionDenied},
-			"pause of all groups":           {pause(zone, "other"), codes.PermissionDenied},
-			"pause by an acquirer":          {pause(app, "report-a"), codes.PermissionDenied},
-			"pause by an editor":            {pause(editor, "report-a"), codes.PermissionDenied},
-			"cordon":                        {cordon(zone, "zone-a"), codes.OK},
-			"cordon of a pattern":           {cordon(zone, "zone-.*"), codes.PermissionDenied},
-			"cordon by a scope of names":    {cordon(ops, "zone-a"), codes.PermissionDenied},
-			"edit":                          {edit(editor, "report-c"), codes.OK},
-			"edit elsewhere":                {edit(editor, "new"), codes.PermissionDenied},
-			"edit by an operator":           {edit(ops, "report-d"), codes.PermissionDenied},
-			"a batch with one of elsewhere": {batch(t, editor, "report-e", "new"), codes.PermissionDenied},
+			"acquire":                    {acquire("report-a", "zone-a"), codes.OK},
+			"acquire as another group":   {acquire("report-b", "zone-b"), codes.PermissionDenied},
+			"acquire elsewhere":          {acquire("other", "zone-a"), codes.PermissionDenied},
+			"pause":                      {pause(ops, "report-a"), codes.OK},
+			"pause elsewhere":            {pause(ops, "other"), codes.NotFound},
+			"pause by group":             {pause(zone, "report-a"), codes.OK},
+			"pause of another group":     {pause(zone, "report-b"), codes.PermissionDenied},
+			"pause of all groups":        {pause(zone, "other"), codes.PermissionDenied},
+			"pause by an acquirer":       {pause(app, "report-a"), codes.PermissionDenied},
+			"pause by an editor":         {pause(editor, "report-a"), codes.PermissionDenied},
+			"cordon":                     {cordon(zone, "zone-a"), codes.OK},
+			"cordon of a pattern":        {cordon(zone, "zone-.*"), codes.PermissionDenied},
+			"cordon by a scope of names": {cordon(ops, "zone-a"), codes.PermissionDenied},
+			"edit":                       {edit(editor, "report-c"), codes.OK},
+			"edit elsewhere":             {edit(editor, "new"), codes.PermissionDenied},
+			"edit by an operator":        {edit(ops, "report-d"), codes.PermissionDenied},
+			"a batch with a definition outside of the scope": {batch(t, editor, "report-e", "new"), codes.PermissionDenied},
 		} {
 			if status.Code(c.err) != c.want {
-				t.Errorf("server %d: %s: %v, want %v", i, what, c.err, c.want)
+				t.Errorf("server %d: %s = %v, want %v", i, what, c.err, c.want)
 			}
 		}
 		admin.uncordon(t)
@@ -323,7 +323,7 @@ func TestAccess_Scopes_BoundWhatARoleMayDo(t *testing.T) {
 		}
 		for _, r := range listed.GetRecords() {
 			if !strings.HasPrefix(r.GetDefinition().GetName(), "report-") {
-				t.Errorf("ops is shown %s", r.GetDefinition().GetName())
+				t.Errorf("ListDefinitions() as ops contains %s", r.GetDefinition().GetName())
 			}
 		}
 	}
@@ -336,7 +336,7 @@ func TestAccess_Scopes_BoundWhatARoleMayDo(t *testing.T) {
 		found = found || e.GetAuthor() == "ops (root)"
 	}
 	if !found {
-		t.Errorf("no entry is by ops, who claimed to be root: %v", history.GetEntries())
+		t.Errorf("no history entry has author ops, who claimed to be root: %v", history.GetEntries())
 	}
 }
 
@@ -356,7 +356,7 @@ func (c caller) uncordon(t *testing.T) {
 	}
 }
 
-// A role that an undo needs is that of what it does.
+// An undo needs the roles for what it does.
 func TestAccess_Undo_NeedsTheRoleOfWhatItUndoes(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -377,21 +377,21 @@ func TestAccess_Undo_NeedsTheRoleOfWhatItUndoes(t *testing.T) {
 		return status.Code(err)
 	}
 	if got := undo("ops", edited.GetVersion()); got != codes.PermissionDenied {
-		t.Errorf("an operator undoes an edit: %v", got)
+		t.Errorf("undo of an edit by an operator = %v, want PermissionDenied", got)
 	}
 	if got := undo("editor", paused.GetRevision()); got != codes.PermissionDenied {
-		t.Errorf("an editor undoes a pause: %v", got)
+		t.Errorf("undo of a pause by an editor = %v, want PermissionDenied", got)
 	}
 	if got := undo("ops", paused.GetRevision()); got != codes.OK {
-		t.Errorf("an operator undoes a pause: %v", got)
+		t.Errorf("undo of a pause by an operator = %v, want OK", got)
 	}
 	if got := undo("editor", edited.GetVersion()); got != codes.OK {
-		t.Errorf("an editor undoes an edit: %v", got)
+		t.Errorf("undo of an edit by an editor = %v, want OK", got)
 	}
 }
 
-// The semaphore that stands for the submitter of a job is created again by each repetition of the submission. It is its
-// submitter's to make, hold and remove, whatever semaphores the submitter may acquire besides, and nobody else's.
+// The semaphore that represents the submitter of a job is created again by each repetition of the submission. Only the
+// submitter may create, hold and delete it, no matter which other semaphores it may acquire.
 func TestAccess_SemaphoreOfASubmitter_IsItsSubmittersAlone(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -409,38 +409,38 @@ func TestAccess_SemaphoreOfASubmitter_IsItsSubmittersAlone(t *testing.T) {
 		return status.Code(err)
 	}
 	if _, err := s.named(0, "viewer").CreateDefinition(bounded(t), own); status.Code(err) != codes.PermissionDenied {
-		t.Errorf("a viewer creates it: %v", err)
+		t.Errorf("CreateDefinition() by a viewer = %v, want PermissionDenied", err)
 	}
 	for i, want := range []codes.Code{codes.OK, codes.AlreadyExists, codes.AlreadyExists} {
 		r, err := s.named(i, "app").CreateDefinition(bounded(t), own)
 		if status.Code(err) != want {
-			t.Errorf("server %d: %v, want %v", i, err, want)
+			t.Errorf("server %d: CreateDefinition() = %v, want %v", i, err, want)
 		}
 		version = max(version, r.GetRecord().GetVersion())
 	}
 	for _, d := range []*gatekeeperv1.Definition{{Name: "other"}, {Name: "job", Labels: map[string]string{"gatekeeper/job": "j"}}, {Name: "submitter/k"}} {
 		if _, err := s.named(0, "app").CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: d}); status.Code(err) != codes.PermissionDenied {
-			t.Errorf("another definition, %v: %v", d, err)
+			t.Errorf("CreateDefinition() of another definition, %v = %v, want PermissionDenied", d, err)
 		}
 	}
 	held, err := s.named(1, "app").TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: "submitter/j", Identity: id, RequestId: "a"})
 	if err != nil || held.GetGrant() == nil {
-		t.Fatalf("its submitter acquires it: %v, %v", held, err)
+		t.Fatalf("TryAcquire() by the submitter = %v, %v, want a grant", held, err)
 	}
 	for i := range s.servers {
 		if got := remove(i, "other"); got != codes.PermissionDenied {
-			t.Errorf("server %d: another removes it: %v", i, got)
+			t.Errorf("server %d: deletion by another principal = %v, want PermissionDenied", i, got)
 		}
 	}
 	if _, err := s.named(2, "app").Release(bounded(t), &gatekeeperv1.ReleaseRequest{Token: held.GetGrant().GetPermit().GetToken()}); err != nil {
 		t.Fatal(err)
 	}
 	if got := remove(2, "app"); got != codes.OK {
-		t.Errorf("its submitter removes it: %v", got)
+		t.Errorf("deletion by the submitter = %v, want OK", got)
 	}
 }
 
-// The refusals of a batch are its own, and do not touch what is allowed beside them.
+// Refused requests of a batch do not affect the allowed ones.
 func TestAccess_Batch_JudgesEachCallByItself(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -460,13 +460,13 @@ func TestAccess_Batch_JudgesEachCallByItself(t *testing.T) {
 		}
 		for n, want := range []codes.Code{codes.PermissionDenied, codes.OK, codes.PermissionDenied, codes.PermissionDenied} {
 			if got := codes.Code(r.GetResults()[n].GetError().GetCode()); got != want {
-				t.Errorf("server %d: call %d: %v, want %v", i, n, got, want)
+				t.Errorf("server %d: result of request %d = %v, want %v", i, n, got, want)
 			}
 		}
 	}
 }
 
-// A certificate of the authority of members lets its owner in at its own address only.
+// A certificate of the members' CA admits its owner only from its own address.
 func TestAccess_MemberCertificate_JoinsAtItsOwnAddressOnly(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -476,15 +476,15 @@ func TestAccess_MemberCertificate_JoinsAtItsOwnAddressOnly(t *testing.T) {
 		gk9 := callerOf(t, s.servers[i], grpc.WithTransportCredentials(credentials.NewTLS(cfg)))
 		_, err := gk9.AddMember(bounded(t), &gatekeeperv1.AddMemberRequest{Id: "gk9", PeerAddress: "127.0.0.1:7999", Joining: true})
 		if status.Code(err) != codes.Unauthenticated {
-			t.Errorf("server %d: at another's address: %v", i, err)
+			t.Errorf("server %d: call with another member's address = %v, want Unauthenticated", i, err)
 		}
 		if _, err := gk9.SetSettings(bounded(t), &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.Unauthenticated {
-			t.Errorf("server %d: as an administrator: %v", i, err)
+			t.Errorf("server %d: SetSettings() as an administrator = %v, want Unauthenticated", i, err)
 		}
 	}
 }
 
-// What a caller may not view is not suggested to it, and its name is as unknown as any other.
+// A name that the caller may not view is not suggested, and looks like any unknown name.
 func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -504,7 +504,7 @@ func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
 	}
 }
 
-// Who moves a subject to another binding takes away what its streams may do.
+// Moving a subject to another binding revokes what its streams may do.
 func TestAccess_SubjectOfAnotherBinding_EndsItsStreams(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -536,14 +536,14 @@ func TestAccess_SubjectOfAnotherBinding_EndsItsStreams(t *testing.T) {
 		for err == nil {
 			_, err = w.Recv()
 		}
-		// Between the two changes it belonged to nobody.
+		// Between the two changes, no binding had the subject.
 		if code := status.Code(err); code != codes.Unavailable && code != codes.Unauthenticated {
-			t.Errorf("server %d: the stream ended with %v", i, err)
+			t.Errorf("server %d: the stream ended with %v, want Unavailable or Unauthenticated", i, err)
 		}
 	}
 	history, err := s.named(0, "client").ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{})
 	if err != nil || history.GetEntries()[0].GetBindingAfter().GetName() != "two" {
-		t.Errorf("the history does not begin with the last binding: %v, %v", history.GetEntries()[0], err)
+		t.Errorf("the newest history entry = %v, %v, want the binding two", history.GetEntries()[0], err)
 	}
 	history, err = s.named(0, "one").ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{})
 	if err != nil {
@@ -551,7 +551,7 @@ func TestAccess_SubjectOfAnotherBinding_EndsItsStreams(t *testing.T) {
 	}
 	for _, e := range history.GetEntries() {
 		if e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_BINDING_CHANGED {
-			t.Errorf("a viewer is shown who may do what: %v", e)
+			t.Errorf("the history of a viewer has a change of bindings: %v", e)
 		}
 	}
 }
@@ -588,11 +588,11 @@ func TestAccess_Token_EndsItsStreamsWhenItIsRevoked(t *testing.T) {
 				continue
 			}
 			if _, err := with(i, guess).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); status.Code(err) != codes.Unauthenticated {
-				t.Errorf("server %d: %s: %v", i, what, err)
+				t.Errorf("server %d: ListDefinitions() with %s = %v, want Unauthenticated", i, what, err)
 			}
 		}
 		if _, err := s.as(i, authority.Leaf{}).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); status.Code(err) != codes.Unauthenticated {
-			t.Errorf("server %d: neither certificate nor token: %v", i, err)
+			t.Errorf("server %d: ListDefinitions() without certificate and token = %v, want Unauthenticated", i, err)
 		}
 	}
 	var streams []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]
@@ -615,7 +615,7 @@ func TestAccess_Token_EndsItsStreamsWhenItIsRevoked(t *testing.T) {
 			_, err = w.Recv()
 		}
 		if status.Code(err) != codes.Unauthenticated {
-			t.Errorf("server %d: the stream ended with %v", i, err)
+			t.Errorf("server %d: the stream ended with %v, want Unauthenticated", i, err)
 		}
 	}
 }
@@ -630,27 +630,27 @@ func TestAccess_LastAdministrator_IsNotRemoved(t *testing.T) {
 	first := all.GetBindings()[0]
 	_, err = s.admin.RemoveBinding(bounded(t), &gatekeeperv1.RemoveBindingRequest{Name: first.GetName(), ExpectedRevision: first.GetRevision()})
 	if status.Code(err) != codes.FailedPrecondition {
-		t.Errorf("the last administrator is removed: %v", err)
+		t.Errorf("RemoveBinding() of the last administrator = %v, want FailedPrecondition", err)
 	}
 	s.bind("ann", grantOf(gatekeeperv1.Role_ROLE_ADMIN))
 	if _, err = s.admin.RemoveBinding(bounded(t), &gatekeeperv1.RemoveBindingRequest{Name: first.GetName(), ExpectedRevision: first.GetRevision()}); err != nil {
-		t.Errorf("one of two is removed: %v", err)
+		t.Errorf("RemoveBinding() of one of two administrators: %v", err)
 	}
 	if _, err = s.admin.ListBindings(bounded(t), &gatekeeperv1.ListBindingsRequest{}); status.Code(err) != codes.Unauthenticated {
-		t.Errorf("the one that was removed: %v", err)
+		t.Errorf("ListBindings() by the removed administrator = %v, want Unauthenticated", err)
 	}
 }
 
 func decimalOf(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// auditLine is a line of the audit log, by the names that docs/security.md gives its fields.
+// auditLine is a line of the audit log, with the field names of docs/security.md.
 type auditLine struct {
 	Principal, Author, Source, Via, Method, Decision, Reason string
 	Subjects, About                                          []string
 	Times                                                    uint64
 }
 
-// audited are the lines of all servers about calls, once they have ended.
+// audited closes all servers and returns their audit lines about calls.
 func (s *secured) audited(t *testing.T) (lines []auditLine) {
 	t.Helper()
 	for _, server := range s.servers {
@@ -665,7 +665,7 @@ func (s *secured) audited(t *testing.T) (lines []auditLine) {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(text), "gk_") {
-			t.Errorf("the audit log has a token:\n%s", text)
+			t.Errorf("the audit log contains a token:\n%s", text)
 		}
 		for line := range strings.Lines(string(text)) {
 			var l auditLine
@@ -719,10 +719,10 @@ func TestAccess_RefusalsAndChanges_AreAuditedByTheServerThatDecides(t *testing.T
 		last = guesser()
 	}
 	if status.Code(last) != codes.ResourceExhausted {
-		t.Errorf("the last guess: %v", last)
+		t.Errorf("the last guess = %v, want ResourceExhausted", last)
 	}
 	if _, err := s.named(0, "one").ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
-		t.Errorf("a certificate from the address of a guesser: %v", err)
+		t.Errorf("call with a certificate from the address of a guesser: %v", err)
 	}
 
 	count := map[string]uint64{}
@@ -737,7 +737,7 @@ func TestAccess_RefusalsAndChanges_AreAuditedByTheServerThatDecides(t *testing.T
 		count[key] += max(1, l.Times)
 		vias[l.Via] = true
 		if host, _, err := net.SplitHostPort(l.Source); err != nil || host != "127.0.0.1" {
-			t.Errorf("source %q of %v", l.Source, l)
+			t.Errorf("source %q in %v, want 127.0.0.1", l.Source, l)
 		}
 	}
 	token := "token " + decimalOf(held.GetToken())
@@ -751,23 +751,23 @@ func TestAccess_RefusalsAndChanges_AreAuditedByTheServerThatDecides(t *testing.T
 		"CreateToken|allowed|admin|||cert:client|two," + created:                   1,
 	} {
 		if count[key] < least {
-			t.Errorf("%d lines of %q, want %d", count[key], key, least)
+			t.Errorf("got %d lines of %q, want %d", count[key], key, least)
 		}
 	}
-	strangers := uint64(0) // their refusals are counted together, by where they come from
+	strangers := uint64(0) // refusals of unauthenticated callers are counted together by source
 	for key, n := range count {
 		if strings.HasPrefix(key, "ListDefinitions|refused|||UNAUTHENTICATED|") {
 			strangers += n
 		}
 	}
 	if strangers < 25 {
-		t.Errorf("%d lines about strangers, want 25", strangers)
+		t.Errorf("got %d lines about unauthenticated callers, want 25", strangers)
 	}
 	if first != 1 {
-		t.Errorf("%d lines about the first administrator", first)
+		t.Errorf("got %d lines about the first administrator, want 1", first)
 	}
 	if len(vias) != 3 {
-		t.Errorf("calls were passed on by %v", vias)
+		t.Errorf("calls were forwarded by %v, want three ways", vias)
 	}
 	if t.Failed() {
 		t.Log(count)

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// newSecuredAlone is a cluster of one whose admin port other machines reach.
+// newSecuredAlone is a single server with an admin port that other machines can reach.
 func newSecuredAlone(t *testing.T, change func(*Config)) *secured {
 	t.Helper()
 	s := &secured{t: t, a: newAuthorities(t)}
@@ -32,7 +32,7 @@ func newSecuredAlone(t *testing.T, change func(*Config)) *secured {
 	return s
 }
 
-// page asks for a page of the admin port, with a certificate of that authority and name if there is one.
+// page requests a page of the admin port, with a certificate of that CA and name if by is not nil.
 func (s *secured) page(t *testing.T, by *authoritytest.Authority, name, path string, header http.Header) (code int, body string, err error) {
 	t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool()}
@@ -66,24 +66,24 @@ func TestAdminPort_BeyondLoopback_WantsACertificate(t *testing.T) {
 	t.Parallel()
 	s := newSecuredAlone(t, nil)
 	if code, _, err := s.page(t, s.a.api, "client", "/metrics", nil); code != http.StatusOK || err != nil {
-		t.Errorf("with a certificate: %d, %v", code, err)
+		t.Errorf("GET with a certificate = %d, %v, want 200", code, err)
 	}
 	if code, _, err := s.page(t, nil, "", "/metrics", nil); err == nil {
-		t.Errorf("without a certificate: %d", code)
+		t.Errorf("GET without a certificate = %d, want a TLS error", code)
 	}
 	if code, _, err := s.page(t, s.a.members, "client", "/metrics", nil); err == nil {
-		t.Errorf("with the certificate of another authority: %d", code)
+		t.Errorf("GET with a certificate of another CA = %d, want a TLS error", code)
 	}
 	answer, err := http.Get("http://" + strings.Replace(s.servers[0].AdminAddress(), "[::]", "127.0.0.1", 1) + "/metrics")
 	if err == nil {
 		answer.Body.Close()
 		if answer.StatusCode == http.StatusOK {
-			t.Error("by plain HTTP it answers")
+			t.Error("GET over plain HTTP = 200")
 		}
 	}
 }
 
-// Every page is for those who have a role for it. The list of pages is what the port itself lists.
+// Every page requires a role. The test gets the list of pages from the port itself.
 func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
 	t.Parallel()
 	s := newSecuredAlone(t, nil)
@@ -116,22 +116,22 @@ func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
 			code, body, err := s.page(t, s.a.api, who, page, http.Header{"Gatekeeper-Subject-Bin": {"Y2VydDpjbGllbnQ"}})
 			switch {
 			case err != nil:
-				t.Errorf("%s of %s: %v", page, who, err)
+				t.Errorf("GET %s as %s: %v", page, who, err)
 			case want == 0:
 				if code == http.StatusForbidden || code == http.StatusUnauthorized {
-					t.Errorf("%s of an administrator: %d %s", page, code, body)
+					t.Errorf("GET %s as an administrator = %d %s", page, code, body)
 				}
 			case code != want:
-				t.Errorf("%s of %s: %d %.100s, want %d", page, who, code, body, want)
+				t.Errorf("GET %s as %s = %d %.100s, want %d", page, who, code, body, want)
 			case (page == "/healthz" || page == "/readyz") && body != "":
 				t.Errorf("%s says %q", page, body)
 			}
 		}
 	}
-	// Who passes calls on is a member, and this port takes none.
+	// Only members forward calls, and this port does not accept forwarded ones.
 	code, _, err := s.page(t, s.a.api, "stranger", "/metrics", http.Header{"Gatekeeper-Hop": {"gk2"}, "Gatekeeper-Subject-Bin": {"Y2VydDpjbGllbnQ"}})
 	if code != http.StatusUnauthorized || err != nil {
-		t.Errorf("as if a member passed it on: %d, %v", code, err)
+		t.Errorf("GET as if a member forwarded it = %d, %v, want 401", code, err)
 	}
 	found := map[string]bool{}
 	for _, l := range s.audited(t) {
@@ -139,7 +139,7 @@ func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
 	}
 	for _, key := range []string{"admin port: metrics|refused|cert:stranger", "admin port: debug|refused|cert:viewer"} {
 		if !found[key] {
-			t.Errorf("no line of %s in %v", key, found)
+			t.Errorf("no audit line of %s in %v", key, found)
 		}
 	}
 }
@@ -154,9 +154,9 @@ func TestAdminPort_BearerTokens_StandForCertificates(t *testing.T) {
 				c.Admin = "cert:client"
 			}
 		})
-		if !withCA { // nobody has a certificate that counts
+		if !withCA { // client certificates are not verified
 			if code, _, err := s.page(t, nil, "", "/metrics", nil); code != http.StatusUnauthorized || err != nil {
-				t.Errorf("neither certificate nor token: %d, %v", code, err)
+				t.Errorf("GET without certificate and token = %d, %v, want 401", code, err)
 			}
 			continue
 		}
@@ -171,16 +171,16 @@ func TestAdminPort_BearerTokens_StandForCertificates(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.Contains(body, token) {
-				t.Errorf("the answer has the token: %s", body)
+				t.Errorf("the response contains the token: %s", body)
 			}
 			return code
 		}
 		good := created.GetSecret()
 		if code := with("/metrics", good); code != http.StatusOK {
-			t.Errorf("with a token: %d", code)
+			t.Errorf("GET /metrics with a token = %d, want 200", code)
 		}
 		if code := with("/debug/pprof/heap", good); code != http.StatusForbidden {
-			t.Errorf("a profile for a viewer: %d", code)
+			t.Errorf("GET of a profile as a viewer = %d, want 403", code)
 		}
 		if code, _, _ := s.page(t, nil, "", "/readyz", nil); code != http.StatusOK {
 			t.Errorf("a probe: %d", code)
@@ -190,16 +190,16 @@ func TestAdminPort_BearerTokens_StandForCertificates(t *testing.T) {
 			last = with("/metrics", good[:len(good)-2]+"xx")
 		}
 		if last != http.StatusTooManyRequests {
-			t.Errorf("the last guess: %d", last)
+			t.Errorf("the last guess = %d, want 429", last)
 		}
 		if code := with("/metrics", good); code != http.StatusOK {
-			t.Errorf("the right token from the address of a guesser: %d", code)
+			t.Errorf("GET with a valid token from the address of a guesser = %d, want 200", code)
 		}
 		if _, err := s.admin.RevokeToken(bounded(t), &gatekeeperv1.RevokeTokenRequest{Id: created.GetToken().GetId()}); err != nil {
 			t.Fatal(err)
 		}
 		if code := with("/metrics", good); code != http.StatusUnauthorized {
-			t.Errorf("a revoked token: %d", code)
+			t.Errorf("GET with a revoked token = %d, want 401", code)
 		}
 	}
 }

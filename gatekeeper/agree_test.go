@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// wiped is the configuration of a server that was closed and has lost its data.
+// wiped returns the configuration of a server that was closed and has lost its data.
 func wiped(t *testing.T, s *Server) Config {
 	t.Helper()
 	cfg, _ := configOf(t, s.cfg.ID)
@@ -22,17 +22,17 @@ func TestOpen_MembersAllNew_GetARandomSeed(t *testing.T) {
 	t.Parallel()
 	one, other := cluster(t, "gk1", "gk2"), cluster(t, "gk1", "gk2")
 	if one[0].ClusterID() != one[1].ClusterID() {
-		t.Errorf("one cluster has the ids %s and %s", one[0].ClusterID(), one[1].ClusterID())
+		t.Errorf("members of one cluster have the ids %s and %s", one[0].ClusterID(), one[1].ClusterID())
 	}
 	if one[0].ClusterID() == other[0].ClusterID() {
-		t.Errorf("two clusters of equal names have the id %s", one[0].ClusterID())
+		t.Errorf("two clusters with the same name have the same id %s", one[0].ClusterID())
 	}
 }
 
 func TestOpen_MembersWithoutDataBesideOneThatHasSome_AreRefused(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
-	for _, lost := range [][]*Server{servers[:1], servers[:2], servers[1:]} { // one, the first and another, those that are not the first
+	for _, lost := range [][]*Server{servers[:1], servers[:2], servers[1:]} { // the first, the first two, the last two
 		for _, s := range lost {
 			closeServer(t, s)
 		}
@@ -49,7 +49,7 @@ func TestOpen_MembersWithoutDataBesideOneThatHasSome_AreRefused(t *testing.T) {
 				t.Errorf("Open = %v, want ErrMemberHasData", err)
 			}
 		}
-		for _, s := range lost { // as it was, with its data
+		for _, s := range lost { // with the data that it had
 			cfg, _ := configOf(t, s.cfg.ID)
 			cfg.Members, cfg.PeerAddress, cfg.DataDir = s.cfg.Members, "", s.cfg.DataDir
 			for i := range servers {
@@ -77,14 +77,14 @@ func TestOpen_MembersMissing_WaitsUntilTheContextEnds(t *testing.T) {
 	eventually(t, func() bool { return strings.Contains(log.String(), "needs all of its members") })
 	cancel()
 	if err := <-opened; !errors.Is(err, ErrMembersMissing) || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "gk2") {
-		t.Errorf("Open = %v, want ErrMembersMissing and what it waited for", err)
+		t.Errorf("Open = %v, want ErrMembersMissing that names gk2", err)
 	}
 	if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("the listener is not closed: %v", err)
+		t.Errorf("Accept() on the listener = %v, want net.ErrClosed", err)
 	}
 }
 
-// Only the first start needs all members at once.
+// Only the first start needs all members at the same time.
 func TestOpen_MembersThatHaveAgreed_AreRestartedOneByOne(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
@@ -99,6 +99,6 @@ func TestOpen_MembersThatHaveAgreed_AreRestartedOneByOne(t *testing.T) {
 	}
 	ready(t, servers...)
 	if servers[2].ClusterID() != id {
-		t.Errorf("the id became %s, was %s", servers[2].ClusterID(), id)
+		t.Errorf("ClusterID() = %s, want %s", servers[2].ClusterID(), id)
 	}
 }

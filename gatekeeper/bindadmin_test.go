@@ -24,20 +24,19 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// bindAdmin asks for an administrator in the folder of a server that has stopped, and starts it again.
+// bindAdmin requests an administrator in the data directory of a stopped server, and starts the server again.
 func bindAdmin(t *testing.T, s *Server, subject string) *Server {
 	t.Helper()
 	id, err := BindAdmin(BindAdminConfig{DataDir: s.cfg.DataDir, Subject: subject, Author: "ann@desk", Reason: "the card is lost"})
 	if err != nil || id != s.cfg.ID {
-		t.Fatalf("folder of %s: %v", id, err)
+		t.Fatalf("BindAdmin() = %s, %v", id, err)
 	}
 	cfg := s.cfg
 	cfg.Listeners, cfg.APIAddress, cfg.PeerAddress = Listeners{}, "127.0.0.1:0", s.PeerAddress()
 	return open(t, cfg)
 }
 
-// administers waits until the subject cert:NAME may do what administrators may, and returns the journal and the
-// bindings.
+// administers waits until the subject cert:NAME is an administrator, and returns the journal and the bindings.
 func (s *secured) administers(server *Server, name string) ([]*gatekeeperv1.HistoryEntry, map[string]*gatekeeperv1.Binding) {
 	s.t.Helper()
 	s.servers[0] = server
@@ -50,7 +49,7 @@ func (s *secured) administers(server *Server, name string) ([]*gatekeeperv1.Hist
 		}
 		return err == nil
 	})
-	eventually(s.t, func() bool { // it is asked for once
+	eventually(s.t, func() bool { // the request was removed
 		_, err := os.Stat(filepath.Join(server.cfg.DataDir, consensus.AdminFileName))
 		return os.IsNotExist(err)
 	})
@@ -61,7 +60,7 @@ func (s *secured) administers(server *Server, name string) ([]*gatekeeperv1.Hist
 	return history.GetEntries(), bindings
 }
 
-// leader is the server that leads, and another one.
+// leader returns the leader and another server.
 func (s *secured) leader() (leader, follower *Server) {
 	eventually(s.t, func() bool {
 		leader, follower = nil, nil
@@ -83,7 +82,7 @@ func wantJournal(t *testing.T, journal []*gatekeeperv1.HistoryEntry, member, sub
 	if !slices.ContainsFunc(journal, func(e *gatekeeperv1.HistoryEntry) bool {
 		return e.GetAuthor() == "member "+member+" (ann@desk)" && e.GetReason() == want
 	}) {
-		t.Errorf("the journal lacks %q: %v", want, journal)
+		t.Errorf("the journal has no entry with reason %q: %v", want, journal)
 	}
 }
 
@@ -114,7 +113,7 @@ func TestBindAdmin_FolderOfTheLeaderOfThree_TheClusterBindsIt(t *testing.T) {
 	}
 }
 
-// The one server is restored from a backup, as when its certificates are lost too.
+// The only server is restored from a backup, as if its certificates were lost too.
 func TestBindAdmin_FolderOfASingleServer_ItBindsIt(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
@@ -142,8 +141,7 @@ func TestBindAdmin_FolderOfASingleServer_ItBindsIt(t *testing.T) {
 	wantJournal(t, history.GetEntries(), "gk1", "spiffe://corp/ann")
 }
 
-// A request that was forgotten in the folder makes nobody an administrator when somebody starts the server long
-// afterwards.
+// A request that was forgotten in the data directory has no effect when the server is started long afterwards.
 func TestBindAdmin_RequestOfTheDayBefore_IsRefused(t *testing.T) {
 	t.Parallel()
 	log := &logbook{}
@@ -158,11 +156,11 @@ func TestBindAdmin_RequestOfTheDayBefore_IsRefused(t *testing.T) {
 		cfg.Listeners, cfg.APIAddress, cfg.PeerAddress = Listeners{}, "127.0.0.1:0", "127.0.0.1:0"
 		again := open(t, cfg)
 		ready(t, again)
-		if strings.Count(log.String(), "not of the last 24 hours: run gatekeeperd bind-admin again") != refused+1 {
-			t.Errorf("%v old: the log does not say so:\n%s", age, log)
+		if strings.Count(log.String(), "not from the last 24 hours: run gatekeeperd bind-admin again") != refused+1 {
+			t.Errorf("request %v old: the log has no refusal:\n%s", age, log)
 		}
 		if b := again.machine.State().Binding("admin"); len(b.Subjects) != 1 {
-			t.Errorf("%v old: binding %v", age, b)
+			t.Errorf("request %v old: binding %v, want one subject", age, b)
 		}
 		closeServer(t, again)
 	}
@@ -182,12 +180,12 @@ func TestBindAdmin_BadRequest_LeavesNothing(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 		if left, err := os.ReadDir(cfg.DataDir); err != nil || len(left) > 0 {
-			t.Errorf("%s: %v is left, %v", field, left, err)
+			t.Errorf("%s: the directory has %v, %v, want it empty", field, left, err)
 		}
 	}
 }
 
-// A request that the cluster refuses for good is not made for ever.
+// A request that the cluster refuses permanently is not repeated forever.
 func TestBindAdmin_MoreSubjectsThanABindingMayHave_EndsWithAnError(t *testing.T) {
 	t.Parallel()
 	log := &logbook{}
@@ -211,7 +209,7 @@ func TestBindAdmin_MoreSubjectsThanABindingMayHave_EndsWithAnError(t *testing.T)
 	})
 }
 
-// Neither clients nor the holder of a certificate for members that is no member may ask for it, whatever they say.
+// Neither clients nor the holder of a members' certificate that is not a member may call it, whatever they claim.
 func TestBindAdmin_CallByAnybodyElse_IsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -225,11 +223,11 @@ func TestBindAdmin_CallByAnybodyElse_IsRefused(t *testing.T) {
 				c := gatekeeperv1.NewAuthServiceClient(s.named(i, name).conn)
 				_, err := c.BindAdministrator(ctx, &gatekeeperv1.BindAdministratorRequest{Subject: "cert:stranger"})
 				if code := status.Code(err); code != codes.Unauthenticated && code != codes.PermissionDenied {
-					t.Errorf("server %d: %s, %s: %v", i, name, what, err)
+					t.Errorf("server %d: %s as %s = %v, want a refusal", i, name, what, err)
 				}
 			}
 		}
-		// A joiner has such a certificate before it is a member.
+		// A joiner has such a certificate before it becomes a member.
 		pair := authoritytest.Pair(t, s.a.members.Issue(authority.Leaf{Name: "gk9", Hosts: []string{"gk9.example.com"}, Server: true, Client: true}))
 		joiner := callerOf(t, s.servers[i], s.a.client(nil, time.Now(), func(c *tls.Config) {
 			c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
@@ -238,7 +236,7 @@ func TestBindAdmin_CallByAnybodyElse_IsRefused(t *testing.T) {
 			ctx := metadata.AppendToOutgoingContext(bounded(t), headers...)
 			_, err := gatekeeperv1.NewAuthServiceClient(joiner.conn).BindAdministrator(ctx, &gatekeeperv1.BindAdministratorRequest{Subject: "cert:stranger"})
 			if status.Code(err) != codes.Unauthenticated {
-				t.Errorf("server %d: a joiner, %s: %v", i, what, err)
+				t.Errorf("server %d: %s by a joiner = %v, want Unauthenticated", i, what, err)
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func TestCluster_ThroughAFollower_EveryCallIsServed(t *testing.T) {
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	if other.try(t, "job", "app2").GetDenial().GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
-		t.Error("granted twice")
+		t.Error("the second acquire was granted while the first permit was live")
 	}
 	if r := other.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
 		t.Errorf("refresh: %v", r)
@@ -35,7 +35,7 @@ func TestCluster_ThroughAFollower_EveryCallIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, err := waiting.Recv(); err != nil || a.GetPlace().GetPlace() != 1 {
-		t.Fatalf("first answer to a waiting call: %v, %v; want place 1", a, err)
+		t.Fatalf("first response to a waiting call = %v, %v, want place 1", a, err)
 	}
 	c.release(t, p)
 	for {
@@ -62,7 +62,7 @@ func TestCluster_LeaderClosed_HandsOverAndLosesNoPermit(t *testing.T) {
 		s, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 		return err == nil && s.GetLeaderId() != "" && s.GetLeaderId() != leader.cfg.ID
 	})
-	eventually(t, func() bool { // calls made while leadership changes may fail; the permit does not
+	eventually(t, func() bool { // calls may fail while leadership changes, but the permit must not be lost
 		a, err := c.Refresh(bounded(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: p.GetToken(), Duration: p.GetDuration()}}})
 		if err != nil {
 			return false
@@ -74,11 +74,11 @@ func TestCluster_LeaderClosed_HandsOverAndLosesNoPermit(t *testing.T) {
 		return status == gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED
 	})
 	if d := c.try(t, "job", "app2").GetDenial(); d == nil {
-		t.Error("granted twice")
+		t.Error("the second acquire was granted while the first permit was live")
 	}
 }
 
-// Newer commands may be used once every member says that it knows them.
+// Newer commands can be used once every member has announced that it supports them.
 func TestCluster_EveryMemberSupportsALevel_ItIsInForceEverywhere(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
@@ -95,7 +95,7 @@ func TestCluster_Joiner_IsTakenInAndServes(t *testing.T) {
 
 	cfg, log := configOf(t, "gk4")
 	cfg.Listeners.Peer, cfg.PeerAddress = listen(t), ""
-	cfg.Join = []string{"127.0.0.1:1", followers[0].APIAddress()} // nobody is at the first
+	cfg.Join = []string{"127.0.0.1:1", followers[0].APIAddress()} // nothing listens on the first
 	s := open(t, cfg)
 	ready(t, s)
 	if s.ClusterID() != servers[0].ClusterID() {
@@ -116,19 +116,19 @@ func TestCluster_Joiner_IsTakenInAndServes(t *testing.T) {
 		return false
 	})
 	if !strings.Contains(log.String(), "cannot join yet") {
-		t.Error("no warning of the server that is not there")
+		t.Error("no warning about the unreachable server")
 	}
 
-	cfg.Listeners.Peer, cfg.PeerAddress = nil, s.PeerAddress() // where the others know it
+	cfg.Listeners.Peer, cfg.PeerAddress = nil, s.PeerAddress() // the address that the others have
 	closeServer(t, s)
-	s = open(t, cfg) // asks nobody: the folder knows
+	s = open(t, cfg) // needs no other server, because the directory belongs to a cluster
 	ready(t, s)
-	if !strings.Contains(log.String(), "Join is asked only for a vote") {
-		t.Error("a restart does not say what Join still means")
+	if !strings.Contains(log.String(), "Join is only used to ask for a vote") {
+		t.Error("the log of a restart does not say what Join is still used for")
 	}
 }
 
-// memberOf returns what a server knows of a member; nil when it knows none of that id.
+// memberOf returns a member as a server lists it, or nil if it is not listed.
 func memberOf(t *testing.T, c caller, id string) *gatekeeperv1.Member {
 	t.Helper()
 	a, err := patiently(t, c.GetStatus, &gatekeeperv1.GetStatusRequest{})
@@ -156,11 +156,11 @@ func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
 	cfg, _ := configOf(t, "gk2")
 	cfg.Join, cfg.Listeners.Peer, cfg.PeerAddress = []string{servers[0].APIAddress()}, listener, ""
 
-	// It was added as a non-voter: it does not get a vote by starting without the flag.
+	// It was added as a non-voter, so starting it without the flag does not give it a vote.
 	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrJoinRefused) || !strings.Contains(err.Error(), "added as a non-voter") {
 		t.Fatalf("Open = %v, want ErrJoinRefused", err)
 	}
-	again, err := net.Listen("tcp", add.GetPeerAddress()) // the refused server has closed it
+	again, err := net.Listen("tcp", add.GetPeerAddress()) // the refused server has closed its listener
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,10 +169,10 @@ func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
 	ready(t, s)
 	callerOf(t, s).grant(t, "job", "app1")
 	if m := memberOf(t, c, "gk2"); m == nil || m.GetVoter() {
-		t.Errorf("gk2 is %v, want a non-voter", m)
+		t.Errorf("gk2 = %v, want a non-voter", m)
 	}
 	if _, err := c.TransferLeadership(bounded(t), &gatekeeperv1.TransferLeadershipRequest{Id: "gk2"}); status.Code(err) != codes.FailedPrecondition {
-		t.Errorf("the leadership is transferred to a non-voter: %v", err)
+		t.Errorf("TransferLeadership() to a non-voter = %v, want FailedPrecondition", err)
 	}
 
 	// An operator promotes it.
@@ -183,7 +183,7 @@ func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
 	eventually(t, func() bool { return memberOf(t, c, "gk2").GetVoter() })
 	add.NonVoter = true
 	if _, err := c.AddMember(bounded(t), add); status.Code(err) != codes.FailedPrecondition {
-		t.Errorf("a voter is made a non-voter: %v", err)
+		t.Errorf("AddMember() of a voter as a non-voter = %v, want FailedPrecondition", err)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestOpen_JoinWithoutACluster_TriesUntilTheContextEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if _, err := Open(ctx, cfg); !errors.Is(err, ErrJoin) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Open = %v, want ErrJoin and the end of the context", err)
+		t.Errorf("Open = %v, want ErrJoin and DeadlineExceeded", err)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestCluster_RestartedWithOtherMembers_WarnsAndKeepsItsOwn(t *testing.T) {
 	cfg.PeerAddress = address
 	cfg.Members = []Member{{"gk1", address}, {"gk2", "127.0.0.1:1"}}
 	s = open(t, cfg)
-	ready(t, s) // alone, as it was
+	ready(t, s) // still a single server
 	if !strings.Contains(log.String(), "the cluster's members differ from Members") {
 		t.Error("no warning")
 	}
@@ -231,11 +231,11 @@ func TestServer_RestartedAtAnotherAddress_Warns(t *testing.T) {
 	s := open(t, cfg)
 	ready(t, s)
 	closeServer(t, s)
-	if strings.Contains(log.String(), "knows this server at another address") {
-		t.Error("a warning at the first address")
+	if strings.Contains(log.String(), "has another address for this server") {
+		t.Error("warning at the first address")
 	}
 	ready(t, open(t, cfg)) // on another free port
-	if !strings.Contains(log.String(), "knows this server at another address") {
+	if !strings.Contains(log.String(), "has another address for this server") {
 		t.Error("no warning at another address")
 	}
 }

@@ -86,7 +86,7 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		err := test.cfg.Validate()
 		e, ok := errors.AsType[*ConfigError](err)
 		if !ok || e.Field != test.field || !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%s: %v; want %s ... %s ...", name, err, test.field, test.says)
+			t.Errorf("%s: got %v, want an error for %s that contains %q", name, err, test.field, test.says)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestValidate_BadDefinition_NamesIt(t *testing.T) {
 		err := Config{DataDir: "d", Definitions: []*gatekeeperv1.Definition{{Name: "a"}, test.bad}}.Validate()
 		e, ok := errors.AsType[*DefinitionError](err)
 		if !ok || e.Index != 1 || e.Name != test.bad.GetName() || e.Field != test.field {
-			t.Errorf("%s: %v; want definition 1, field %s", name, err, test.field)
+			t.Errorf("%s: got %v, want definition 1, field %s", name, err, test.field)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestWithDefaults_NamedSet_ListensWhereItIsNamed(t *testing.T) {
 	t.Parallel()
 	cfg := Config{ID: "gk2", Members: three()}.withDefaults()
 	if cfg.PeerAddress != "10.0.0.2:7421" || cfg.AdvertisePeer != "10.0.0.2:7421" || cfg.APIAddress != DefaultAPIAddress {
-		t.Errorf("peer %s, advertised %s, API %s", cfg.PeerAddress, cfg.AdvertisePeer, cfg.APIAddress)
+		t.Errorf("PeerAddress = %s, AdvertisePeer = %s, APIAddress = %s", cfg.PeerAddress, cfg.AdvertisePeer, cfg.APIAddress)
 	}
 	cfg = Config{TLS: TLS{"c", "k", "ca"}}.withDefaults()
 	if cfg.ID != DefaultID || cfg.ClusterName != DefaultClusterName || cfg.Profile != ProfileDefault || cfg.PeerTLS != cfg.TLS || cfg.PeerAddress != DefaultPeerAddress {
@@ -143,7 +143,7 @@ func TestAdvertised_PrefersWhatWasWritten(t *testing.T) {
 		"a listener was given": {"", "127.0.0.1:7420", opened, opened.Addr().String()},
 	} {
 		if got := advertised(test.configured, test.listen, test.given, opened); got != test.want {
-			t.Errorf("%s: %s, want %s", name, got, test.want)
+			t.Errorf("%s: advertised() = %s, want %s", name, got, test.want)
 		}
 	}
 }

@@ -11,21 +11,21 @@ func TestServer_AfterAFault_ClosesDoneAndSendsClientsAway(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s, c := serving(t, cfg)
-	fault := errors.New("the disk is gone")
+	fault := errors.New("the disk failed")
 	s.fail(fault)
 	<-s.Done()
 	if !errors.Is(s.Err(), fault) {
 		t.Errorf("Err = %v, want the fault", s.Err())
 	}
 	if err := s.Ready(bounded(t)); err == nil {
-		t.Error("Ready after a fault")
+		t.Error("Ready = nil after a fault")
 	}
 	h, err := grpc_health_v1.NewHealthClient(c.conn).Check(bounded(t), &grpc_health_v1.HealthCheckRequest{})
 	if err != nil || h.GetStatus() != grpc_health_v1.HealthCheckResponse_NOT_SERVING {
-		t.Errorf("health: %v, %v; want NOT_SERVING", h, err)
+		t.Errorf("health = %v, %v, want NOT_SERVING", h, err)
 	}
 	closeServer(t, s)
 	if !errors.Is(s.Err(), fault) {
-		t.Errorf("Err after Close = %v, want the fault still", s.Err())
+		t.Errorf("Err after Close = %v, want the fault", s.Err())
 	}
 }

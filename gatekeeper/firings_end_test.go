@@ -9,8 +9,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A host judges the holder of a firing dead, takes over, and runs the firing. Both learn what becomes of it on a
-// stream.
+// A host finds the holder of a firing dead, takes the firing over, and runs it. Both follow the firing on a stream.
 func TestTakeOver_OfALostHolder_HandsItsFiringOverAndTellsWhoAwaitsIt(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
@@ -40,7 +39,7 @@ func TestTakeOver_OfALostHolder_HandsItsFiringOverAndTellsWhoAwaitsIt(t *testing
 			t.Helper()
 			r, err := stream.Recv()
 			if err != nil || r.GetClaim().GetState() != want {
-				t.Fatalf("%v, %v, want %v", r, err, want)
+				t.Fatalf("AwaitFiring stream = %v, %v, want state %v", r, err, want)
 			}
 			return r.GetClaim()
 		}
@@ -55,7 +54,7 @@ func TestTakeOver_OfALostHolder_HandsItsFiringOverAndTellsWhoAwaitsIt(t *testing
 		})
 	}
 	if _, err := takeOver("dr", dead); status.Code(err) != codes.FailedPrecondition && status.Code(err) != codes.InvalidArgument {
-		t.Errorf("from a group that is not let in: %v", err)
+		t.Errorf("takeover from a group that is not admitted = %v", err)
 	}
 	r, err := takeOver("prod", dead)
 	if err != nil || r.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
@@ -64,7 +63,7 @@ func TestTakeOver_OfALostHolder_HandsItsFiringOverAndTellsWhoAwaitsIt(t *testing
 	if again, err := takeOver("prod", dead); err != nil || again.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
 		t.Errorf("again: %v, %v", again, err)
 	}
-	// An operator who knows it to be dead does not wait for its deadline.
+	// An operator who knows that it is dead does not have to wait for its deadline.
 	if _, err := c.Revoke(bounded(t), &gatekeeperv1.RevokeRequest{Token: dead, UnsafeNow: true, Author: "ann"}); err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +83,6 @@ func TestTakeOver_OfALostHolder_HandsItsFiringOverAndTellsWhoAwaitsIt(t *testing
 		t.Errorf("%v", claim)
 	}
 	if _, err := takeOver("prod", heir); status.Code(err) != codes.NotFound {
-		t.Errorf("of a permit that has ended: %v", err)
+		t.Errorf("takeover of an ended permit = %v, want NotFound", err)
 	}
 }

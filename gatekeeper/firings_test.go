@@ -12,8 +12,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A clock a year ahead has filled the memory of a semaphore and pushed out what is due now: every right firing is
-// denied as forgotten. An operator repairs that, an undo brings it back, and the undo of the undo repairs it again.
+// A clock that was a year ahead has filled the memory of a semaphore and displaced the present firings, so every
+// correct firing is denied as forgotten. An operator repairs that, an undo reverts the repair, and undoing the undo
+// restores it.
 func TestForgetFirings_OfAPoisonedMemory_LetsTheRightFiringRun(t *testing.T) {
 	t.Parallel()
 	s, c := operated(t)
@@ -45,13 +46,13 @@ func TestForgetFirings_OfAPoisonedMemory_LetsTheRightFiringRun(t *testing.T) {
 	soon, year := time.Now().UTC().Add(time.Minute), time.Now().UTC().Add(365*24*time.Hour)
 	for i := range 3 {
 		if try(year.Add(time.Duration(i)*time.Hour)).GetGrant() == nil {
-			t.Fatal("a firing of the far future was not granted")
+			t.Fatal("a firing in the far future was not granted")
 		}
 	}
 	done := make(chan batcher.Outcome, 1)
 	s.batcher.Go(fsm.Forget{Semaphore: "nightly", Term: s.machine.State().Term(), UpTo: year}, func(o batcher.Outcome) { done <- o })
 	if o := <-done; o.Err != nil || !forgotten(soon) {
-		t.Fatalf("the memory is not poisoned: %v", o.Err)
+		t.Fatalf("the present firing is not forgotten: %v", o.Err)
 	}
 
 	r, err := c.ForgetFirings(bounded(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "nightly", Ahead: true, Author: "ann"})

@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// labelled is a definition with a label team.
+// labelled returns a definition with a label team.
 func labelled(name, team string) *gatekeeperv1.Definition {
 	return &gatekeeperv1.Definition{Name: name, GroupPattern: new("prod"), Labels: map[string]string{"team": team}}
 }
@@ -20,8 +20,8 @@ func edits(all ...*gatekeeperv1.Edit) *gatekeeperv1.BatchEditRequest {
 	return &gatekeeperv1.BatchEditRequest{Edits: all}
 }
 
-// Roles with a scope of labels reach nothing outside of it: not by a change that moves a definition into the scope or
-// out of it, and not by a batch, an undo, a move or a selector that has something of it among other things.
+// Roles with a scope of labels must not reach anything outside of it: not by a change that moves a definition into or
+// out of the scope, and not by a batch, an undo, a move or a selector that also includes something outside.
 func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -44,9 +44,9 @@ func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
 	create(labelled("mine", "a"))
 	create(labelled("theirs", "b"))
 	create(labelled("lost", "b"))
-	replace(labelled("lost", "a")) // whose undo would take it out of the scope
+	replace(labelled("lost", "a")) // its undo would take it out of the scope
 	create(labelled("gone", "a"))
-	replace(labelled("gone", "b")) // whose undo would take it into the scope
+	replace(labelled("gone", "b")) // its undo would take it into the scope
 	both, err := admin.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: named("mine", "theirs")})
 	if err != nil {
 		t.Fatal(err)
@@ -59,11 +59,11 @@ func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Everybody may view all, so that the scope alone is what stops them.
+	// Both may view everything, so only the scope stops them.
 	viewer := grantOf(gatekeeperv1.Role_ROLE_VIEWER)
 	s.bind("ed", viewer, &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_EDITOR, Labels: "team=a"})
 	s.bind("ops", viewer, &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Labels: "team=a"})
-	s.bind("blind", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Labels: "team=a"}) // sees its scope alone
+	s.bind("blind", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Labels: "team=a"}) // sees only its scope
 
 	leader, _ := s.leader()
 	before := leader.machine.State()
@@ -114,36 +114,36 @@ func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
 			"out of the scope":                       {edit(ed, edits(put(labelled("mine", "b")))), refused},
 			"into the scope":                         {edit(ed, edits(put(labelled("theirs", "a")))), refused},
 			"a label less":                           {edit(ed, edits(put(&gatekeeperv1.Definition{Name: "mine"}))), refused},
-			"a new one outside":                      {edit(ed, edits(make1(labelled("new", "b")))), refused},
-			"a new one without a label":              {edit(ed, edits(make1(&gatekeeperv1.Definition{Name: "new"}))), refused},
-			"one inside and one outside":             {edit(ed, edits(make1(labelled("new", "a")), drop("theirs"))), refused},
-			"declared inside and outside":            {edit(ed, edits(declare(labelled("new", "a")), declare(labelled("new2", "b")))), refused},
-			"declared as if it were inside, and put": {edit(ed, edits(declare(labelled("new", "a")), put(labelled("theirs", "a")))), refused},
+			"create outside":                         {edit(ed, edits(make1(labelled("new", "b")))), refused},
+			"create without a label":                 {edit(ed, edits(make1(&gatekeeperv1.Definition{Name: "new"}))), refused},
+			"create one inside and one outside":      {edit(ed, edits(make1(labelled("new", "a")), drop("theirs"))), refused},
+			"declare inside and outside":             {edit(ed, edits(declare(labelled("new", "a")), declare(labelled("new2", "b")))), refused},
+			"declare as if inside, and replace":      {edit(ed, edits(declare(labelled("new", "a")), put(labelled("theirs", "a")))), refused},
 			"a rename out of the scope":              {edit(ed, edits(drop("mine"), make1(labelled("new", "b")))), refused},
 			"a rename into the scope":                {edit(ed, edits(drop("theirs"), make1(labelled("new", "a")))), refused},
-			"an operator's move with more":           {edit(ops, edits(put(moved))), refused},
-			"an operator's new one":                  {edit(ops, edits(make1(labelled("new", "a")))), refused},
-			"an undo out of the scope":               {undo(ed, version["lost"]), refused},
-			"an undo into the scope":                 {undo(ed, version["gone"]), refused},
-			"an undo of another's edit":              {undo(ed, version["theirs"]), refused},
-			"an undo of a pause of both":             {undo(ops, both.GetRevision()), refused},
-			"an undo of a cordon":                    {undo(ops, cordoned.GetCordon().GetRevision()), refused},
-			"an undo of a pause by an editor":        {undo(ed, both.GetRevision()), refused},
-			"a move of both":                         {move(ops, named("mine", "theirs"), ""), refused},
-			"a move of both by another's plan":       {move(ops, named("mine", "theirs"), plan.GetDigest()), refused},
-			"a move by an editor of the other":       {move(ed, named("theirs"), ""), refused},
-			"a move of all":                          {move(ops, all, ""), refused},
-			"a move of one that it does not see":     {move(blind, named("theirs"), ""), codes.NotFound},
-			"a pause of both":                        {pause(ops, named("mine", "theirs")), refused},
-			"a pause of all":                         {pause(ops, all), refused},
-			"a pause by a label":                     {pause(ops, &gatekeeperv1.Selector{Labels: "team"}), refused},
-			"a pause of the other's label":           {pause(ops, &gatekeeperv1.Selector{Labels: "team=b"}), refused},
-			"a pause of one that it does not see":    {pause(blind, named("theirs")), codes.NotFound},
-			"an end of the other's pause":            {resume(ops, named("theirs")), refused},
-			"an end of all pauses":                   {resume(ops, all), refused},
+			"move by an operator, with other fields": {edit(ops, edits(put(moved))), refused},
+			"create by an operator":                  {edit(ops, edits(make1(labelled("new", "a")))), refused},
+			"undo out of the scope":                  {undo(ed, version["lost"]), refused},
+			"undo into the scope":                    {undo(ed, version["gone"]), refused},
+			"undo of an edit outside":                {undo(ed, version["theirs"]), refused},
+			"undo of a pause of both":                {undo(ops, both.GetRevision()), refused},
+			"undo of a cordon":                       {undo(ops, cordoned.GetCordon().GetRevision()), refused},
+			"undo of a pause by an editor":           {undo(ed, both.GetRevision()), refused},
+			"move of both":                           {move(ops, named("mine", "theirs"), ""), refused},
+			"move of both by another's plan":         {move(ops, named("mine", "theirs"), plan.GetDigest()), refused},
+			"move by an editor of the other":         {move(ed, named("theirs"), ""), refused},
+			"move of all":                            {move(ops, all, ""), refused},
+			"move of an invisible one":               {move(blind, named("theirs"), ""), codes.NotFound},
+			"pause of both":                          {pause(ops, named("mine", "theirs")), refused},
+			"pause of all":                           {pause(ops, all), refused},
+			"pause by a label":                       {pause(ops, &gatekeeperv1.Selector{Labels: "team"}), refused},
+			"pause of the other label":               {pause(ops, &gatekeeperv1.Selector{Labels: "team=b"}), refused},
+			"pause of an invisible one":              {pause(blind, named("theirs")), codes.NotFound},
+			"resume of the other":                    {resume(ops, named("theirs")), refused},
+			"resume of all":                          {resume(ops, all), refused},
 		} {
 			if status.Code(c.err) != c.want {
-				t.Errorf("server %d: %s: %v, want %v", i, what, c.err, c.want)
+				t.Errorf("server %d: %s = %v, want %v", i, what, c.err, c.want)
 			}
 		}
 		_, cordon := ops.Cordon(bounded(t), &gatekeeperv1.CordonRequest{GroupPattern: "prod"})
@@ -153,12 +153,12 @@ func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
 		})
 		for what, err := range map[string]error{"cordon": cordon, "uncordon": uncordon, "forget": forget} {
 			if code := status.Code(err); code != refused && (what != "forget" || code != codes.NotFound) { // a viewer sees that there is none
-				t.Errorf("server %d: %s: %v", i, what, err)
+				t.Errorf("server %d: %s = %v, want a refusal", i, what, err)
 			}
 		}
-		// A declaration of what is there changes nothing, wherever it would be.
+		// Declaring an existing definition has no effect, in any scope.
 		if err := edit(ed, edits(declare(labelled("theirs", "a")))); err != nil && status.Code(err) != refused {
-			t.Errorf("server %d: a declaration of what is there: %v", i, err)
+			t.Errorf("server %d: declaration of an existing definition = %v", i, err)
 		}
 		for _, who := range []string{"ed", "ops"} {
 			auths := gatekeeperv1.NewAuthServiceClient(s.named(i, who).conn)
@@ -169,26 +169,26 @@ func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
 			_, taken := auths.RemoveBinding(bounded(t), &gatekeeperv1.RemoveBindingRequest{Name: "admin"})
 			for _, err := range []error{token, binding, taken} {
 				if status.Code(err) != refused {
-					t.Errorf("server %d: %s changes bindings: %v", i, who, err)
+					t.Errorf("server %d: change of bindings by %s = %v, want a refusal", i, who, err)
 				}
 			}
 		}
 	}
 	after := leader.machine.State()
 	if after.Revision() != before.Revision() {
-		t.Errorf("something has changed: revision %d, before %d", after.Revision(), before.Revision())
+		t.Errorf("Revision() = %d, want %d as before", after.Revision(), before.Revision())
 	}
 	for name := range version {
 		if after.Definition(name) != before.Definition(name) {
 			t.Errorf("%s has changed", name)
 		}
 	}
-	// What is within the scope, each of them may do.
+	// Each of them may act within the scope.
 	if err := batchOf(t, s.named(1, "ed"), put(labelledWith("mine", "a", 7))); err != nil {
-		t.Errorf("an editor in its scope: %v", err)
+		t.Errorf("edit in the scope of the editor: %v", err)
 	}
 	if _, err := s.named(1, "ops").Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: named("mine")}); err != nil {
-		t.Errorf("an operator in its scope: %v", err)
+		t.Errorf("resume in the scope of the operator: %v", err)
 	}
 	lines := map[string]bool{}
 	for _, l := range s.audited(t) {
@@ -198,7 +198,7 @@ func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
 	}
 	for _, want := range []string{"BatchEdit by ed", "Undo by ed", "Undo by ops", "Move by ops", "Pause by ops", "Resume by ops", "CreateToken by ed", "SetBinding by ops"} {
 		if !lines[want] {
-			t.Errorf("no line reports %s: %v", want, lines)
+			t.Errorf("no audit line reports %s: %v", want, lines)
 		}
 	}
 }
@@ -215,7 +215,7 @@ func batchOf(t *testing.T, c caller, all ...*gatekeeperv1.Edit) error {
 	return err
 }
 
-// A permit is taken over by the principal that asks for it, in its scope, and where the definition allows it.
+// Only a principal with the permit in its scope can take it over, and only if the definition allows that.
 func TestHostile_TakeOver_IsInTheCallersNameAndScope(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -246,18 +246,18 @@ func TestHostile_TakeOver_IsInTheCallersNameAndScope(t *testing.T) {
 			"by an operator":   {take(i, "ops", open.GetToken(), "zone-a"), codes.PermissionDenied},
 		} {
 			if status.Code(c.err) != c.want {
-				t.Errorf("server %d: %s: %v, want %v", i, what, c.err, c.want)
+				t.Errorf("server %d: %s = %v, want %v", i, what, c.err, c.want)
 			}
 		}
 	}
 	if r := victim.refresh(t, open); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-		t.Errorf("the victim's permit: %v", r)
+		t.Errorf("refresh of the victim's permit = %v, want REFRESHED", r)
 	}
 	if err := take(1, "app", open.GetToken(), "zone-a"); err != nil {
-		t.Fatalf("in its scope: %v", err)
+		t.Fatalf("takeover in the scope: %v", err)
 	}
 	history, err := admin.ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{Names: []string{"report-x"}})
 	if err != nil || history.GetEntries()[0].GetAuthor() != "app (host in group zone-a)" {
-		t.Errorf("who took it over: %v, %v", history, err)
+		t.Errorf("history after the takeover = %v, %v, want author app", history, err)
 	}
 }

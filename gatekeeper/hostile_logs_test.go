@@ -22,11 +22,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// forged is what somebody sends who wants to forge a line in a log, or to control the terminal of its reader.
+// forged is a text that tries to forge a log line, or to control the terminal of a reader.
 const forged = "x\ntime=2026-01-01T00:00:00Z level=INFO msg=forged\r\x1b[2J\x00\u009b31m{\"seq\":1}"
 
-// Names, reasons, certificates and bytes from strangers forge no line of any log, and no token stands anywhere but
-// where its owner has it.
+// Names, reasons, certificates and bytes of unauthenticated callers cannot forge a log line, and a token appears only
+// where its owner keeps it.
 func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 	t.Parallel()
 	text, lines := &logbook{}, &logbook{}
@@ -46,7 +46,7 @@ func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong := good[:len(good)-4] + "ABCD"
-	var answers []string // all that callers are answered
+	var answers []string // all responses to callers
 	tells := func(what any, err error) {
 		answers = append(answers, fmt.Sprint(what, err))
 	}
@@ -68,8 +68,8 @@ func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 		tells(body, err)
 		tells(admin.ListDefinitions(metadata.AppendToOutgoingContext(bounded(t), "authorization", "Basic "+secret), &gatekeeperv1.ListDefinitionsRequest{}))
 	}
-	// The same from somebody who forges.
-	forger := strings.ReplaceAll(forged, "\x00", "") // its file is called so
+	// The same requests with forged texts.
+	forger := strings.ReplaceAll(forged, "\x00", "") // it is used in a file name
 	evil := s.named(0, forger)
 	tells(evil.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}))
 	_, body, err := s.page(t, s.a.api, forger, "/metrics", nil)
@@ -101,11 +101,11 @@ func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = io.WriteString(c, begins+forged+"\r\n\r\n") // it may be refused at any byte
+			_, _ = io.WriteString(c, begins+forged+"\r\n\r\n") // the server may close the connection at any byte
 			_ = c.(*net.TCPConn).CloseWrite()
 			_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 			if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Errorf("%s keeps a connection that sent %q", address, begins)
+				t.Errorf("%s did not close a connection that sent %q", address, begins)
 			}
 			c.Close()
 		}
@@ -118,7 +118,7 @@ func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.audited(t) // closes the server, and checks the audit log
+	s.audited(t) // closes the servers, and verifies the audit log
 
 	var forgeries []string
 	for line := range strings.Lines(text.String()) {
@@ -134,7 +134,7 @@ func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 		}
 	}
 	if len(forgeries) > 0 {
-		t.Errorf("lines that are not the server's: %q", forgeries)
+		t.Errorf("forged log lines: %q", forgeries)
 	}
 	places := map[string]string{"the log": text.String(), "the log as JSON": lines.String()}
 	for i, answer := range answers {
@@ -157,11 +157,11 @@ func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 		for what, secret := range map[string]string{"a good token": good, "a revoked token": gone, "a wrong token": wrong} {
 			_, hidden, _ := strings.Cut(strings.TrimPrefix(secret, "gk_"), "_")
 			if strings.Contains(content, hidden) {
-				t.Errorf("%s has %s: %.300q", where, what, content)
+				t.Errorf("%s contains %s: %.300q", where, what, content)
 			}
 		}
 	}
 	if len(places) < 40 {
-		t.Errorf("only %d places were looked at", len(places))
+		t.Errorf("only %d places were searched, want at least 40", len(places))
 	}
 }

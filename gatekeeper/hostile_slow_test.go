@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Connections to the HTTP and the admin port that never become a request are closed after a time, and meanwhile others
-// are served. A byte now and then wins no time.
+// Connections to the HTTP and the admin port that never become a request are closed after a time, and others are served
+// in the meantime. Sending a byte now and then does not extend that time.
 func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
@@ -38,11 +38,11 @@ func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 				slow = append(slow, c)
 				return c
 			}
-			for range 32 { // nothing, and not a whole handshake
+			for range 32 { // nothing, or a partial handshake
 				keep(net.Dial("tcp", address))
 				_, _ = io.WriteString(keep(net.Dial("tcp", address)), "\x16\x03\x01\x02\x00\x01")
 			}
-			for range 8 { // through with TLS, and not with a request
+			for range 8 { // a complete handshake, but no complete request
 				_, _ = io.WriteString(keep(tls.Dial("tcp", address, known)), "GET /metrics HTTP/1.1\r\nHost: ")
 			}
 			drip := keep(tls.Dial("tcp", address, known))
@@ -69,12 +69,12 @@ func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 				}
 				answer, err := good.Do(r)
 				if err != nil {
-					t.Errorf("a good caller %s: %v", when, err)
+					t.Errorf("GET %s: %v", when, err)
 					return
 				}
 				answer.Body.Close()
 				if answer.StatusCode != http.StatusOK {
-					t.Errorf("a good caller %s: %s", when, answer.Status)
+					t.Errorf("GET %s = %s, want 200", when, answer.Status)
 				}
 			}
 			ask("meanwhile")
@@ -83,8 +83,8 @@ func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, err := io.Copy(io.Discard, c)
-				if timeout, ok := err.(net.Error); ok && timeout.Timeout() { //nolint:errorlint // as net returns it
-					t.Fatal("the server does not close the connection")
+				if timeout, ok := err.(net.Error); ok && timeout.Timeout() { //nolint:errorlint // net returns it unwrapped
+					t.Fatal("the server did not close the connection")
 				}
 			}
 			<-dripped

@@ -18,16 +18,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// attempt is a call by which somebody claims what is another's.
+// attempt is a call that claims something of another caller.
 type attempt struct {
 	what string
 	m    proto.Message
 	want codes.Code
-	// check looks at an answer; nil: it only must not name what the caller may not see.
+	// check verifies a response. If it is nil, the response only must not contain what the caller may not see.
 	check func(m proto.Message) bool
 }
 
-// tryIt makes any call with one message, and returns its first answer.
+// tryIt calls any method with one message, and returns its first response.
 func tryIt(t *testing.T, ctx context.Context, c caller, fullMethod string, m protoreflect.MethodDescriptor, in proto.Message) (proto.Message, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -43,15 +43,15 @@ func tryIt(t *testing.T, ctx context.Context, c caller, fullMethod string, m pro
 	if err := stream.SendMsg(in); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if fullMethod != gatekeeperv1.WorkService_Work_FullMethodName { // whose refusal comes with the first slot
-		_ = stream.CloseSend() // its error is always nil
+	if fullMethod != gatekeeperv1.WorkService_Work_FullMethodName { // it refuses only the first slot
+		_ = stream.CloseSend() // always returns nil
 	}
 	out := kind.New().Interface()
 	return out, stream.RecvMsg(out)
 }
 
 // An acquirer with a scope claims the identity, the name, the semaphores, the permits and the jobs of others in every
-// call, at every server. A call that is added fails here until it says what is to happen.
+// call, at every server. A new call fails here until it has an entry.
 func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -71,7 +71,7 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 	s.bind("victim", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
 	s.bind("app", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_ACQUIRER, Semaphores: []string{"report-*"}, Group: "zone-a", Acquirer: "host-a"})
 	victim := s.named(0, "victim")
-	id := &gatekeeperv1.Identity{Group: "zone-a", Acquirer: "host-a", HolderId: "1"} // that app may have too
+	id := &gatekeeperv1.Identity{Group: "zone-a", Acquirer: "host-a", HolderId: "1"} // app may use it too
 	take := func(sem, request string) *gatekeeperv1.Permit {
 		r, err := victim.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
 			Semaphore: sem, Identity: id, RequestId: request, Metadata: map[string]string{"of": sem},
@@ -104,7 +104,7 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 		return []attempt{{what: what, m: m, want: want}}
 	}
 	onJob := func(of func(id string) proto.Message) []attempt {
-		return []attempt{{"another's", of("theirs"), refused, nil}, {"one that it may not see", of("secret-job"), codes.NotFound, nil}}
+		return []attempt{{"another's", of("theirs"), refused, nil}, {"an invisible one", of("secret-job"), codes.NotFound, nil}}
 	}
 	tokens := []*gatekeeperv1.TokenRefresh{{Token: open.GetToken(), Duration: open.GetDuration()}}
 
@@ -150,7 +150,7 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 		permits + "TakeOver": {
 			{"another's", &gatekeeperv1.TakeOverRequest{Token: open.GetToken(), Identity: id}, codes.FailedPrecondition, nil},
 			{"as another group", &gatekeeperv1.TakeOverRequest{Token: open.GetToken(), Identity: other}, refused, nil},
-			{"one that it may not see", &gatekeeperv1.TakeOverRequest{Token: hidden.GetToken(), Identity: id}, codes.NotFound, nil},
+			{"an invisible one", &gatekeeperv1.TakeOverRequest{Token: hidden.GetToken(), Identity: id}, codes.NotFound, nil},
 		},
 		permits + "Clear": one("another's", &gatekeeperv1.ClearRequest{Token: open.GetToken(), Author: "victim"}, refused),
 		permits + "Cancel": {
@@ -162,7 +162,7 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 		},
 		permits + "Verify": {{"another's", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: open.GetToken()}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.VerifyResponse).GetValid()
-		}}, {"one that it may not see", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: hidden.GetToken()}, codes.OK, func(m proto.Message) bool {
+		}}, {"an invisible one", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: hidden.GetToken()}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.VerifyResponse).GetValid() && m.(*gatekeeperv1.VerifyResponse).GetPermit() == nil
 		}}},
 		permits + "ListHolders": one("all", &gatekeeperv1.ListHoldersRequest{}, codes.OK),
@@ -210,10 +210,10 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 			}, Last: true, Tasks: [][]byte{{1}}}, codes.NotFound, nil},
 			{"another's name", &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{Id: "theirs", Semaphore: "report-x", Author: "victim"}, Last: true, Tasks: [][]byte{{1}}}, codes.AlreadyExists, nil},
 		},
-		jobs + "GetJob":      one("one that it may not see", &gatekeeperv1.GetJobRequest{Id: "secret-job"}, codes.NotFound),
+		jobs + "GetJob":      one("an invisible one", &gatekeeperv1.GetJobRequest{Id: "secret-job"}, codes.NotFound),
 		jobs + "ListJobs":    one("all", &gatekeeperv1.ListJobsRequest{}, codes.OK),
-		jobs + "ListTasks":   one("one that it may not see", &gatekeeperv1.ListTasksRequest{Job: "secret-job", Payloads: true}, codes.NotFound),
-		jobs + "FollowJob":   one("one that it may not see", &gatekeeperv1.FollowJobRequest{Id: "secret-job", Results: true}, codes.NotFound),
+		jobs + "ListTasks":   one("an invisible one", &gatekeeperv1.ListTasksRequest{Job: "secret-job", Payloads: true}, codes.NotFound),
+		jobs + "FollowJob":   one("an invisible one", &gatekeeperv1.FollowJobRequest{Id: "secret-job", Results: true}, codes.NotFound),
 		jobs + "CancelJob":   onJob(func(id string) proto.Message { return &gatekeeperv1.CancelJobRequest{Id: id, Author: "victim"} }),
 		jobs + "RetryTasks":  onJob(func(id string) proto.Message { return &gatekeeperv1.RetryTasksRequest{Id: id, Indexes: []uint32{0}} }),
 		jobs + "DropTasks":   onJob(func(id string) proto.Message { return &gatekeeperv1.DropTasksRequest{Id: id, Indexes: []uint32{0}} }),
@@ -265,18 +265,18 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 			method := strings.TrimPrefix(fullMethod, "/gatekeeper.v1.")
 			attempts := table[method]
 			if len(attempts) == 0 {
-				t.Errorf("%s: nobody has said what a caller who claims what is another's gets", method)
+				t.Errorf("%s has no attempts: add the calls that claim something of another caller", method)
 			}
 			for _, a := range attempts {
 				answer, err := tryIt(t, bounded(t), app, fullMethod, d, a.m)
 				what := fmt.Sprintf("server %d: %s: %s", i, method, a.what)
 				switch {
 				case status.Code(err) != a.want:
-					t.Errorf("%s: %v %v, want %v", what, answer, err, a.want)
+					t.Errorf("%s = %v, %v, want %v", what, answer, err, a.want)
 				case err == nil && a.check != nil && !a.check(answer):
-					t.Errorf("%s: %v", what, answer)
+					t.Errorf("%s: unexpected response %v", what, answer)
 				case err == nil && method != auths+"CanI" && method != permits+"BatchTryAcquire" && strings.Contains(fmt.Sprint(answer), "secret"):
-					t.Errorf("%s: it is shown %v", what, answer)
+					t.Errorf("%s: the response contains a secret: %v", what, answer)
 				}
 				if a.want == refused {
 					audited[method[strings.IndexByte(method, '/')+1:]] = true
@@ -286,15 +286,15 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 	}
 	after := leader.machine.State()
 	if r := s.named(0, "victim").refresh(t, open); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-		t.Errorf("the victim's permit: %v", r)
+		t.Errorf("refresh of the victim's permit = %v, want REFRESHED", r)
 	}
 	if after.AccessRevision() != bindings || after.JobCount() != 2 || after.DefinitionCount() != before.DefinitionCount() || len(after.Cordons()) != 1 ||
 		after.Permit(hidden.GetToken()) != before.Permit(hidden.GetToken()) || after.Definition("report-x") != before.Definition("report-x") ||
 		after.Definition("secret-sem") != before.Definition("secret-sem") {
-		t.Error("something has changed")
+		t.Error("the attempts have changed the state")
 	}
 	if j, err := adminJobs.GetJob(bounded(t), &gatekeeperv1.GetJobRequest{Id: "theirs"}); err != nil || j.GetJob().GetState() != gatekeeperv1.JobState_JOB_STATE_OPEN {
-		t.Errorf("the victim's job: %v, %v", j, err)
+		t.Errorf("the victim's job = %v, %v, want it open", j, err)
 	}
 	lines := map[string]bool{}
 	for _, l := range s.audited(t) {
@@ -304,7 +304,7 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 	}
 	for method := range audited {
 		if !lines[method] {
-			t.Errorf("no line reports the refusal of %s", method)
+			t.Errorf("no audit line reports the refusal of %s", method)
 		}
 	}
 }
@@ -313,7 +313,7 @@ func workOffer(sem string, id *gatekeeperv1.Identity) *gatekeeperv1.WorkRequest 
 	return &gatekeeperv1.WorkRequest{Frame: 1, Kind: &gatekeeperv1.WorkRequest_Offer{Offer: &gatekeeperv1.WorkOffer{Semaphore: sem, Identity: id, Slots: 1}}}
 }
 
-// A submission that is on its way is not touched by another's of the same id, however that one ends.
+// A submission in progress is not affected by another one with the same id, no matter how that one ends.
 func TestHostile_SubmissionOfTheSameID_LeavesAnothersAlone(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -330,7 +330,7 @@ func TestHostile_SubmissionOfTheSameID_LeavesAnothersAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := chunkOf(10) // more than one entry
+	first := chunkOf(10) // takes more than one entry
 	first.Job = &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}
 	if err := stream.Send(first); err != nil {
 		t.Fatal(err)
@@ -339,13 +339,13 @@ func TestHostile_SubmissionOfTheSameID_LeavesAnothersAlone(t *testing.T) {
 	for i := range s.servers {
 		r, err := submit(t, gatekeeperv1.NewWorkServiceClient(s.named(i, "two").conn), &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}, []string{"a"})
 		if status.Code(err) != codes.AlreadyExists {
-			t.Errorf("server %d: %v, %v", i, r, err)
+			t.Errorf("server %d: second submission = %v, %v, want AlreadyExists", i, r, err)
 		}
 	}
 	if err := stream.Send(&gatekeeperv1.SubmitJobRequest{Last: true}); err != nil && !errors.Is(err, io.EOF) {
 		t.Fatal(err)
 	}
 	if r, err := stream.CloseAndRecv(); err != nil || r.GetJob().GetTasks() != 10 {
-		t.Errorf("the submission that began first: %v, %v", r, err)
+		t.Errorf("first submission = %v, %v, want 10 tasks", r, err)
 	}
 }

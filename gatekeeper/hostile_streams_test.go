@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// showing is a caller at a server with a bearer token and no certificate.
+// showing returns a caller at a server with a bearer token and no certificate.
 func (s *secured) showing(server int, secret string) caller {
 	s.t.Helper()
 	return callerOf(s.t, s.servers[server],
@@ -23,7 +23,7 @@ func (s *secured) showing(server int, secret string) caller {
 		grpc.WithPerRPCCredentials(bearer(secret)))
 }
 
-// token makes a bearer token of a binding.
+// token creates a bearer token of a binding.
 func (s *secured) token(binding string) (secret, id string) {
 	s.t.Helper()
 	r, err := s.admin.CreateToken(bounded(s.t), &gatekeeperv1.CreateTokenRequest{Binding: binding})
@@ -33,15 +33,15 @@ func (s *secured) token(binding string) (secret, id string) {
 	return r.GetSecret(), r.GetToken().GetId()
 }
 
-// lasting is a call that lasts.
+// lasting is a long-running call.
 type lasting struct {
 	what string
-	// next reads one more answer, and says what it gives the caller; empty: nothing that it could use.
+	// next reads the next response and describes what it gives the caller, or returns "" if it gives nothing usable.
 	next func() (gives string, err error)
 }
 
-// lastings are all kinds of calls that last, each of them in the state in which it waits for something. What they wait
-// for is there when the permit of "job" is released, and a job is submitted to "import".
+// lastings returns one of each kind of long-running call, waiting for something. All of them get it when the permit of
+// "job" is released and a job is submitted to "import".
 func (s *secured) lastings(t *testing.T, server int, c caller) []lasting {
 	t.Helper()
 	jobs := gatekeeperv1.NewWorkServiceClient(c.conn)
@@ -53,7 +53,7 @@ func (s *secured) lastings(t *testing.T, server int, c caller) []lasting {
 		t.Fatal(err)
 	}
 	if m, err := acquire.Recv(); err != nil || m.GetPlace() == nil {
-		t.Fatalf("no place: %v, %v", m, err)
+		t.Fatalf("Acquire stream = %v, %v, want a place", m, err)
 	}
 
 	held := c.grant(t, "kept", host)
@@ -66,7 +66,7 @@ func (s *secured) lastings(t *testing.T, server int, c caller) []lasting {
 		frame++
 		err := alive.Send(&gatekeeperv1.KeepAliveRequest{Frame: frame, Tokens: []*gatekeeperv1.TokenRefresh{{Token: held.GetToken(), Duration: held.GetDuration()}}})
 		if errors.Is(err, io.EOF) {
-			return nil // the receiver hears why
+			return nil // Recv returns the error
 		}
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *secured) lastings(t *testing.T, server int, c caller) []lasting {
 		t.Fatal(err)
 	}
 	if m, err := alive.Recv(); err != nil || m.GetResults()[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-		t.Fatalf("not kept: %v, %v", m, err)
+		t.Fatalf("KeepAlive stream = %v, %v, want REFRESHED", m, err)
 	}
 
 	follow, err := jobs.FollowJob(bounded(t), &gatekeeperv1.FollowJobRequest{Id: "followed"})
@@ -148,7 +148,7 @@ func (s *secured) lastings(t *testing.T, server int, c caller) []lasting {
 	}
 }
 
-// given is a grant in text; empty: none.
+// given describes a grant, or returns "" if there is none.
 func given[M interface {
 	comparable
 	String() string
@@ -160,7 +160,8 @@ func given[M interface {
 	return m.String()
 }
 
-// A token that is revoked while its calls last gets nothing more, whatever becomes free at that moment.
+// A token that is revoked during long-running calls gets nothing more, even if something becomes available at that
+// moment.
 func TestHostile_RevokedToken_EndsEveryStreamAndIsGrantedNothing(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, func(c *Config) { c.BearerTokens = true })
@@ -197,13 +198,13 @@ func TestHostile_RevokedToken_EndsEveryStreamAndIsGrantedNothing(t *testing.T) {
 		for {
 			gives, err := l.next()
 			if gives != "" && err == nil {
-				t.Errorf("%s: after the token was revoked it gets %s", l.what, gives)
+				t.Errorf("%s got %s after the token was revoked", l.what, gives)
 			}
 			if err == nil {
 				continue
 			}
 			if status.Code(err) != codes.Unauthenticated {
-				t.Errorf("%s ends with %v", l.what, err)
+				t.Errorf("%s ended with %v, want Unauthenticated", l.what, err)
 			}
 			break
 		}
@@ -211,7 +212,7 @@ func TestHostile_RevokedToken_EndsEveryStreamAndIsGrantedNothing(t *testing.T) {
 	for _, name := range []string{"job", "import"} {
 		holders, err := admin.ListHolders(bounded(t), &gatekeeperv1.ListHoldersRequest{Names: []string{name}})
 		if err != nil || len(holders.GetPermits()) > 0 {
-			t.Errorf("holders of %s: %v, %v", name, holders, err)
+			t.Errorf("holders of %s = %v, %v, want none", name, holders, err)
 		}
 	}
 	lines := map[string]int{}
@@ -222,7 +223,7 @@ func TestHostile_RevokedToken_EndsEveryStreamAndIsGrantedNothing(t *testing.T) {
 	}
 	for _, m := range []string{"Acquire", "KeepAlive", "FollowJob", "AwaitFiring", "Watch", "Work"} {
 		if lines[m] == 0 {
-			t.Errorf("no line reports the refusal of %s: %v", m, lines)
+			t.Errorf("no audit line reports the refusal of %s: %v", m, lines)
 		}
 	}
 }

@@ -18,8 +18,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A token counts at its own cluster, until it ends or is revoked, in the header for it, and alone there. A wrong one
-// beside a good certificate is refused: a caller that shows a token means it.
+// A token is valid at its own cluster, until it expires or is revoked, and only in the authorization header. An invalid
+// token is refused even with a valid certificate, because a presented token replaces the certificate.
 func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, func(c *Config) { c.BearerTokens = true })
@@ -43,7 +43,7 @@ func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 	}
 	eventually(t, func() bool { return list(bounded(t), s.showing(0, short.GetSecret())) == codes.Unauthenticated })
 	if time.Now().Before(ends) {
-		t.Error("a token was refused before its end")
+		t.Error("a token was refused before it expired")
 	}
 	header := func(key, value string) context.Context {
 		return metadata.AppendToOutgoingContext(bounded(t), key, value)
@@ -54,24 +54,24 @@ func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 			ctx context.Context
 			c   caller
 		}{
-			"of another cluster":         {bounded(t), s.showing(i, foreign)},
-			"after its end":              {bounded(t), s.showing(i, short.GetSecret())},
-			"revoked":                    {bounded(t), s.showing(i, gone)},
-			"the id of one, as a secret": {bounded(t), s.showing(i, "gk_"+goneID+"_"+goneID)},
-			"of another id":              {bounded(t), s.showing(i, strings.Replace(good, "gk_", "gk_x", 1))},
-			"twice":                      {header("authorization", "Bearer "+good), s.showing(i, good)},
-			"as a subject":               {header(api.SubjectHeader, "token:"+goneID), nobody},
-			"by another scheme":          {header("authorization", "Basic "+good), nobody},
-			"as a separate header":       {header("bearer", good), nobody},
-			"passed on by nobody":        {header(api.HopHeader, "gk2"), s.showing(i, good)},
-			"revoked, beside an administrator's certificate": {header("authorization", "Bearer "+gone), s.named(i, "client")},
+			"of another cluster":              {bounded(t), s.showing(i, foreign)},
+			"after its end":                   {bounded(t), s.showing(i, short.GetSecret())},
+			"revoked":                         {bounded(t), s.showing(i, gone)},
+			"the id of a token as its secret": {bounded(t), s.showing(i, "gk_"+goneID+"_"+goneID)},
+			"of another id":                   {bounded(t), s.showing(i, strings.Replace(good, "gk_", "gk_x", 1))},
+			"twice":                           {header("authorization", "Bearer "+good), s.showing(i, good)},
+			"as a subject":                    {header(api.SubjectHeader, "token:"+goneID), nobody},
+			"by another scheme":               {header("authorization", "Basic "+good), nobody},
+			"in another header":               {header("bearer", good), nobody},
+			"as if forwarded by a member":     {header(api.HopHeader, "gk2"), s.showing(i, good)},
+			"revoked, with an administrator's certificate": {header("authorization", "Bearer "+gone), s.named(i, "client")},
 		} {
 			if got := list(c.ctx, c.c); got != codes.Unauthenticated && got != codes.ResourceExhausted {
-				t.Errorf("server %d: %s: %v", i, what, got)
+				t.Errorf("server %d: call with token %s = %v, want Unauthenticated", i, what, got)
 			}
 		}
 		if got := list(bounded(t), s.showing(i, good)); got != codes.OK && got != codes.ResourceExhausted {
-			t.Errorf("server %d: a good token: %v", i, got)
+			t.Errorf("server %d: call with a valid token = %v, want OK", i, got)
 		}
 	}
 	refused := map[string]bool{}
@@ -82,7 +82,7 @@ func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 	}
 	for _, id := range []string{goneID, short.GetToken().GetId()} {
 		if !refused["token:"+id] {
-			t.Errorf("no line reports token %s: %v", id, refused)
+			t.Errorf("no audit line reports token %s: %v", id, refused)
 		}
 	}
 }

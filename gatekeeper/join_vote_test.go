@@ -17,14 +17,14 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// elections is a cluster that a member looks at: a new leader after so many looks, and a vote when one is given.
+// elections is a cluster as a joining member sees it. It has a new leader after a number of calls to Members.
 type elections struct {
 	gatekeeperv1.UnimplementedClusterServiceServer
-	// looksPerTerm and giving say how long a leader leads, and in which term it gives the vote that it is asked for.
+	// looksPerTerm is how many calls a term lasts. giving is the term whose leader gives a requested vote.
 	looksPerTerm, giving uint64
 	refuse               bool
 
-	mu    sync.Mutex // guards what is below
+	mu    sync.Mutex // guards the fields below
 	looks uint64
 	asked map[uint64]int // requests by term
 	voter bool
@@ -49,17 +49,17 @@ func (e *elections) AddMember(_ context.Context, r *gatekeeperv1.AddMemberReques
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if r.GetId() != "gk4" || r.GetPeerAddress() != "127.0.0.1:4" || r.GetNonVoter() {
-		return nil, status.Error(codes.InvalidArgument, "not what gk4 would ask")
+		return nil, status.Error(codes.InvalidArgument, "not the request of gk4")
 	}
 	e.asked[e.term()]++
 	if e.refuse {
 		return nil, status.Error(codes.FailedPrecondition, "no")
 	}
-	e.voter = e.term() == e.giving // what earlier leaders meant to do ended with them
+	e.voter = e.term() == e.giving // a new leader does not continue what earlier leaders started
 	return &gatekeeperv1.AddMemberResponse{}, nil
 }
 
-// asks runs askForVote against e until it returns, or so many terms are over.
+// asks runs askForVote against e until it returns or that many terms are over.
 func (e *elections) asks(t *testing.T, terms uint64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -69,13 +69,13 @@ func (e *elections) asks(t *testing.T, terms uint64) {
 	server := grpc.NewServer()
 	gatekeeperv1.RegisterClusterServiceServer(server, e)
 	var running sync.WaitGroup
-	running.Go(func() { _ = server.Serve(l) }) // its end is Stop
+	running.Go(func() { _ = server.Serve(l) }) // returns after Stop
 	ctx, cancel := context.WithCancel(bounded(t))
 	defer running.Wait()
 	defer server.Stop()
 	defer cancel()
 	j := &joining{
-		servers: []string{"127.0.0.1:1", l.Addr().String()}, // nobody is at the first
+		servers: []string{"127.0.0.1:1", l.Addr().String()}, // nothing listens on the first
 		id:      "gk4", peerAddress: "127.0.0.1:4", credentials: insecure.NewCredentials(), log: slog.New(slog.DiscardHandler),
 	}
 	done := make(chan struct{})
@@ -104,7 +104,7 @@ func TestJoiner_LeaderLostBeforeThePromotion_AsksEachNextLeaderOnce(t *testing.T
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.voter || len(e.asked) != 3 || e.asked[1] != 1 || e.asked[2] != 1 || e.asked[3] != 1 {
-		t.Errorf("voter %v, asked by term %v; want one question in each of 3 terms", e.voter, e.asked)
+		t.Errorf("voter = %v, requests by term = %v, want one request in each of 3 terms", e.voter, e.asked)
 	}
 }
 
@@ -115,6 +115,6 @@ func TestJoiner_VoteRefused_AsksNotAgainInThatTerm(t *testing.T) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.asked[1] != 1 || e.asked[2] != 1 {
-		t.Errorf("asked by term %v, want one question in each", e.asked)
+		t.Errorf("requests by term = %v, want one in each", e.asked)
 	}
 }

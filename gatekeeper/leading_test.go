@@ -10,16 +10,16 @@ func TestReady_WithDefinitions_ALeaderWaitsUntilTheyAreDeclared(t *testing.T) {
 	t.Parallel()
 	l := &leading{definitions: []*semaphore.Definition{{Name: "a"}}}
 	if err := l.ready(false); err != nil {
-		t.Errorf("a follower, whose leader may have others: %v", err)
+		t.Errorf("ready() of a follower = %v, want nil", err)
 	}
 	if err := l.ready(true); err == nil {
-		t.Error("a leader is ready before it has declared")
+		t.Error("ready() of a leader = nil before it has declared its definitions")
 	}
 	l.declared.Store(true)
 	if err := l.ready(true); err != nil {
-		t.Errorf("it has declared: %v", err)
+		t.Errorf("ready() of a leader after declaring = %v, want nil", err)
 	}
 	if err := new(leading).ready(true); err != nil {
-		t.Errorf("there is nothing to declare: %v", err)
+		t.Errorf("ready() without definitions = %v, want nil", err)
 	}
 }

@@ -45,12 +45,12 @@ func TestAstray(t *testing.T) {
 			got = append(got, m.ID, m.Ahead.String())
 		}
 		if fmt.Sprint(got) != tt.want {
-			t.Errorf("%v of %d members: %v, want %s", tt.ahead, tt.members, got, tt.want)
+			t.Errorf("astray(%v) of %d members = %v, want %s", tt.ahead, tt.members, got, tt.want)
 		}
 	}
 }
 
-// slowClocks answers the first question when it is let go, and all later ones at once.
+// slowClocks delays its first response until it is released. Later ones are immediate.
 type slowClocks struct {
 	asked atomic.Bool
 	let   chan struct{}
@@ -80,17 +80,17 @@ func TestClocks_EndOfAnEarlierLeadershipIsLate_KeepsWhatTheNewOneFound(t *testin
 		close(node.let)
 		synctest.Wait()
 		if !holds(c.list(), "c") {
-			t.Errorf("the clocks that are off: %v, want that of c", c.list())
+			t.Errorf("list() = %v, want member c", c.list())
 		}
 		stop()
 		synctest.Wait()
 		if off := c.list(); len(off) > 0 {
-			t.Errorf("after the leadership the clocks %v are off", off)
+			t.Errorf("list() after the leadership = %v, want none", off)
 		}
 	})
 }
 
-// wallClock is one that can be set.
+// wallClock is a clock that the test can set.
 type wallClock struct{ ahead atomic.Int64 }
 
 func (c *wallClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
@@ -118,7 +118,7 @@ func TestClocks_OfTheLeaderIsOff_AnotherMemberLeads(t *testing.T) {
 			callerOf(t, leader).create(t, "job")
 			set[leader.cfg.ID].ahead.Store(int64(ahead))
 			c := callerOf(t, others[0])
-			eventually(t, func() bool { // another member leads, and says whose clock is off
+			eventually(t, func() bool { // another member leads, and reports the clock that is off
 				for _, s := range others {
 					st, err := callerOf(t, s).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 					if err == nil && st.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && slices.ContainsFunc(st.GetMemberClocks(), func(m *gatekeeperv1.MemberClock) bool {
@@ -129,7 +129,7 @@ func TestClocks_OfTheLeaderIsOff_AnotherMemberLeads(t *testing.T) {
 				}
 				return false
 			})
-			// A firing that is due now is claimed, and one that is due in an hour is not.
+			// A firing that is due now is granted, and one that is due in an hour is refused.
 			for request, due := range map[string]time.Time{"r1": time.Now(), "r2": time.Now().Add(time.Hour)} {
 				answer, err := patiently(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
 					Semaphore: "job", Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: "a", HolderId: request}, RequestId: request,
@@ -140,7 +140,7 @@ func TestClocks_OfTheLeaderIsOff_AnotherMemberLeads(t *testing.T) {
 				}
 				tooFar := answer.GetDenial().GetReason() == gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD
 				if tooFar != (request == "r2") {
-					t.Errorf("due at %v: %v", due, answer)
+					t.Errorf("acquire of a firing due at %v = %v", due, answer)
 				}
 				if answer.GetGrant() != nil {
 					if _, err := patiently(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: answer.GetGrant().GetPermit().GetToken()}); err != nil {
@@ -149,7 +149,7 @@ func TestClocks_OfTheLeaderIsOff_AnotherMemberLeads(t *testing.T) {
 				}
 			}
 			set[leader.cfg.ID].ahead.Store(0)
-			eventually(t, func() bool { // no clock is off any more
+			eventually(t, func() bool { // all clocks agree again
 				now, _ := leaderOf(t, servers)
 				st, err := callerOf(t, now).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 				return err == nil && st.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && len(st.GetMemberClocks()) == 0
@@ -162,7 +162,7 @@ func TestHostClocks_ShowInTheStatusOfTheLeader(t *testing.T) {
 	t.Parallel()
 	servers, _ := clocked(t)
 	leader, others := leaderOf(t, servers)
-	c := callerOf(t, others[0]) // the time is passed on
+	c := callerOf(t, others[0]) // the follower forwards the caller's time
 	callerOf(t, leader).create(t, "job")
 	for host, ahead := range map[string]time.Duration{"fast": time.Hour, "slow": -time.Hour, "right": 0} {
 		if _, err := patiently(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
@@ -180,6 +180,6 @@ func TestHostClocks_ShowInTheStatusOfTheLeader(t *testing.T) {
 		got += fmt.Sprintf("%s %v ", c.GetAcquirer(), c.GetAhead().AsDuration().Round(time.Hour))
 	}
 	if got != "fast 1h0m0s slow -1h0m0s " {
-		t.Errorf("the clocks that are off: %q", got)
+		t.Errorf("callers with other clocks = %q", got)
 	}
 }

@@ -10,16 +10,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Every server shows all of them, by TLS and with roles: each answers the caller of the one that asks.
+// Every server lists all members, with TLS and roles: each of them answers for the caller of the listing server.
 func TestListMembers_OneServerIsDown_TheOthersSayHowTheyAreAndWhyItDoesNot(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	s.bind("wall", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
 	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_VIEWER, "mine-*"))
-	s.named(0, "client").try(t, "secret", "host-1") // no such definition: viewers of everything see that
+	s.named(0, "client").try(t, "secret", "host-1") // there is no such definition, which viewers of everything can see
 	list := func(server int, name string) (answer *gatekeeperv1.ListMembersResponse) {
 		t.Helper()
-		eventually(t, func() bool { // a follower may not know the binding yet, and a server not the address of another one
+		eventually(t, func() bool { // a follower may lack the binding, and a server the address of another one
 			var err error
 			answer, err = s.named(server, name).ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest))
 			for _, m := range answer.GetMembers() {
@@ -35,27 +35,27 @@ func TestListMembers_OneServerIsDown_TheOthersSayHowTheyAreAndWhyItDoesNot(t *te
 		leaders := 0
 		all := list(i, "wall")
 		if !strings.Contains(all.String(), "secret") {
-			t.Errorf("server %d leaves out what the leader knows: %v", i, all)
+			t.Errorf("server %d: the list lacks what only the leader knows: %v", i, all)
 		}
 		for _, m := range all.GetMembers() {
 			status := m.GetStatus()
 			own := status.GetId() == m.GetMember().GetId() && len(status.GetCertificates()) == 2
 			if m.GetError() != "" || !own || m.Lag == nil {
-				t.Errorf("server %d shows %v", i, m)
+				t.Errorf("server %d: member %v has an error or no lag", i, m)
 			}
 			if status.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER {
 				leaders++
 			}
 		}
 		if leaders != 1 {
-			t.Errorf("server %d shows %d leaders", i, leaders)
+			t.Errorf("server %d lists %d leaders, want 1", i, leaders)
 		}
 		if seen := list(i, "app").String(); strings.Contains(seen, "secret") {
-			t.Errorf("server %d shows a caller what it may not see: %s", i, seen)
+			t.Errorf("server %d shows a caller something outside of its scope: %s", i, seen)
 		}
 		for name, c := range map[string]caller{"stranger": s.named(i, "stranger"), "without a certificate": s.named(i, "")} {
 			if a, err := c.ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest)); err == nil {
-				t.Errorf("server %d shows %s %v", i, name, a)
+				t.Errorf("server %d: ListMembers() as %s = %v, want an error", i, name, a)
 			}
 		}
 	}
@@ -75,15 +75,15 @@ func TestListMembers_OneServerIsDown_TheOthersSayHowTheyAreAndWhyItDoesNot(t *te
 		for _, m := range list(i, "wall").GetMembers() {
 			if m.GetMember().GetId() != id {
 				if m.GetError() != "" || m.Lag == nil {
-					t.Errorf("server %d shows %v", i, m)
+					t.Errorf("server %d: member %v has an error or no lag", i, m)
 				}
 			} else if m.Status != nil || m.Lag != nil || !strings.Contains(m.GetError(), "refused") {
-				t.Errorf("server %d shows %v", i, m)
+				t.Errorf("server %d: member %v, want only the error that it refused", i, m)
 			}
 		}
 		_, err := s.named(i, "stranger").ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest))
-		if code := status.Code(err); code != codes.Unauthenticated && code != codes.Unavailable { // of a follower
-			t.Errorf("server %d answers a stranger: %v", i, err)
+		if code := status.Code(err); code != codes.Unauthenticated && code != codes.Unavailable { // from a follower
+			t.Errorf("server %d: ListMembers() by an unauthenticated caller = %v", i, err)
 		}
 	}
 }

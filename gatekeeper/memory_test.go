@@ -7,7 +7,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// inMemory is the configuration of a server without a folder.
+// inMemory returns the configuration of an in-memory server.
 func inMemory(t *testing.T) Config {
 	cfg, _ := configOf(t, "")
 	cfg.DataDir, cfg.Memory = "", NewMemory()
@@ -21,7 +21,7 @@ func TestMemory_ServerOpenedAgain_KeepsDefinitionsPermitsAndIdentity(t *testing.
 	c.create(t, "job")
 	p, clusterID := c.grant(t, "job", "app1"), s.ClusterID()
 	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrDataDirLocked) {
-		t.Errorf("a second server on the same memory: %v, want ErrDataDirLocked", err)
+		t.Errorf("Open() of a second server on the same Memory = %v, want ErrDataDirLocked", err)
 	}
 	closeServer(t, s)
 
@@ -37,13 +37,13 @@ func TestExpireNow_InMemory_FreesTheSlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST {
-		t.Errorf("refresh after the expiry: %v", r)
+		t.Errorf("refresh after the expiry = %v, want LOST", r)
 	}
 	if next := c.grant(t, "job", "app2"); next.GetToken() <= p.GetToken() {
-		t.Errorf("token %d after %d", next.GetToken(), p.GetToken())
+		t.Errorf("got token %d after %d, want a larger one", next.GetToken(), p.GetToken())
 	}
 	if err := s.ExpireNow(bounded(t), p.GetToken()); !errors.Is(err, ErrNoSuchPermit) {
-		t.Errorf("a second time: %v, want ErrNoSuchPermit", err)
+		t.Errorf("second ExpireNow = %v, want ErrNoSuchPermit", err)
 	}
 }
 
@@ -54,9 +54,9 @@ func TestExpireNow_OnADisk_IsRefused(t *testing.T) {
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	if err := s.ExpireNow(bounded(t), p.GetToken()); !errors.Is(err, ErrNotInMemory) {
-		t.Errorf("%v, want ErrNotInMemory", err)
+		t.Errorf("ExpireNow = %v, want ErrNotInMemory", err)
 	}
 	if c.try(t, "job", "app2").GetGrant() != nil {
-		t.Error("the permit ended all the same")
+		t.Error("ExpireNow ended the permit of a server with a data directory")
 	}
 }

@@ -152,7 +152,7 @@ func TestBindAdmin_RequestOfTheDayBefore_IsRefused(t *testing.T) {
 		if _, _, err := consensus.LeaveAdminRequest(cfg.DataDir, consensus.AdminRequest{Subject: "cert:ann", Binding: "admin", Author: "ann", At: time.Now().Add(-age)}); err != nil {
 			t.Fatal(err)
 		}
-		refused := strings.Count(log.String(), "not of the last 24 hours: run gatekeeperd bind-admin again")
+		refused := strings.Count(log.String(), "not from the last 24 hours: run gatekeeperd bind-admin again")
 		cfg.Listeners, cfg.APIAddress, cfg.PeerAddress = Listeners{}, "127.0.0.1:0", "127.0.0.1:0"
 		again := open(t, cfg)
 		ready(t, again)

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A definition is made, three hours pass without a host, and then two hosts start.
+// A definition is created, three hours pass without a host, and then two hosts start.
 func TestCatchUp_OfHostsThatWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
@@ -45,11 +45,11 @@ func TestCatchUp_OfHostsThatWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 		t.Helper()
 		r, err := catchUp("prod", due)
 		if err != nil || len(r.GetRun()) != len(want) {
-			t.Fatalf("%v, %v, want %v", r, err, want)
+			t.Fatalf("CatchUp() = %v, %v, want %v", r, err, want)
 		}
 		for i, h := range want {
 			if got := r.GetRun()[i].AsTime(); !got.Equal(made.Add(time.Duration(h) * time.Hour)) {
-				t.Errorf("runs %s, want hour %d", got, h)
+				t.Errorf("CatchUp() runs %s, want hour %d", got, h)
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func TestCatchUp_OfHostsThatWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 	}
 	runs(1, 3)
 	if r, err := catchUp("dr", due); err != nil || r.GetSince() != nil || len(r.GetRun()) > 0 {
-		t.Errorf("from a group that is not let in: %v, %v", r, err)
+		t.Errorf("CatchUp() from a group that is not admitted = %v, %v", r, err)
 	}
 
 	replace := func(policy gatekeeperv1.Misfire) {

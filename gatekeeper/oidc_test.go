@@ -21,7 +21,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// withOIDC is a cluster of three that takes JWTs of an issuer, which has the key k1.
+// withOIDC is a cluster of three that accepts JWTs of an issuer with the key k1.
 type withOIDC struct {
 	*secured
 	issuer *oidctest.Issuer
@@ -37,14 +37,14 @@ func newWithOIDC(t *testing.T) *withOIDC {
 	return w
 }
 
-// claims are those of the service account jobs/reports.
+// claims returns the claims of the service account jobs/reports.
 func (w *withOIDC) claims() oidctest.Claims {
 	return oidctest.ServiceAccount(w.issuer.URL, "gatekeeper", "jobs", "reports")
 }
 
 const reports = "oidc:sub=system:serviceaccount:jobs:reports"
 
-// showing is a caller without a certificate that shows a token.
+// showing returns a caller with a token and without a certificate.
 func (w *withOIDC) showing(server int, token string) caller {
 	w.t.Helper()
 	return callerOf(w.t, w.servers[server], w.withoutCertificate(), grpc.WithPerRPCCredentials(bearer(token)))
@@ -60,13 +60,13 @@ func (w *withOIDC) bindTo(name string, subjects []string, grants ...*gatekeeperv
 	}
 }
 
-// whoAmI asks a server until it knows of the binding, or refuses the caller.
+// whoAmI calls WhoAmI until the server has the binding, or refuses the caller.
 func whoAmI(t *testing.T, c caller) (*gatekeeperv1.WhoAmIResponse, error) {
 	t.Helper()
 	return patiently(t, gatekeeperv1.NewAuthServiceClient(c.conn).WhoAmI, &gatekeeperv1.WhoAmIRequest{})
 }
 
-// A pod shows the token of its service account, at any server.
+// A pod presents the token of its service account at any server.
 func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
 	t.Parallel()
 	w := newWithOIDC(t)
@@ -75,27 +75,27 @@ func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
 	for i := range w.servers {
 		_, err := patiently(t, w.showing(i, token).TryAcquire, &gatekeeperv1.TryAcquireRequest{Semaphore: "report", Identity: &gatekeeperv1.Identity{Acquirer: "pod"}})
 		if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), reports+": no binding names it") || strings.Contains(err.Error(), "eyJ") {
-			t.Errorf("server %d, before it is bound: %v", i, err)
+			t.Errorf("server %d: call before the subject is bound = %v", i, err)
 		}
 	}
 	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "report"))
-	for i := range w.servers { // two of them pass the calls on
+	for i := range w.servers { // two of them forward the calls
 		pod := w.showing(i, token)
 		held := pod.grant(t, "report", "pod")
 		if got := held.GetIdentity().GetAcquirer(); got != "pod" {
-			t.Errorf("server %d: the permit of %q", i, got)
+			t.Errorf("server %d: the permit belongs to acquirer %q, want pod", i, got)
 		}
 		if _, err := patiently(t, pod.Release, &gatekeeperv1.ReleaseRequest{Token: held.GetToken()}); err != nil {
 			t.Errorf("server %d: %v", i, err)
 		}
 		if _, err := patiently(t, pod.Pause, &gatekeeperv1.PauseRequest{Selector: named("report")}); status.Code(err) != codes.PermissionDenied {
-			t.Errorf("server %d: a pause by an acquirer: %v", i, err)
+			t.Errorf("server %d: Pause() by an acquirer = %v, want PermissionDenied", i, err)
 		}
 		var r *gatekeeperv1.WhoAmIResponse
 		var err error
-		eventually(t, func() bool { r, err = whoAmI(t, pod); return err == nil }) // a follower hears of the binding
+		eventually(t, func() bool { r, err = whoAmI(t, pod); return err == nil }) // a follower may not have the binding yet
 		if r.GetPrincipal() != "reports" || r.GetCredential() != reports || !slices.Equal(r.GetSubjects(), []string{reports}) {
-			t.Errorf("server %d: %v, %v", i, r, err)
+			t.Errorf("server %d: WhoAmI() = %v, %v", i, r, err)
 		}
 	}
 }
@@ -123,37 +123,37 @@ func TestOIDC_HostileToken_IsRefusedAtEveryServer(t *testing.T) {
 		for what, token := range hostile {
 			_, err := w.showing(i, token).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{})
 			if what == "unknown key" && status.Code(err) == codes.Unavailable {
-				continue // the keys were just fetched: the issuer may have it meanwhile
+				continue // keys were fetched just before, and the issuer may have added this one since
 			}
 			if !refusedToken(err) || strings.Contains(err.Error(), "eyJ") {
-				t.Errorf("server %d: %s: %v", i, what, err)
+				t.Errorf("server %d: call with %s = %v, want a refusal", i, what, err)
 			}
 		}
 		// gRPC refuses headers of more than 16 KiB before the server sees them.
 		if _, err := w.showing(i, strings.Repeat("x", 20<<10)).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err == nil {
-			t.Errorf("server %d: a call with 20 KiB of headers is answered", i)
+			t.Errorf("server %d: a call with 20 KiB of headers succeeded", i)
 		}
 		pod := w.showing(i, good)
 		if _, err := patiently(t, pod.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
-			t.Errorf("server %d: a good one: %v", i, err)
+			t.Errorf("server %d: call with a valid JWT: %v", i, err)
 		}
 		long := w.key.Sign(w.claims().With("pad", strings.Repeat("x", 5000)))
 		if _, err := patiently(t, w.showing(i, long).ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{}); err != nil || len(long) < 7500 {
-			t.Errorf("server %d: one of %d bytes: %v", i, len(long), err)
+			t.Errorf("server %d: call with a JWT of %d bytes: %v", i, len(long), err)
 		}
 		twice := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+good)
 		if _, err := pod.ListDefinitions(twice, &gatekeeperv1.ListDefinitionsRequest{}); !refusedToken(err) {
-			t.Errorf("server %d: two headers: %v", i, err)
+			t.Errorf("server %d: call with two authorization headers = %v, want a refusal", i, err)
 		}
 		basic := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Basic "+good)
 		if _, err := callerOf(t, w.servers[i], w.withoutCertificate()).ListDefinitions(basic, &gatekeeperv1.ListDefinitionsRequest{}); !refusedToken(err) {
-			t.Errorf("server %d: another scheme: %v", i, err)
+			t.Errorf("server %d: call with another scheme = %v, want a refusal", i, err)
 		}
 	}
 }
 
-// refusedToken reports whether a server has refused a token, or an address from which wrong ones have come. A good JWT
-// passes from there.
+// refusedToken reports whether a server has refused a token, or the address because of earlier invalid tokens. A valid
+// JWT is accepted even from such an address.
 func refusedToken(err error) bool {
 	return status.Code(err) == codes.Unauthenticated || status.Code(err) == codes.ResourceExhausted
 }
@@ -172,37 +172,37 @@ func TestOIDC_Groups_OneBindingDecides(t *testing.T) {
 	in := func(c oidctest.Claims, groups ...string) oidctest.Claims { return c.With("groups", groups) }
 	for what, c := range map[string]struct {
 		claims    oidctest.Claims
-		principal string // empty: refused
+		principal string // empty if refused
 		why       string
 	}{
-		"one group":                          {in(ann, "staff", "operators"), "ops", ""},
-		"two groups of one binding":          {in(ann, "oncall", "operators"), "ops", ""},
-		"groups of two bindings":             {in(ann, "operators", "editors"), "", "oidc:groups=operators and oidc:groups=editors have different bindings"},
-		"an email that is verified":          {in(ann.With("email_verified", true), "operators", "editors"), "ann", ""},
-		"an email that nobody has verified":  {in(ann), "", "no binding names it"},
-		"a group that nobody has bound":      {in(ann, "staff"), "", "oidc:sub=ann: no binding names it, nor oidc:groups=staff; an administrator"},
-		"a group that looks like an email":   {in(ann, "ann@example.com"), "", "no binding names it"},
-		"a subject that looks like a group":  {w.claims().With("sub", "groups=operators"), "", "no binding names it"},
-		"a claim that looks like a subject":  {w.claims().With("sub", "cert:client"), "", "no binding names it"},
-		"a claim that is not one of subject": {w.claims().With("sub", "bob").With("roles", "operators"), "", "no binding names it"},
+		"one group":                         {in(ann, "staff", "operators"), "ops", ""},
+		"two groups of one binding":         {in(ann, "oncall", "operators"), "ops", ""},
+		"groups of two bindings":            {in(ann, "operators", "editors"), "", "oidc:groups=operators and oidc:groups=editors have different bindings"},
+		"a verified email":                  {in(ann.With("email_verified", true), "operators", "editors"), "ann", ""},
+		"an unverified email":               {in(ann), "", "no binding names it"},
+		"a group without a binding":         {in(ann, "staff"), "", "oidc:sub=ann: no binding names it, nor oidc:groups=staff; an administrator"},
+		"a group that looks like an email":  {in(ann, "ann@example.com"), "", "no binding names it"},
+		"a subject that looks like a group": {w.claims().With("sub", "groups=operators"), "", "no binding names it"},
+		"a claim that looks like a subject": {w.claims().With("sub", "cert:client"), "", "no binding names it"},
+		"a claim that proves no subject":    {w.claims().With("sub", "bob").With("roles", "operators"), "", "no binding names it"},
 	} {
 		for i := range w.servers {
 			var r *gatekeeperv1.WhoAmIResponse
 			var err error
 			me := w.showing(i, w.key.Sign(c.claims))
-			if c.principal != "" { // a follower hears of the bindings
+			if c.principal != "" { // a follower may not have the bindings yet
 				eventually(t, func() bool { r, err = whoAmI(t, me); return err == nil })
 			} else {
 				eventually(t, func() bool { r, err = whoAmI(t, me); return strings.Contains(status.Convert(err).Message(), c.why) })
 			}
 			if r.GetPrincipal() != c.principal || (err == nil) != (c.principal != "") {
-				t.Errorf("server %d: %s: %v, %v", i, what, r, err)
+				t.Errorf("server %d: WhoAmI() with %s = %v, %v", i, what, r, err)
 			}
 		}
 	}
 }
 
-// A JWT counts instead of the certificate of its connection, also where a member passes the call on.
+// A JWT replaces the certificate of its connection, also if a member forwards the call.
 func TestOIDC_TokenAndCertificate_TheTokenCounts(t *testing.T) {
 	t.Parallel()
 	w := newWithOIDC(t)
@@ -211,11 +211,11 @@ func TestOIDC_TokenAndCertificate_TheTokenCounts(t *testing.T) {
 		admin := w.named(i, "client")
 		with := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+w.key.Sign(w.claims()))
 		if _, err := admin.SetSettings(with, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.PermissionDenied {
-			t.Errorf("server %d: %v", i, err)
+			t.Errorf("server %d: SetSettings() of an administrator with another's JWT = %v, want PermissionDenied", i, err)
 		}
 		bad := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+w.key.Sign(w.claims().With("aud", "x")))
 		if _, err := admin.SetSettings(bad, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.Unauthenticated {
-			t.Errorf("server %d: an administrator with a bad JWT: %v", i, err)
+			t.Errorf("server %d: SetSettings() of an administrator with an invalid JWT = %v, want Unauthenticated", i, err)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func TestOIDC_TokenExpires_ItsStreamsEnd(t *testing.T) {
 		token := w.key.Sign(w.claims().With("exp", time.Now().Add(life).Unix()))
 		streams := w.watching(token)
 		if streams == nil {
-			continue // this machine took longer than that to open them
+			continue // this machine was too slow to open them before the token expired
 		}
 		for i, s := range streams {
 			var err error
@@ -236,14 +236,14 @@ func TestOIDC_TokenExpires_ItsStreamsEnd(t *testing.T) {
 				_, err = s.Recv()
 			}
 			if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "the JWT has expired at") {
-				t.Errorf("server %d: the stream ended with %v", i, err)
+				t.Errorf("server %d: the stream ended with %v, want the expiry of the JWT", i, err)
 			}
 		}
 		return
 	}
 }
 
-// watching opens a stream at each server; nil: the token has expired meanwhile.
+// watching opens a stream at each server. It returns nil if the token has expired in the meantime.
 func (w *withOIDC) watching(token string) (all []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]) {
 	w.t.Helper()
 	for i := range w.servers {
@@ -267,7 +267,7 @@ func (w *withOIDC) watching(token string) (all []grpc.ServerStreamingClient[gate
 	return all
 }
 
-// The issuer changes its keys, and goes away.
+// The issuer changes its keys, and then goes down.
 func TestOIDC_KeysRotate_CallsGoOn(t *testing.T) {
 	t.Parallel()
 	w := newWithOIDC(t)
@@ -284,7 +284,7 @@ func TestOIDC_KeysRotate_CallsGoOn(t *testing.T) {
 	next := oidctest.NewKey("k2")
 	w.issuer.SetKeys(w.key, next)
 	for i := range w.servers {
-		// A server that has just fetched keys refuses for a while.
+		// A server that has just fetched keys refuses unknown ones for a while.
 		eventually(t, func() bool { return list(i, next.Sign(w.claims())) == nil })
 	}
 	w.issuer.SetDown(true)
@@ -325,7 +325,7 @@ func TestOpen_OIDC_EachMistakeIsNamed(t *testing.T) {
 		c.change(&cfg)
 		s, err := Open(context.WithoutCancel(t.Context()), cfg)
 		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != c.field {
-			t.Errorf("%s: %v, want a ConfigError of %s", what, err, c.field)
+			t.Errorf("%s: Open = %v, want a ConfigError for %s", what, err, c.field)
 		}
 		if s != nil {
 			closeServer(t, s)
@@ -333,7 +333,7 @@ func TestOpen_OIDC_EachMistakeIsNamed(t *testing.T) {
 	}
 }
 
-// Clients without certificates reach a server on every address if they can show tokens.
+// A server may listen on every address without client certificates if clients can present tokens.
 func TestOpen_OIDCWithoutAuthoritiesOfClients_ServesOtherMachines(t *testing.T) {
 	t.Parallel()
 	a, key := newAuthorities(t), oidctest.NewRSAKey("k1")
@@ -354,9 +354,9 @@ func TestOpen_OIDCWithoutAuthoritiesOfClients_ServesOtherMachines(t *testing.T) 
 	closeServer(t, s)
 	audited, err := os.ReadFile(filepath.Join(cfg.DataDir, "audit", "audit.log"))
 	if err != nil || !strings.Contains(string(audited), reports) {
-		t.Errorf("the audit log has not %s: %s, %v", reports, audited, err)
+		t.Errorf("the audit log does not contain %s: %s, %v", reports, audited, err)
 	}
 	if strings.Contains(log.String()+string(audited), "eyJ") {
-		t.Error("a log has a JWT")
+		t.Error("a log contains a JWT")
 	}
 }

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// operated is a server at the newest feature level.
+// operated returns a server at the newest feature level.
 func operated(t *testing.T) (*Server, caller) {
 	t.Helper()
 	cfg, _ := configOf(t, "")
@@ -42,14 +42,14 @@ func (c caller) grantIn(t *testing.T, name, group string) *gatekeeperv1.Permit {
 		Semaphore: name, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "host"},
 	})
 	if err != nil || a.GetGrant() == nil {
-		t.Fatalf("not granted: %v, %v", a, err)
+		t.Fatalf("TryAcquire() = %v, %v, want a grant", a, err)
 	}
 	return a.GetGrant().GetPermit()
 }
 
 func named(names ...string) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: names} }
 
-// A move through a follower: what is planned is what happens, holders drain, and an undo brings it back.
+// A move through a follower: the plan is carried out as shown, holders drain, and an undo reverts it.
 func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
@@ -70,10 +70,10 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(plan.GetMoves()) != 3 || len(plan.GetNotMoved()) != 1 || !plan.GetNotMoved()[0].GetProblem() {
-		t.Fatalf("planned %v", plan)
+		t.Fatalf("Move() of a dry run = %v", plan)
 	}
 	if stopped := plan.GetEffects()[0].GetStopped(); len(stopped) != 1 || stopped[0].GetPermit().GetToken() != p.GetToken() {
-		t.Fatalf("planned %v", plan.GetEffects()[0])
+		t.Fatalf("effects of the dry run = %v", plan.GetEffects()[0])
 	}
 	move.DryRun, move.Expected, move.Reason, move.RequestId = false, plan.GetDigest(), "storm", "move"
 	moved, err := c.Move(bounded(t), move)
@@ -82,25 +82,25 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 	}
 	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED ||
 		r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_NO_LONGER_ADMITTED || r.GetDrainLeft().AsDuration() < 50*time.Minute || r.GetMessage() != "storm" {
-		t.Errorf("a draining holder gets %v", r)
+		t.Errorf("refresh of a draining holder = %v", r)
 	}
 	if again, err := c.Move(bounded(t), move); err != nil || again.GetChange() != moved.GetChange() {
-		t.Errorf("the repeat: %v, %v, want change %d", again, err, moved.GetChange())
+		t.Errorf("repeated Move() = %v, %v, want change %d", again, err, moved.GetChange())
 	}
 	move.RequestId = "another"
 	_, err = c.Move(bounded(t), move)
 	for _, name := range []string{"a", "b", "c"} {
 		if status.Code(err) != codes.Aborted || !strings.Contains(status.Convert(err).Message(), name) {
-			t.Errorf("the plan again: %v, want Aborted, and %s named", err, name)
+			t.Errorf("Move() with an outdated plan = %v, want Aborted that names %s", err, name)
 		}
 	}
 	move.Expected, move.DryRun = "", true
 	if again, err := c.Move(bounded(t), move); err != nil || len(again.GetMoves()) != 0 || again.GetMistake() != "" || again.GetChosen() != 4 {
-		t.Errorf("moved already: %v, %v", again, err)
+		t.Errorf("Move() after the move = %v, %v, want no moves", again, err)
 	}
 	move.FromGroup = "prdo"
 	if again, err := c.Move(bounded(t), move); err != nil || !strings.Contains(again.GetMistake(), `did you mean "prod"?`) {
-		t.Errorf("a mistyped group: %v, %v", again, err)
+		t.Errorf("Move() of a mistyped group = %v, %v, want a suggestion", again, err)
 	}
 	c.release(t, p)
 	c.grantIn(t, "a", "dr")
@@ -108,24 +108,24 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 	undo := &gatekeeperv1.UndoRequest{Change: moved.GetRevision(), RequestId: "undo"}
 	first, err := c.Undo(bounded(t), undo)
 	if err != nil || first.GetRevision() <= moved.GetRevision() || len(first.GetEffects()) != 3 {
-		t.Fatalf("undone: %v, %v", first, err)
+		t.Fatalf("Undo() = %v, %v", first, err)
 	}
-	for _, id := range []string{"undo", "another", ""} { // its answer was lost
+	for _, id := range []string{"undo", "another", ""} { // the response was lost
 		undo.RequestId = id
 		again, err := c.Undo(bounded(t), undo)
 		if err != nil || id == "undo" && again.GetRevision() != first.GetRevision() || id != "undo" && again.GetRevision() != 0 {
-			t.Errorf("repeated with request id %q: %v, %v", id, again, err)
+			t.Errorf("repeated Undo() with request id %q = %v, %v", id, again, err)
 		}
 	}
 	for _, name := range []string{"a", "b", "c"} {
 		d, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: name})
 		if err != nil || d.GetRecord().GetDefinition().GetGroupPattern() != "prod" {
-			t.Errorf("%s is %v, %v", name, d, err)
+			t.Errorf("GetDefinition(%s) after the undo = %v, %v", name, d, err)
 		}
 	}
 }
 
-// Every call is passed on to the leader.
+// Every call is forwarded to the leader.
 func TestOperator_EveryCallThroughAFollower_IsServed(t *testing.T) {
 	t.Parallel()
 	_, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
@@ -136,41 +136,41 @@ func TestOperator_EveryCallThroughAFollower_IsServed(t *testing.T) {
 	ctx := bounded(t)
 	paused, err := c.Pause(ctx, &gatekeeperv1.PauseRequest{Selector: named("j*"), Stop: true, Drain: durationpb.New(time.Hour), Reason: "disks"})
 	if err != nil || !slices.Equal(paused.GetNames(), []string{"job"}) {
-		t.Fatalf("paused %v, %v", paused, err)
+		t.Fatalf("Pause() = %v, %v", paused, err)
 	}
 	if r := c.refresh(t, p); r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_PAUSED || r.GetDrainLeft() == nil {
-		t.Errorf("the holder gets %v", r)
+		t.Errorf("refresh of a holder of the paused semaphore = %v", r)
 	}
 	if resumed, err := c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}}); err != nil || resumed.GetRevision() == 0 {
-		t.Errorf("resumed %v, %v", resumed, err)
+		t.Errorf("Resume() = %v, %v", resumed, err)
 	}
 	if again, err := c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: named("job")}); err != nil || again.GetRevision() != 0 {
-		t.Errorf("resumed again %v, %v", again, err)
+		t.Errorf("second Resume() = %v, %v, want no change", again, err)
 	}
 	cordon, err := c.Cordon(ctx, &gatekeeperv1.CordonRequest{AcquirerPattern: "host", Reason: "disks"})
 	if err != nil || cordon.GetCordon().GetId() == "" {
-		t.Fatalf("cordoned %v, %v", cordon, err)
+		t.Fatalf("Cordon() = %v, %v", cordon, err)
 	}
 	if list, err := c.ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{}); err != nil || len(list.GetCordons()) != 1 {
-		t.Errorf("cordons %v, %v", list, err)
+		t.Errorf("ListCordons() = %v, %v, want one", list, err)
 	}
 	if d := c.try(t, "job", "host").GetDenial(); d == nil {
-		t.Error("a cordoned host was granted")
+		t.Error("a cordoned host was granted a permit")
 	}
 	for range 2 {
 		if undone, err := c.Undo(ctx, &gatekeeperv1.UndoRequest{Change: cordon.GetCordon().GetRevision()}); err != nil {
-			t.Errorf("undone %v, %v", undone, err)
+			t.Errorf("Undo() of the cordon = %v, %v", undone, err)
 		}
 	}
 	if _, err := c.Uncordon(ctx, &gatekeeperv1.UncordonRequest{Id: cordon.GetCordon().GetId()}); status.Code(err) != codes.NotFound {
-		t.Errorf("uncordoned what is over: %v", err)
+		t.Errorf("Uncordon() of an ended cordon = %v, want NotFound", err)
 	}
 	eventually(t, func() bool {
 		known, err := c.ListKnown(bounded(t), &gatekeeperv1.ListKnownRequest{Group: "pro?"})
 		return err == nil && len(known.GetCallers()) == 1 && known.GetCallers()[0].GetAcquirer() == "host"
 	})
 	if h, err := c.ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: []string{"job"}}); err != nil || len(h.GetEntries()) != 3 {
-		t.Errorf("history %v, %v", h, err)
+		t.Errorf("ListHistory() = %v, %v, want three entries", h, err)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 			_, err := c.Pause(ctx, m)
 			_, previewed := c.Preview(ctx, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: m}})
 			if status.Code(err) != status.Code(previewed) {
-				t.Errorf("a pause is refused with %v, its preview with %v", err, previewed)
+				t.Errorf("Pause() = %v, its preview = %v, want the same code", err, previewed)
 			}
 			return err
 		}
@@ -193,7 +193,7 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 			_, err := c.Cordon(ctx, m)
 			_, previewed := c.Preview(ctx, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: m}})
 			if status.Code(err) != status.Code(previewed) {
-				t.Errorf("a cordon is refused with %v, its preview with %v", err, previewed)
+				t.Errorf("Cordon() = %v, its preview = %v, want the same code", err, previewed)
 			}
 			return err
 		}
@@ -246,11 +246,11 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 		})
 	}
 	if after := s.machine.State().Revision(); after != before {
-		t.Errorf("revision %d, was %d: bad input changed something", after, before)
+		t.Errorf("Revision() = %d, want %d as before the invalid calls", after, before)
 	}
 }
 
-// No entry is told twice or left out, although entries are added while the pages are read.
+// No entry is listed twice or omitted, although entries are added while the pages are read.
 func TestListHistory_WhileEntriesAreAdded_TellsEachOnce(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
@@ -276,7 +276,7 @@ func TestListHistory_WhileEntriesAreAdded_TellsEachOnce(t *testing.T) {
 			break
 		}
 		if pages == 20 {
-			t.Fatal("the pages do not end")
+			t.Fatal("ListHistory() returns more than 20 pages")
 		}
 		if _, err := c.Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: named(names[pages%5])}); err != nil {
 			t.Fatal(err)
@@ -285,7 +285,7 @@ func TestListHistory_WhileEntriesAreAdded_TellsEachOnce(t *testing.T) {
 	for _, name := range names {
 		for _, kind := range []gatekeeperv1.EventKind{gatekeeperv1.EventKind_EVENT_KIND_CREATED, gatekeeperv1.EventKind_EVENT_KIND_PAUSED} {
 			if n := seen[name+" "+kind.String()]; n != 1 {
-				t.Errorf("%s of %s was listed %d times", kind, name, n)
+				t.Errorf("%s of %s was listed %d times, want once", kind, name, n)
 			}
 		}
 	}
@@ -305,16 +305,16 @@ func TestListHolders_AtATime_TellsWhoHeldThen(t *testing.T) {
 	}{{between, first.GetToken()}, {timestamppb.New(time.Now().Add(time.Hour)), second.GetToken()}} {
 		r, err := c.ListHolders(bounded(t), &gatekeeperv1.ListHoldersRequest{At: x.at})
 		if err != nil || len(r.GetPermits()) != 1 || r.GetPermits()[0].GetToken() != x.token || r.GetHistoryBegins() != nil {
-			t.Errorf("at %v: %v, %v; want token %d", x.at.AsTime(), r, err, x.token)
+			t.Errorf("holders at %v = %v, %v, want token %d", x.at.AsTime(), r, err, x.token)
 		}
 	}
 	r, err := c.ListHolders(bounded(t), &gatekeeperv1.ListHoldersRequest{At: timestamppb.New(first.GetGrantedAt().AsTime().Add(-time.Hour))})
 	if err != nil || len(r.GetPermits()) != 0 {
-		t.Errorf("before anything: %v, %v", r, err)
+		t.Errorf("holders before the first grant = %v, %v, want none", r, err)
 	}
 }
 
-// What a preview says of an edit is what the edit does.
+// An edit has the effects that its preview shows.
 func TestPreview_Equals_WhatThenHappens(t *testing.T) {
 	t.Parallel()
 	s, c := operated(t)
@@ -336,20 +336,20 @@ func TestPreview_Equals_WhatThenHappens(t *testing.T) {
 	}
 	e := preview.GetEffects()[0]
 	if len(e.GetStopped()) != 1 || e.GetTotalShutOut() != 1 || !strings.Contains(strings.Join(e.GetWarnings(), " "), `nearest is "prod"`) {
-		t.Errorf("previewed %v", e)
+		t.Errorf("Preview() = %v", e)
 	}
 	if r := c.refresh(t, p); r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
-		t.Errorf("a preview did something: %v", r)
+		t.Errorf("refresh after the preview = %v, want it unaffected", r)
 	}
 	if _, err := c.BatchEdit(bounded(t), batch); err != nil {
 		t.Fatal(err)
 	}
 	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING {
-		t.Errorf("the holder gets %v", r)
+		t.Errorf("refresh after the edit = %v, want STOPPING", r)
 	}
 }
 
-// A watcher that resumes hears of what ended while it was away.
+// A watcher that resumes gets the events that it has missed.
 func TestWatch_Resumed_TellsWhatEndedByItself(t *testing.T) {
 	t.Parallel()
 	s, c := operated(t)
@@ -382,7 +382,7 @@ func TestWatch_Resumed_TellsWhatEndedByItself(t *testing.T) {
 		gatekeeperv1.EventKind_EVENT_KIND_CORDONED: 1, gatekeeperv1.EventKind_EVENT_KIND_UNCORDONED: 1,
 	}
 	left := 7
-	for left > 0 { // every second event or so by another watch, resumed where the one before ended
+	for left > 0 { // about every second event comes from a new watch that resumes where the last one stopped
 		ctx, cancel := context.WithCancel(bounded(t))
 		watch, err := c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: from})
 		if err != nil {
@@ -391,7 +391,7 @@ func TestWatch_Resumed_TellsWhatEndedByItself(t *testing.T) {
 		for news := false; !news; {
 			m, err := watch.Recv()
 			if err != nil || m.GetMissed() {
-				t.Fatalf("watched %v, %v; still expected: %v", m, err, want)
+				t.Fatalf("Watch stream = %v, %v, still expected: %v", m, err, want)
 			}
 			for _, e := range m.GetEvents() {
 				want[e.GetKind()]--
@@ -404,12 +404,12 @@ func TestWatch_Resumed_TellsWhatEndedByItself(t *testing.T) {
 	}
 	for kind, n := range want {
 		if n != 0 {
-			t.Errorf("%v was listed %d times too few", kind, n)
+			t.Errorf("got %v %d times too few", kind, n)
 		}
 	}
 }
 
-// What was shown before a person agreed is what is paused and resumed, or nothing is.
+// Either exactly what was shown for confirmation is paused and resumed, or nothing.
 func TestOperator_PauseAndResume_AreOfWhatWasShown(t *testing.T) {
 	t.Parallel()
 	c := callerOf(t, cluster(t, "gk1")[0])
@@ -427,7 +427,7 @@ func TestOperator_PauseAndResume_AreOfWhatWasShown(t *testing.T) {
 	changed := func(err error, says string) {
 		t.Helper()
 		if status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, want Aborted, and %q", err, says)
+			t.Errorf("got %v, want Aborted with %q", err, says)
 		}
 	}
 
@@ -454,6 +454,6 @@ func TestOperator_PauseAndResume_AreOfWhatWasShown(t *testing.T) {
 	}
 	resume.Expected = "garbage"
 	if _, err := c.Resume(bounded(t), resume); status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), "digest") {
-		t.Errorf("a digest that is none: %v", err)
+		t.Errorf("Resume() with an invalid digest = %v, want InvalidArgument", err)
 	}
 }

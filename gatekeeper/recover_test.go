@@ -19,14 +19,14 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ruin is a cluster of three with a definition and a permit, all of whose servers have stopped.
+// ruin is a stopped cluster of three with a definition and a permit.
 func ruin(t *testing.T) (folders []string, servers []*Server, held *gatekeeperv1.Permit) {
 	t.Helper()
 	servers = cluster(t, "gk1", "gk2", "gk3")
 	c := callerOf(t, servers[0])
 	c.create(t, "job")
 	held = c.grant(t, "job", "app1")
-	for _, s := range servers { // so that each folder has the permit
+	for _, s := range servers { // so that each data directory has the permit
 		eventually(t, func() bool { return s.machine.State().Permit(held.GetToken()) != nil })
 	}
 	for _, s := range servers {
@@ -36,7 +36,7 @@ func ruin(t *testing.T) (folders []string, servers []*Server, held *gatekeeperv1
 	return folders, servers, held
 }
 
-// recovering makes gk4 of what is in the folders, and starts it.
+// recovering creates gk4 from the data directories, and starts it.
 func recovered(t *testing.T, cfg RecoverConfig) (*Recovery, *Server, caller) {
 	t.Helper()
 	server, _ := configOf(t, "gk4")
@@ -48,7 +48,7 @@ func recovered(t *testing.T, cfg RecoverConfig) (*Recovery, *Server, caller) {
 	s := open(t, server)
 	ready(t, s)
 	if s.ClusterID() != r.ClusterID {
-		t.Errorf("it is cluster %s, and %s was made", s.ClusterID(), r.ClusterID)
+		t.Errorf("ClusterID() = %s, want %s", s.ClusterID(), r.ClusterID)
 	}
 	return r, s, callerOf(t, s)
 }
@@ -62,35 +62,35 @@ func TestRecover_OneFolderOfThree_GrantsNothingAndLosesPermits(t *testing.T) {
 	r, s, c := recovered(t, RecoverConfig{From: folders[2:], Reason: "the site is gone"})
 
 	if r.PermitsKept || r.VotersRead != 1 || r.Voters != 3 || r.PermitsLost != 1 || r.Quarantine != r.FullQuarantine || r.Quarantine <= time.Hour {
-		t.Errorf("recovered %+v", r)
+		t.Errorf("Recover() = %+v", r)
 	}
 	if got := strings.Join(r.Retired, " "); got != "gk1 gk2 gk3" {
-		t.Errorf("retired %s", got)
+		t.Errorf("Retired = %s, want gk1 gk2 gk3", got)
 	}
 	_, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "app2"}, RequestId: "x"})
 	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "the cluster was recovered, and grants nothing for another 1h0m") {
-		t.Errorf("TryAcquire while the permits of before may be believed in: %v", err)
+		t.Errorf("TryAcquire during the quarantine = %v, want Unavailable", err)
 	}
 	if result := c.refresh(t, held); result.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST {
-		t.Errorf("a permit of before: %v, want LOST", result)
+		t.Errorf("refresh of an earlier permit = %v, want LOST", result)
 	}
 	if a, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{}); err != nil || a.GetRecoveryWait().AsDuration() <= time.Hour {
-		t.Errorf("status: %v, %v, want more than an hour of waiting", a, err)
+		t.Errorf("GetStatus() = %v, %v, want a RecoveryWait of more than an hour", a, err)
 	}
-	c.create(t, "another") // an operator can prepare what is to come
+	c.create(t, "another") // definitions can be edited in the meantime
 	if _, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "job"}); err != nil {
 		t.Error(err)
 	}
 	state := s.machine.State()
 	if state.LastToken() <= held.GetToken() || state.LastToken() < uint64(time.Now().Add(-time.Hour).Unix())<<20 {
-		t.Errorf("the next token is above %d, an earlier one was %d", state.LastToken(), held.GetToken())
+		t.Errorf("LastToken() = %d, an earlier token is %d", state.LastToken(), held.GetToken())
 	}
 	if after := contents(t, folders[2]); !maps.Equal(before, after) {
-		t.Errorf("the old folder was written to:\n%v\n%v", before, after)
+		t.Errorf("the old data directory was changed: before\n%v\nafter\n%v", before, after)
 	}
 }
 
-// contents are the files below a folder, and what is in them.
+// contents returns the files below a directory with their contents.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -117,7 +117,7 @@ func TestRecover_UnsafeGrantAfter_GrantsThenWithAHigherToken(t *testing.T) {
 	folders, _, held := ruin(t)
 	r, _, c := recovered(t, RecoverConfig{From: folders[:1], UnsafeGrantAfter: soon(100 * time.Millisecond)})
 	if r.Quarantine != 100*time.Millisecond {
-		t.Errorf("recovered %+v", r)
+		t.Errorf("Recover() = %+v, want a quarantine of 100ms", r)
 	}
 	var token uint64
 	eventually(t, func() bool {
@@ -129,7 +129,7 @@ func TestRecover_UnsafeGrantAfter_GrantsThenWithAHigherToken(t *testing.T) {
 		return token != 0
 	})
 	if token <= held.GetToken() {
-		t.Errorf("token %d after %d", token, held.GetToken())
+		t.Errorf("got token %d after %d, want a larger one", token, held.GetToken())
 	}
 }
 
@@ -138,18 +138,18 @@ func TestRecover_MajorityOfFolders_CarriesPermitsOver(t *testing.T) {
 	folders, _, held := ruin(t)
 	r, _, c := recovered(t, RecoverConfig{From: folders[1:], UnsafeGrantAfter: soon(0)})
 	if !r.PermitsKept || r.VotersRead != 2 || r.Permits != 1 || r.Quarantine != 0 {
-		t.Errorf("recovered %+v", r)
+		t.Errorf("Recover() = %+v, want the permit kept", r)
 	}
 	denial := c.try(t, "job", "app2").GetDenial()
 	if denial.GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT || denial.GetHolders()[0].GetToken() != held.GetToken() {
-		t.Errorf("app2: %v, want a denial: app1 holds", denial)
+		t.Errorf("denial of app2 = %v, want NO_FREE_PERMIT held by app1", denial)
 	}
 	if result := c.refresh(t, held); result.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-		t.Errorf("the permit that was carried over: %v", result)
+		t.Errorf("refresh of the kept permit = %v, want REFRESHED", result)
 	}
 	c.release(t, held)
 	if next := c.grant(t, "job", "app2"); next.GetToken() <= held.GetToken() {
-		t.Errorf("token %d after %d", next.GetToken(), held.GetToken())
+		t.Errorf("got token %d after %d, want a larger one", next.GetToken(), held.GetToken())
 	}
 }
 
@@ -158,7 +158,7 @@ func TestRecover_Backups_CarryNoPermitsOver(t *testing.T) {
 	folders, _, _ := ruin(t)
 	if r, _, _ := recovered(t, RecoverConfig{From: folders, Backup: true, MaxDuration: 3 * time.Hour}); r.PermitsKept || r.Quarantine != r.FullQuarantine ||
 		r.Quarantine <= 3*time.Hour {
-		t.Errorf("recovered %+v", r)
+		t.Errorf("Recover() = %+v, want a quarantine of more than three hours", r)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestRecover_TakesTheFolderWithTheNewestEntry(t *testing.T) {
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	_, followers := leaderOf(t, servers)
 	late := followers[0]
-	closeServer(t, late) // it misses what comes
+	closeServer(t, late) // it misses the following entries
 	c := callerOf(t, followers[1])
 	c.create(t, "job")
 	var folders []string
@@ -178,16 +178,16 @@ func TestRecover_TakesTheFolderWithTheNewestEntry(t *testing.T) {
 	r, s, _ := recovered(t, RecoverConfig{From: folders})
 	for _, f := range r.Folders {
 		if f.MemberID == late.cfg.ID && f.Chosen {
-			t.Errorf("%+v was chosen", f)
+			t.Errorf("the outdated directory %+v was chosen", f)
 		}
 	}
 	if s.machine.State().Definition("job") == nil {
-		t.Error("what was committed is lost")
+		t.Error("a committed definition is lost")
 	}
 }
 
-// Two servers of three come back with their folders: without the new one they would be a cluster that grants what it
-// grants.
+// Two of three servers come back with their data directories. Without the new cluster, they would have a majority and
+// grant the same permits.
 func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
 	t.Parallel()
 	folders, old, _ := ruin(t)
@@ -196,7 +196,7 @@ func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.PeerAddress = r.PeerAddress // where the others know gk3
+	server.PeerAddress = r.PeerAddress // the address that the others have for gk3
 	ready(t, open(t, server))
 	for _, s := range old[:2] {
 		cfg := s.cfg
@@ -205,24 +205,24 @@ func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
 		select {
 		case <-again.Done():
 			if err := again.Err(); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), r.ClusterID) {
-				t.Errorf("%s left: %v, want ErrSucceeded that names cluster %s", cfg.ID, err, r.ClusterID)
+				t.Errorf("Err of %s = %v, want ErrSucceeded that names cluster %s", cfg.ID, err, r.ClusterID)
 			}
 		case <-time.After(within):
-			t.Errorf("%s goes on", cfg.ID)
+			t.Errorf("%s did not stop", cfg.ID)
 		}
-		// It does not forget: later nobody may be there who tells it.
+		// The server must remember this, because the new cluster may not be reachable at its next start.
 		closeServer(t, again)
 		if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), r.ClusterID) {
-			t.Errorf("%s is started again: %v, want ErrSucceeded that names cluster %s", cfg.ID, err, r.ClusterID)
+			t.Errorf("Open of %s = %v, want ErrSucceeded that names cluster %s", cfg.ID, err, r.ClusterID)
 		}
 	}
 	once := RecoverConfig{From: folders[:1], DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk5"}
 	if _, err := Recover(once); !errors.Is(err, ErrSucceeded) || !strings.Contains(err.Error(), "--again") {
-		t.Errorf("a second recovery: %v, want ErrSucceeded", err)
+		t.Errorf("second Recover() = %v, want ErrSucceeded", err)
 	}
 	once.Again = true
 	if _, err := Recover(once); err != nil {
-		t.Errorf("a second recovery that is meant: %v", err)
+		t.Errorf("second Recover() with Again: %v", err)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestRecover_ThenOthersJoin_UnderNewIDsOnly(t *testing.T) {
 	retired, _ := configOf(t, "gk1")
 	retired.Join = []string{s.APIAddress()}
 	if _, err := Open(bounded(t), retired); !errors.Is(err, ErrJoinRefused) {
-		t.Errorf("an old id joins: %v, want ErrJoinRefused", err)
+		t.Errorf("Open of a joiner with an old id = %v, want ErrJoinRefused", err)
 	}
 	cfg, _ := configOf(t, "gk5")
 	cfg.Join = []string{s.APIAddress()}
@@ -242,11 +242,11 @@ func TestRecover_ThenOthersJoin_UnderNewIDsOnly(t *testing.T) {
 		a, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 		return err == nil && len(a.GetMembers()) == 2 && a.GetMembers()[1].GetVoter()
 	})
-	// A recovery of the recovered: the ids of both lives are gone, and the wait starts over.
+	// A second recovery retires the ids of both clusters, and starts the quarantine over.
 	closeServer(t, s)
 	_, err := Recover(RecoverConfig{From: []string{s.cfg.DataDir}, DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk2"})
 	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "ID" || !strings.Contains(err.Error(), "gk6") {
-		t.Errorf("an id of two lives ago: %v, want a ConfigError that proposes gk6", err)
+		t.Errorf("Recover() with an id of the first cluster = %v, want a ConfigError that proposes gk6", err)
 	}
 }
 
@@ -273,21 +273,21 @@ func TestRecover_DamagedFolder_CountsAsLost(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.Folders[0].Err == nil || r.Folders[0].Chosen || !r.Folders[1].Chosen || r.VotersRead != 1 || r.PermitsKept {
-				t.Errorf("recovered %+v", r)
+				t.Errorf("Recover() = %+v, want the damaged directory lost", r)
 			}
 			unmade := filepath.Join(t.TempDir(), "data")
 			_, err = Recover(RecoverConfig{From: []string{dir}, DataDir: unmade, ID: "gk4"})
 			if !errors.Is(err, ErrDataDir) || !strings.Contains(err.Error(), dir) {
-				t.Errorf("nothing but a damaged folder: %v, want ErrDataDir that names it", err)
+				t.Errorf("Recover() from only a damaged directory = %v, want ErrDataDir that names it", err)
 			}
 			if _, err := os.Stat(unmade); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("a folder was made: %v", err)
+				t.Errorf("the data directory was created: %v", err)
 			}
 		})
 	}
 }
 
-// A folder is made as the one that was taken, or as is asked for, and remembers it.
+// The new directory has the log store of the chosen one, or the requested one, and keeps it.
 func TestRecover_LogStore_IsThatOfTheFolderOrTheOneAskedFor(t *testing.T) {
 	t.Parallel()
 	old, _ := configOf(t, "gk1")
@@ -307,14 +307,14 @@ func TestRecover_LogStore_IsThatOfTheFolderOrTheOneAskedFor(t *testing.T) {
 			server.LogStore = LogStoreWAL
 		}
 		if _, err := Open(t.Context(), server); !errors.Is(err, ErrLogStore) || errors.Is(err, ErrDataDir) {
-			t.Errorf("recovered with %q, opened with %q: %v", asked, server.LogStore, err)
+			t.Errorf("after Recover() with %q: Open() with %q = %v, want ErrLogStore", asked, server.LogStore, err)
 		}
 		for _, same := range []LogStore{"", want} {
 			server.LogStore = same
 			s := open(t, server)
 			ready(t, s)
 			if s.machine.State().DefinitionCount() != 1 {
-				t.Errorf("recovered with %q: it has %d definitions", asked, s.machine.State().DefinitionCount())
+				t.Errorf("recovered with %q: got %d definitions, want 1", asked, s.machine.State().DefinitionCount())
 			}
 			closeServer(t, s)
 		}
@@ -339,8 +339,8 @@ func TestRecover_BadInput_ChangesNothing(t *testing.T) {
 	_ = old
 	for name, tc := range map[string]struct {
 		change func(*RecoverConfig)
-		is     error  // or a *ConfigError
-		says   string // of the error
+		is     error  // nil means a *ConfigError
+		says   string // in the error text
 	}{
 		"no folder":         {func(c *RecoverConfig) { c.From = nil }, nil, "From must be given"},
 		"no target":         {func(c *RecoverConfig) { c.DataDir = "" }, nil, "DataDir must be given"},
@@ -364,21 +364,21 @@ func TestRecover_BadInput_ChangesNothing(t *testing.T) {
 			tc.change(&cfg)
 			_, err := Recover(cfg)
 			if _, config := errors.AsType[*ConfigError](err); tc.is == nil && !config || tc.is != nil && !errors.Is(err, tc.is) || !strings.Contains(fmt.Sprint(err), tc.says) {
-				t.Errorf("Recover = %v, want one that says %q", err, tc.says)
+				t.Errorf("Recover() = %v, want an error containing %q", err, tc.says)
 			}
 			if cfg.DataDir != "" && cfg.DataDir != full && cfg.DataDir != folders[0] {
 				if _, err := os.Stat(cfg.DataDir); !errors.Is(err, fs.ErrNotExist) {
-					t.Errorf("a folder was made: %v", err)
+					t.Errorf("the data directory was created: %v", err)
 				}
 			}
 		})
 	}
 	if _, err := Recover(RecoverConfig{From: folders, DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk4"}); err != nil {
-		t.Errorf("the folders can still be recovered from: %v", err)
+		t.Errorf("Recover() after the failed attempts: %v", err)
 	}
 }
 
-// What a recovery leaves when it is interrupted is no data folder.
+// An interrupted recovery leaves something that is not a data directory.
 func TestRecover_Unfinished_NoServerStartsFromIt(t *testing.T) {
 	t.Parallel()
 	folders, _, _ := ruin(t)
@@ -386,7 +386,7 @@ func TestRecover_Unfinished_NoServerStartsFromIt(t *testing.T) {
 	if _, err := Recover(RecoverConfig{From: folders[:1], DataDir: cfg.DataDir, ID: "gk4"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(cfg.DataDir, "cluster.json")); err != nil { // it is written last
+	if err := os.Remove(filepath.Join(cfg.DataDir, "cluster.json")); err != nil { // the file that is written last
 		t.Fatal(err)
 	}
 	if _, err := Open(context.Background(), cfg); !errors.Is(err, ErrDataDir) {

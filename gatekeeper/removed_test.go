@@ -19,15 +19,15 @@ func TestCluster_RemovedMember_LeavesByItself(t *testing.T) {
 	select {
 	case <-gone.Done():
 	case <-bounded(t).Done():
-		t.Fatal("it stays")
+		t.Fatal("the removed server did not stop")
 	}
 	if err := gone.Err(); !errors.Is(err, ErrRemoved) || !strings.Contains(err.Error(), "a new server needs a new id") {
-		t.Errorf("Err = %v", err)
+		t.Errorf("Err = %v, want ErrRemoved", err)
 	}
 	closeServer(t, gone)
 	for _, s := range []*Server{leader, followers[1]} {
 		if s.Err() != nil {
-			t.Errorf("%s left too: %v", s.cfg.ID, s.Err())
+			t.Errorf("%s stopped too: %v", s.cfg.ID, s.Err())
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// errorInfo is what a client decides on.
+// errorInfo returns the details on which a client bases its decisions.
 func errorInfo(err error) *errdetails.ErrorInfo {
 	for _, d := range status.Convert(err).Details() {
 		if info, ok := d.(*errdetails.ErrorInfo); ok {
@@ -23,7 +23,7 @@ func errorInfo(err error) *errdetails.ErrorInfo {
 	return nil
 }
 
-// remembering is a server that remembers so much.
+// remembering returns a server with limits on its request memory.
 func remembering(t *testing.T, bounds fsm.RequestBounds) (*Server, caller) {
 	t.Helper()
 	s, c := operated(t)
@@ -44,14 +44,13 @@ func (c caller) run(t *testing.T, m *gatekeeperv1.TryAcquireRequest) *gatekeeper
 	t.Helper()
 	a, err := c.TryAcquire(bounded(t), m)
 	if err != nil || a.GetGrant() == nil {
-		t.Fatalf("%s of %s: %v, %v", m.GetRequestId(), m.GetSemaphore(), a, err)
+		t.Fatalf("TryAcquire(%s) of %s = %v, %v, want a grant", m.GetRequestId(), m.GetSemaphore(), a, err)
 	}
 	c.release(t, a.GetGrant().GetPermit())
 	return a.GetGrant().GetPermit()
 }
 
-// However much others acquire and release, and however little fits into memory, a request that was released is not
-// granted again.
+// A released request is not granted again, no matter how much others acquire and release, and how small the memory is.
 func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 8192})
@@ -62,16 +61,16 @@ func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 		c.run(t, once("busy", fmt.Sprint(i)))
 	}
 	if requests, _, bytes, _ := s.machine.State().RequestMemory(); requests > 40 || bytes > 8192 {
-		t.Fatalf("%d requests are remembered, of %d bytes", requests, bytes)
+		t.Fatalf("got %d remembered requests of %d bytes, want at most 40 of 8192", requests, bytes)
 	}
 	_, err := c.TryAcquire(bounded(t), once("quiet", "first"))
 	if info := errorInfo(err); status.Code(err) != codes.FailedPrecondition || info.GetReason() != "REQUEST_ENDED" {
-		t.Errorf("got %v", err)
+		t.Errorf("repeated request = %v, want REQUEST_ENDED", err)
 	}
 }
 
-// A request that was forgotten is refused if its caller says how old it is, and a new request id can be drawn from the
-// answer.
+// If a request was forgotten and its caller states its age, it is refused. The response allows the caller to draw a new
+// request id.
 func TestRequestID_Forgotten_IsRefusedAsTooOld(t *testing.T) {
 	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 4096})
@@ -88,7 +87,7 @@ func TestRequestID_Forgotten_IsRefusedAsTooOld(t *testing.T) {
 	_, err := c.TryAcquire(bounded(t), first)
 	info := errorInfo(err)
 	if status.Code(err) != codes.FailedPrecondition || info.GetReason() != "REQUEST_TOO_OLD" {
-		t.Fatalf("got %v", err)
+		t.Fatalf("forgotten request = %v, want REQUEST_TOO_OLD", err)
 	}
 	now := once("job", "again")
 	if _, err := fmt.Sscan(info.GetMetadata()["revision"], &now.RequestRevision); err != nil {
@@ -107,11 +106,11 @@ func TestRequestID_ForSomethingElse_IsRefusedAsSuch(t *testing.T) {
 	other := once("job", "r")
 	other.Firing = &gatekeeperv1.Firing{Name: "f"}
 	if _, err := c.TryAcquire(bounded(t), other); status.Code(err) != codes.InvalidArgument || errorInfo(err).GetReason() != "REQUEST_REUSED" {
-		t.Errorf("got %v", err)
+		t.Errorf("request id with another request = %v, want REQUEST_REUSED", err)
 	}
 }
 
-// A caller that waits for long is not too old when its turn comes.
+// A caller that has waited for a long time is not too old when its turn comes.
 func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
 	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 4096})
@@ -130,23 +129,23 @@ func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r, err := waiting.Recv(); err != nil || r.GetPlace().GetPlace() != 1 {
-		t.Fatalf("got %v, %v", r, err)
+		t.Fatalf("Acquire stream = %v, %v, want place 1", r, err)
 	}
-	// Nobody passes the waiter, but cancelled requests are remembered too.
+	// Nobody can pass the waiter, but cancelled requests are remembered too.
 	for i := range 50 {
 		if _, err := c.Cancel(bounded(t), &gatekeeperv1.CancelRequest{
 			Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "other"}, RequestId: fmt.Sprint(i),
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if i%10 == 9 { // it is woken now and then, as by a queue that moves
+		if i%10 == 9 { // wakes the waiter from time to time, as a moving queue would
 			if _, err := c.setPermits(t, "job", 2); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	if s.machine.State().Forgotten("job") <= drawn {
-		t.Fatal("nothing was forgotten meanwhile")
+		t.Fatal("no requests were forgotten in the meantime")
 	}
 	c.release(t, held)
 	for {
@@ -160,7 +159,7 @@ func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
 	}
 }
 
-// setPermits gives a definition so many permits, and leaves the rest as it is.
+// setPermits sets the number of permits of a definition, and nothing else.
 func (c caller) setPermits(t *testing.T, name string, permits uint32) (*gatekeeperv1.DefinitionRecord, error) {
 	t.Helper()
 	got, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: name})
@@ -173,7 +172,7 @@ func (c caller) setPermits(t *testing.T, name string, permits uint32) (*gatekeep
 	return r.GetRecord(), err
 }
 
-// e1, another client's e2, e1 again: a client that retries e1 and edits its own copy must not overwrite e2.
+// e1, another client's e2, e1 again: a client that retries e1 must not overwrite e2.
 func TestEdit_RepeatedAfterAnother_IsAnsweredWithItsOwnOutcome(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
@@ -195,17 +194,17 @@ func TestEdit_RepeatedAfterAnother_IsAnsweredWithItsOwnOutcome(t *testing.T) {
 	}
 	again, err := c.ReplaceDefinition(bounded(t), e1)
 	if err != nil || again.GetRecord().GetVersion() != first.GetRecord().GetVersion() || again.GetRecord().GetDefinition().GetPermits() != 5 {
-		t.Fatalf("got %v, %v; the first got %v", again, err, first)
+		t.Fatalf("repeated edit = %v, %v, want the response of the first, %v", again, err, first)
 	}
 	deletion := &gatekeeperv1.DeleteDefinitionRequest{Name: "job", ExpectedVersion: first.GetRecord().GetVersion() + 1, RequestId: "d"}
 	c.grant(t, "job", "holder")
 	gone, err := c.DeleteDefinition(bounded(t), deletion)
 	if err != nil || gone.GetLivePermits() != 1 {
-		t.Fatalf("got %v, %v", gone, err)
+		t.Fatalf("DeleteDefinition() = %v, %v", gone, err)
 	}
 	c.create(t, "job")
 	if again, err := c.DeleteDefinition(bounded(t), deletion); err != nil || again.GetRevision() != gone.GetRevision() || again.GetLivePermits() != 1 {
-		t.Errorf("got %v, %v", again, err)
+		t.Errorf("repeated DeleteDefinition() = %v, %v, want the first response", again, err)
 	}
 }
 
@@ -217,25 +216,25 @@ func TestResume_ThatFoundNothing_Repeated_DoesNotLiftALaterPause(t *testing.T) {
 	for _, selector := range []*gatekeeperv1.Selector{all, named("job"), named("j*")} {
 		resume := &gatekeeperv1.ResumeRequest{Selector: selector, RequestId: fmt.Sprint("r", selector)}
 		if r, err := c.Resume(bounded(t), resume); err != nil || r.GetRevision() != 0 {
-			t.Fatalf("got %v, %v", r, err)
+			t.Fatalf("Resume() without a pause = %v, %v, want no change", r, err)
 		}
 		if _, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: all}); err != nil {
 			t.Fatal(err)
 		}
 		if r, err := c.Resume(bounded(t), resume); err != nil || r.GetRevision() != 0 || len(r.GetNames()) > 0 {
-			t.Errorf("%v: got %v, %v", selector, r, err)
+			t.Errorf("%v: repeated Resume() = %v, %v, want no change", selector, r, err)
 		}
 		got, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "job"})
 		if err != nil || got.GetRecord().GetPause() == nil {
-			t.Fatalf("%v: the later pause was lifted, %v", selector, err)
+			t.Fatalf("%v: the repeated Resume() ended the later pause, %v", selector, err)
 		}
 		if r, err := c.Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: all}); err != nil || r.GetRevision() == 0 {
-			t.Fatalf("got %v, %v", r, err)
+			t.Fatalf("Resume() = %v, %v, want a change", r, err)
 		}
 	}
 }
 
-// Both attempts of a resume get the same answer, whichever comes first.
+// Both attempts of a resume get the same response, no matter which arrives first.
 func TestResume_RepeatedWhileTheFirstIsUnderWay_IsToldTheSame(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
@@ -259,7 +258,7 @@ func TestResume_RepeatedWhileTheFirstIsUnderWay_IsToldTheSame(t *testing.T) {
 		attempts.Wait()
 		for _, r := range told {
 			if r.GetRevision() != paused.GetRevision()+1 || len(r.GetNames()) != 1 {
-				t.Fatalf("round %d: paused by change %d, and got %v", i, paused.GetRevision(), told)
+				t.Fatalf("round %d: paused by change %d, Resume() = %v", i, paused.GetRevision(), told)
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func save(t *testing.T, c caller) (string, error) {
 	return path, os.WriteFile(path, file.Bytes(), 0o600)
 }
 
-// restored makes a server of a backup, and starts it.
+// restored creates a server from a backup, and starts it.
 func restored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recovery, *Server) {
 	t.Helper()
 	server, _ := configOf(t, "gk1")
@@ -54,13 +54,13 @@ func restored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recovery,
 	s := open(t, server)
 	ready(t, s)
 	if s.ClusterID() != r.ClusterID {
-		t.Errorf("it is cluster %s, and %s was made", s.ClusterID(), r.ClusterID)
+		t.Errorf("ClusterID() = %s, want %s", s.ClusterID(), r.ClusterID)
 	}
 	return r, s
 }
 
-// A backup is saved through each server while clients change everything. It has what was answered before, and a cluster
-// that is restored from it gives no token a second time.
+// A backup is saved through each server while clients change everything. It contains everything that was acknowledged
+// earlier, and a cluster that is restored from it does not issue any token twice.
 func TestRestore_BackupUnderLoad_KeepsWhatWasAnswered_AndGivesNoTokenAgain(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
@@ -74,7 +74,7 @@ func TestRestore_BackupUnderLoad_KeepsWhatWasAnswered_AndGivesNoTokenAgain(t *te
 		t.Fatal(err)
 	}
 
-	// The load ends with the test's part that needs it.
+	// loading bounds the concurrent load.
 	loading, end := context.WithCancel(bounded(t))
 	ended := make(chan uint64)
 	go func() {
@@ -84,7 +84,7 @@ func TestRestore_BackupUnderLoad_KeepsWhatWasAnswered_AndGivesNoTokenAgain(t *te
 			a, err := c.TryAcquire(loading, &gatekeeperv1.TryAcquireRequest{Semaphore: "busy", Identity: id, RequestId: decimalOf(uint64(n))})
 			if token := a.GetGrant().GetPermit().GetToken(); err == nil && token != 0 {
 				last = token
-				_, _ = c.Release(loading, &gatekeeperv1.ReleaseRequest{Token: token, Identity: id}) // what it leaves held is load too
+				_, _ = c.Release(loading, &gatekeeperv1.ReleaseRequest{Token: token, Identity: id}) // unreleased permits are load too
 			}
 		}
 		ended <- last
@@ -102,10 +102,10 @@ func TestRestore_BackupUnderLoad_KeepsWhatWasAnswered_AndGivesNoTokenAgain(t *te
 			t.Fatal(err)
 		}
 		if b.State.Definition(name) == nil || b.State.Permit(held.GetToken()) == nil {
-			t.Errorf("the backup of %s lacks what was answered before it", s.cfg.ID)
+			t.Errorf("the backup of %s lacks acknowledged changes", s.cfg.ID)
 		}
 		if got := b.Summary(); got.Jobs != 1 || got.Tasks != 2 || got.ClusterID != s.ClusterID() || !slices.Equal(got.Members, []string{"gk1", "gk2", "gk3"}) || got.Permits == 0 {
-			t.Errorf("backup %d: %+v", i, got)
+			t.Errorf("Summary() of backup %d = %+v", i, got)
 		}
 		files = append(files, file)
 	}
@@ -118,22 +118,22 @@ func TestRestore_BackupUnderLoad_KeepsWhatWasAnswered_AndGivesNoTokenAgain(t *te
 
 	r, s := restored(t, RestoreConfig{File: files[0], Reason: "a drill"}, nil)
 	if r.PermitsKept || r.PermitsLost == 0 || r.Quarantine != r.FullQuarantine || r.Quarantine <= time.Hour || r.OldClusterID != servers[0].ClusterID() {
-		t.Errorf("restored %+v", r)
+		t.Errorf("Restore() = %+v", r)
 	}
 	old, err := consensus.ParseClusterID(r.OldClusterID)
 	if now, errNow := consensus.ParseClusterID(r.ClusterID); err != nil || errNow != nil || now.Seed == old.Seed || now.Succeeds(old) {
-		t.Errorf("cluster %s was made of %s, want another seed: %v, %v", r.ClusterID, r.OldClusterID, err, errNow)
+		t.Errorf("cluster %s was restored from %s, want another seed: %v, %v", r.ClusterID, r.OldClusterID, err, errNow)
 	}
 	n := callerOf(t, s)
 	if s.machine.State().Definition("before-gk1") == nil || s.machine.State().Job("j") == nil || s.machine.State().LastToken() <= last {
-		t.Errorf("the restored state lacks something, or its last token %d is not above %d", s.machine.State().LastToken(), last)
+		t.Errorf("the restored state lacks a definition or a job, or LastToken() = %d is not above %d", s.machine.State().LastToken(), last)
 	}
 	_, err = n.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "app2"}, RequestId: "x"})
 	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "the cluster was recovered, and grants nothing for another 1h0m") {
-		t.Errorf("TryAcquire while permits of before may be believed in: %v", err)
+		t.Errorf("TryAcquire during the quarantine = %v, want Unavailable", err)
 	}
 	if result := n.refresh(t, held); result.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST {
-		t.Errorf("a permit of before: %v, want LOST", result)
+		t.Errorf("refresh of an earlier permit = %v, want LOST", result)
 	}
 	history, err := n.ListHistory(bounded(t), &gatekeeperv1.ListHistoryRequest{})
 	if err != nil {
@@ -143,17 +143,17 @@ func TestRestore_BackupUnderLoad_KeepsWhatWasAnswered_AndGivesNoTokenAgain(t *te
 		return e.GetAuthor() == "ann" && strings.Contains(e.GetReason(), "restored from a backup of cluster \""+r.OldClusterID+"\", taken at ") &&
 			strings.Contains(e.GetReason(), "a drill")
 	}) {
-		t.Errorf("the journal does not say that it was restored: %v", history.GetEntries())
+		t.Errorf("the journal does not mention the restore: %v", history.GetEntries())
 	}
 
-	// The one that grants at once, as for a drill, grants under higher tokens.
+	// A restored cluster that grants immediately, as in a drill, also issues larger tokens.
 	_, s = restored(t, RestoreConfig{File: files[2], UnsafeGrantAfter: soon(0)}, nil)
 	if again := callerOf(t, s).grant(t, "job", "app2"); again.GetToken() <= last {
-		t.Errorf("token %d after %d", again.GetToken(), last)
+		t.Errorf("got token %d after %d, want a larger one", again.GetToken(), last)
 	}
 }
 
-// patientlySave saves a backup, also while a server does not know its leader yet.
+// patientlySave saves a backup, and retries while the server does not know its leader yet.
 func patientlySave(t *testing.T, c caller) (string, error) {
 	return patiently(t, func(context.Context, *gatekeeperv1.SaveSnapshotRequest, ...grpc.CallOption) (string, error) {
 		return save(t, c)
@@ -200,22 +200,22 @@ func TestRestore_DamagedForeignOrLateBackup_IsRefused(t *testing.T) {
 		want error
 		text string
 	}{
-		"a flipped bit":       {RestoreConfig{File: write(flipped)}, ErrBackup, "damaged"},
-		"cut short":           {RestoreConfig{File: write(data[:len(data)-1])}, ErrBackup, "damaged"},
-		"of the future":       {RestoreConfig{File: write(late.Bytes())}, ErrBackup, "set the clock"},
-		"not there":           {RestoreConfig{File: file + "x"}, os.ErrNotExist, "no such file"},
-		"a folder with files": {RestoreConfig{File: file, DataDir: full}, ErrDataDir, "not empty"},
-		"too long a wait":     {RestoreConfig{File: file, UnsafeGrantAfter: soon(3 * time.Hour)}, nil, "after which it is safe"},
+		"a flipped bit":          {RestoreConfig{File: write(flipped)}, ErrBackup, "damaged"},
+		"cut short":              {RestoreConfig{File: write(data[:len(data)-1])}, ErrBackup, "damaged"},
+		"of the future":          {RestoreConfig{File: write(late.Bytes())}, ErrBackup, "set the clock"},
+		"not there":              {RestoreConfig{File: file + "x"}, os.ErrNotExist, "no such file"},
+		"a directory with files": {RestoreConfig{File: file, DataDir: full}, ErrDataDir, "not empty"},
+		"too long a wait":        {RestoreConfig{File: file, UnsafeGrantAfter: soon(3 * time.Hour)}, nil, "which is the safe value"},
 	} {
 		if c.cfg.DataDir == "" {
 			c.cfg.DataDir = filepath.Join(t.TempDir(), "new")
 		}
 		c.cfg.ID = "gk1"
 		if _, err := Restore(c.cfg); err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
-			t.Errorf("%s: %v, want %v and %q", what, err, c.want, c.text)
+			t.Errorf("%s: Restore() = %v, want %v with %q", what, err, c.want, c.text)
 		}
 		if _, err := os.Stat(c.cfg.DataDir); c.cfg.DataDir != full && !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s: something was made: %v", what, err)
+			t.Errorf("%s: the data directory was created: %v", what, err)
 		}
 	}
 }
@@ -230,7 +230,7 @@ func TestAccess_Backup_NeedsTheRoleAdmin(t *testing.T) {
 		s.bind(name, grantOf(role))
 		for i := range s.servers {
 			if _, err := save(t, s.named(i, name)); status.Code(err) != codes.PermissionDenied {
-				t.Errorf("server %d: %s saves a backup: %v", i, name, err)
+				t.Errorf("server %d: backup by %s = %v, want PermissionDenied", i, name, err)
 			}
 		}
 	}

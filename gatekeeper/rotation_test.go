@@ -17,20 +17,20 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// rotation is a cluster whose certificates, authorities and tokens are renewed while clients work.
+// rotation is a cluster whose certificates, CA files and tokens are replaced while clients work.
 type rotation struct {
 	*secured
-	// certificate and token are the files of clients.
+	// certificate and token are the files of the clients.
 	certificate authority.Files
 	token       string
-	// ca is the file of the authorities that clients verify servers by.
+	// ca is the CA file with which clients verify servers.
 	ca      string
-	turns   []*atomic.Uint64 // of each client: what it has done
+	turns   []*atomic.Uint64 // for each client, the number of finished turns
 	running sync.WaitGroup
-	conn    *grpc.ClientConn // the administrator's
+	conn    *grpc.ClientConn // of the administrator
 }
 
-// write replaces a file as a whole, as who renews certificates should.
+// write replaces a file atomically, as a renewal should.
 func (r *rotation) write(path string, data []byte) {
 	r.t.Helper()
 	err := os.WriteFile(path+".new", data, 0o600)
@@ -42,7 +42,7 @@ func (r *rotation) write(path string, data []byte) {
 	}
 }
 
-// take puts what an authority has issued in the place of other files.
+// take replaces a certificate and its key by issued files.
 func (r *rotation) take(from, to authority.Files) {
 	r.t.Helper()
 	for _, f := range [][2]string{{from.Key, to.Key}, {from.Cert, to.Cert}} {
@@ -54,7 +54,7 @@ func (r *rotation) take(from, to authority.Files) {
 	}
 }
 
-// renew has every server and client show new certificates of these authorities.
+// renew gives every server and client new certificates of these CAs.
 func (r *rotation) renew(api, members *authoritytest.Authority) {
 	r.t.Helper()
 	for _, s := range r.servers {
@@ -72,7 +72,7 @@ func (r *rotation) renew(api, members *authoritytest.Authority) {
 	r.take(api.Issue(authority.Leaf{Name: "app", Client: true}), r.certificate)
 }
 
-// replaceToken gives the clients another token, and revokes the one that they had.
+// replaceToken gives the clients another token, and revokes the old one.
 func (r *rotation) replaceToken() {
 	r.t.Helper()
 	ctx := bounded(r.t)
@@ -96,8 +96,8 @@ func (r *rotation) replaceToken() {
 	}
 }
 
-// works has a client acquire and release until the context ends, beside a permit that it keeps. A short one is another
-// client each time, so that it makes new connections.
+// works runs a client that acquires and releases until the context ends, in addition to a permit that it keeps. If
+// short is set, each turn uses a new client, and therefore new connections.
 func (r *rotation) works(ctx context.Context, name string, short bool, opts ...client.Option) {
 	r.t.Helper()
 	var endpoints []string
@@ -132,7 +132,7 @@ func (r *rotation) works(ctx context.Context, name string, short bool, opts ...c
 			return fmt.Errorf("release: %w", err)
 		}
 		if held.Context().Err() != nil {
-			return fmt.Errorf("the permit that it kept: %w", context.Cause(held.Context()))
+			return fmt.Errorf("the kept permit: %w", context.Cause(held.Context()))
 		}
 		return nil
 	}
@@ -142,7 +142,7 @@ func (r *rotation) works(ctx context.Context, name string, short bool, opts ...c
 		defer kept.Close()
 		for ctx.Err() == nil {
 			if err := turn(); err != nil {
-				r.t.Errorf("%s, after %d turns: %v", name, done.Load(), err)
+				r.t.Errorf("%s failed after %d turns: %v", name, done.Load(), err)
 				return
 			}
 			done.Add(1)
@@ -163,8 +163,8 @@ func (r *rotation) settles() {
 	}
 }
 
-// Clients work by certificate and by token, some with connections that last and some with new ones. All certificates,
-// the authorities and the token are replaced meanwhile. No call fails, and no permit is lost.
+// Clients work with certificates and tokens, some over lasting connections and some over new ones. All certificates,
+// the CAs and the token are replaced in the meantime. No call may fail, and no permit may be lost.
 func TestRotation_OfEverythingUnderLoad_FailsNoCall(t *testing.T) {
 	t.Parallel()
 	r := &rotation{secured: newSecured(t, func(c *Config) { c.BearerTokens = true })}
@@ -198,7 +198,7 @@ func TestRotation_OfEverythingUnderLoad_FailsNoCall(t *testing.T) {
 		r.replaceToken()
 		r.settles()
 	}
-	// New authorities: first both are taken, then new certificates are shown, then the old authorities go.
+	// To replace the CAs, first accept both, then present new certificates, then drop the old CAs.
 	api, members := authoritytest.New(t), authoritytest.New(t)
 	for _, next := range []func(){
 		func() {
@@ -213,7 +213,7 @@ func TestRotation_OfEverythingUnderLoad_FailsNoCall(t *testing.T) {
 	}
 }
 
-// trust has servers and clients take these authorities.
+// trust makes servers and clients accept these CAs.
 func (r *rotation) trust(api, members []*authoritytest.Authority) {
 	r.t.Helper()
 	text := func(all []*authoritytest.Authority) (pem []byte) {

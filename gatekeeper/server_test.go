@@ -30,11 +30,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// within bounds every wait of these tests. It is long because machines that test are busy; nothing waits that long when
-// all is well.
+// within bounds every wait of these tests. It is long for the sake of busy machines; normally nothing takes that long.
 const within = 60 * time.Second
 
-// bounded returns a context for the waits of a test.
+// bounded returns a context that bounds the waits of a test.
 func bounded(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -42,7 +41,7 @@ func bounded(t *testing.T) context.Context {
 	return ctx
 }
 
-// logbook is a log to look into.
+// logbook collects log output.
 type logbook struct {
 	mu sync.Mutex // guards b
 	b  bytes.Buffer
@@ -60,7 +59,7 @@ func (l *logbook) String() string {
 	return l.b.String()
 }
 
-// configOf is the configuration of a server on free ports, whose log is shown if the test fails.
+// configOf returns the configuration of a server on free ports. If the test fails, its log is shown.
 func configOf(t *testing.T, id string) (Config, *logbook) {
 	t.Helper()
 	log := &logbook{}
@@ -76,7 +75,7 @@ func configOf(t *testing.T, id string) (Config, *logbook) {
 	}, log
 }
 
-// open opens a server and closes it after the test, at the latest.
+// open opens a server and closes it at the end of the test, unless the test has closed it.
 func open(t *testing.T, cfg Config) *Server {
 	t.Helper()
 	s, err := Open(bounded(t), cfg)
@@ -96,7 +95,7 @@ func ready(t *testing.T, servers ...*Server) {
 	}
 }
 
-// serving opens a server, and returns it with a caller of it when it is ready.
+// serving opens a server, waits until it is ready, and returns it with a caller.
 func serving(t *testing.T, cfg Config) (*Server, caller) {
 	t.Helper()
 	s := open(t, cfg)
@@ -123,7 +122,7 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-// cluster opens a named set of servers on ports that are known beforehand.
+// cluster opens several servers on ports that are known in advance.
 func cluster(t *testing.T, ids ...string) []*Server {
 	t.Helper()
 	return clusterWith(t, func(*Config) {}, ids...)
@@ -149,7 +148,8 @@ func clusterWith(t *testing.T, change func(*Config), ids ...string) []*Server {
 	return servers
 }
 
-// openAll opens servers that start a new cluster together, and closes them after the test, at the latest.
+// openAll opens servers that start a new cluster together. They are closed at the end of the test, unless the test has
+// closed them.
 func openAll(t *testing.T, configs ...Config) []*Server {
 	t.Helper()
 	ctx := bounded(t)
@@ -170,7 +170,7 @@ func openAll(t *testing.T, configs ...Config) []*Server {
 	return servers
 }
 
-// leaderOf returns the server that leads, and the others.
+// leaderOf returns the leader and the other servers.
 func leaderOf(t *testing.T, servers []*Server) (leader *Server, others []*Server) {
 	t.Helper()
 	found, err := patiently(t, callerOf(t, servers[0]).GetStatus, &gatekeeperv1.GetStatusRequest{})
@@ -185,7 +185,7 @@ func leaderOf(t *testing.T, servers []*Server) (leader *Server, others []*Server
 		}
 	}
 	if leader == nil {
-		t.Fatalf("nobody leads: %v", found)
+		t.Fatalf("found no single leader: %v", found)
 	}
 	return leader, others
 }
@@ -216,8 +216,8 @@ func callerOf(t *testing.T, s *Server, options ...grpc.DialOption) caller {
 	}
 }
 
-// patiently makes a call until a server answers it, as clients do: on a busy machine the leadership may change at any
-// time.
+// patiently retries a call until a server answers it, as clients do, because the leadership may change at any time on a
+// busy machine.
 func patiently[Q, A any](t *testing.T, call func(context.Context, Q, ...grpc.CallOption) (A, error), q Q) (a A, err error) {
 	t.Helper()
 	eventually(t, func() bool {
@@ -227,7 +227,7 @@ func patiently[Q, A any](t *testing.T, call func(context.Context, Q, ...grpc.Cal
 	return a, err
 }
 
-// create creates a semaphore of one permit.
+// create creates a semaphore with one permit.
 func (c caller) create(t *testing.T, name string) {
 	t.Helper()
 	_, err := patiently(t, c.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{
@@ -238,24 +238,24 @@ func (c caller) create(t *testing.T, name string) {
 	}
 }
 
-// try asks for a permit.
+// try calls TryAcquire.
 func (c caller) try(t *testing.T, name, acquirer string) *gatekeeperv1.TryAcquireResponse {
 	t.Helper()
 	a, err := patiently(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: name, Identity: &gatekeeperv1.Identity{Acquirer: acquirer}, RequestId: acquirer + strconv.FormatInt(time.Now().UnixNano(), 36),
 	})
 	if err != nil {
-		t.Fatalf("%s asks for %s: %v", acquirer, name, err)
+		t.Fatalf("TryAcquire by %s of %s: %v", acquirer, name, err)
 	}
 	return a
 }
 
-// grant asks for a permit and must get it.
+// grant calls TryAcquire and requires a grant.
 func (c caller) grant(t *testing.T, name, acquirer string) *gatekeeperv1.Permit {
 	t.Helper()
 	a := c.try(t, name, acquirer)
 	if a.GetGrant() == nil {
-		t.Fatalf("%s asks for %s: %v, want a grant", acquirer, name, a.GetDenial())
+		t.Fatalf("TryAcquire by %s of %s = %v, want a grant", acquirer, name, a.GetDenial())
 	}
 	return a.GetGrant().GetPermit()
 }
@@ -264,7 +264,7 @@ func (c caller) refresh(t *testing.T, p *gatekeeperv1.Permit) *gatekeeperv1.Toke
 	t.Helper()
 	a, err := patiently(t, c.Refresh, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: p.GetToken(), Duration: p.GetDuration()}}})
 	if err != nil || len(a.GetResults()) != 1 {
-		t.Fatalf("refresh: %v, %v", a, err)
+		t.Fatalf("Refresh() = %v, %v", a, err)
 	}
 	return a.GetResults()[0]
 }
@@ -273,6 +273,6 @@ func (c caller) release(t *testing.T, p *gatekeeperv1.Permit) {
 	t.Helper()
 	a, err := patiently(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: p.GetToken()})
 	if err != nil || !a.GetReleased() {
-		t.Fatalf("release: %v, %v", a, err)
+		t.Fatalf("Release() = %v, %v", a, err)
 	}
 }

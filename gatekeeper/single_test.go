@@ -28,18 +28,18 @@ func TestServer_Single_GrantsDeniesRefreshesReleases(t *testing.T) {
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	if p.GetToken() == 0 || p.GetDuration().AsDuration() != time.Minute {
-		t.Errorf("granted %v, want a token and a minute", p)
+		t.Errorf("got permit %v, want a token and a duration of a minute", p)
 	}
 	denial := c.try(t, "job", "app2").GetDenial()
 	if denial.GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT || denial.GetHolders()[0].GetToken() != p.GetToken() {
-		t.Errorf("app2: %v, want NO_FREE_PERMIT held by token %d", denial, p.GetToken())
+		t.Errorf("denial of app2 = %v, want NO_FREE_PERMIT held by token %d", denial, p.GetToken())
 	}
 	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-		t.Errorf("refresh: %v", r)
+		t.Errorf("refresh = %v, want REFRESHED", r)
 	}
 	c.release(t, p)
 	if next := c.grant(t, "job", "app2"); next.GetToken() <= p.GetToken() {
-		t.Errorf("token %d after %d: tokens must rise", next.GetToken(), p.GetToken())
+		t.Errorf("got token %d after %d, want a larger one", next.GetToken(), p.GetToken())
 	}
 }
 
@@ -54,18 +54,18 @@ func TestServer_Restarted_KeepsDefinitionsPermitsAndIdentity(t *testing.T) {
 	wantRestarted(t, cfg, clusterID, p)
 }
 
-// wantRestarted opens a server again, which must know its cluster and the permit of "job".
+// wantRestarted opens a server again and checks that it still has its cluster id and the permit of "job".
 func wantRestarted(t *testing.T, cfg Config, clusterID string, p *gatekeeperv1.Permit) {
 	t.Helper()
 	s, c := serving(t, cfg)
 	if s.ClusterID() != clusterID {
-		t.Errorf("cluster id %s, was %s", s.ClusterID(), clusterID)
+		t.Errorf("ClusterID() after a restart = %s, want %s", s.ClusterID(), clusterID)
 	}
 	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-		t.Errorf("refresh after a restart: %v", r)
+		t.Errorf("refresh after a restart = %v, want REFRESHED", r)
 	}
 	if c.try(t, "job", "app2").GetDenial() == nil {
-		t.Error("granted a second permit after a restart")
+		t.Error("a second permit was granted after a restart")
 	}
 }
 
@@ -77,11 +77,11 @@ func TestServer_Definitions_AreDeclaredAndNeverOverwriteOrRevive(t *testing.T) {
 	c := callerOf(t, s)
 	ready(t, s)
 	if _, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "b"}); err != nil {
-		t.Errorf("it is ready before it has declared: %v", err)
+		t.Errorf("GetDefinition() of a declared definition once ready: %v", err)
 	}
 	created := waitFor(t, s, c, "a", 1)
 	if created.GetUpdatedBy() != "gatekeeperd" || created.GetReason() != "definitions file" {
-		t.Errorf("declared by %q because %q", created.GetUpdatedBy(), created.GetReason())
+		t.Errorf("got author %q, reason %q, want gatekeeperd, definitions file", created.GetUpdatedBy(), created.GetReason())
 	}
 	b := waitFor(t, s, c, "b", 1)
 	_, err := c.BatchEdit(bounded(t), &gatekeeperv1.BatchEditRequest{Author: "ann", Edits: []*gatekeeperv1.Edit{
@@ -96,10 +96,10 @@ func TestServer_Definitions_AreDeclaredAndNeverOverwriteOrRevive(t *testing.T) {
 	cfg.Definitions = append(cfg.Definitions, &gatekeeperv1.Definition{Name: "new", Permits: proto.Uint32(2)})
 	s = open(t, cfg)
 	c = callerOf(t, s)
-	waitFor(t, s, c, "new", 2) // declared in one batch with the others
+	waitFor(t, s, c, "new", 2) // declared in the same batch as the others
 	waitFor(t, s, c, "a", 7)
 	if _, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "b"}); status.Code(err) != codes.NotFound {
-		t.Errorf("b, which was deleted: %v, want NotFound", err)
+		t.Errorf("GetDefinition() of the deleted b = %v, want NotFound", err)
 	}
 }
 
@@ -139,11 +139,11 @@ func TestServer_Dumps_WriteTheState(t *testing.T) {
 	line := regexp.MustCompile(`level=INFO msg="state of permit" id=gk1 semaphore=job group=default acquirer=app1 .* state=live .* expires_in=`)
 	eventually(t, func() bool { return line.MatchString(log.String()) })
 	if !strings.Contains(log.String(), "role=leader leader=gk1") {
-		t.Errorf("no line about the whole state")
+		t.Errorf("no line of the whole state")
 	}
 }
 
-// eventually waits for something that tells of itself to nobody.
+// eventually polls a condition that has no notification.
 func eventually(t *testing.T, ok func() bool) {
 	t.Helper()
 	ctx := bounded(t)
@@ -152,7 +152,7 @@ func eventually(t *testing.T, ok func() bool) {
 	for !ok() {
 		select {
 		case <-ctx.Done():
-			t.Fatal("it never happened")
+			t.Fatal("the condition did not become true in time")
 		case <-tick.C:
 		}
 	}
@@ -173,7 +173,7 @@ func TestServer_AdminPort_TellsMetricsAndHealth(t *testing.T) {
 		body, err := io.ReadAll(r.Body)
 		_ = r.Body.Close()
 		if err != nil || r.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
-			t.Errorf("%s: %s, %v, want %q in it", path, r.Status, err, want)
+			t.Errorf("GET %s = %s, %v, want 200 with %q", path, r.Status, err, want)
 		}
 	}
 }
@@ -194,10 +194,10 @@ func TestOpen_PortTaken_FailsBeforeAnythingIsWritten(t *testing.T) {
 		set(&cfg, taken.Addr().String())
 		_, err := Open(bounded(t), cfg)
 		if !errors.Is(err, ErrListen) || !strings.Contains(err.Error(), what+" address "+taken.Addr().String()) {
-			t.Errorf("%s: %v, want ErrListen naming it", what, err)
+			t.Errorf("%s: Open = %v, want ErrListen that names the address", what, err)
 		}
 		if _, err := os.Stat(cfg.DataDir); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s: the data folder was made", what)
+			t.Errorf("%s: the data directory was created", what)
 		}
 	}
 }
@@ -207,26 +207,26 @@ func TestOpen_DataFolder_InUseForeignOrUnusable_IsTold(t *testing.T) {
 	cfg, _ := configOf(t, "")
 	s := open(t, cfg)
 	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrDataDirLocked) {
-		t.Errorf("in use: %v, want ErrDataDirLocked", err)
+		t.Errorf("Open with a directory in use = %v, want ErrDataDirLocked", err)
 	}
 	closeServer(t, s)
 
 	other := cfg
 	other.ID = "gk2"
 	if _, err := Open(bounded(t), other); !errors.Is(err, ErrForeignDataDir) {
-		t.Errorf("of another member: %v, want ErrForeignDataDir", err)
+		t.Errorf("Open with the directory of another member = %v, want ErrForeignDataDir", err)
 	}
 	other = cfg
 	other.ClusterName = "another"
 	if _, err := Open(bounded(t), other); !errors.Is(err, ErrForeignDataDir) {
-		t.Errorf("of another cluster: %v, want ErrForeignDataDir", err)
+		t.Errorf("Open with the directory of another cluster = %v, want ErrForeignDataDir", err)
 	}
 	other = cfg
 	other.DataDir = filepath.Join(cfg.DataDir, "LOCK", "below a file")
 	if _, err := Open(bounded(t), other); !errors.Is(err, ErrDataDir) {
-		t.Errorf("below a file: %v, want ErrDataDir", err)
+		t.Errorf("Open with a path below a file = %v, want ErrDataDir", err)
 	}
-	ready(t, open(t, cfg)) // nothing of this did any harm
+	ready(t, open(t, cfg)) // the failed attempts had no effect
 }
 
 func TestOpen_BadTLSFiles_AreNamed(t *testing.T) {
@@ -235,7 +235,7 @@ func TestOpen_BadTLSFiles_AreNamed(t *testing.T) {
 	cfg.TLS = TLS{CertFile: "no-such-cert", KeyFile: "no-such-key", CAFile: "no-such-ca"}
 	_, err := Open(bounded(t), cfg)
 	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "TLS" || !strings.Contains(err.Error(), "no-such-cert") {
-		t.Errorf("Open = %v, want a ConfigError naming the certificate", err)
+		t.Errorf("Open = %v, want a ConfigError that names the certificate", err)
 	}
 }
 
@@ -248,13 +248,13 @@ func TestClose_Again_ReturnsTheSameAndDoneIsClosed(t *testing.T) {
 	select {
 	case <-s.Done():
 	default:
-		t.Error("Done is open after Close")
+		t.Error("Done is not closed after Close")
 	}
 	if err := s.Err(); err != nil {
-		t.Errorf("Err after a plain Close: %v", err)
+		t.Errorf("Err after a normal Close = %v, want nil", err)
 	}
 	if err := s.Ready(bounded(t)); !errors.Is(err, ErrClosed) {
-		t.Errorf("Ready after Close: %v, want ErrClosed", err)
+		t.Errorf("Ready after Close = %v, want ErrClosed", err)
 	}
 }
 
@@ -283,7 +283,7 @@ func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
 		_, err = watch.Recv()
 	}
 	if status.Code(err) != codes.Unavailable {
-		t.Errorf("the watch ended with %v, want Unavailable", err)
+		t.Errorf("the health watch ended with %v, want Unavailable", err)
 	}
 	if err := <-closed; err != nil {
 		t.Errorf("Close: %v", err)
@@ -303,11 +303,11 @@ func TestClose_WithoutTime_ClosesAllTheSame(t *testing.T) {
 	p := c.grant(t, "job", "app1")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_ = s.Close(ended) // calls may have been cut off or not
+	_ = s.Close(ended) // calls may or may not have been cut off
 
-	s = open(t, cfg) // the folder is free
+	s = open(t, cfg) // the data directory is unlocked
 	ready(t, s)
 	if r := callerOf(t, s).refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-		t.Errorf("refresh: %v", r)
+		t.Errorf("refresh = %v, want REFRESHED", r)
 	}
 }

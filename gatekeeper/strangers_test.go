@@ -24,7 +24,7 @@ func TestOpen_PortThatLetsEverybodyIn_NeedsInsecure(t *testing.T) {
 		what    string
 		secure  func(*Config)
 		listen  func(*Config)
-		field   string // that is refused; empty: none
+		field   string // the refused field; empty if the configuration is accepted
 		refusal string
 	}{
 		{"the API", plain, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "it has no TLS"},
@@ -32,13 +32,13 @@ func TestOpen_PortThatLetsEverybodyIn_NeedsInsecure(t *testing.T) {
 		{"the peer port", plain, func(c *Config) { c.PeerAddress, c.AdvertisePeer = "0.0.0.0:0", "127.0.0.1:7421" }, "PeerAddress", "gkctl cert peer"},
 		{"the HTTP port", plain, func(c *Config) { c.HTTPAddress = "0.0.0.0:0" }, "HTTPAddress", "it has no TLS"},
 		{"the admin port", plain, func(c *Config) { c.AdminAddress = "0.0.0.0:0" }, "AdminAddress", "it has no TLS"},
-		{"the API by TLS for everybody", withoutCA, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "no authorities"},
+		{"the API with TLS but without a CA file", withoutCA, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "no CA file"},
 		{"all, with TLS", a.secure, func(c *Config) {
 			c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420"
 			c.PeerAddress, c.AdvertisePeer = "0.0.0.0:0", "127.0.0.1:7421"
 			c.AdminAddress = "0.0.0.0:0"
 		}, "", ""},
-		{"loopback alone", plain, func(c *Config) { c.AdminAddress = "localhost:0" }, "", ""},
+		{"only loopback", plain, func(c *Config) { c.AdminAddress = "localhost:0" }, "", ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			cfg, log := configOf(t, "gk1")
@@ -50,26 +50,26 @@ func TestOpen_PortThatLetsEverybodyIn_NeedsInsecure(t *testing.T) {
 				}
 				open(t, cfg)
 				if strings.Contains(log.String(), "INSECURE") || strings.Contains(log.String(), "lets everybody in") {
-					t.Error("a warning without cause")
+					t.Error("unexpected warning")
 				}
 				return
 			}
 			_, err := Open(bounded(t), cfg)
 			e, ok := errors.AsType[*ConfigError](err)
 			if !ok || e.Field != c.field || !strings.Contains(e.Rule, c.refusal) || !strings.Contains(e.Rule, "--insecure") {
-				t.Fatalf("Open: %v, want a ConfigError of %s that says %q", err, c.field, c.refusal)
+				t.Fatalf("Open = %v, want a ConfigError for %s that contains %q", err, c.field, c.refusal)
 			}
 			checked, ok := errors.AsType[*ConfigError](cfg.Check())
 			if !ok || checked.Field != e.Field || checked.Rule != e.Rule {
-				t.Errorf("Check: %v, want %v", checked, e)
+				t.Errorf("Check = %v, want %v", checked, e)
 			}
 			if _, err := os.Stat(cfg.DataDir); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("it wrote something: %v", err)
+				t.Errorf("the data directory was created: %v", err)
 			}
 			cfg.Insecure = true
 			open(t, cfg)
 			if n := strings.Count(log.String(), "lets everybody in"); n != 1 || !strings.Contains(log.String(), `level=WARN msg="INSECURE`) {
-				t.Errorf("%d ports are warned of, want 1", n)
+				t.Errorf("got warnings about %d ports, want 1", n)
 			}
 		})
 	}
@@ -85,7 +85,7 @@ func TestGetStatus_Insecure_IsSaid(t *testing.T) {
 		s, c := serving(t, cfg)
 		st, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 		if err != nil || st.GetInsecure() != insecure {
-			t.Errorf("%s: insecure %t, %v; want %t", s.cfg.ID, st.GetInsecure(), err, insecure)
+			t.Errorf("%s: Insecure = %t, %v, want %t", s.cfg.ID, st.GetInsecure(), err, insecure)
 		}
 		want := map[bool]string{false: "0", true: "1"}[insecure]
 		err = testutil.GatherAndCompare(registry, strings.NewReader(`

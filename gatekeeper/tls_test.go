@@ -21,7 +21,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// authorities are those of a cluster, as `gkctl cert init` makes them.
+// authorities are the CAs of a cluster, as `gkctl cert init` creates them.
 type authorities struct {
 	t            *testing.T
 	api, members *authoritytest.Authority
@@ -43,7 +43,8 @@ func tlsOf(ca *authoritytest.Authority, l authority.Leaf) TLS {
 	return TLS{CertFile: f.Cert, KeyFile: f.Key, CAFile: ca.File}
 }
 
-// client is a caller with a certificate as of that time, sent whatever the server says that it takes; nil: none.
+// client returns a caller with a certificate that is valid at that time, or without a certificate if by is nil. It
+// presents the certificate even if the server does not ask for one of its CA.
 func (a *authorities) client(by *authoritytest.Authority, at time.Time, change func(*tls.Config)) grpc.DialOption {
 	a.t.Helper()
 	cfg := &tls.Config{RootCAs: a.api.Pool(), MinVersion: tls.VersionTLS12}
@@ -63,16 +64,16 @@ func TestCluster_TLS_ServesForwardsAndTakesIn(t *testing.T) {
 	servers := clusterWith(t, a.secure, "gk1", "gk2", "gk3")
 	good := a.client(a.api, time.Now(), nil)
 	for _, s := range servers {
-		callerOf(t, s, good).try(t, "none", "app1") // two of them pass it on
+		callerOf(t, s, good).try(t, "none", "app1") // two of them forward it
 	}
 
 	st, err := callerOf(t, servers[0], good).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 	if c := st.GetCertificates(); err != nil || len(c) != 2 || c[0].GetPort() != gatekeeperv1.CertificatePort_CERTIFICATE_PORT_API ||
 		!c[0].GetNotAfter().AsTime().After(time.Now()) || c[0].GetError() != "" {
-		t.Errorf("certificates %v, %v", c, err)
+		t.Errorf("Certificates = %v, %v", c, err)
 	}
 	if w := st.GetLogWrites(); w.GetCount() == 0 || w.GetLongest().AsDuration() < w.GetMedian().AsDuration() || w.GetMedian().AsDuration() <= 0 {
-		t.Errorf("writes %v", w)
+		t.Errorf("LogWrites = %v", w)
 	}
 
 	cfg, _ := configOf(t, "gk4")
@@ -81,7 +82,7 @@ func TestCluster_TLS_ServesForwardsAndTakesIn(t *testing.T) {
 	ready(t, open(t, cfg))
 }
 
-// One authority for both ports is enough if the certificates of servers are for both uses.
+// One CA for both ports is sufficient if the certificates of servers are valid for both purposes.
 func TestCluster_OneAuthority_ServesAndForwards(t *testing.T) {
 	t.Parallel()
 	ca := authoritytest.New(t)
@@ -109,22 +110,22 @@ func TestAPI_HostileCaller_IsRefusedAndHearsWhy(t *testing.T) {
 		"no certificate":                       {a.client(nil, now, nil), "certificate required"},
 		"another authority":                    {a.client(strangers, now, nil), "unknown certificate authority"},
 		"expired":                              {a.client(a.api, now.Add(-90*time.Minute), nil), "expired certificate"},
-		"not yet valid":                        {a.client(a.api, now.Add(time.Hour), nil), "expired certificate"}, // TLS has no other word for it
+		"not yet valid":                        {a.client(a.api, now.Add(time.Hour), nil), "expired certificate"}, // TLS has no other alert for it
 		"a client of the authority of members": {a.client(a.members, now, nil), "bad certificate"},
 		"a server of another cluster":          {a.client(a.api, now, func(c *tls.Config) { c.RootCAs = strangers.Pool() }), "unknown authority"},
 		"an older TLS":                         {a.client(a.api, now, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), "protocol version not supported"},
 		"no TLS":                               {grpc.WithTransportCredentials(insecure.NewCredentials()), ""},
 	} {
-		eventually(t, func() bool { // one that still writes when it is refused may find the connection closed, and hear nothing
+		eventually(t, func() bool { // a client that still writes when refused may only see a closed connection
 			_, err := callerOf(t, s, c.option).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 			if status.Code(err) != codes.Unavailable {
-				t.Fatalf("%s: %v, want Unavailable", name, err)
+				t.Fatalf("call with certificate %s = %v, want Unavailable", name, err)
 			}
 			return strings.Contains(err.Error(), c.says)
 		})
 	}
 	if _, err := callerOf(t, s, a.client(a.api, now, nil)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-		t.Errorf("a good caller: %v", err)
+		t.Errorf("call with a valid certificate: %v", err)
 	}
 }
 
@@ -157,11 +158,11 @@ func TestPeerPort_HostileCaller_IsRefusedAndHearsWhy(t *testing.T) {
 		}
 		conn, err := tls.Dial("tcp", s.PeerAddress(), dial)
 		if err == nil {
-			_, err = conn.Read(make([]byte, 1)) // by TLS 1.3 the server refuses later
+			_, err = conn.Read(make([]byte, 1)) // with TLS 1.3 the server may refuse after the client's handshake
 			conn.Close()
 		}
 		if refused, ok := errors.AsType[*net.OpError](err); !ok || !strings.Contains(refused.Error(), c.says) {
-			t.Errorf("%s: %v, want %q", name, err, c.says)
+			t.Errorf("connection with certificate %s = %v, want %q", name, err, c.says)
 		}
 	}
 }
@@ -172,18 +173,18 @@ func TestOpen_CertificateOfNoMember_IsNamed(t *testing.T) {
 	server := authority.Leaf{Name: "server-gk1", Server: true}
 	cfg, _ := configOf(t, "gk1")
 	cfg.TLS = tlsOf(a.api, server)
-	alone := open(t, cfg) // it dials nobody
+	alone := open(t, cfg) // a single server dials nobody
 	ready(t, alone)
 
 	cfg, _ = configOf(t, "gk2")
 	cfg.TLS, cfg.Join = tlsOf(a.api, server), []string{alone.APIAddress()}
 	_, err := Open(bounded(t), cfg)
 	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "PeerTLS" || !strings.Contains(e.Rule, "lacks the extended key usage clientAuth") {
-		t.Errorf("%v", err)
+		t.Errorf("Open = %v, want a ConfigError for PeerTLS", err)
 	}
 }
 
-// A server with such files would start, and nobody could talk to it.
+// A server with such files could start, but nobody could connect to it.
 func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 	t.Parallel()
 	a, client := newAuthorities(t), authority.Leaf{Name: "ann", Client: true, Hosts: []string{"127.0.0.1"}}
@@ -205,16 +206,16 @@ func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 			_, err := Open(bounded(t), cfg)
 			e, ok := errors.AsType[*ConfigError](err)
 			if !ok || e.Field != test.field || e.Value != test.file(&cfg) || !strings.Contains(e.Rule, test.says) {
-				t.Errorf("%v", err)
+				t.Errorf("Open = %v", err)
 			}
 			if checked, ok := errors.AsType[*ConfigError](cfg.Check()); !ok || *checked != *e {
-				t.Errorf("Check: %v", checked)
+				t.Errorf("Check = %v, want the same ConfigError", checked)
 			}
 		})
 	}
 }
 
-// A renewal that went wrong must not keep a server from starting again.
+// A failed renewal must not keep a server from restarting.
 func TestOpen_PeerCertificateHasEnded_Starts(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
@@ -225,7 +226,7 @@ func TestOpen_PeerCertificateHasEnded_Starts(t *testing.T) {
 	ready(t, open(t, cfg))
 }
 
-// The port goes on with the certificate that it has, and the status names the file.
+// The port keeps its certificate, and the status names the unusable file.
 func TestAPI_CertificateReplacedByOneForClients_IsPassedOver(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
@@ -236,7 +237,7 @@ func TestAPI_CertificateReplacedByOneForClients_IsPassedOver(t *testing.T) {
 	a.api.Issue(authority.Leaf{Name: "server-gk1", Client: true, Hosts: []string{"127.0.0.1"}})
 	st, err := callerOf(t, s, a.client(a.api, time.Now(), nil)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 	if c := st.GetCertificates(); err != nil || len(c) != 2 || !strings.Contains(c[0].GetError(), "serverAuth") || !strings.Contains(c[0].GetError(), cfg.TLS.CertFile) {
-		t.Errorf("certificates %v, %v", c, err)
+		t.Errorf("Certificates = %v, %v", c, err)
 	}
 }
 
@@ -271,16 +272,16 @@ func TestMetrics_CertificateExpiry_IsThatOfTheFilesNow(t *testing.T) {
 		return end
 	}
 	if got := ends(); !got["api"].Equal(leafOf(cfg.TLS)) || !got["peer"].Equal(leafOf(cfg.PeerTLS)) {
-		t.Errorf("%v", got)
+		t.Errorf("expiries() = %v", got)
 	}
 	a.api.Issue(authority.Leaf{Name: "server-gk1", Server: true, Life: 3 * time.Hour})
 	if got := ends(); !got["api"].Equal(leafOf(cfg.TLS)) || !got["api"].After(got["peer"]) {
-		t.Errorf("%v after the renewal", got)
+		t.Errorf("expiries() after the renewal = %v", got)
 	}
 	if err := os.Remove(cfg.PeerTLS.CertFile); err != nil {
 		t.Fatal(err)
 	}
 	if got := ends(); got["peer"].Unix() != 0 {
-		t.Errorf("%v of a file that is not there", got)
+		t.Errorf("expiries() with a missing file = %v", got)
 	}
 }

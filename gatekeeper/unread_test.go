@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Expiry waits for frames that have come in. Those of a client that sends and never reads are not processed while
-// answers to it are stuck: everybody else's permits end all the same.
+// Expiry waits for frames that have already arrived. If a client sends and never reads, its frames are not processed
+// while its responses are stuck. The permits of others must still expire.
 func TestKeepAlive_AnswersAreNotRead_PermitsExpireAllTheSame(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
@@ -24,7 +24,7 @@ func TestKeepAlive_AnswersAreNotRead_PermitsExpireAllTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context()) // it outlasts the test's patience
+	ctx, cancel := context.WithCancel(t.Context()) // outlasts the test's own timeouts
 	defer cancel()
 	stream, err := c.KeepAlive(ctx)
 	if err != nil {
@@ -35,7 +35,7 @@ func TestKeepAlive_AnswersAreNotRead_PermitsExpireAllTheSame(t *testing.T) {
 		unknown[i] = &gatekeeperv1.TokenRefresh{Token: 1<<40 + uint64(i), Duration: durationpb.New(time.Second)}
 	}
 	var sending sync.WaitGroup
-	sending.Go(func() { // more than a stream carries unread in either direction
+	sending.Go(func() { // more than a stream can have unread in either direction
 		for n := uint64(1); stream.Send(&gatekeeperv1.KeepAliveRequest{Frame: n, Tokens: unknown}) == nil; n++ {
 			continue
 		}

@@ -19,12 +19,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// newSecuredWeb is a cluster of one that takes tokens too, whose HTTP port other machines reach.
+// newSecuredWeb is a single server that also accepts tokens, with an HTTP port that other machines can reach.
 func newSecuredWeb(t *testing.T) *secured {
 	return newSecuredAlone(t, func(c *Config) { c.HTTPAddress, c.BearerTokens = "0.0.0.0:0", true })
 }
 
-// browser is one at the HTTP port of a server, with a client certificate of that name; "": none.
+// browser returns a browser at the HTTP port of a server, with a client certificate of that name, or without one if
+// name is "".
 func (s *secured) browser(server int, name string) *browser {
 	s.t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}
@@ -51,11 +52,11 @@ func TestWeb_Credentials_AreThoseOfTheAPI(t *testing.T) {
 	anybody := s.browser(0, "")
 	p := anybody.asks("GET", "/v1/definitions", "")
 	if p.wants(t, http.StatusUnauthorized, `"reason":"UNAUTHENTICATED"`); p.Header.Get("WWW-Authenticate") != "Bearer" {
-		t.Errorf("no challenge: %v", p.Header)
+		t.Errorf("headers without a WWW-Authenticate challenge: %v", p.Header)
 	}
 	login := anybody.asks("GET", "/", "")
-	if login.wants(t, http.StatusOK); login.ProtoMajor != 2 { // HTTP/1.1 gives a browser six connections, and each stream keeps one
-		t.Errorf("a browser speaks %s", login.Proto)
+	if login.wants(t, http.StatusOK); login.ProtoMajor != 2 { // with HTTP/1.1, each stream would use one of only six connections
+		t.Errorf("the browser uses %s, want HTTP/2", login.Proto)
 	}
 	anybody.asks("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret).wants(t, http.StatusOK, `"principal":"viewer"`)
 	anybody.asks("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret+"x").wants(t, http.StatusUnauthorized)
@@ -63,7 +64,7 @@ func TestWeb_Credentials_AreThoseOfTheAPI(t *testing.T) {
 	anybody.asks("GET", "/v1/whoami", "", "Host", "gatekeeper.example.com", "Authorization", "Bearer "+secret).wants(t, http.StatusOK)
 }
 
-// What a caller says of itself in headers is nothing, at the HTTP port and at the API.
+// Headers in which a caller describes itself are ignored, at the HTTP port and at the API.
 func TestWeb_HeadersThatNameTheCaller_MeanNothing(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
@@ -84,7 +85,7 @@ func TestWeb_HeadersThatNameTheCaller_MeanNothing(t *testing.T) {
 			header[0] = prefix + header[0]
 			s.browser(0, "").asks("GET", "/v1/definitions", "", header...).wants(t, http.StatusUnauthorized)
 			viewer := s.browser(0, "viewer")
-			viewer.client.Transport.(*http.Transport).ForceAttemptHTTP2 = false // which has no Connection
+			viewer.client.Transport.(*http.Transport).ForceAttemptHTTP2 = false // HTTP/2 has no Connection header
 			viewer.asks("GET", "/v1/whoami", "", append(header, "Connection", "authorization, gatekeeper-source")...).
 				wants(t, http.StatusOK, `"principal":"viewer"`)
 		}
@@ -92,21 +93,21 @@ func TestWeb_HeadersThatNameTheCaller_MeanNothing(t *testing.T) {
 	stranger := s.as(0, authority.Leaf{})
 	ctx := metadata.AppendToOutgoingContext(bounded(t), "gatekeeper-certificate-bin", string(certificate), api.SourceHeader, "10.1.2.3:4")
 	if _, err := gatekeeperv1.NewAuthServiceClient(stranger.conn).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{}); status.Code(err) != codes.Unauthenticated {
-		t.Errorf("a certificate in the headers of the API: %v", err)
+		t.Errorf("WhoAmI() with a certificate in the headers = %v, want Unauthenticated", err)
 	}
 	viewer := s.named(0, "viewer")
 	if r, err := gatekeeperv1.NewAuthServiceClient(viewer.conn).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{}); err != nil || r.GetPrincipal() != "viewer" {
-		t.Errorf("a certificate in the headers of the API, beside a real one: %v, %v", r, err)
+		t.Errorf("WhoAmI() with a certificate in the headers and a real one = %v, %v, want viewer", r, err)
 	}
 	for _, l := range s.audited(t) {
 		if strings.HasPrefix(l.Source, "10.") {
-			t.Errorf("a claimed source: %v", l)
+			t.Errorf("the audit log has a claimed source: %v", l)
 		}
 	}
 }
 
-// A member's certificate makes nobody a member at the HTTP port: of another authority it opens no connection, and of
-// the same one it is a caller's.
+// A member's certificate does not make its owner a member at the HTTP port. If the members' CA is separate, the
+// certificate is not accepted. If both ports share a CA, the owner is a caller.
 func TestWeb_CertificateOfAMember_IsNotAMember(t *testing.T) {
 	t.Parallel()
 	separate := newSecuredWeb(t)
@@ -121,7 +122,7 @@ func TestWeb_CertificateOfAMember_IsNotAMember(t *testing.T) {
 		b.client.Transport.(*http.Transport).TLSClientConfig.Certificates = []tls.Certificate{authoritytest.Pair(t, by.Issue(leaf))}
 		switch p, err := b.tries("GET", "/v1/definitions", ""); {
 		case s == separate && err == nil:
-			p.wants(t, http.StatusUnauthorized) // TLS leaves a certificate of an authority out that the server does not name
+			p.wants(t, http.StatusUnauthorized) // a TLS client omits a certificate of a CA that the server does not list
 		case s == one && err != nil:
 			t.Error(err)
 		case s == one:
@@ -171,7 +172,7 @@ func TestWeb_Session_LastsUntilItsTokenIsRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.asks("GET", "/session", "", "Cookie", cookie).wants(t, http.StatusUnauthorized)
-	s.audited(t) // no line has a token
+	s.audited(t) // checks that no line contains the token
 }
 
 func TestWeb_Edits_NeedTheSameRoleAndAreAuditedWithTheirSource(t *testing.T) {
@@ -181,7 +182,7 @@ func TestWeb_Edits_NeedTheSameRoleAndAreAuditedWithTheirSource(t *testing.T) {
 	s.bind("editor", grantOf(gatekeeperv1.Role_ROLE_EDITOR, "report-*"))
 	for i := range s.servers {
 		name := "report-" + s.servers[i].cfg.ID
-		eventually(t, func() bool { // a server that lags behind sends a caller to the leader
+		eventually(t, func() bool { // a server that lags behind refers the caller to the leader
 			return s.browser(i, "viewer").asks("POST", "/v1/definitions", `{"definition":{"name":"`+name+`"}}`).StatusCode == http.StatusForbidden
 		})
 		eventually(t, func() bool {
@@ -199,10 +200,10 @@ func TestWeb_Edits_NeedTheSameRoleAndAreAuditedWithTheirSource(t *testing.T) {
 	}
 	for _, server := range s.servers {
 		if name := "report-" + server.cfg.ID; !has("allowed", "editor", name) {
-			t.Errorf("no line of the edit of %s in %v", name, lines)
+			t.Errorf("no audit line of the edit of %s in %v", name, lines)
 		}
 	}
 	if !has("refused", "viewer", "report-gk1") || !has("refused", "editor", "other") {
-		t.Errorf("no lines of the refusals in %v", lines)
+		t.Errorf("no audit lines of the refusals in %v", lines)
 	}
 }

@@ -15,17 +15,17 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// events is a stream of a browser.
+// events is an event stream of a browser.
 type events struct {
 	t      *testing.T
 	lines  *bufio.Reader
 	cancel context.CancelFunc
-	last   string // the id of the last event that had one
+	last   string // id of the last event that had one
 }
 
 type event struct{ kind, id, data string }
 
-// listens begins a stream, which must be one.
+// listens opens an event stream.
 func (b *browser) listens(method, path, body string, headers ...string) *events {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(bounded(b.t))
@@ -51,7 +51,7 @@ func (b *browser) listens(method, path, body string, headers ...string) *events 
 	return &events{t: b.t, lines: bufio.NewReader(answer.Body), cancel: cancel}
 }
 
-// next is the next event; false: the stream is over.
+// next returns the next event, or false at the end of the stream.
 func (s *events) next() (e event, ok bool) {
 	s.t.Helper()
 	for {
@@ -75,13 +75,13 @@ func (s *events) next() (e event, ok bool) {
 	}
 }
 
-// until reads up to an event of that type whose data has that text.
+// until reads up to an event of that type whose data contains that text.
 func (s *events) until(kind, text string) event {
 	s.t.Helper()
 	for {
 		e, ok := s.next()
 		if !ok {
-			s.t.Fatalf("the stream ended before an event %s with %q", kind, text)
+			s.t.Fatalf("the stream ended without an event %s with %q", kind, text)
 		}
 		if e.kind == kind && strings.Contains(e.data, text) {
 			return e
@@ -100,14 +100,14 @@ func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
 		e, ok := stream.next()
 		m := new(gatekeeperv1.WatchResponse)
 		if err := protojson.Unmarshal([]byte(e.data), m); !ok || e.kind != "message" || e.id == "" || err != nil {
-			t.Fatalf("%v, %v", e, err)
+			t.Fatalf("got event %v, %v, want a message with an id", e, err)
 		}
 		for _, event := range m.GetEvents() {
 			got = append(got, event.GetSemaphore())
 		}
 	}
 	hear()
-	for i := range servers { // the connection breaks, there is more news, and another server resumes
+	for i := range servers { // the connection breaks, more events follow, and another server resumes the stream
 		for range 5 {
 			want = append(want, "job-"+strconv.Itoa(len(want)))
 			c.create(t, want[len(want)-1])
@@ -128,7 +128,7 @@ func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("heard of %v, want %v", got, want)
+		t.Errorf("got events of %v, want %v", got, want)
 	}
 	b := browserOf(t, servers[0])
 	b.asks("GET", "/v1/watch?labels=%3D%3D", "").wants(t, http.StatusBadRequest, `"reason":"INVALID_FIELD"`)
@@ -145,11 +145,11 @@ func TestWeb_Streams_OfWork(t *testing.T) {
 	c.create(t, "report")
 	first := b.listens("POST", "/v1/semaphores/report:acquire", `{"identity":{"group":"g","acquirer":"a"},"request_id":"r1"}`)
 	if e := first.until("message", `"grant":`); e.id != "r1" {
-		t.Errorf("id %q", e.id)
+		t.Errorf("got event id %q, want r1", e.id)
 	}
 	first.until("end", "{}")
 	if _, more := first.next(); more {
-		t.Error("more than the end")
+		t.Error("got an event after the end")
 	}
 	second := b.listens("POST", "/v1/semaphores/report:acquire", `{"identity":{"group":"g","acquirer":"b"},"request_id":"r2"}`)
 	second.until("message", `"place":1`)
@@ -177,7 +177,7 @@ func TestWeb_Close_EndsStreamsAndWaitsForNoIdleConnection(t *testing.T) {
 	c.create(t, "report")
 	stream := b.listens("GET", "/v1/watch", "")
 	stream.until("message", `"revision"`)
-	idle, err := net.Dial("tcp", s.HTTPAddress()) // as browsers open in advance
+	idle, err := net.Dial("tcp", s.HTTPAddress()) // as browsers open connections in advance
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,14 +185,14 @@ func TestWeb_Close_EndsStreamsAndWaitsForNoIdleConnection(t *testing.T) {
 	closeServer(t, s)
 	stream.until("error", `"reason":"SHUTTING_DOWN"`)
 	if _, more := stream.next(); more {
-		t.Error("more than the error")
+		t.Error("got an event after the error")
 	}
 	if _, err := b.tries("GET", "/", ""); err == nil {
-		t.Error("it still answers")
+		t.Error("GET / after Close succeeded")
 	}
 }
 
-// A stream stands only as long as its caller has the role.
+// A stream ends when its caller loses the role.
 func TestWeb_StreamOfACallerWithoutItsRole_Ends(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)

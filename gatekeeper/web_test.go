@@ -31,7 +31,7 @@ func browserOf(t *testing.T, s *Server) *browser {
 	return &browser{t, "http://" + s.HTTPAddress(), client}
 }
 
-// webbed is a server with an HTTP port, and a browser of it.
+// webbed returns a server with an HTTP port, and a browser.
 func webbed(t *testing.T) (*Server, caller, *browser) {
 	t.Helper()
 	cfg, _ := configOf(t, "gk1")
@@ -40,13 +40,13 @@ func webbed(t *testing.T) (*Server, caller, *browser) {
 	return s, c, browserOf(t, s)
 }
 
-// page is an answer that was read.
+// page is a response with its body.
 type page struct {
 	*http.Response
 	text string
 }
 
-// says is a field of the JSON of an answer, by its path with dots; empty: it has none.
+// says returns a field of the JSON response by its dotted path, or "" if there is none.
 func (p *page) says(path string) string {
 	var at any
 	if json.Unmarshal([]byte(p.text), &at) != nil {
@@ -60,7 +60,7 @@ func (p *page) says(path string) string {
 	return text
 }
 
-// asks sends a request. Headers are name, value, name, value; a body is sent as JSON unless they say otherwise.
+// asks sends a request. Headers are name, value, name, value. A body is sent as JSON unless the headers say otherwise.
 func (b *browser) asks(method, path, body string, headers ...string) *page {
 	b.t.Helper()
 	p, err := b.tries(method, path, body, headers...)
@@ -98,20 +98,20 @@ func (b *browser) tries(method, path, body string, headers ...string) (*page, er
 	return &page{answer, string(text)}, nil
 }
 
-// wants fails the test unless an answer has that status and its text has each part.
+// wants checks that a response has that status and contains each part.
 func (p *page) wants(t *testing.T, status int, parts ...string) {
 	t.Helper()
 	if p.StatusCode != status {
-		t.Errorf("%s %s: %s, want %d\n%s", p.Request.Method, p.Request.URL, p.Status, status, p.text)
+		t.Errorf("%s %s = %s, want %d\n%s", p.Request.Method, p.Request.URL, p.Status, status, p.text)
 	}
 	for _, part := range parts {
 		if !strings.Contains(p.text, part) {
-			t.Errorf("%s %s: %q is missing in\n%s", p.Request.Method, p.Request.URL, part, p.text)
+			t.Errorf("%s %s: response lacks %q:\n%s", p.Request.Method, p.Request.URL, part, p.text)
 		}
 	}
 }
 
-// jsonOf is what gkctl -o json prints of a message.
+// jsonOf returns the message as gkctl -o json prints it.
 func jsonOf(t *testing.T, m proto.Message) string {
 	t.Helper()
 	data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
@@ -136,7 +136,7 @@ func TestWeb_Answers_AreTheMessagesOfTheAPI(t *testing.T) {
 		}
 		p := b.asks("GET", "/v1/definitions/"+url.PathEscape(name), "")
 		if p.wants(t, http.StatusOK); p.text != jsonOf(t, r) || p.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s: %s, want %s", name, p.text, jsonOf(t, r))
+			t.Errorf("%s: got %s, want %s", name, p.text, jsonOf(t, r))
 		}
 		escaped := strings.NewReplacer("%", "%25", "/", "%2F", ":", "%3A", "#", "%23", " ", "%20").Replace(name)
 		b.asks("POST", "/v1/semaphores/"+escaped+":tryAcquire", `{"identity":{"group":"g","acquirer":"a"}}`).wants(t, http.StatusOK, `"semaphore":`+quoted(name))
@@ -148,7 +148,7 @@ func TestWeb_Answers_AreTheMessagesOfTheAPI(t *testing.T) {
 	passes := regexp.MustCompile(`"expires_in":"[^"]*"`)
 	got := passes.ReplaceAllString(b.asks("GET", "/v1/definitions?names=report&names=50%25&page_size=1", "").text, "")
 	if want := passes.ReplaceAllString(jsonOf(t, list), ""); got != want {
-		t.Errorf("%s, want %s", got, want)
+		t.Errorf("got %s, want %s", got, want)
 	}
 	b.asks("PUT", "/v1/definitions/report", `{"definition":{"permits":3},"expected_version":"1"}`).wants(t, http.StatusConflict, `"code":"ABORTED"`, `"reason":"STALE_VERSION"`, `"metadata":{"current"`)
 	p := b.asks("GET", "/v1/definitions/nothing", "")
@@ -180,39 +180,39 @@ func TestWeb_BadInput_IsNamedAndChangesNothing(t *testing.T) {
 		status             int
 		says               string
 	}{
-		"unknown field":         {"POST", "/v1/definitions", `{"definition":{"name":"x"},"authr":"a"}`, nil, 400, `unknown field \"authr\"`},
-		"unknown parameter":     {"DELETE", "/v1/definitions/report?verzion=1", "", nil, 400, "verzion is not a parameter"},
-		"unknown, no other":     {"GET", "/v1/jobs/j?id=k", "", nil, 400, "id is not a parameter of this route, which has none"},
-		"parameter beside body": {"POST", "/v1/definitions?reason=x", `{"definition":{"name":"x"}}`, nil, 400, "omit the query"},
-		"body of a GET":         {"GET", "/v1/definitions", `{}`, nil, 400, "omit the body"},
-		"a parameter's value":   {"GET", "/v1/definitions?page_size=many", "", nil, 400, "page_size"},
-		"a token":               {"POST", "/v1/permits/one:clear", `{}`, nil, 400, "token"},
-		"broken JSON":           {"POST", "/v1/definitions", `{"definition":{"name":"x"}`, nil, 400, "the body is not JSON"},
-		"two objects":           {"POST", "/v1/definitions", `{"definition":{"name":"x"}}{}`, nil, 400, "more than one JSON object"},
-		"the same field twice":  {"POST", "/v1/definitions", `{"reason":"a","reason":"b","definition":{"name":"x"}}`, nil, 400, "duplicate field"},
-		"another name in path":  {"PUT", "/v1/definitions/other", `{"definition":{"name":"report"},"expected_version":"2"}`, nil, 400, `body has definition.name`},
-		"not UTF-8":             {"GET", "/v1/definitions/%ff", "", nil, 400, "must be valid UTF-8"},
-		"not UTF-8 in a query":  {"GET", "/v1/definitions?names=%ff", "", nil, 400, "must be valid UTF-8"},
-		"a bad escape":          {"GET", "/v1/definitions?names=%zz", "", nil, 400, "the query"},
-		"a form":                {"POST", "/v1/definitions", `definition=x`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "application/json"},
-		"no content type":       {"POST", "/v1/definitions", "", nil, 415, "application/json"},
-		"too large":             {"POST", "/v1/definitions", `{"reason":"` + strings.Repeat("x", 4<<20) + `"}`, nil, 413, "larger than 4 MiB"},
-		"overridden method":     {"POST", "/v1/definitions/report", `{}`, []string{"X-HTTP-Method-Override", "DELETE"}, 404, "there is no POST"},
-		"no such route":         {"POST", "/v1/nothing", `{}`, nil, 404, "there is no POST /v1/nothing"},
-		"a path upwards":        {"GET", "/v1/../../etc/passwd", "", nil, 404, "there is no GET"},
-		"a path below":          {"GET", "/assets/..%2f..%2fgateway.go", "", nil, 404, "there is no GET"},
-		"slashes":               {"GET", "//v1//definitions", "", nil, 404, "there is no GET"},
-		"a huge credential":     {"GET", "/v1/definitions", "", []string{"Authorization", "Bearer " + strings.Repeat("x", 10<<10)}, 431, "too large"},
-		"part of a job":         {"POST", "/v1/jobs", `{"job":{"id":"j","semaphore":"report"},"tasks":["YQ=="]}{"task":[]}`, nil, 400, `unknown field \"task\"`},
-		"a foreign page":        {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Origin", "https://evil.example"}, 403, "another site"},
-		"a foreign frame":       {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Sec-Fetch-Site", "cross-site"}, 403, "another site"},
-		"a foreign name":        {"GET", "/v1/definitions", "", []string{"Host", "evil.example:7422"}, 421, "localhost"},
-		"logging in to nothing": {"POST", "/session", `{"token":"x"}`, nil, 409, "does not authenticate callers"},
+		"unknown field":                {"POST", "/v1/definitions", `{"definition":{"name":"x"},"authr":"a"}`, nil, 400, `unknown field \"authr\"`},
+		"unknown parameter":            {"DELETE", "/v1/definitions/report?verzion=1", "", nil, 400, "verzion is not a parameter"},
+		"unknown, no other":            {"GET", "/v1/jobs/j?id=k", "", nil, 400, "id is not a parameter of this route, which has none"},
+		"parameter with a body":        {"POST", "/v1/definitions?reason=x", `{"definition":{"name":"x"}}`, nil, 400, "omit the query"},
+		"body of a GET":                {"GET", "/v1/definitions", `{}`, nil, 400, "omit the body"},
+		"a parameter's value":          {"GET", "/v1/definitions?page_size=many", "", nil, 400, "page_size"},
+		"a token":                      {"POST", "/v1/permits/one:clear", `{}`, nil, 400, "token"},
+		"broken JSON":                  {"POST", "/v1/definitions", `{"definition":{"name":"x"}`, nil, 400, "the body is not JSON"},
+		"two objects":                  {"POST", "/v1/definitions", `{"definition":{"name":"x"}}{}`, nil, 400, "more than one JSON object"},
+		"the same field twice":         {"POST", "/v1/definitions", `{"reason":"a","reason":"b","definition":{"name":"x"}}`, nil, 400, "duplicate field"},
+		"another name in path":         {"PUT", "/v1/definitions/other", `{"definition":{"name":"report"},"expected_version":"2"}`, nil, 400, `body has definition.name`},
+		"not UTF-8":                    {"GET", "/v1/definitions/%ff", "", nil, 400, "must be valid UTF-8"},
+		"not UTF-8 in a query":         {"GET", "/v1/definitions?names=%ff", "", nil, 400, "must be valid UTF-8"},
+		"a bad escape":                 {"GET", "/v1/definitions?names=%zz", "", nil, 400, "the query"},
+		"a form":                       {"POST", "/v1/definitions", `definition=x`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "application/json"},
+		"no content type":              {"POST", "/v1/definitions", "", nil, 415, "application/json"},
+		"too large":                    {"POST", "/v1/definitions", `{"reason":"` + strings.Repeat("x", 4<<20) + `"}`, nil, 413, "larger than 4 MiB"},
+		"overridden method":            {"POST", "/v1/definitions/report", `{}`, []string{"X-HTTP-Method-Override", "DELETE"}, 404, "there is no POST"},
+		"no such route":                {"POST", "/v1/nothing", `{}`, nil, 404, "there is no POST /v1/nothing"},
+		"a path upwards":               {"GET", "/v1/../../etc/passwd", "", nil, 404, "there is no GET"},
+		"a path below":                 {"GET", "/assets/..%2f..%2fgateway.go", "", nil, 404, "there is no GET"},
+		"slashes":                      {"GET", "//v1//definitions", "", nil, 404, "there is no GET"},
+		"a huge credential":            {"GET", "/v1/definitions", "", []string{"Authorization", "Bearer " + strings.Repeat("x", 10<<10)}, 431, "too large"},
+		"part of a job":                {"POST", "/v1/jobs", `{"job":{"id":"j","semaphore":"report"},"tasks":["YQ=="]}{"task":[]}`, nil, 400, `unknown field \"task\"`},
+		"a foreign page":               {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Origin", "https://evil.example"}, 403, "another site"},
+		"a foreign frame":              {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Sec-Fetch-Site", "cross-site"}, 403, "another site"},
+		"a foreign name":               {"GET", "/v1/definitions", "", []string{"Host", "evil.example:7422"}, 421, "localhost"},
+		"login without authentication": {"POST", "/session", `{"token":"x"}`, nil, 409, "does not authenticate callers"},
 	} {
 		p := b.asks(bad.method, bad.path, bad.body, bad.headers...)
 		p.wants(t, bad.status, bad.says)
 		if p.says("code") == "" || p.says("message") == "" {
-			t.Errorf("%s: no code or message in %s", name, p.text)
+			t.Errorf("%s: response lacks a code or a message: %s", name, p.text)
 		}
 	}
 	for _, host := range []string{"localhost", "[::1]:7422", "127.0.0.1", "gatekeeper:7422"} {
@@ -221,14 +221,14 @@ func TestWeb_BadInput_IsNamedAndChangesNothing(t *testing.T) {
 	own := strings.TrimPrefix(b.base, "http://")
 	b.asks("POST", "/v1/preview", `{"pause":{"selector":{"names":["report"]}}}`, "Origin", "http://"+own, "Sec-Fetch-Site", "same-origin").wants(t, http.StatusOK)
 	if after := s.machine.State().Revision(); after != before {
-		t.Errorf("revision %d, was %d", after, before)
+		t.Errorf("Revision() = %d, want %d as before", after, before)
 	}
 	if jobs, err := gatekeeperv1.NewWorkServiceClient(c.conn).ListJobs(bounded(t), &gatekeeperv1.ListJobsRequest{}); err != nil || len(jobs.GetJobs()) > 0 {
-		t.Errorf("jobs %v, %v", jobs, err)
+		t.Errorf("ListJobs() = %v, %v, want none", jobs, err)
 	}
 }
 
-// What net/http refuses before a handler sees it, and what it would have to pass on.
+// Malformed and ambiguous requests must be refused, whether net/http refuses them before the handler or not.
 func TestWeb_SmuggledRequests_AreRefused(t *testing.T) {
 	t.Parallel()
 	s, c, _ := webbed(t)
@@ -248,17 +248,17 @@ func TestWeb_SmuggledRequests_AreRefused(t *testing.T) {
 		if _, err := io.WriteString(conn, raw); err != nil {
 			t.Fatal(err)
 		}
-		answer, err := io.ReadAll(conn) // it is closed at once
+		answer, err := io.ReadAll(conn) // the server closes the connection
 		if err != nil && len(answer) == 0 {
 			t.Fatal(err)
 		}
 		_ = conn.Close()
 		if status, _, _ := strings.Cut(string(answer), "\r\n"); !strings.Contains(status, " 400 ") && !strings.Contains(status, " 501 ") {
-			t.Errorf("%s: %s", name, status)
+			t.Errorf("%s: got %s, want 400 or 501", name, status)
 		}
 	}
 	if after := s.machine.State().Revision(); after != before {
-		t.Errorf("revision %d, was %d", after, before)
+		t.Errorf("Revision() = %d, want %d as before", after, before)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestWeb_Pages_AreServedByLinkWithStrictHeaders(t *testing.T) {
 	index.wants(t, http.StatusOK, "<title>Gatekeeper</title>")
 	for _, link := range []string{"/s/team%2Freport", "/move?group=zone-a", "/cluster", "/activity", "/jobs", "/jobs/j%2F1", "/access", "/login"} {
 		if p := b.asks("GET", link, ""); p.StatusCode != http.StatusOK || p.text != index.text {
-			t.Errorf("%s: %s\n%s", link, p.Status, p.text)
+			t.Errorf("GET %s = %s, want index.html\n%s", link, p.Status, p.text)
 		}
 	}
 	b.asks("GET", "/", "", "If-None-Match", index.Header.Get("ETag")).wants(t, http.StatusNotModified)
@@ -283,11 +283,11 @@ func TestWeb_Pages_AreServedByLinkWithStrictHeaders(t *testing.T) {
 			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-",
 		} {
 			if !strings.HasPrefix(h.Get(name), want) {
-				t.Errorf("%s: %s %q, want %q", path, name, h.Get(name), want)
+				t.Errorf("GET %s: header %s = %q, want %q", path, name, h.Get(name), want)
 			}
 		}
 		if h.Get("Access-Control-Allow-Origin") != "" {
-			t.Errorf("%s lets other sites read it", path)
+			t.Errorf("GET %s: other sites may read the response", path)
 		}
 	}
 }

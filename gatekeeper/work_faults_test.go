@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// working is a server with the semaphore import, of many permits.
+// working returns a server with the semaphore import, which has many permits.
 func working(t *testing.T) (*Server, caller, gatekeeperv1.WorkServiceClient) {
 	t.Helper()
 	s, c := operated(t)
@@ -30,8 +30,8 @@ func chunkOf(size int) *gatekeeperv1.SubmitJobRequest {
 	return m
 }
 
-// A submitter dies when half of its job is stored. Nothing of it is left, and the same job can be submitted from its
-// beginning.
+// A submitter dies when half of its job is stored. That half must be deleted, and the same job can be submitted again
+// from the beginning.
 func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, _, jobs := working(t)
@@ -40,7 +40,7 @@ func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := chunkOf(10) // more than one entry
+	first := chunkOf(10) // takes more than one entry
 	first.Job = &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import"}
 	if err := stream.Send(first); err != nil {
 		t.Fatal(err)
@@ -50,18 +50,18 @@ func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 	die()
 	eventually(t, func() bool { return s.machine.State().JobCount() == 0 && s.machine.State().WorkBytes() == 0 })
 	if _, err := jobs.GetJob(bounded(t), &gatekeeperv1.GetJobRequest{Id: "j"}); status.Code(err) != codes.NotFound {
-		t.Errorf("%v", err)
+		t.Errorf("GetJob() of the interrupted submission = %v, want NotFound", err)
 	}
 	if r, err := submit(t, jobs, first.GetJob(), []string{"a"}); err != nil || r.GetRepeated() {
-		t.Fatalf("again: %v, %v", r, err)
+		t.Fatalf("second submission = %v, %v", r, err)
 	}
 	if got := w.task(); string(got.GetTask().GetPayload()) != "a" {
-		t.Errorf("the worker got a task of the submission that was cut: %v", got)
+		t.Errorf("the worker got a task of the interrupted submission: %v", got)
 	}
 }
 
-// The limit is reached when half of a job is stored. Nothing of it is left, jobs that were there go on, and their ends
-// are not refused.
+// A limit is reached when half of a job is stored. That half must be deleted, existing jobs continue, and the ends of
+// their tasks are not refused.
 func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, c, jobs := working(t)
@@ -83,7 +83,7 @@ func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
 	}
 	_, err = stream.CloseAndRecv()
 	if r := errorInfo(err); status.Code(err) != codes.ResourceExhausted || r.GetReason() != "WORK_LIMIT" || r.GetMetadata()["limit"] != "max_work_bytes" {
-		t.Errorf("%v", err)
+		t.Errorf("submission beyond the limit = %v, want WORK_LIMIT", err)
 	}
 	eventually(t, func() bool { return s.machine.State().JobCount() == 1 && s.machine.State().WorkBytes() == before })
 	w := newWorker(t, jobs, "", "app1", 1)
@@ -93,11 +93,11 @@ func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: task.GetTask().GetToken(), Result: make([]byte, 1024)})
 	if e := w.ended(); !e.GetRecorded() {
-		t.Errorf("%v", e)
+		t.Errorf("end of a task beyond the limit = %v, want it recorded", e)
 	}
 }
 
-// A worker completes its task twice. The first result counts. A finished job cannot be cancelled.
+// A worker completes its task twice, and the first result counts. A finished job cannot be cancelled.
 func TestWork_CompletedTwiceThenCancelled_TheFirstResultStays(t *testing.T) {
 	t.Parallel()
 	_, _, jobs := working(t)
@@ -109,25 +109,25 @@ func TestWork_CompletedTwiceThenCancelled_TheFirstResultStays(t *testing.T) {
 	for _, result := range []string{"first", "second"} {
 		w.end(&gatekeeperv1.TaskEnd{Token: token, Result: []byte(result)})
 		if e := w.ended(); !e.GetRecorded() || e.GetToken() != token {
-			t.Errorf("%s: %v", result, e)
+			t.Errorf("end with result %s = %v, want it recorded", result, e)
 		}
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: token, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, Failure: "third"})
 	if e := w.ended(); e.GetRecorded() || e.GetMessage() == "" {
-		t.Errorf("another end: %v", e)
+		t.Errorf("end with another result = %v, want it not recorded", e)
 	}
 	r, err := jobs.CancelJob(bounded(t), &gatekeeperv1.CancelJobRequest{Id: "j"})
 	if err != nil || !r.GetRepeated() || r.GetJob().GetState() != gatekeeperv1.JobState_JOB_STATE_ENDED {
-		t.Errorf("%v, %v", r, err)
+		t.Errorf("CancelJob() = %v, %v, want the ended job", r, err)
 	}
 	tasks, err := jobs.ListTasks(bounded(t), &gatekeeperv1.ListTasksRequest{Job: "j", Results: true})
 	if err != nil || string(tasks.GetTasks()[0].GetResult()) != "first" {
-		t.Errorf("%v, %v", tasks, err)
+		t.Errorf("ListTasks() = %v, %v, want the first result", tasks, err)
 	}
 }
 
-// A worker breaks the rules of its stream. Only that stream ends. It keeps its task until the permit ends, and other
-// workers go on.
+// A worker violates the protocol of its stream. Only that stream ends. Its task stays held until the permit ends, and
+// other workers continue.
 func TestWork_StreamBreaksTheRules_EndsAndItsTaskStaysHeld(t *testing.T) {
 	t.Parallel()
 	_, _, jobs := working(t)
@@ -139,14 +139,14 @@ func TestWork_StreamBreaksTheRules_EndsAndItsTaskStaysHeld(t *testing.T) {
 	bad.frame += 7
 	bad.send(&gatekeeperv1.WorkRequest{})
 	if _, err := bad.stream.Recv(); status.Code(err) != codes.InvalidArgument {
-		t.Errorf("%v", err)
+		t.Errorf("the stream ended with %v, want InvalidArgument", err)
 	}
 	good.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Take{Take: &gatekeeperv1.WorkTake{Slots: 1}}})
 	if other := good.task().GetTask(); other.GetIndex() == held.GetIndex() {
-		t.Errorf("handed out twice: %v", other)
+		t.Errorf("the held task was handed out again: %v", other)
 	}
 	good.end(&gatekeeperv1.TaskEnd{Token: held.GetToken(), Result: []byte("by token, as with every release")})
 	if e := good.ended(); !e.GetRecorded() {
-		t.Errorf("%v", e)
+		t.Errorf("end of the task by another worker = %v, want it recorded", e)
 	}
 }

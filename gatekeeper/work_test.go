@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// worker is one stream of a worker, as a client without a library has it.
+// worker is one stream of a worker, without the client library.
 type worker struct {
 	t      *testing.T
 	stream grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]
@@ -56,7 +56,7 @@ func (w *worker) task() *gatekeeperv1.TaskGrant {
 	w.t.Helper()
 	m := w.recv()
 	if m.GetTask() == nil {
-		w.t.Fatalf("%v instead of a task", m)
+		w.t.Fatalf("got %v, want a task", m)
 	}
 	return m.GetTask()
 }
@@ -70,7 +70,7 @@ func (w *worker) ended() *gatekeeperv1.TaskEnded {
 	w.t.Helper()
 	m := w.recv()
 	if m.GetEnded() == nil {
-		w.t.Fatalf("%v instead of an end", m)
+		w.t.Fatalf("got %v, want an end", m)
 	}
 	return m.GetEnded()
 }
@@ -96,7 +96,7 @@ func submit(t *testing.T, c gatekeeperv1.WorkServiceClient, spec *gatekeeperv1.J
 	return stream.CloseAndRecv()
 }
 
-// A job is submitted in two chunks, worked off by a worker that returns one task and fails another, and followed to its
+// A job is submitted in two chunks, processed by a worker that returns one task and fails another, and followed to its
 // end.
 func TestWork_AJob_IsWorkedOffAndFollowed(t *testing.T) {
 	t.Parallel()
@@ -107,16 +107,16 @@ func TestWork_AJob_IsWorkedOffAndFollowed(t *testing.T) {
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorker(t, jobs, "prod", "app1", 1) // it waits before there is anything to do
+	w := newWorker(t, jobs, "prod", "app1", 1) // it waits before there are any tasks
 	if r, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
 		Semaphore: "import", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "other"},
 	}); err != nil || r.GetGrant() == nil {
-		t.Fatalf("an idle worker is in the way: %v, %v", r, err)
+		t.Fatalf("TryAcquire() while an idle worker waits = %v, %v, want a grant", r, err)
 	}
 	spec := &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import", MaxResult: new(uint32(8))}
 	r, err := submit(t, jobs, spec, []string{"a", "b"}, []string{"c"})
 	if err != nil || r.GetJob().GetTasks() != 3 || r.GetJob().GetState() != gatekeeperv1.JobState_JOB_STATE_OPEN {
-		t.Fatalf("%v, %v", r, err)
+		t.Fatalf("submission = %v, %v", r, err)
 	}
 	follow, err := jobs.FollowJob(bounded(t), &gatekeeperv1.FollowJobRequest{Id: "j", Results: true})
 	if err != nil {
@@ -125,11 +125,11 @@ func TestWork_AJob_IsWorkedOffAndFollowed(t *testing.T) {
 
 	first := w.task()
 	if string(first.GetTask().GetPayload()) != "a" || first.GetFrame() != 1 || first.GetJob().GetId() != "j" {
-		t.Fatalf("%v", first)
+		t.Fatalf("first task = %v", first)
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: first.GetTask().GetToken(), Result: []byte("too long a result")})
 	if e := w.ended(); !e.GetRefused() || e.GetMessage() == "" {
-		t.Fatalf("%v", e)
+		t.Fatalf("end with a result that is too long = %v, want a refusal", e)
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: first.GetTask().GetToken(), Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT, Next: true})
 	var again *gatekeeperv1.TaskGrant
@@ -153,7 +153,7 @@ func TestWork_AJob_IsWorkedOffAndFollowed(t *testing.T) {
 			if m.GetTask() != nil {
 				again = m.GetTask()
 			} else if !m.GetEnded().GetRecorded() {
-				t.Fatalf("%v", m)
+				t.Fatalf("end = %v, want it recorded", m)
 			}
 		}
 	}
@@ -174,28 +174,28 @@ func TestWork_AJob_IsWorkedOffAndFollowed(t *testing.T) {
 	}
 	slices.Sort(seen)
 	if want := []string{"0 ra 1 ", "1 rb 1 no such file", "2 rc 1 "}; !slices.Equal(seen, want) {
-		t.Fatalf("followed %q, want %q", seen, want)
+		t.Fatalf("FollowJob() = %q, want %q", seen, want)
 	}
 	if r, err := submit(t, jobs, spec, []string{"a", "b", "c"}); err != nil || !r.GetRepeated() || r.GetJob().GetDone() != 2 {
-		t.Fatalf("the same again: %v, %v", r, err)
+		t.Fatalf("repeated submission = %v, %v", r, err)
 	}
 	if _, err := submit(t, jobs, spec, []string{"a", "b", "d"}); status.Code(err) != codes.AlreadyExists {
-		t.Fatalf("other content: %v", err)
+		t.Fatalf("submission with other content = %v, want AlreadyExists", err)
 	}
 	if r, err := jobs.RetryTasks(bounded(t), &gatekeeperv1.RetryTasksRequest{Id: "j"}); err != nil || r.GetTasks() != 1 {
-		t.Fatalf("%v, %v", r, err)
+		t.Fatalf("RetryTasks() = %v, %v, want one task", r, err)
 	}
 	if last := w.task(); string(last.GetTask().GetPayload()) != "b" {
-		t.Fatalf("%v", last)
+		t.Fatalf("retried task = %v", last)
 	}
 	if _, err := jobs.CancelJob(bounded(t), &gatekeeperv1.CancelJobRequest{Id: "j", Reason: "enough"}); err != nil {
 		t.Fatal(err)
 	}
 	workers, err := jobs.ListWorkers(bounded(t), &gatekeeperv1.ListWorkersRequest{})
 	if err != nil || len(workers.GetWorkers()) != 1 || len(workers.GetWorkers()[0].GetTasks()) != 1 {
-		t.Fatalf("%v, %v", workers, err)
+		t.Fatalf("ListWorkers() = %v, %v, want one with a task", workers, err)
 	}
 	if _, err := jobs.DeleteJob(bounded(t), &gatekeeperv1.DeleteJobRequest{Id: "j"}); status.Code(err) != codes.FailedPrecondition {
-		t.Fatalf("%v", err)
+		t.Fatalf("DeleteJob() of a job with a held task = %v, want FailedPrecondition", err)
 	}
 }

@@ -212,7 +212,7 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 		has  string
 	}{
 		"no selector":        {pause(&gatekeeperv1.PauseRequest{}), codes.InvalidArgument, "must say which definitions"},
-		"all and names":      {pause(&gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true, Names: []string{"job"}}}), codes.InvalidArgument, "contradict"},
+		"all and names":      {pause(&gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true, Names: []string{"job"}}}), codes.InvalidArgument, "must not combine"},
 		"unknown name":       {pause(&gatekeeperv1.PauseRequest{Selector: named("job", "jbo")}), codes.NotFound, `"jbo"`},
 		"drain without stop": {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Drain: durationpb.New(time.Minute)}), codes.InvalidArgument, "drain"},
 		"drain too long":     {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Stop: true, Drain: durationpb.New(48 * time.Hour)}), codes.InvalidArgument, "drain"},

@@ -350,7 +350,7 @@ func TestRecover_BadInput_ChangesNothing(t *testing.T) {
 		"twice":             {func(c *RecoverConfig) { c.From = append(c.From, c.From[0]+"/.") }, nil, "given twice"},
 		"no max_duration":   {func(c *RecoverConfig) { c.MaxDuration = time.Millisecond }, nil, "MaxDuration \"1ms\" must be"},
 		"below 0":           {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(-1) }, nil, "negative"},
-		"longer than safe":  {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(100 * time.Hour) }, nil, "leave it out"},
+		"longer than safe":  {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(100 * time.Hour) }, nil, "omit it"},
 		"not there":         {func(c *RecoverConfig) { c.From = []string{missing} }, ErrDataDir, missing},
 		"no data folder":    {func(c *RecoverConfig) { c.From = append(c.From, full) }, ErrForeignDataDir, "cluster.json"},
 		"of another":        {func(c *RecoverConfig) { c.From = append(c.From, other.DataDir) }, ErrForeignDataDir, "one cluster"},

@@ -194,7 +194,7 @@ func badPermitCalls() []badCall {
 		{"verify for a glob", unary(permits, client.Verify, &gatekeeperv1.VerifyRequest{Semaphore: "a*", Token: 1}), "semaphore", "none of *?[]"},
 		{"page of 1001", unary(permits, client.ListHolders, &gatekeeperv1.ListHoldersRequest{PageSize: 1001}), "page_size", "1 to 1000"},
 		{"page token of somebody else", unary(permits, client.ListHolders, &gatekeeperv1.ListHoldersRequest{PageToken: "hello"}), "page_token", "unmodified"},
-		{"waiters of a broken glob", unary(permits, client.ListWaiters, &gatekeeperv1.ListWaitersRequest{Names: []string{"a", "b["}}), "names[1]", "there is no ]"},
+		{"waiters of a broken glob", unary(permits, client.ListWaiters, &gatekeeperv1.ListWaitersRequest{Names: []string{"a", "b["}}), "names[1]", "is not closed by a ]"},
 		{"waiters of 101 globs", unary(permits, client.ListWaiters, &gatekeeperv1.ListWaitersRequest{Names: make([]string, 101)}), "names", "at most 100"},
 	}
 }

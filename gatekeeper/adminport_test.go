@@ -124,7 +124,7 @@ func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
 			case code != want:
 				t.Errorf("GET %s as %s = %d %.100s, want %d", page, who, code, body, want)
 			case (page == "/healthz" || page == "/readyz") && body != "":
-				t.Errorf("%s says %q", page, body)
+				t.Errorf("GET %s has body %q, want it empty", page, body)
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 	for name, test := range map[string]struct {
 		cfg   Config
 		field string
-		says  string
+		text  string
 	}{
 		"no folder":              {Config{}, "DataDir", "must be given"},
 		"folder and memory":      {Config{DataDir: "d", Memory: NewMemory()}, "DataDir", "together with Memory"},
@@ -85,8 +85,8 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 	} {
 		err := test.cfg.Validate()
 		e, ok := errors.AsType[*ConfigError](err)
-		if !ok || e.Field != test.field || !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%s: got %v, want an error for %s that contains %q", name, err, test.field, test.says)
+		if !ok || e.Field != test.field || !strings.Contains(err.Error(), test.text) {
+			t.Errorf("%s: got %v, want an error for %s that contains %q", name, err, test.field, test.text)
 		}
 	}
 }

@@ -59,8 +59,8 @@ func (e *elections) AddMember(_ context.Context, r *gatekeeperv1.AddMemberReques
 	return &gatekeeperv1.AddMemberResponse{}, nil
 }
 
-// asks runs askForVote against e until it returns or that many terms are over.
-func (e *elections) asks(t *testing.T, terms uint64) {
+// run runs askForVote against e until it returns or that many terms are over.
+func (e *elections) run(t *testing.T, terms uint64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -100,7 +100,7 @@ func (e *elections) asks(t *testing.T, terms uint64) {
 func TestJoiner_LeaderLostBeforeThePromotion_AsksEachNextLeaderOnce(t *testing.T) {
 	t.Parallel()
 	e := &elections{looksPerTerm: 20, giving: 3, asked: map[uint64]int{}}
-	e.asks(t, 5)
+	e.run(t, 5)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.voter || len(e.asked) != 3 || e.asked[1] != 1 || e.asked[2] != 1 || e.asked[3] != 1 {
@@ -111,7 +111,7 @@ func TestJoiner_LeaderLostBeforeThePromotion_AsksEachNextLeaderOnce(t *testing.T
 func TestJoiner_VoteRefused_AsksNotAgainInThatTerm(t *testing.T) {
 	t.Parallel()
 	e := &elections{looksPerTerm: 20, refuse: true, asked: map[uint64]int{}}
-	e.asks(t, 2)
+	e.run(t, 2)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.asked[1] != 1 || e.asked[2] != 1 {

@@ -424,10 +424,10 @@ func TestOperator_PauseAndResume_AreOfWhatWasShown(t *testing.T) {
 		}
 		return r.GetDigest()
 	}
-	changed := func(err error, says string) {
+	changed := func(err error, text string) {
 		t.Helper()
-		if status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), says) {
-			t.Errorf("got %v, want Aborted with %q", err, says)
+		if status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), text) {
+			t.Errorf("got %v, want Aborted with %q", err, text)
 		}
 	}
 

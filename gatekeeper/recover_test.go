@@ -340,7 +340,7 @@ func TestRecover_BadInput_ChangesNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*RecoverConfig)
 		is     error  // nil means a *ConfigError
-		says   string // in the error text
+		text   string // in the error text
 	}{
 		"no folder":         {func(c *RecoverConfig) { c.From = nil }, nil, "From must be given"},
 		"no target":         {func(c *RecoverConfig) { c.DataDir = "" }, nil, "DataDir must be given"},
@@ -363,8 +363,8 @@ func TestRecover_BadInput_ChangesNothing(t *testing.T) {
 			cfg.From = append([]string(nil), cfg.From...)
 			tc.change(&cfg)
 			_, err := Recover(cfg)
-			if _, config := errors.AsType[*ConfigError](err); tc.is == nil && !config || tc.is != nil && !errors.Is(err, tc.is) || !strings.Contains(fmt.Sprint(err), tc.says) {
-				t.Errorf("Recover() = %v, want an error containing %q", err, tc.says)
+			if _, config := errors.AsType[*ConfigError](err); tc.is == nil && !config || tc.is != nil && !errors.Is(err, tc.is) || !strings.Contains(fmt.Sprint(err), tc.text) {
+				t.Errorf("Recover() = %v, want an error containing %q", err, tc.text)
 			}
 			if cfg.DataDir != "" && cfg.DataDir != full && cfg.DataDir != folders[0] {
 				if _, err := os.Stat(cfg.DataDir); !errors.Is(err, fs.ErrNotExist) {

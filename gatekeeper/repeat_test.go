@@ -245,20 +245,20 @@ func TestResume_RepeatedWhileTheFirstIsUnderWay_IsToldTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx := bounded(t)
-		var told [4]*gatekeeperv1.ResumeResponse
+		var responses [4]*gatekeeperv1.ResumeResponse
 		var attempts sync.WaitGroup
-		for n := range told {
+		for n := range responses {
 			attempts.Go(func() {
 				var err error
-				if told[n], err = c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: named("job"), RequestId: fmt.Sprint("r", i)}); err != nil {
+				if responses[n], err = c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: named("job"), RequestId: fmt.Sprint("r", i)}); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		attempts.Wait()
-		for _, r := range told {
+		for _, r := range responses {
 			if r.GetRevision() != paused.GetRevision()+1 || len(r.GetNames()) != 1 {
-				t.Fatalf("round %d: paused by change %d, Resume() = %v", i, paused.GetRevision(), told)
+				t.Fatalf("round %d: paused by change %d, Resume() = %v", i, paused.GetRevision(), responses)
 			}
 		}
 	}

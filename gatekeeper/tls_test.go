@@ -105,7 +105,7 @@ func TestAPI_HostileCaller_IsRefusedAndHearsWhy(t *testing.T) {
 	now := time.Now()
 	for name, c := range map[string]struct {
 		option grpc.DialOption
-		says   string
+		text   string
 	}{
 		"no certificate":                       {a.client(nil, now, nil), "certificate required"},
 		"another authority":                    {a.client(strangers, now, nil), "unknown certificate authority"},
@@ -121,7 +121,7 @@ func TestAPI_HostileCaller_IsRefusedAndHearsWhy(t *testing.T) {
 			if status.Code(err) != codes.Unavailable {
 				t.Fatalf("call with certificate %s = %v, want Unavailable", name, err)
 			}
-			return strings.Contains(err.Error(), c.says)
+			return strings.Contains(err.Error(), c.text)
 		})
 	}
 	if _, err := callerOf(t, s, a.client(a.api, now, nil)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
@@ -141,7 +141,7 @@ func TestPeerPort_HostileCaller_IsRefusedAndHearsWhy(t *testing.T) {
 		by   *authoritytest.Authority
 		at   time.Time
 		leaf authority.Leaf
-		says string
+		text string
 	}{
 		"no certificate":                  {nil, time.Now(), member, "certificate required"},
 		"a client":                        {a.api, time.Now(), authority.Leaf{Name: "client", Client: true}, "unknown certificate authority"},
@@ -161,8 +161,8 @@ func TestPeerPort_HostileCaller_IsRefusedAndHearsWhy(t *testing.T) {
 			_, err = conn.Read(make([]byte, 1)) // with TLS 1.3 the server may refuse after the client's handshake
 			conn.Close()
 		}
-		if refused, ok := errors.AsType[*net.OpError](err); !ok || !strings.Contains(refused.Error(), c.says) {
-			t.Errorf("connection with certificate %s = %v, want %q", name, err, c.says)
+		if refused, ok := errors.AsType[*net.OpError](err); !ok || !strings.Contains(refused.Error(), c.text) {
+			t.Errorf("connection with certificate %s = %v, want %q", name, err, c.text)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 		change func(c *Config)
 		field  string
 		file   func(c *Config) string
-		says   string
+		text   string
 	}{
 		"API: for clients":     {func(c *Config) { c.TLS = tlsOf(a.api, client) }, "TLS", func(c *Config) string { return c.TLS.CertFile }, "serverAuth"},
 		"peer: for clients":    {func(c *Config) { c.PeerTLS = tlsOf(a.members, client) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "serverAuth"},
@@ -205,7 +205,7 @@ func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 			test.change(&cfg)
 			_, err := Open(bounded(t), cfg)
 			e, ok := errors.AsType[*ConfigError](err)
-			if !ok || e.Field != test.field || e.Value != test.file(&cfg) || !strings.Contains(e.Rule, test.says) {
+			if !ok || e.Field != test.field || e.Value != test.file(&cfg) || !strings.Contains(e.Rule, test.text) {
 				t.Errorf("Open = %v", err)
 			}
 			if checked, ok := errors.AsType[*ConfigError](cfg.Check()); !ok || *checked != *e {

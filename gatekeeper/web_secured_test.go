@@ -47,21 +47,21 @@ func TestWeb_Credentials_AreThoseOfTheAPI(t *testing.T) {
 	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
 	secret, _ := s.token("viewer")
 
-	s.browser(0, "client").asks("GET", "/v1/whoami", "").wants(t, http.StatusOK, `"principal":"admin"`, `"credential":"cert:client"`)
-	s.browser(0, "viewer").asks("GET", "/session", "").wants(t, http.StatusOK, `"principal":"viewer"`, `"authenticates":true`)
+	s.browser(0, "client").request("GET", "/v1/whoami", "").expect(t, http.StatusOK, `"principal":"admin"`, `"credential":"cert:client"`)
+	s.browser(0, "viewer").request("GET", "/session", "").expect(t, http.StatusOK, `"principal":"viewer"`, `"authenticates":true`)
 	anybody := s.browser(0, "")
-	p := anybody.asks("GET", "/v1/definitions", "")
-	if p.wants(t, http.StatusUnauthorized, `"reason":"UNAUTHENTICATED"`); p.Header.Get("WWW-Authenticate") != "Bearer" {
+	p := anybody.request("GET", "/v1/definitions", "")
+	if p.expect(t, http.StatusUnauthorized, `"reason":"UNAUTHENTICATED"`); p.Header.Get("WWW-Authenticate") != "Bearer" {
 		t.Errorf("headers without a WWW-Authenticate challenge: %v", p.Header)
 	}
-	login := anybody.asks("GET", "/", "")
-	if login.wants(t, http.StatusOK); login.ProtoMajor != 2 { // with HTTP/1.1, each stream would use one of only six connections
+	login := anybody.request("GET", "/", "")
+	if login.expect(t, http.StatusOK); login.ProtoMajor != 2 { // with HTTP/1.1, each stream would use one of only six connections
 		t.Errorf("the browser uses %s, want HTTP/2", login.Proto)
 	}
-	anybody.asks("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret).wants(t, http.StatusOK, `"principal":"viewer"`)
-	anybody.asks("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret+"x").wants(t, http.StatusUnauthorized)
-	anybody.asks("GET", "/v1/whoami", "", "Authorization", "Bearer \xff").wants(t, http.StatusUnauthorized)
-	anybody.asks("GET", "/v1/whoami", "", "Host", "gatekeeper.example.com", "Authorization", "Bearer "+secret).wants(t, http.StatusOK)
+	anybody.request("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret).expect(t, http.StatusOK, `"principal":"viewer"`)
+	anybody.request("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret+"x").expect(t, http.StatusUnauthorized)
+	anybody.request("GET", "/v1/whoami", "", "Authorization", "Bearer \xff").expect(t, http.StatusUnauthorized)
+	anybody.request("GET", "/v1/whoami", "", "Host", "gatekeeper.example.com", "Authorization", "Bearer "+secret).expect(t, http.StatusOK)
 }
 
 // Headers in which a caller describes itself are ignored, at the HTTP port and at the API.
@@ -83,11 +83,11 @@ func TestWeb_HeadersThatNameTheCaller_MeanNothing(t *testing.T) {
 				continue
 			}
 			header[0] = prefix + header[0]
-			s.browser(0, "").asks("GET", "/v1/definitions", "", header...).wants(t, http.StatusUnauthorized)
+			s.browser(0, "").request("GET", "/v1/definitions", "", header...).expect(t, http.StatusUnauthorized)
 			viewer := s.browser(0, "viewer")
 			viewer.client.Transport.(*http.Transport).ForceAttemptHTTP2 = false // HTTP/2 has no Connection header
-			viewer.asks("GET", "/v1/whoami", "", append(header, "Connection", "authorization, gatekeeper-source")...).
-				wants(t, http.StatusOK, `"principal":"viewer"`)
+			viewer.request("GET", "/v1/whoami", "", append(header, "Connection", "authorization, gatekeeper-source")...).
+				expect(t, http.StatusOK, `"principal":"viewer"`)
 		}
 	}
 	stranger := s.as(0, authority.Leaf{})
@@ -120,13 +120,13 @@ func TestWeb_CertificateOfAMember_IsNotAMember(t *testing.T) {
 		leaf := authority.Leaf{Name: "gk1", Server: true, Client: true, Hosts: []string{"127.0.0.1"}}
 		b := s.browser(0, "")
 		b.client.Transport.(*http.Transport).TLSClientConfig.Certificates = []tls.Certificate{authoritytest.Pair(t, by.Issue(leaf))}
-		switch p, err := b.tries("GET", "/v1/definitions", ""); {
+		switch p, err := b.tryRequest("GET", "/v1/definitions", ""); {
 		case s == separate && err == nil:
-			p.wants(t, http.StatusUnauthorized) // a TLS client omits a certificate of a CA that the server does not list
+			p.expect(t, http.StatusUnauthorized) // a TLS client omits a certificate of a CA that the server does not list
 		case s == one && err != nil:
 			t.Error(err)
 		case s == one:
-			p.wants(t, http.StatusUnauthorized, "cert:gk1")
+			p.expect(t, http.StatusUnauthorized, "cert:gk1")
 		}
 	}
 }
@@ -138,19 +138,19 @@ func TestWeb_Session_LastsUntilItsTokenIsRevoked(t *testing.T) {
 	secret, id := s.token("viewer")
 	b := s.browser(0, "")
 	for _, bad := range []string{`{"token":"gk_no"}`, `{"token":` + quoted(secret[:len(secret)-2]+"AB") + `}`} {
-		if p := b.asks("POST", "/session", bad); p.StatusCode != http.StatusUnauthorized || len(p.Cookies()) > 0 {
+		if p := b.request("POST", "/session", bad); p.StatusCode != http.StatusUnauthorized || len(p.Cookies()) > 0 {
 			t.Errorf("%s: %s %v", bad, p.Status, p.Cookies())
 		}
 	}
 	for _, bad := range []string{`{}`, `{"token":"a;b"}`, `{"token":"x","user":"y"}`, `{"token":"x"}{}`, `x`} {
-		if p := b.asks("POST", "/session", bad); p.StatusCode != http.StatusBadRequest || len(p.Cookies()) > 0 {
+		if p := b.request("POST", "/session", bad); p.StatusCode != http.StatusBadRequest || len(p.Cookies()) > 0 {
 			t.Errorf("%s: %s %v", bad, p.Status, p.Cookies())
 		}
 	}
-	b.asks("POST", "/session", `{"token":`+quoted(secret)+`}`, "Sec-Fetch-Site", "cross-site").wants(t, http.StatusForbidden)
+	b.request("POST", "/session", `{"token":`+quoted(secret)+`}`, "Sec-Fetch-Site", "cross-site").expect(t, http.StatusForbidden)
 
-	login := b.asks("POST", "/session", `{"token":`+quoted(secret)+`}`)
-	login.wants(t, http.StatusOK, `"principal":"viewer"`)
+	login := b.request("POST", "/session", `{"token":`+quoted(secret)+`}`)
+	login.expect(t, http.StatusOK, `"principal":"viewer"`)
 	if strings.Contains(login.text, secret) || len(login.Cookies()) != 1 {
 		t.Fatalf("%v %s", login.Cookies(), login.text)
 	}
@@ -159,19 +159,19 @@ func TestWeb_Session_LastsUntilItsTokenIsRevoked(t *testing.T) {
 		t.Errorf("cookie %v", c)
 	}
 	cookie := c.Name + "=" + c.Value
-	b.asks("GET", "/v1/definitions", "", "Cookie", cookie).wants(t, http.StatusOK)
-	b.asks("POST", "/v1/definitions", `{"definition":{"name":"x"}}`, "Cookie", cookie).wants(t, http.StatusForbidden, `"reason":"FORBIDDEN"`)
-	b.asks("POST", "/v1/definitions", `{"definition":{"name":"x"}}`, "Cookie", cookie, "Origin", "https://evil.example").wants(t, http.StatusForbidden, "another site")
-	b.asks("GET", "/v1/definitions", "", "Cookie", cookie, "Authorization", "Bearer no").wants(t, http.StatusUnauthorized)
-	b.asks("GET", "/v1/definitions", "", "Cookie", "gatekeeper="+c.Value).wants(t, http.StatusUnauthorized)
+	b.request("GET", "/v1/definitions", "", "Cookie", cookie).expect(t, http.StatusOK)
+	b.request("POST", "/v1/definitions", `{"definition":{"name":"x"}}`, "Cookie", cookie).expect(t, http.StatusForbidden, `"reason":"FORBIDDEN"`)
+	b.request("POST", "/v1/definitions", `{"definition":{"name":"x"}}`, "Cookie", cookie, "Origin", "https://evil.example").expect(t, http.StatusForbidden, "another site")
+	b.request("GET", "/v1/definitions", "", "Cookie", cookie, "Authorization", "Bearer no").expect(t, http.StatusUnauthorized)
+	b.request("GET", "/v1/definitions", "", "Cookie", "gatekeeper="+c.Value).expect(t, http.StatusUnauthorized)
 
-	if p := b.asks("DELETE", "/session", "", "Cookie", cookie); p.StatusCode != http.StatusNoContent || len(p.Cookies()) != 1 || p.Cookies()[0].MaxAge >= 0 {
+	if p := b.request("DELETE", "/session", "", "Cookie", cookie); p.StatusCode != http.StatusNoContent || len(p.Cookies()) != 1 || p.Cookies()[0].MaxAge >= 0 {
 		t.Errorf("logout: %s %v", p.Status, p.Cookies())
 	}
 	if _, err := s.admin.RevokeToken(bounded(t), &gatekeeperv1.RevokeTokenRequest{Id: id}); err != nil {
 		t.Fatal(err)
 	}
-	b.asks("GET", "/session", "", "Cookie", cookie).wants(t, http.StatusUnauthorized)
+	b.request("GET", "/session", "", "Cookie", cookie).expect(t, http.StatusUnauthorized)
 	s.audited(t) // checks that no line contains the token
 }
 
@@ -183,12 +183,12 @@ func TestWeb_Edits_NeedTheSameRoleAndAreAuditedWithTheirSource(t *testing.T) {
 	for i := range s.servers {
 		name := "report-" + s.servers[i].cfg.ID
 		eventually(t, func() bool { // a server that lags behind refers the caller to the leader
-			return s.browser(i, "viewer").asks("POST", "/v1/definitions", `{"definition":{"name":"`+name+`"}}`).StatusCode == http.StatusForbidden
+			return s.browser(i, "viewer").request("POST", "/v1/definitions", `{"definition":{"name":"`+name+`"}}`).StatusCode == http.StatusForbidden
 		})
 		eventually(t, func() bool {
-			return s.browser(i, "editor").asks("POST", "/v1/definitions", `{"definition":{"name":"`+name+`"},"author":"Ann","request_id":"`+name+`"}`).StatusCode == http.StatusOK
+			return s.browser(i, "editor").request("POST", "/v1/definitions", `{"definition":{"name":"`+name+`"},"author":"Ann","request_id":"`+name+`"}`).StatusCode == http.StatusOK
 		})
-		s.browser(i, "editor").asks("POST", "/v1/definitions", `{"definition":{"name":"other"}}`).wants(t, http.StatusForbidden)
+		s.browser(i, "editor").request("POST", "/v1/definitions", `{"definition":{"name":"other"}}`).expect(t, http.StatusForbidden)
 	}
 	lines := s.audited(t)
 	has := func(decision, principal, about string) bool {

@@ -25,8 +25,8 @@ type events struct {
 
 type event struct{ kind, id, data string }
 
-// listens opens an event stream.
-func (b *browser) listens(method, path, body string, headers ...string) *events {
+// stream opens an event stream.
+func (b *browser) stream(method, path, body string, headers ...string) *events {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(bounded(b.t))
 	b.t.Cleanup(cancel)
@@ -94,7 +94,7 @@ func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
 	servers := clusterWith(t, func(c *Config) { c.HTTPAddress = "127.0.0.1:0" }, "gk1", "gk2", "gk3")
 	ready(t, servers...)
 	c := callerOf(t, servers[0])
-	stream := browserOf(t, servers[0]).listens("GET", "/v1/watch?names=job-*", "")
+	stream := browserOf(t, servers[0]).stream("GET", "/v1/watch?names=job-*", "")
 	var want, got []string
 	hear := func() {
 		e, ok := stream.next()
@@ -122,7 +122,7 @@ func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
 		stream.cancel()
 		want = append(want, "job-"+strconv.Itoa(len(want)))
 		c.create(t, want[len(want)-1])
-		stream = browserOf(t, servers[i]).listens("GET", "/v1/watch?names=job-*", "", "Last-Event-ID", last)
+		stream = browserOf(t, servers[i]).stream("GET", "/v1/watch?names=job-*", "", "Last-Event-ID", last)
 		for len(got) < len(want) {
 			hear()
 		}
@@ -131,10 +131,10 @@ func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
 		t.Errorf("got events of %v, want %v", got, want)
 	}
 	b := browserOf(t, servers[0])
-	b.asks("GET", "/v1/watch?labels=%3D%3D", "").wants(t, http.StatusBadRequest, `"reason":"INVALID_FIELD"`)
-	b.asks("GET", "/v1/watch?nmaes=job", "").wants(t, http.StatusBadRequest, "nmaes is not a parameter")
-	b.asks("GET", "/v1/watch", "", "Last-Event-ID", "x").wants(t, http.StatusBadRequest, "Last-Event-ID")
-	live := b.listens("GET", "/v1/watch?live_every=1s", "")
+	b.request("GET", "/v1/watch?labels=%3D%3D", "").expect(t, http.StatusBadRequest, `"reason":"INVALID_FIELD"`)
+	b.request("GET", "/v1/watch?nmaes=job", "").expect(t, http.StatusBadRequest, "nmaes is not a parameter")
+	b.request("GET", "/v1/watch", "", "Last-Event-ID", "x").expect(t, http.StatusBadRequest, "Last-Event-ID")
+	live := b.stream("GET", "/v1/watch?live_every=1s", "")
 	live.until("live", `"live":`)
 	live.until("live", `"live":`)
 }
@@ -143,7 +143,7 @@ func TestWeb_Streams_OfWork(t *testing.T) {
 	t.Parallel()
 	_, c, b := webbed(t)
 	c.create(t, "report")
-	first := b.listens("POST", "/v1/semaphores/report:acquire", `{"identity":{"group":"g","acquirer":"a"},"request_id":"r1"}`)
+	first := b.stream("POST", "/v1/semaphores/report:acquire", `{"identity":{"group":"g","acquirer":"a"},"request_id":"r1"}`)
 	if e := first.until("message", `"grant":`); e.id != "r1" {
 		t.Errorf("got event id %q, want r1", e.id)
 	}
@@ -151,31 +151,31 @@ func TestWeb_Streams_OfWork(t *testing.T) {
 	if _, more := first.next(); more {
 		t.Error("got an event after the end")
 	}
-	second := b.listens("POST", "/v1/semaphores/report:acquire", `{"identity":{"group":"g","acquirer":"b"},"request_id":"r2"}`)
+	second := b.stream("POST", "/v1/semaphores/report:acquire", `{"identity":{"group":"g","acquirer":"b"},"request_id":"r2"}`)
 	second.until("message", `"place":1`)
-	b.asks("POST", "/v1/permits/1:release", `{}`).wants(t, http.StatusOK, `"released":true`)
+	b.request("POST", "/v1/permits/1:release", `{}`).expect(t, http.StatusOK, `"released":true`)
 	second.until("message", `"token":"2"`)
-	b.listens("POST", "/v1/semaphores/report:acquire", `{"identity":{"group":"g","acquirer":"b"},"request_id":"r2"}`).until("message", `"token":"2"`)
-	b.asks("POST", "/v1/semaphores/report:acquire", `{"identty":{}}`).wants(t, http.StatusBadRequest, "identty")
-	b.asks("GET", "/v1/semaphores/report:acquire", "").wants(t, http.StatusNotFound)
+	b.stream("POST", "/v1/semaphores/report:acquire", `{"identity":{"group":"g","acquirer":"b"},"request_id":"r2"}`).until("message", `"token":"2"`)
+	b.request("POST", "/v1/semaphores/report:acquire", `{"identty":{}}`).expect(t, http.StatusBadRequest, "identty")
+	b.request("GET", "/v1/semaphores/report:acquire", "").expect(t, http.StatusNotFound)
 
-	b.asks("POST", "/v1/jobs", `{"job":{"id":"j","semaphore":"report"},"tasks":["YQ=="],"last":true}`).wants(t, http.StatusOK)
-	follow := b.listens("GET", "/v1/jobs/j:follow", "")
+	b.request("POST", "/v1/jobs", `{"job":{"id":"j","semaphore":"report"},"tasks":["YQ=="],"last":true}`).expect(t, http.StatusOK)
+	follow := b.stream("GET", "/v1/jobs/j:follow", "")
 	follow.until("message", `"state":"JOB_STATE_OPEN"`)
 	follow.cancel()
-	b.asks("POST", "/v1/jobs/j:cancel", `{"reason":"over"}`).wants(t, http.StatusOK)
-	follow = b.listens("GET", "/v1/jobs/j:follow", "", "Last-Event-ID", follow.last)
+	b.request("POST", "/v1/jobs/j:cancel", `{"reason":"over"}`).expect(t, http.StatusOK)
+	follow = b.stream("GET", "/v1/jobs/j:follow", "", "Last-Event-ID", follow.last)
 	follow.until("message", `"state":"JOB_STATE_CANCELLED"`)
 	follow.until("end", "{}")
-	b.asks("GET", "/v1/jobs/nothing:follow", "").wants(t, http.StatusNotFound, `"reason":"NO_SUCH_JOB"`)
-	b.listens("GET", "/v1/firings:await?semaphore=report&firing.name=nightly", "").until("message", `"state":"FIRING_STATE_OPEN"`)
+	b.request("GET", "/v1/jobs/nothing:follow", "").expect(t, http.StatusNotFound, `"reason":"NO_SUCH_JOB"`)
+	b.stream("GET", "/v1/firings:await?semaphore=report&firing.name=nightly", "").until("message", `"state":"FIRING_STATE_OPEN"`)
 }
 
 func TestWeb_Close_EndsStreamsAndWaitsForNoIdleConnection(t *testing.T) {
 	t.Parallel()
 	s, c, b := webbed(t)
 	c.create(t, "report")
-	stream := b.listens("GET", "/v1/watch", "")
+	stream := b.stream("GET", "/v1/watch", "")
 	stream.until("message", `"revision"`)
 	idle, err := net.Dial("tcp", s.HTTPAddress()) // as browsers open connections in advance
 	if err != nil {
@@ -187,7 +187,7 @@ func TestWeb_Close_EndsStreamsAndWaitsForNoIdleConnection(t *testing.T) {
 	if _, more := stream.next(); more {
 		t.Error("got an event after the error")
 	}
-	if _, err := b.tries("GET", "/", ""); err == nil {
+	if _, err := b.tryRequest("GET", "/", ""); err == nil {
 		t.Error("GET / after Close succeeded")
 	}
 }
@@ -197,7 +197,7 @@ func TestWeb_StreamOfACallerWithoutItsRole_Ends(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
 	bound := s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
-	stream := s.browser(0, "viewer").listens("GET", "/v1/watch", "")
+	stream := s.browser(0, "viewer").stream("GET", "/v1/watch", "")
 	stream.until("message", `"revision"`)
 	bound.Grants = []*gatekeeperv1.AccessGrant{grantOf(gatekeeperv1.Role_ROLE_VERIFIER)}
 	if _, err := s.admin.SetBinding(bounded(t), &gatekeeperv1.SetBindingRequest{Binding: bound, ExpectedRevision: bound.GetRevision()}); err != nil {

@@ -46,8 +46,8 @@ type page struct {
 	text string
 }
 
-// says returns a field of the JSON response by its dotted path, or "" if there is none.
-func (p *page) says(path string) string {
+// field returns a field of the JSON response by its dotted path, or "" if there is none.
+func (p *page) field(path string) string {
 	var at any
 	if json.Unmarshal([]byte(p.text), &at) != nil {
 		return ""
@@ -60,17 +60,17 @@ func (p *page) says(path string) string {
 	return text
 }
 
-// asks sends a request. Headers are name, value, name, value. A body is sent as JSON unless the headers say otherwise.
-func (b *browser) asks(method, path, body string, headers ...string) *page {
+// request sends a request. Headers are name, value, name, value. A body is sent as JSON unless the headers say otherwise.
+func (b *browser) request(method, path, body string, headers ...string) *page {
 	b.t.Helper()
-	p, err := b.tries(method, path, body, headers...)
+	p, err := b.tryRequest(method, path, body, headers...)
 	if err != nil {
 		b.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	return p
 }
 
-func (b *browser) tries(method, path, body string, headers ...string) (*page, error) {
+func (b *browser) tryRequest(method, path, body string, headers ...string) (*page, error) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(bounded(b.t), method, b.base+path, strings.NewReader(body))
 	if err != nil {
@@ -98,8 +98,8 @@ func (b *browser) tries(method, path, body string, headers ...string) (*page, er
 	return &page{answer, string(text)}, nil
 }
 
-// wants checks that a response has that status and contains each part.
-func (p *page) wants(t *testing.T, status int, parts ...string) {
+// expect checks that a response has that status and contains each part.
+func (p *page) expect(t *testing.T, status int, parts ...string) {
 	t.Helper()
 	if p.StatusCode != status {
 		t.Errorf("%s %s = %s, want %d\n%s", p.Request.Method, p.Request.URL, p.Status, status, p.text)
@@ -129,39 +129,39 @@ func TestWeb_Answers_AreTheMessagesOfTheAPI(t *testing.T) {
 	t.Parallel()
 	_, c, b := webbed(t)
 	for _, name := range []string{"report", "a/b:edit", "50%", "über all#", "%2F", "x/permits/1"} {
-		b.asks("POST", "/v1/definitions", `{"definition":{"name":`+quoted(name)+`,"permits":2,"labels":{"team":"<b>"}},"reason":"test"}`).wants(t, http.StatusOK)
+		b.request("POST", "/v1/definitions", `{"definition":{"name":`+quoted(name)+`,"permits":2,"labels":{"team":"<b>"}},"reason":"test"}`).expect(t, http.StatusOK)
 		r, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := b.asks("GET", "/v1/definitions/"+url.PathEscape(name), "")
-		if p.wants(t, http.StatusOK); p.text != jsonOf(t, r) || p.Header.Get("Content-Type") != "application/json" {
+		p := b.request("GET", "/v1/definitions/"+url.PathEscape(name), "")
+		if p.expect(t, http.StatusOK); p.text != jsonOf(t, r) || p.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: got %s, want %s", name, p.text, jsonOf(t, r))
 		}
 		escaped := strings.NewReplacer("%", "%25", "/", "%2F", ":", "%3A", "#", "%23", " ", "%20").Replace(name)
-		b.asks("POST", "/v1/semaphores/"+escaped+":tryAcquire", `{"identity":{"group":"g","acquirer":"a"}}`).wants(t, http.StatusOK, `"semaphore":`+quoted(name))
+		b.request("POST", "/v1/semaphores/"+escaped+":tryAcquire", `{"identity":{"group":"g","acquirer":"a"}}`).expect(t, http.StatusOK, `"semaphore":`+quoted(name))
 	}
 	list, err := c.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{Names: []string{"report", "50%"}, PageSize: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	passes := regexp.MustCompile(`"expires_in":"[^"]*"`)
-	got := passes.ReplaceAllString(b.asks("GET", "/v1/definitions?names=report&names=50%25&page_size=1", "").text, "")
+	got := passes.ReplaceAllString(b.request("GET", "/v1/definitions?names=report&names=50%25&page_size=1", "").text, "")
 	if want := passes.ReplaceAllString(jsonOf(t, list), ""); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	b.asks("PUT", "/v1/definitions/report", `{"definition":{"permits":3},"expected_version":"1"}`).wants(t, http.StatusConflict, `"code":"ABORTED"`, `"reason":"STALE_VERSION"`, `"metadata":{"current"`)
-	p := b.asks("GET", "/v1/definitions/nothing", "")
-	if p.wants(t, http.StatusNotFound); p.says("reason") != "NO_SUCH_DEFINITION" || p.says("message") == "" {
+	b.request("PUT", "/v1/definitions/report", `{"definition":{"permits":3},"expected_version":"1"}`).expect(t, http.StatusConflict, `"code":"ABORTED"`, `"reason":"STALE_VERSION"`, `"metadata":{"current"`)
+	p := b.request("GET", "/v1/definitions/nothing", "")
+	if p.expect(t, http.StatusNotFound); p.field("reason") != "NO_SUCH_DEFINITION" || p.field("message") == "" {
 		t.Error(p.text)
 	}
-	b.asks("POST", "/v1/pause", `{"selector":{"names":["report"]},"lasts":"90s"}`).wants(t, http.StatusOK, `"names":["report"]`)
-	b.asks("POST", "/v1/jobs", `{"job":{"id":"j/1","semaphore":"report"},"tasks":["YQ=="]}`+"\n"+`{"tasks":["Yg=="],"last":true}`).wants(t, http.StatusOK, `"tasks":2`)
-	b.asks("GET", "/v1/jobs/j%2F1/tasks?payloads=true", "").wants(t, http.StatusOK, `"payload":"Yg=="`)
-	version := b.asks("GET", "/v1/definitions/50%25", "").says("record.version")
-	b.asks("DELETE", "/v1/definitions/50%25?reason=over&expected_version="+version, "").wants(t, http.StatusOK, `"revision"`)
-	b.asks("GET", "/v1/definitions:summarize", "").wants(t, http.StatusOK, `"total":`)
-	b.asks("GET", "/v1/openapi.json", "").wants(t, http.StatusOK, `"/v1/semaphores/{semaphore}:tryAcquire"`)
+	b.request("POST", "/v1/pause", `{"selector":{"names":["report"]},"lasts":"90s"}`).expect(t, http.StatusOK, `"names":["report"]`)
+	b.request("POST", "/v1/jobs", `{"job":{"id":"j/1","semaphore":"report"},"tasks":["YQ=="]}`+"\n"+`{"tasks":["Yg=="],"last":true}`).expect(t, http.StatusOK, `"tasks":2`)
+	b.request("GET", "/v1/jobs/j%2F1/tasks?payloads=true", "").expect(t, http.StatusOK, `"payload":"Yg=="`)
+	version := b.request("GET", "/v1/definitions/50%25", "").field("record.version")
+	b.request("DELETE", "/v1/definitions/50%25?reason=over&expected_version="+version, "").expect(t, http.StatusOK, `"revision"`)
+	b.request("GET", "/v1/definitions:summarize", "").expect(t, http.StatusOK, `"total":`)
+	b.request("GET", "/v1/openapi.json", "").expect(t, http.StatusOK, `"/v1/semaphores/{semaphore}:tryAcquire"`)
 }
 
 func quoted(text string) string {
@@ -209,17 +209,17 @@ func TestWeb_BadInput_IsNamedAndChangesNothing(t *testing.T) {
 		"a foreign name":               {"GET", "/v1/definitions", "", []string{"Host", "evil.example:7422"}, 421, "localhost"},
 		"login without authentication": {"POST", "/session", `{"token":"x"}`, nil, 409, "does not authenticate callers"},
 	} {
-		p := b.asks(bad.method, bad.path, bad.body, bad.headers...)
-		p.wants(t, bad.status, bad.says)
-		if p.says("code") == "" || p.says("message") == "" {
+		p := b.request(bad.method, bad.path, bad.body, bad.headers...)
+		p.expect(t, bad.status, bad.says)
+		if p.field("code") == "" || p.field("message") == "" {
 			t.Errorf("%s: response lacks a code or a message: %s", name, p.text)
 		}
 	}
 	for _, host := range []string{"localhost", "[::1]:7422", "127.0.0.1", "gatekeeper:7422"} {
-		b.asks("GET", "/v1/status", "", "Host", host).wants(t, http.StatusOK)
+		b.request("GET", "/v1/status", "", "Host", host).expect(t, http.StatusOK)
 	}
 	own := strings.TrimPrefix(b.base, "http://")
-	b.asks("POST", "/v1/preview", `{"pause":{"selector":{"names":["report"]}}}`, "Origin", "http://"+own, "Sec-Fetch-Site", "same-origin").wants(t, http.StatusOK)
+	b.request("POST", "/v1/preview", `{"pause":{"selector":{"names":["report"]}}}`, "Origin", "http://"+own, "Sec-Fetch-Site", "same-origin").expect(t, http.StatusOK)
 	if after := s.machine.State().Revision(); after != before {
 		t.Errorf("Revision() = %d, want %d as before", after, before)
 	}
@@ -265,19 +265,19 @@ func TestWeb_SmuggledRequests_AreRefused(t *testing.T) {
 func TestWeb_Pages_AreServedByLinkWithStrictHeaders(t *testing.T) {
 	t.Parallel()
 	_, _, b := webbed(t)
-	index := b.asks("GET", "/", "")
-	index.wants(t, http.StatusOK, "<title>Gatekeeper</title>")
+	index := b.request("GET", "/", "")
+	index.expect(t, http.StatusOK, "<title>Gatekeeper</title>")
 	for _, link := range []string{"/s/team%2Freport", "/move?group=zone-a", "/cluster", "/activity", "/jobs", "/jobs/j%2F1", "/access", "/login"} {
-		if p := b.asks("GET", link, ""); p.StatusCode != http.StatusOK || p.text != index.text {
+		if p := b.request("GET", link, ""); p.StatusCode != http.StatusOK || p.text != index.text {
 			t.Errorf("GET %s = %s, want index.html\n%s", link, p.Status, p.text)
 		}
 	}
-	b.asks("GET", "/", "", "If-None-Match", index.Header.Get("ETag")).wants(t, http.StatusNotModified)
-	b.asks("HEAD", "/", "").wants(t, http.StatusOK)
-	b.asks("GET", "/.git/config", "").wants(t, http.StatusNotFound)
-	b.asks("POST", "/", `{}`).wants(t, http.StatusNotFound)
+	b.request("GET", "/", "", "If-None-Match", index.Header.Get("ETag")).expect(t, http.StatusNotModified)
+	b.request("HEAD", "/", "").expect(t, http.StatusOK)
+	b.request("GET", "/.git/config", "").expect(t, http.StatusNotFound)
+	b.request("POST", "/", `{}`).expect(t, http.StatusNotFound)
 	for _, path := range []string{"/", "/v1/status", "/v1/nothing", "/assets/nothing.js"} {
-		h := b.asks("GET", path, "").Header
+		h := b.request("GET", path, "").Header
 		for name, want := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'; script-src 'self';", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-",
@@ -298,11 +298,11 @@ func TestWeb_AtAFollower_AnswersTheSame(t *testing.T) {
 	leader, followers := leaderOf(t, servers)
 	b, at := browserOf(t, followers[0]), browserOf(t, leader)
 	eventually(t, func() bool {
-		return b.asks("POST", "/v1/definitions", `{"definition":{"name":"report"},"request_id":"r"}`).StatusCode == http.StatusOK
+		return b.request("POST", "/v1/definitions", `{"definition":{"name":"report"},"request_id":"r"}`).StatusCode == http.StatusOK
 	})
 	for _, path := range []string{"/v1/definitions/report", "/v1/history?names=report", "/v1/settings"} {
 		eventually(t, func() bool {
-			here, there := b.asks("GET", path, ""), at.asks("GET", path, "")
+			here, there := b.request("GET", path, ""), at.request("GET", path, "")
 			return here.StatusCode == http.StatusOK && here.text == there.text
 		})
 	}

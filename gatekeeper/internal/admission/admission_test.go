@@ -351,12 +351,12 @@ func TestNewLimits_TenThousandWaitersOfOneClient_AreFew(t *testing.T) {
 }
 
 func TestOverloadedError_SaysWhatIsTooMuch(t *testing.T) {
-	for e, says := range map[OverloadedError]string{
+	for e, want := range map[OverloadedError]string{
 		{Kind: Ordinary, Scope: Server, Limit: 8}:                 "this server has 8 ordinary calls in progress",
 		{Kind: Heavy, Scope: Connection, Limit: 2}:                "this connection has 2 heavy calls in progress",
 		{Kind: Waiting, Scope: OneIdentity, Open: true, Limit: 5}: "this group and acquirer have 5 open waiting calls",
 	} {
-		if text := e.Error(); !strings.Contains(text, says) || !strings.Contains(text, "nothing was done") {
+		if text := e.Error(); !strings.Contains(text, want) || !strings.Contains(text, "nothing was done") {
 			t.Errorf("Error() = %q", text)
 		}
 	}

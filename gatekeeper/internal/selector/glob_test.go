@@ -47,7 +47,7 @@ func TestGlob_Matches(t *testing.T) {
 }
 
 func TestGlob_Broken_SaysWhere(t *testing.T) {
-	for glob, says := range map[string]string{
+	for glob, want := range map[string]string{
 		"":                       "empty",
 		"job-[0-9":               "[ at byte 4 is not closed by a ]",
 		"[]":                     "[ at byte 0 has an empty set",
@@ -56,8 +56,8 @@ func TestGlob_Broken_SaysWhere(t *testing.T) {
 		strings.Repeat("a", 513): "at most 512 bytes, not 513",
 		"\xff":                   "UTF-8",
 	} {
-		if _, broken := compileGlob(glob); !strings.Contains(broken, says) {
-			t.Errorf("compileGlob(%q) = %q, want an error containing %q", glob, broken, says)
+		if _, broken := compileGlob(glob); !strings.Contains(broken, want) {
+			t.Errorf("compileGlob(%q) = %q, want an error containing %q", glob, broken, want)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func TestLabels_LabelCalledIn_IsALabel(t *testing.T) {
 }
 
 func TestLabels_Broken_SaysWhere(t *testing.T) {
-	for text, says := range map[string]string{
+	for text, want := range map[string]string{
 		"=a":                      "at byte 0: want the name of a label",
 		"team=data,":              "at byte 10: want the name of a label",
 		",":                       "at byte 0: want the name of a label",
@@ -86,8 +86,8 @@ func TestLabels_Broken_SaysWhere(t *testing.T) {
 	} {
 		_, err := parseLabels("labels", text)
 		bad, ok := errors.AsType[*semaphore.FieldError](err)
-		if !ok || bad.Field != "labels" || !strings.Contains(bad.Rule, says) {
-			t.Errorf("parseLabels(%q) = %v, want an error containing %q", text, err, says)
+		if !ok || bad.Field != "labels" || !strings.Contains(bad.Rule, want) {
+			t.Errorf("parseLabels(%q) = %v, want an error containing %q", text, err, want)
 		}
 	}
 }

@@ -69,12 +69,12 @@ func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
 		effects, _ := preview.Effects(c.State(), statetest.Patterns{}, change)
 		return preview.Confirm(c.State(), statetest.Patterns{}, change, effects)
 	}
-	if asks := confirm(back.Command); len(asks) != 0 {
-		t.Errorf("Confirm() of an undo that restores firings = %v, want none", asks)
+	if got := confirm(back.Command); len(got) != 0 {
+		t.Errorf("Confirm() of an undo that restores firings = %v, want none", got)
 	}
-	asks := confirm(c.undo(c.Do(*back.Command)).Command)
-	if len(asks) != 2 || asks[0].Kind != preview.ForgetsFirings || asks[0].Text != "job: 2 firings are forgotten, and can be claimed again" {
-		t.Errorf("Confirm() of an undo that forgets firings again = %v", asks)
+	got := confirm(c.undo(c.Do(*back.Command)).Command)
+	if len(got) != 2 || got[0].Kind != preview.ForgetsFirings || got[0].Text != "job: 2 firings are forgotten, and can be claimed again" {
+		t.Errorf("Confirm() of an undo that forgets firings again = %v", got)
 	}
 }
 

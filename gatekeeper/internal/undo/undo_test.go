@@ -199,7 +199,7 @@ func TestUndo_RecreatedSince_LeavesTheNewOne(t *testing.T) {
 		change   func(c *cluster) uint64
 		since    func(c *cluster)
 		conflict bool // otherwise there is nothing to undo
-		goesOn   bool // it is still the changed definition
+		same     bool // it is still the changed definition
 	}{
 		"creation": {create, func(c *cluster) { remove(c); create(c) }, false, false},
 		"edit":     {func(c *cluster) uint64 { c.Define("job", nil); return create(c) }, func(c *cluster) { remove(c); create(c) }, true, false},
@@ -242,13 +242,13 @@ func TestUndo_RecreatedSince_LeavesTheNewOne(t *testing.T) {
 			change := x.change(c)
 			x.since(c)
 			switch u := c.undo(change); {
-			case x.goesOn && (u.Command == nil || len(u.Conflicts) > 0):
+			case x.same && (u.Command == nil || len(u.Conflicts) > 0):
 				t.Errorf("the definition is still the changed one, but the plan is %+v", u)
-			case !x.goesOn && u.Command != nil:
+			case !x.same && u.Command != nil:
 				t.Errorf("the plan is %+v, but change %d has created another definition", u.Command, c.State().Definition("job").CreatedRevision)
 			case x.conflict != (len(u.Conflicts) == 1):
 				t.Errorf("Conflicts = %q", u.Conflicts)
-			case !x.goesOn && !strings.Contains(strings.Join(append(u.Conflicts, u.Notes...), ""), "it was deleted since; the present definition was created by change"):
+			case !x.same && !strings.Contains(strings.Join(append(u.Conflicts, u.Notes...), ""), "it was deleted since; the present definition was created by change"):
 				t.Errorf("Conflicts = %q, Notes = %q", u.Conflicts, u.Notes)
 			}
 		})

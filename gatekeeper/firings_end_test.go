@@ -25,7 +25,7 @@ func TestTakeOver_OfALostHolder_HandsItsFiringOverAndTellsWhoAwaitsIt(t *testing
 			Semaphore: "nightly", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: host}, Firing: firing, RequestId: host,
 		})
 		if err != nil || r.GetGrant() == nil {
-			t.Fatalf("%v, %v", r, err)
+			t.Fatalf("TryAcquire() = %v, %v, want a grant", r, err)
 		}
 		return r.GetGrant().GetPermit().GetToken()
 	}
@@ -58,7 +58,7 @@ func TestTakeOver_OfALostHolder_HandsItsFiringOverAndTellsWhoAwaitsIt(t *testing
 	}
 	r, err := takeOver("prod", dead)
 	if err != nil || r.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
-		t.Fatalf("%v, %v", r, err)
+		t.Fatalf("takeover = %v, %v, want TAKEN_OVER", r, err)
 	}
 	if again, err := takeOver("prod", dead); err != nil || again.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
 		t.Errorf("again: %v, %v", again, err)
@@ -72,7 +72,7 @@ func TestTakeOver_OfALostHolder_HandsItsFiringOverAndTellsWhoAwaitsIt(t *testing
 	heir := acquire("heir")
 	ofDead(gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER)
 	if claim := ofAny(gatekeeperv1.FiringState_FIRING_STATE_CLAIMED); claim.GetToken() != heir || claim.GetAttempts() != 2 {
-		t.Errorf("%v", claim)
+		t.Errorf("claim after the takeover = %v, want the second attempt", claim)
 	}
 	if _, err := c.Release(bounded(t), &gatekeeperv1.ReleaseRequest{
 		Token: heir, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, Failure: "exit code 3\n",
@@ -80,7 +80,7 @@ func TestTakeOver_OfALostHolder_HandsItsFiringOverAndTellsWhoAwaitsIt(t *testing
 		t.Fatal(err)
 	}
 	if claim := ofAny(gatekeeperv1.FiringState_FIRING_STATE_FAILED); claim.GetFailure() != "exit code 3" {
-		t.Errorf("%v", claim)
+		t.Errorf("claim of the failed firing = %v", claim)
 	}
 	if _, err := takeOver("prod", heir); status.Code(err) != codes.NotFound {
 		t.Errorf("takeover of an ended permit = %v, want NotFound", err)

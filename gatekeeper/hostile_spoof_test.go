@@ -78,7 +78,7 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 			Firing: &gatekeeperv1.Firing{Name: "nightly"},
 		})
 		if err != nil || r.GetGrant() == nil {
-			t.Fatalf("%v, %v", r, err)
+			t.Fatalf("TryAcquire() = %v, %v, want a grant", r, err)
 		}
 		return r.GetGrant().GetPermit()
 	}

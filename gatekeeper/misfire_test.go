@@ -55,14 +55,14 @@ func TestCatchUp_OfHostsThatWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 	}
 	since, err := catchUp("prod", nil)
 	if err != nil || since.GetSince().AsTime().Before(made) || len(since.GetRun()) != 0 {
-		t.Fatalf("%v, %v", since, err)
+		t.Fatalf("CatchUp() = %v, %v, want nothing to run", since, err)
 	}
 	runs(1, 2, 3)
 	if r, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
 		Semaphore: "hourly", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "other"}, RequestId: "r",
 		Firing: &gatekeeperv1.Firing{Name: "hourly", Due: due[4]},
 	}); err != nil || r.GetGrant() == nil {
-		t.Fatalf("%v, %v", r, err)
+		t.Fatalf("TryAcquire() = %v, %v, want a grant", r, err)
 	}
 	runs(1, 3)
 	if r, err := catchUp("dr", due); err != nil || r.GetSince() != nil || len(r.GetRun()) > 0 {

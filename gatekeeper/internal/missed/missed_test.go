@@ -189,7 +189,7 @@ func TestMissed_JournalNotReached_IsNotedLaterAndOnce(t *testing.T) {
 				w.Sleep(61 * time.Minute)
 				w.wantNotes()
 				if r, _ := w.Of("job"); r.Kind != fsm.NobodyAsked {
-					t.Fatalf("it is %+v", r)
+					t.Fatalf("Of() = %+v, want NobodyAsked", r)
 				}
 				w.Become(nil)
 				w.Sleep(10 * time.Second)
@@ -205,7 +205,7 @@ func TestMissed_Demoted_KnowsNothing(t *testing.T) {
 		w.want(fsm.NobodyAsked)
 		w.Demote(w.World.Term())
 		if _, misses := w.Of("job"); misses || w.Counts() != [Kinds]int{} || w.watched.Load() != 0 {
-			t.Error("it knows something")
+			t.Error("the listener has records after Demote")
 		}
 		w.grant()
 		w.Sleep(5 * time.Hour)

@@ -319,7 +319,7 @@ func TestVerify_IssuerDownAtTheStart_IsNotARefusal(t *testing.T) {
 	v := fetching(t, i)
 	token := key.Sign(oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports"))
 	if _, err := v.Verify(t.Context(), token); !strings.Contains(errorText(err), "cannot be fetched") {
-		t.Errorf("%v", err)
+		t.Errorf("Verify() while the issuer is down = %v", err)
 	}
 	i.SetDown(false)
 	accepted(t, v, token)
@@ -414,7 +414,7 @@ func FuzzVerify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, token string) {
 		l, err := v.Verify(t.Context(), token) // the last character of the signature has unused bits
 		if _, refused := errors.AsType[*RefusedError](err); !refused && (err != nil || token[:len(token)-1] != good[:len(good)-1]) {
-			t.Errorf("%v, %v", l, err)
+			t.Errorf("Verify() = %v, %v", l, err)
 		}
 	})
 }

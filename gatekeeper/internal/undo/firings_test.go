@@ -54,7 +54,7 @@ func TestUndo_OfForgottenFirings_ClaimedAgainSince_IsAConflict(t *testing.T) {
 	c.run(due(9100))
 	u := c.undo(change)
 	if len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "firing f@2027-01-15T10:31:40Z was claimed again since, by a in prod (token 4)") || u.Command != nil {
-		t.Errorf("%+v", u)
+		t.Errorf("NewPlan() = %+v, want a conflict", u)
 	}
 }
 
@@ -107,6 +107,6 @@ func TestUndo_OfSeveralForgettings_IsOneStep(t *testing.T) {
 		t.Errorf("after the undo: got\n%q, want\n%q", after, before)
 	}
 	if len(u.Command.Firings) != 1 || len(u.Command.Firings[0].Back) != 2 {
-		t.Errorf("%+v", u.Command.Firings)
+		t.Errorf("Firings = %+v, want one element with two claims", u.Command.Firings)
 	}
 }

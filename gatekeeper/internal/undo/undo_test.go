@@ -264,7 +264,7 @@ func TestUndo_SetSinceToTheSameValue_IsAConflict(t *testing.T) {
 	c.Define("job", statetest.Group("dr"))
 	u := c.undo(there)
 	if u.Command != nil || len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "group_pattern was set again since, by change") {
-		t.Errorf("%+v", u)
+		t.Errorf("NewPlan() = %+v, want a conflict", u)
 	}
 }
 

@@ -20,7 +20,7 @@ func three() []Member {
 func TestValidate_GoodConfigs_Pass(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]Config{
-		"nothing but a folder": {DataDir: "d"},
+		"only a data directory": {DataDir: "d"},
 		"memory, for tests":    {Memory: NewMemory()},
 		"named set":            {DataDir: "d", ID: "gk2", Members: three()},
 		"behind another address": {

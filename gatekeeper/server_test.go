@@ -69,7 +69,7 @@ func configOf(t *testing.T, id string) (Config, *logbook) {
 		}
 	})
 	return Config{
-		ID: id, DataDir: filepath.Join(t.TempDir(), "data"), // the default profile: a busy machine stands still for longer than the fast one bears
+		ID: id, DataDir: filepath.Join(t.TempDir(), "data"), // ProfileDefault: busy machines stall too long for ProfileFast
 		APIAddress: "127.0.0.1:0", PeerAddress: "127.0.0.1:0",
 		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}, log

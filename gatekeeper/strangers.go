@@ -20,7 +20,7 @@ func (c *Config) refuseStrangers(at addresses, log *slog.Logger) error {
 	for _, port := range []struct {
 		what, field string
 		address     net.Addr
-		trouble     string // why it authenticates nobody; empty if it does
+		trouble     string // why it does not authenticate; empty if it does
 	}{
 		{"API", "APIAddress", at.api, c.apiTrouble()},
 		{"peer", "PeerAddress", at.peer, c.PeerTLS.trouble()},
@@ -63,7 +63,7 @@ func (c *Config) apiTrouble() string {
 	return c.TLS.trouble()
 }
 
-// trouble says why a port with this configuration authenticates nobody. It returns "" if the port authenticates.
+// trouble says why a port with this configuration does not authenticate, or returns "" if it does.
 func (t TLS) trouble() string {
 	switch {
 	case t == TLS{}:

@@ -21,7 +21,7 @@ const (
 	retryUnknown = time.Second
 	// chunk limits the names in one command.
 	chunk = 1000
-	// roomy is the number of ends from which on stale ones are searched for.
+	// roomy is the minimum number of ends that triggers a sweep.
 	roomy = 1024
 )
 

@@ -21,8 +21,8 @@ func TestValidate_GoodConfigs_Pass(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]Config{
 		"only a data directory": {DataDir: "d"},
-		"memory, for tests":    {Memory: NewMemory()},
-		"named set":            {DataDir: "d", ID: "gk2", Members: three()},
+		"memory, for tests":     {Memory: NewMemory()},
+		"named set":             {DataDir: "d", ID: "gk2", Members: three()},
 		"behind another address": {
 			DataDir: "d", ID: "gk2", Members: three(), PeerAddress: "0.0.0.0:7421", APIAddress: ":7420", AdvertiseAPI: "gk2.example:7420",
 		},

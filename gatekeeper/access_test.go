@@ -147,7 +147,7 @@ func TestAccess_CallerWithoutABinding_MayDoNothingAtAnyServer(t *testing.T) {
 }
 
 // A table lists the role for each call. A new call without a role fails here.
-func TestAccess_APrincipalWithoutRoles_MayCallNothingButWhoAmI(t *testing.T) {
+func TestAccess_PrincipalWithoutRoles_MayOnlyCallWhoAmI(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	s.bind("nobody")
@@ -193,7 +193,7 @@ func TestAccess_SpoofedHeaders_GainNothing(t *testing.T) {
 	}
 }
 
-func TestAccess_AnothersPermit_IsAsIfItWereNotThere(t *testing.T) {
+func TestAccess_AnothersPermit_LooksLikeAnUnknownOne(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	s.bind("one", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
@@ -254,7 +254,7 @@ func TestAccess_AnothersPermit_IsAsIfItWereNotThere(t *testing.T) {
 	}
 }
 
-func TestAccess_Scopes_BoundWhatARoleMayDo(t *testing.T) {
+func TestAccess_Scopes_LimitRoles(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	admin := s.named(0, "client")
@@ -357,7 +357,7 @@ func (c caller) uncordon(t *testing.T) {
 }
 
 // An undo needs the roles for what it does.
-func TestAccess_Undo_NeedsTheRoleOfWhatItUndoes(t *testing.T) {
+func TestAccess_Undo_NeedsTheRolesForItsEffects(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	admin := s.named(0, "client")
@@ -392,7 +392,7 @@ func TestAccess_Undo_NeedsTheRoleOfWhatItUndoes(t *testing.T) {
 
 // The semaphore that represents the submitter of a job is created again by each repetition of the submission. Only the
 // submitter may create, hold and delete it, no matter which other semaphores it may acquire.
-func TestAccess_SemaphoreOfASubmitter_IsItsSubmittersAlone(t *testing.T) {
+func TestAccess_SemaphoreOfASubmitter_BelongsOnlyToIt(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "reports"))
@@ -441,7 +441,7 @@ func TestAccess_SemaphoreOfASubmitter_IsItsSubmittersAlone(t *testing.T) {
 }
 
 // Refused requests of a batch do not affect the allowed ones.
-func TestAccess_Batch_JudgesEachCallByItself(t *testing.T) {
+func TestAccess_Batch_ChecksEachRequest(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	s.named(0, "client").create(t, "reports")

@@ -62,7 +62,7 @@ func (s *secured) page(t *testing.T, by *authoritytest.Authority, name, path str
 	return answer.StatusCode, string(text), err
 }
 
-func TestAdminPort_BeyondLoopback_WantsACertificate(t *testing.T) {
+func TestAdminPort_BeyondLoopback_RequiresACertificate(t *testing.T) {
 	t.Parallel()
 	s := newSecuredAlone(t, nil)
 	if code, _, err := s.page(t, s.a.api, "client", "/metrics", nil); code != http.StatusOK || err != nil {
@@ -144,7 +144,7 @@ func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
 	}
 }
 
-func TestAdminPort_BearerTokens_StandForCertificates(t *testing.T) {
+func TestAdminPort_BearerTokens_ReplaceCertificates(t *testing.T) {
 	t.Parallel()
 	for _, withCA := range []bool{true, false} {
 		s := newSecuredAlone(t, func(c *Config) {

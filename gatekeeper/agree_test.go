@@ -29,7 +29,7 @@ func TestOpen_MembersAllNew_GetARandomSeed(t *testing.T) {
 	}
 }
 
-func TestOpen_MembersWithoutDataBesideOneThatHasSome_AreRefused(t *testing.T) {
+func TestOpen_MembersWithoutData_AreRefusedIfAnotherHasData(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	for _, lost := range [][]*Server{servers[:1], servers[:2], servers[1:]} { // the first, the first two, the last two
@@ -85,7 +85,7 @@ func TestOpen_MembersMissing_WaitsUntilTheContextEnds(t *testing.T) {
 }
 
 // Only the first start needs all members at the same time.
-func TestOpen_MembersThatHaveAgreed_AreRestartedOneByOne(t *testing.T) {
+func TestOpen_MembersThatHaveAgreed_RestartOneByOne(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	id := servers[0].ClusterID()

@@ -86,7 +86,7 @@ func wantJournal(t *testing.T, journal []*gatekeeperv1.HistoryEntry, member, sub
 	}
 }
 
-func TestBindAdmin_FolderOfAFollowerOfThree_TheLeaderBindsIt(t *testing.T) {
+func TestBindAdmin_DirectoryOfAFollower_IsCarriedOut(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	s.bind("ann", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
@@ -100,7 +100,7 @@ func TestBindAdmin_FolderOfAFollowerOfThree_TheLeaderBindsIt(t *testing.T) {
 	}
 }
 
-func TestBindAdmin_FolderOfTheLeaderOfThree_TheClusterBindsIt(t *testing.T) {
+func TestBindAdmin_DirectoryOfTheLeader_IsCarriedOut(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	leader, _ := s.leader()
@@ -114,7 +114,7 @@ func TestBindAdmin_FolderOfTheLeaderOfThree_TheClusterBindsIt(t *testing.T) {
 }
 
 // The only server is restored from a backup, as if its certificates were lost too.
-func TestBindAdmin_FolderOfASingleServer_ItBindsIt(t *testing.T) {
+func TestBindAdmin_DirectoryOfASingleServer_IsCarriedOut(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	cfg, _ := configOf(t, "gk1")
@@ -210,7 +210,7 @@ func TestBindAdmin_MoreSubjectsThanABindingMayHave_EndsWithAnError(t *testing.T)
 }
 
 // Neither clients nor the holder of a members' certificate that is not a member may call it, whatever they claim.
-func TestBindAdmin_CallByAnybodyElse_IsRefused(t *testing.T) {
+func TestBindAdmin_CallByANonMember_IsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	s.bind("ann", grantOf(gatekeeperv1.Role_ROLE_VIEWER))

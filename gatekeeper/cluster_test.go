@@ -79,7 +79,7 @@ func TestCluster_LeaderClosed_HandsOverAndLosesNoPermit(t *testing.T) {
 }
 
 // Newer commands can be used once every member has announced that it supports them.
-func TestCluster_EveryMemberSupportsALevel_ItIsInForceEverywhere(t *testing.T) {
+func TestCluster_LevelSupportedByAllMembers_IsInForce(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	for _, s := range servers {
@@ -87,7 +87,7 @@ func TestCluster_EveryMemberSupportsALevel_ItIsInForceEverywhere(t *testing.T) {
 	}
 }
 
-func TestCluster_Joiner_IsTakenInAndServes(t *testing.T) {
+func TestCluster_Joiner_BecomesAMemberAndServes(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	_, followers := leaderOf(t, servers)
@@ -197,7 +197,7 @@ func TestCluster_JoinerWithATakenID_IsRefused(t *testing.T) {
 	}
 }
 
-func TestOpen_JoinWithoutACluster_TriesUntilTheContextEnds(t *testing.T) {
+func TestOpen_JoinWithoutACluster_RetriesUntilTheContextEnds(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "gk4")
 	cfg.Join = []string{"127.0.0.1:1"}

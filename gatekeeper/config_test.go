@@ -113,7 +113,7 @@ func TestValidate_BadDefinition_NamesIt(t *testing.T) {
 	}
 }
 
-func TestWithDefaults_NamedSet_ListensWhereItIsNamed(t *testing.T) {
+func TestWithDefaults_Members_ListensAtItsAddressInMembers(t *testing.T) {
 	t.Parallel()
 	cfg := Config{ID: "gk2", Members: three()}.withDefaults()
 	if cfg.PeerAddress != "10.0.0.2:7421" || cfg.AdvertisePeer != "10.0.0.2:7421" || cfg.APIAddress != DefaultAPIAddress {
@@ -125,7 +125,7 @@ func TestWithDefaults_NamedSet_ListensWhereItIsNamed(t *testing.T) {
 	}
 }
 
-func TestAdvertised_PrefersWhatWasWritten(t *testing.T) {
+func TestAdvertised_PrefersTheConfiguredAddress(t *testing.T) {
 	t.Parallel()
 	opened, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // A host finds the holder of a firing dead, takes the firing over, and runs it. Both follow the firing on a stream.
-func TestTakeOver_OfALostHolder_HandsItsFiringOverAndTellsWhoAwaitsIt(t *testing.T) {
+func TestTakeOver_OfALostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
 	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{

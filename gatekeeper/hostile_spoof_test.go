@@ -314,7 +314,7 @@ func workOffer(sem string, id *gatekeeperv1.Identity) *gatekeeperv1.WorkRequest 
 }
 
 // A submission in progress is not affected by another one with the same id, no matter how that one ends.
-func TestHostile_SubmissionOfTheSameID_LeavesAnothersAlone(t *testing.T) {
+func TestHostile_SubmissionOfTheSameID_DoesNotAffectAnothers(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	many := uint32(9)

@@ -108,7 +108,7 @@ func TestJoiner_LeaderLostBeforeThePromotion_AsksEachNextLeaderOnce(t *testing.T
 	}
 }
 
-func TestJoiner_VoteRefused_AsksNotAgainInThatTerm(t *testing.T) {
+func TestJoiner_VoteRefused_DoesNotAskAgainInThatTerm(t *testing.T) {
 	t.Parallel()
 	e := &elections{looksPerTerm: 20, refuse: true, asked: map[uint64]int{}}
 	e.run(t, 2)

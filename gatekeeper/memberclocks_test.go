@@ -65,7 +65,7 @@ func (c *slowClocks) Clocks() ([]consensus.MemberClock, int, error) {
 
 func (c *slowClocks) Transfer(context.Context, string) error { return nil }
 
-func TestClocks_EndOfAnEarlierLeadershipIsLate_KeepsWhatTheNewOneFound(t *testing.T) {
+func TestClocks_EndOfAnEarlierLeadershipIsLate_KeepsTheNewResults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		node := &slowClocks{let: make(chan struct{})}

@@ -11,7 +11,7 @@ import (
 )
 
 // Every server lists all members, with TLS and roles: each of them answers for the caller of the listing server.
-func TestListMembers_OneServerIsDown_TheOthersSayHowTheyAreAndWhyItDoesNot(t *testing.T) {
+func TestListMembers_OneServerIsDown_HasItsErrorAndTheOthersStatus(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	s.bind("wall", grantOf(gatekeeperv1.Role_ROLE_VIEWER))

@@ -268,7 +268,7 @@ func (w *withOIDC) watching(token string) (all []grpc.ServerStreamingClient[gate
 }
 
 // The issuer changes its keys, and then goes down.
-func TestOIDC_KeysRotate_CallsGoOn(t *testing.T) {
+func TestOIDC_KeysRotate_CallsContinue(t *testing.T) {
 	t.Parallel()
 	w := newWithOIDC(t)
 	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_VIEWER))

@@ -251,7 +251,7 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 }
 
 // No entry is listed twice or omitted, although entries are added while the pages are read.
-func TestListHistory_WhileEntriesAreAdded_TellsEachOnce(t *testing.T) {
+func TestListHistory_WhileEntriesAreAdded_ListsEachOnce(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
 	var names []string
@@ -291,7 +291,7 @@ func TestListHistory_WhileEntriesAreAdded_TellsEachOnce(t *testing.T) {
 	}
 }
 
-func TestListHolders_AtATime_TellsWhoHeldThen(t *testing.T) {
+func TestListHolders_AtATime_ListsTheHoldersOfThatTime(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
 	c.createFor(t, "job", "prod")
@@ -315,7 +315,7 @@ func TestListHolders_AtATime_TellsWhoHeldThen(t *testing.T) {
 }
 
 // An edit has the effects that its preview shows.
-func TestPreview_Equals_WhatThenHappens(t *testing.T) {
+func TestPreview_OfAnEdit_EqualsItsEffects(t *testing.T) {
 	t.Parallel()
 	s, c := operated(t)
 	c.createFor(t, "job", ".*")
@@ -350,7 +350,7 @@ func TestPreview_Equals_WhatThenHappens(t *testing.T) {
 }
 
 // A watcher that resumes gets the events that it has missed.
-func TestWatch_Resumed_TellsWhatEndedByItself(t *testing.T) {
+func TestWatch_Resumed_IncludesChangesThatEndedAtTheirTime(t *testing.T) {
 	t.Parallel()
 	s, c := operated(t)
 	c.createFor(t, "job", "prod")
@@ -410,7 +410,7 @@ func TestWatch_Resumed_TellsWhatEndedByItself(t *testing.T) {
 }
 
 // Either exactly what was shown for confirmation is paused and resumed, or nothing.
-func TestOperator_PauseAndResume_AreOfWhatWasShown(t *testing.T) {
+func TestOperator_PauseAndResume_ApplyOnlyToWhatWasShown(t *testing.T) {
 	t.Parallel()
 	c := callerOf(t, cluster(t, "gk1")[0])
 	c.createFor(t, "a", "prod")

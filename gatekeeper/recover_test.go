@@ -55,7 +55,7 @@ func recovered(t *testing.T, cfg RecoverConfig) (*Recovery, *Server, caller) {
 
 func soon(d time.Duration) *time.Duration { return &d }
 
-func TestRecover_OneFolderOfThree_GrantsNothingAndLosesPermits(t *testing.T) {
+func TestRecover_OneDirectoryOfThree_GrantsNothingAndLosesPermits(t *testing.T) {
 	t.Parallel()
 	folders, _, held := ruin(t)
 	before := contents(t, folders[2])
@@ -133,7 +133,7 @@ func TestRecover_UnsafeGrantAfter_GrantsThenWithAHigherToken(t *testing.T) {
 	}
 }
 
-func TestRecover_MajorityOfFolders_CarriesPermitsOver(t *testing.T) {
+func TestRecover_MajorityOfDirectories_CarriesPermitsOver(t *testing.T) {
 	t.Parallel()
 	folders, _, held := ruin(t)
 	r, _, c := recovered(t, RecoverConfig{From: folders[1:], UnsafeGrantAfter: soon(0)})
@@ -162,7 +162,7 @@ func TestRecover_Backups_CarryNoPermitsOver(t *testing.T) {
 	}
 }
 
-func TestRecover_TakesTheFolderWithTheNewestEntry(t *testing.T) {
+func TestRecover_ChoosesTheDirectoryWithTheNewestEntry(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	_, followers := leaderOf(t, servers)
@@ -250,7 +250,7 @@ func TestRecover_ThenOthersJoin_UnderNewIDsOnly(t *testing.T) {
 	}
 }
 
-func TestRecover_DamagedFolder_CountsAsLost(t *testing.T) {
+func TestRecover_DamagedDirectory_CountsAsLost(t *testing.T) {
 	t.Parallel()
 	folders, _, _ := ruin(t)
 	for name, damage := range map[string]func(path string) error{
@@ -288,7 +288,7 @@ func TestRecover_DamagedFolder_CountsAsLost(t *testing.T) {
 }
 
 // The new directory has the log store of the chosen one, or the requested one, and keeps it.
-func TestRecover_LogStore_IsThatOfTheFolderOrTheOneAskedFor(t *testing.T) {
+func TestRecover_LogStore_IsThatOfTheDirectoryOrTheRequestedOne(t *testing.T) {
 	t.Parallel()
 	old, _ := configOf(t, "gk1")
 	old.LogStore = LogStoreWAL

@@ -8,7 +8,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestCluster_RemovedMember_LeavesByItself(t *testing.T) {
+func TestCluster_RemovedMember_StopsAutomatically(t *testing.T) {
 	t.Parallel()
 	leader, followers := leaderOf(t, cluster(t, "gk1", "gk2", "gk3"))
 	gone := followers[0]

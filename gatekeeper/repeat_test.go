@@ -98,7 +98,7 @@ func TestRequestID_Forgotten_IsRefusedAsTooOld(t *testing.T) {
 	c.run(t, first)
 }
 
-func TestRequestID_ForSomethingElse_IsRefusedAsSuch(t *testing.T) {
+func TestRequestID_OfAnotherRequest_IsRefusedAsReused(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
 	c.create(t, "job")
@@ -173,7 +173,7 @@ func (c caller) setPermits(t *testing.T, name string, permits uint32) (*gatekeep
 }
 
 // e1, another client's e2, e1 again: a client that retries e1 must not overwrite e2.
-func TestEdit_RepeatedAfterAnother_IsAnsweredWithItsOwnOutcome(t *testing.T) {
+func TestEdit_RepeatedAfterAnother_ReturnsItsFirstOutcome(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
 	c.create(t, "job")
@@ -235,7 +235,7 @@ func TestResume_ThatFoundNothing_Repeated_DoesNotLiftALaterPause(t *testing.T) {
 }
 
 // Both attempts of a resume get the same response, no matter which arrives first.
-func TestResume_RepeatedWhileTheFirstIsUnderWay_IsToldTheSame(t *testing.T) {
+func TestResume_RepeatedWhileTheFirstIsInProgress_ReturnsTheSame(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
 	c.create(t, "job")

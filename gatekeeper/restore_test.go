@@ -61,7 +61,7 @@ func restored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recovery,
 
 // A backup is saved through each server while clients change everything. It contains everything that was acknowledged
 // earlier, and a cluster that is restored from it does not issue any token twice.
-func TestRestore_BackupUnderLoad_KeepsWhatWasAnswered_AndGivesNoTokenAgain(t *testing.T) {
+func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	c := callerOf(t, servers[0])

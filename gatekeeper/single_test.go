@@ -69,7 +69,7 @@ func wantRestarted(t *testing.T, cfg Config, clusterID string, p *gatekeeperv1.P
 	}
 }
 
-func TestServer_Definitions_AreDeclaredAndNeverOverwriteOrRevive(t *testing.T) {
+func TestServer_Definitions_AreDeclaredButNotOverwrittenOrRestored(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
 	cfg.Definitions = []*gatekeeperv1.Definition{{Name: "a", Permits: proto.Uint32(1)}, {Name: "b"}}
@@ -158,7 +158,7 @@ func eventually(t *testing.T, ok func() bool) {
 	}
 }
 
-func TestServer_AdminPort_TellsMetricsAndHealth(t *testing.T) {
+func TestServer_AdminPort_ServesMetricsAndHealth(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
 	cfg.AdminAddress = "127.0.0.1:0"
@@ -202,7 +202,7 @@ func TestOpen_PortTaken_FailsBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
-func TestOpen_DataFolder_InUseForeignOrUnusable_IsTold(t *testing.T) {
+func TestOpen_DataDir_InUseForeignOrUnusable_IsAnError(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s := open(t, cfg)
@@ -290,7 +290,7 @@ func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
 	}
 }
 
-func TestClose_WithoutTime_ClosesAllTheSame(t *testing.T) {
+func TestClose_WithEndedContext_StillCloses(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s, err := Open(bounded(t), cfg)

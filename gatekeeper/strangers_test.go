@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestOpen_PortThatLetsEverybodyIn_NeedsInsecure(t *testing.T) {
+func TestOpen_PortWithoutAuthentication_NeedsInsecure(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	withoutCA := func(c *Config) {
@@ -75,7 +75,7 @@ func TestOpen_PortThatLetsEverybodyIn_NeedsInsecure(t *testing.T) {
 	}
 }
 
-func TestGetStatus_Insecure_IsSaid(t *testing.T) {
+func TestGetStatus_Insecure_IsReported(t *testing.T) {
 	t.Parallel()
 	for _, insecure := range []bool{false, true} {
 		cfg, _ := configOf(t, "gk1")

@@ -58,7 +58,7 @@ func (a *authorities) client(by *authoritytest.Authority, at time.Time, change f
 	return grpc.WithTransportCredentials(credentials.NewTLS(cfg))
 }
 
-func TestCluster_TLS_ServesForwardsAndTakesIn(t *testing.T) {
+func TestCluster_TLS_ServesForwardsAndAddsMembers(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	servers := clusterWith(t, a.secure, "gk1", "gk2", "gk3")
@@ -95,7 +95,7 @@ func TestCluster_OneAuthority_ServesAndForwards(t *testing.T) {
 	}
 }
 
-func TestAPI_HostileCaller_IsRefusedAndHearsWhy(t *testing.T) {
+func TestAPI_HostileCaller_IsRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	a, strangers := newAuthorities(t), authoritytest.New(t)
 	cfg, _ := configOf(t, "gk1")
@@ -129,7 +129,7 @@ func TestAPI_HostileCaller_IsRefusedAndHearsWhy(t *testing.T) {
 	}
 }
 
-func TestPeerPort_HostileCaller_IsRefusedAndHearsWhy(t *testing.T) {
+func TestPeerPort_HostileCaller_IsRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	a, strangers := newAuthorities(t), authoritytest.New(t)
 	cfg, _ := configOf(t, "gk1")
@@ -227,7 +227,7 @@ func TestOpen_PeerCertificateHasEnded_Starts(t *testing.T) {
 }
 
 // The port keeps its certificate, and the status names the unusable file.
-func TestAPI_CertificateReplacedByOneForClients_IsPassedOver(t *testing.T) {
+func TestAPI_CertificateReplacedByOneForClients_IsIgnored(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	cfg, _ := configOf(t, "gk1")

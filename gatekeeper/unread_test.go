@@ -14,7 +14,7 @@ import (
 
 // Expiry waits for frames that have already arrived. If a client sends and never reads, its frames are not processed
 // while its responses are stuck. The permits of others must still expire.
-func TestKeepAlive_AnswersAreNotRead_PermitsExpireAllTheSame(t *testing.T) {
+func TestKeepAlive_AnswersAreNotRead_PermitsStillExpire(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s, c := serving(t, cfg)

@@ -65,7 +65,7 @@ func TestWeb_Credentials_AreThoseOfTheAPI(t *testing.T) {
 }
 
 // Headers in which a caller describes itself are ignored, at the HTTP port and at the API.
-func TestWeb_HeadersThatNameTheCaller_MeanNothing(t *testing.T) {
+func TestWeb_HeadersThatNameTheCaller_AreIgnored(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
 	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))

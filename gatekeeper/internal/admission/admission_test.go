@@ -69,7 +69,7 @@ func wantEmpty(t *testing.T, c *Control) {
 	}
 }
 
-func TestWork_BeyondTheLimit_IsRefused_AndLetInAgainAfterAnEnd(t *testing.T) {
+func TestWork_BeyondTheLimit_IsRefusedUntilACallEnds(t *testing.T) {
 	c := New(small())
 	var calls []*Call
 	for i := range 8 {
@@ -91,7 +91,7 @@ func TestWork_BeyondTheLimit_IsRefused_AndLetInAgainAfterAnEnd(t *testing.T) {
 	wantEmpty(t, c)
 }
 
-func TestWork_OneConnection_HasAPart_OthersHaveTheRest(t *testing.T) {
+func TestWork_OneConnection_HasAShare(t *testing.T) {
 	c := New(small())
 	defer mustWork(t, c, Ordinary, "runaway", "a").End()
 	defer mustWork(t, c, Ordinary, "runaway", "b").End()
@@ -102,7 +102,7 @@ func TestWork_OneConnection_HasAPart_OthersHaveTheRest(t *testing.T) {
 	}
 }
 
-func TestWork_OneIdentity_HasAPart_OnWhateverConnections(t *testing.T) {
+func TestWork_OneIdentity_HasAShareOverAllConnections(t *testing.T) {
 	c := New(small())
 	defer mustWork(t, c, Ordinary, 1, "runaway").End()
 	defer mustWork(t, c, Ordinary, nil, "runaway").End() // forwarded by another member
@@ -111,7 +111,7 @@ func TestWork_OneIdentity_HasAPart_OnWhateverConnections(t *testing.T) {
 	defer mustWork(t, c, Ordinary, 3, "other").End()
 }
 
-func TestWork_ConnectionOfAMember_HasNoPart(t *testing.T) {
+func TestWork_ConnectionOfAMember_HasNoShare(t *testing.T) {
 	c := New(small())
 	for i := range 8 {
 		defer mustWork(t, c, Ordinary, nil, fmt.Sprint(i)).End()
@@ -120,7 +120,7 @@ func TestWork_ConnectionOfAMember_HasNoPart(t *testing.T) {
 	wantRefused(t, err, Server, false, 8)
 }
 
-func TestKinds_AFloodOfOne_LeavesTheOthersAlone(t *testing.T) {
+func TestKinds_AFloodOfOne_DoesNotAffectTheOthers(t *testing.T) {
 	for _, flooded := range Kinds() {
 		c := New(small())
 		for i := range c.limits.Working[flooded] {
@@ -134,7 +134,7 @@ func TestKinds_AFloodOfOne_LeavesTheOthersAlone(t *testing.T) {
 	}
 }
 
-func TestVital_IsLetInWhateverElseIs_AndNotCounted(t *testing.T) {
+func TestVital_IsAlwaysAdmittedAndNotCounted(t *testing.T) {
 	c := New(small())
 	for i := range c.limits.Open[Ordinary] {
 		call, err := c.Open(Ordinary, i)
@@ -154,7 +154,7 @@ func TestVital_IsLetInWhateverElseIs_AndNotCounted(t *testing.T) {
 }
 
 // An operator must be able to end an overload of waiters, so they must not block other kinds of calls.
-func TestOpen_WaitersFillTheirRoom_OtherKindsAreLetIn(t *testing.T) {
+func TestOpen_WaitersReachTheirLimit_OtherKindsAreAdmitted(t *testing.T) {
 	c := New(NewLimits(DefaultWorking))
 	for i := range c.limits.Open[Waiting] {
 		call, err := c.Open(Waiting, i%3)
@@ -170,7 +170,7 @@ func TestOpen_WaitersFillTheirRoom_OtherKindsAreLetIn(t *testing.T) {
 	}
 }
 
-func TestOpen_OneConnectionAndOneIdentity_HaveAPart(t *testing.T) {
+func TestOpen_OneConnectionAndOneIdentity_HaveAShare(t *testing.T) {
 	c := New(small())
 	for range 20 { // calls whose message never arrives
 		call, err := c.Open(Ordinary, "silent")
@@ -194,7 +194,7 @@ func TestOpen_OneConnectionAndOneIdentity_HaveAPart(t *testing.T) {
 	defer mustWork(t, c, Waiting, "another", "two").End()
 }
 
-func TestWaiting_CallsThatWait_AreNotInWork(t *testing.T) {
+func TestWaiting_CallsThatWait_AreNotInProgress(t *testing.T) {
 	c := New(small())
 	for range 20 { // of one client, far more than it may have in progress
 		w := mustWork(t, c, Waiting, "one", "one")
@@ -336,7 +336,7 @@ func TestControl_UnderManyCallers_NeverExceedsALimit(t *testing.T) {
 	wantEmpty(t, c)
 }
 
-func TestNewLimits_TenThousandWaitersOfOneClient_AreFew(t *testing.T) {
+func TestNewLimits_OneClient_MayHaveTenThousandWaiters(t *testing.T) {
 	for _, working := range []int{1, 16, DefaultWorking} {
 		l := NewLimits(working)
 		if l.openOf(Waiting) < 10_000 {
@@ -350,7 +350,7 @@ func TestNewLimits_TenThousandWaitersOfOneClient_AreFew(t *testing.T) {
 	}
 }
 
-func TestOverloadedError_SaysWhatIsTooMuch(t *testing.T) {
+func TestOverloadedError_NamesTheLimit(t *testing.T) {
 	for e, want := range map[OverloadedError]string{
 		{Kind: Ordinary, Scope: Server, Limit: 8}:                 "this server has 8 ordinary calls in progress",
 		{Kind: Heavy, Scope: Connection, Limit: 2}:                "this connection has 2 heavy calls in progress",

@@ -60,7 +60,7 @@ func served(t *testing.T, cfg *tls.Config) string {
 	return state.PeerCertificates[0].SerialNumber.String()
 }
 
-func TestPort_FilesRenewed_NextHandshakeShowsThem(t *testing.T) {
+func TestPort_FilesRenewed_NextHandshakeUsesThem(t *testing.T) {
 	ca := authoritytest.New(t)
 	leaf := authority.Leaf{Name: "gk1", Server: true}
 	f := filesOf(ca.Issue(leaf))
@@ -81,7 +81,7 @@ func TestPort_FilesRenewed_NextHandshakeShowsThem(t *testing.T) {
 }
 
 // CA certificates of clients can be renewed while the server runs, as certificates can.
-func TestPort_AuthoritiesRenewed_NextHandshakeCounts(t *testing.T) {
+func TestPort_CAFileRenewed_NextHandshakeUsesIt(t *testing.T) {
 	before, after := authoritytest.New(t), authoritytest.New(t)
 	f := filesOf(before.Issue(authority.Leaf{Name: "gk1", Server: true}))
 	f.CA = before.File

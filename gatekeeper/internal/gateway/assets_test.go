@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestFiles_AreSmallForThoseWhoUnzip_AndAreNotSentAgain(t *testing.T) {
+func TestFiles_AreCompressedAndRevalidated(t *testing.T) {
 	t.Parallel()
 	script := strings.Repeat("let a = 1;\n", 1000)
 	all := files{"/assets/app.js": newFile("assets/app.js", []byte(script))}

@@ -24,7 +24,7 @@ var notOverHTTP = map[string]string{
 	"AuthService.BindAdministrator": "called by a member for itself",
 }
 
-func TestRoutes_EachRPC_HasOneOrSaysWhyNot(t *testing.T) {
+func TestRoutes_EachRPC_HasARouteOrAReason(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../../proto/http.yaml")
 	if err != nil {

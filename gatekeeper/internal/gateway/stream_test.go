@@ -45,7 +45,7 @@ func TestServeHTTP_Stream_HasNoDeadlineForReading(t *testing.T) {
 	}
 }
 
-func TestRelay_WithoutEvents_SendsCommentsOnceItHasBegun(t *testing.T) {
+func TestRelay_WithoutEvents_SendsCommentsOnceStarted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		watch := &streamRoutes()[0]
@@ -77,7 +77,7 @@ func TestRelay_WithoutEvents_SendsCommentsOnceItHasBegun(t *testing.T) {
 }
 
 // The id of an event of :acquire is the request_id of its caller, which may contain any text.
-func TestEvent_IDThatWouldBreakItsLine_IsLeftOut(t *testing.T) {
+func TestEvent_IDWithANewline_IsOmitted(t *testing.T) {
 	t.Parallel()
 	i := slices.IndexFunc(streamRoutes(), func(s streamRoute) bool {
 		return s.method == gatekeeperv1.PermitService_Acquire_FullMethodName

@@ -52,7 +52,7 @@ func wantFree(t *testing.T, l *Limit, from netip.Addr) {
 	}
 }
 
-func TestAdmit_AfterTooManyFailures_IsRefusedUntilOneIsPaid(t *testing.T) {
+func TestAdmit_AfterTooManyFailures_IsRefusedUntilOneExpires(t *testing.T) {
 	c := newClock()
 	l := New(Config{Failures: 4, Window: time.Minute, Now: c.Now})
 	for range 4 {
@@ -97,7 +97,7 @@ func TestAdmit_Successes_CostNothing(t *testing.T) {
 	}
 }
 
-func TestAdmit_CredentialThatWasRight_PassesABlockOfItsAddress(t *testing.T) {
+func TestAdmit_KnownCredential_PassesABlockOfItsAddress(t *testing.T) {
 	c := newClock()
 	l := New(Config{Failures: 2, Now: c.Now})
 	l.Succeeded(alice, "right")
@@ -194,7 +194,7 @@ func TestFailed_ManySources_DoNotFreeABlockedOne(t *testing.T) {
 	}
 }
 
-func TestLimit_Nil_LetsEverythingIn(t *testing.T) {
+func TestLimit_Nil_AdmitsEverything(t *testing.T) {
 	var l *Limit
 	fail(t, l, alice)
 	l.Succeeded(alice, "right")
@@ -205,7 +205,7 @@ func TestLimit_Nil_LetsEverythingIn(t *testing.T) {
 
 // For any input of unauthenticated callers, memory is bounded, and no source fails more than twice the limit within a
 // window: once as a burst, and once as its failures expire.
-func TestLimit_WhateverStrangersSend_MemoryAndGuessesAreBounded(t *testing.T) {
+func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()
 		l := New(Config{

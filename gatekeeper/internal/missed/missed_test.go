@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestMissed_NobodyAsks_IsSaidAfterExpectEveryAndOnce(t *testing.T) {
+func TestMissed_NobodyAsks_IsReportedOnceAfterExpectEvery(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.Sleep(time.Hour - time.Second)
 		w.want(fsm.Heard)
@@ -59,7 +59,7 @@ func TestMissed_SomebodyWaits_IsNotNobody(t *testing.T) {
 	})
 }
 
-func TestMissed_HeldForLonger_IsSaidUntilItEnds(t *testing.T) {
+func TestMissed_HeldForLonger_IsReportedUntilItEnds(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.Sleep(time.Minute)
 		granted := time.Now()
@@ -75,7 +75,7 @@ func TestMissed_HeldForLonger_IsSaidUntilItEnds(t *testing.T) {
 	})
 }
 
-func TestMissed_NoProgress_IsSaidOnlyOfJobsThatReport(t *testing.T) {
+func TestMissed_NoProgress_IsReportedOnlyForReportingJobs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		token := w.grant()
 		for range 3 {
@@ -94,7 +94,7 @@ func TestMissed_NoProgress_IsSaidOnlyOfJobsThatReport(t *testing.T) {
 	})
 }
 
-func TestMissed_AfterAFailOver_WaitsAWholeExpectEvery(t *testing.T) {
+func TestMissed_AfterAFailover_WaitsAWholeExpectEvery(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.Sleep(50 * time.Minute)
 		w.failOver()
@@ -105,7 +105,7 @@ func TestMissed_AfterAFailOver_WaitsAWholeExpectEvery(t *testing.T) {
 	})
 }
 
-func TestMissed_AfterAFailOver_GoesOnAsTheJournalSays_AndIsNotNotedAgain(t *testing.T) {
+func TestMissed_AfterAFailover_ContinuesFromTheJournalWithoutANewNote(t *testing.T) {
 	for name, x := range map[string]struct {
 		kind  fsm.Missed
 		begin func(w *world)
@@ -154,7 +154,7 @@ func TestMissed_AfterAFailOver_GoesOnAsTheJournalSays_AndIsNotNotedAgain(t *test
 	}
 }
 
-func TestMissed_NothingExpected_IsNotListenedTo(t *testing.T) {
+func TestMissed_NothingExpected_IsNotTracked(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("other", 0)
 		w.Sleep(2 * time.Hour)
@@ -199,7 +199,7 @@ func TestMissed_JournalNotReached_IsNotedLaterAndOnce(t *testing.T) {
 	}
 }
 
-func TestMissed_Demoted_KnowsNothing(t *testing.T) {
+func TestMissed_Demoted_HasNoRecords(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.Sleep(2 * time.Hour)
 		w.want(fsm.NobodyAsked)

@@ -325,7 +325,7 @@ func TestVerify_IssuerDownAtTheStart_IsNotARefusal(t *testing.T) {
 	accepted(t, v, token)
 }
 
-func TestVerify_KeysFileReplaced_CountsAtOnce(t *testing.T) {
+func TestVerify_KeysFileReplaced_TakesEffectImmediately(t *testing.T) {
 	t.Parallel()
 	first, second := oidctest.NewKey("k1"), oidctest.NewKey("k2")
 	path := file(t, first)
@@ -371,7 +371,7 @@ func TestNew_UnusableKeysFile_IsNamed(t *testing.T) {
 }
 
 // The issuer's responses are checked, because its URL may belong to somebody else.
-func TestFetch_AnswerOfAnotherIssuer_IsNotTaken(t *testing.T) {
+func TestFetch_ResponseOfAnotherIssuer_IsRefused(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")
 	i := oidctest.New(t, key)

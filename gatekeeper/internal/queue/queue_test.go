@@ -107,7 +107,7 @@ func TestJoin_KnownKey_KeepsItsPlaceAndReplacesTheCall(t *testing.T) {
 	}
 }
 
-func TestDetach_Absent_KeepsThePlaceForAWhileAndIsPassedOver(t *testing.T) {
+func TestDetach_Absent_KeepsItsPlaceForAWhileAndIsSkipped(t *testing.T) {
 	q := New[*call]()
 	w, c := join(q, 1, 1, start)
 	join(q, 2, 1, start)
@@ -132,7 +132,7 @@ func TestDetach_Absent_KeepsThePlaceForAWhileAndIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestExpire_LingerOver_DropsAndMakesRoom(t *testing.T) {
+func TestExpire_AfterLinger_DropsTheWaiter(t *testing.T) {
 	q := New[*call]()
 	w, c := join(q, 1, 1, start)
 	q.Detach(w, c, start)

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestNearestGlob_MistypedBeginning_IsPutRight(t *testing.T) {
+func TestNearestGlob_MistypedPrefix_IsCorrected(t *testing.T) {
 	t.Parallel()
 	known := []string{"nightly-export", "nightly-report", "pool/eks", "nächtlich"}
 	for glob, want := range map[string]string{

@@ -60,7 +60,7 @@ func TestEnd_OfADrain_RunsInFullFromThePromotion(t *testing.T) {
 	})
 }
 
-func TestEnd_OfWhatWasReplaced_IsNotProposed(t *testing.T) {
+func TestEnd_OfAReplacedChange_IsNotProposed(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		if b.byHand == nil || b.name == "drain of a revoke" {
 			return // a second revoke can be in effect next to the first
@@ -78,7 +78,7 @@ func TestEnd_OfWhatWasReplaced_IsNotProposed(t *testing.T) {
 	})
 }
 
-func TestEnd_OfWhatEndedByHand_IsNotProposed(t *testing.T) {
+func TestEnd_OfAChangeEndedManually_IsNotProposed(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		if b.byHand == nil {
 			return
@@ -207,7 +207,7 @@ func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
 	})
 }
 
-func TestTimers_ReplacedOverAndOver_ForgetsWhatWasReplaced(t *testing.T) {
+func TestTimers_ReplacedRepeatedly_DropsStaleEnds(t *testing.T) {
 	inEach(t, dated(), func(w *world, b begun) {
 		if b.byHand == nil {
 			return // at most 16 of them can exist at the same time
@@ -272,7 +272,7 @@ func TestQuarantine_EndsItsTimeAfterThePromotion(t *testing.T) {
 }
 
 // If an undo restores a definition, its pause and the values to restore have their ends again, and both are proposed.
-func TestEnd_OfWhatAnUndoBroughtBack_IsProposed(t *testing.T) {
+func TestEnd_OfAChangeRestoredByAnUndo_IsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("s")
 		ends := time.Now().Add(time.Hour)

@@ -131,7 +131,7 @@ func TestUndo_SkipConflicts_LeavesThemAndUndoesTheRest(t *testing.T) {
 	}
 }
 
-func TestUndo_OnlyConflicts_AreNotSkippedInSilence(t *testing.T) {
+func TestUndo_OnlyConflicts_AreNotSkipped(t *testing.T) {
 	c := newCluster(t)
 	c.Define("a", statetest.Group("prod"))
 	moved := c.move("dr", "a")

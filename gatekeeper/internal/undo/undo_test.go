@@ -300,7 +300,7 @@ func TestUndo_OtherFieldSetSince_IsKept(t *testing.T) {
 	}
 }
 
-func TestUndo_OverAlready_NeedsNothing(t *testing.T) {
+func TestUndo_AlreadyEnded_NeedsNothing(t *testing.T) {
 	for name, x := range map[string]struct {
 		change func(c *cluster) uint64
 		since  func(c *cluster)
@@ -439,7 +439,7 @@ func TestUndo_OfAnEditThatEnds_LeavesNoEndBehind(t *testing.T) {
 	}
 }
 
-func TestUndo_WithADrain_GivesItToWhatStops(t *testing.T) {
+func TestUndo_WithADrain_AppliesItToRestoredPauses(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: time.Hour})
@@ -521,7 +521,7 @@ func TestUndo_NoSuchChange_SaysWhereTheJournalBegins(t *testing.T) {
 }
 
 // If nothing else has changed, undoing an edit restores every definition.
-func TestUndo_OfAnyBatch_GivesBackTheDefinitions(t *testing.T) {
+func TestUndo_OfAnyBatch_RestoresTheDefinitions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newCluster(t)
 		draw := func(d *semaphore.Definition) {

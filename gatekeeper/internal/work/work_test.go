@@ -51,7 +51,7 @@ func offer() Offer {
 	return Offer{Semaphore: "s", Identity: semaphore.Identity{Group: "g", Acquirer: "a", HolderID: "h"}, Weight: 1}
 }
 
-func TestWorker_TheFrameOfAGrant_IsTheLastBeforeItWasHandedOver(t *testing.T) {
+func TestWorker_FrameOfAGrant_IsTheLastBeforeItsProposal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leader{acquire: func(_ context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
 			time.Sleep(10 * time.Second)
@@ -74,7 +74,7 @@ func TestWorker_TheFrameOfAGrant_IsTheLastBeforeItWasHandedOver(t *testing.T) {
 	})
 }
 
-func TestWorker_StreamEndsBeforeTheTaskIsSent_TheTaskGoesBack(t *testing.T) {
+func TestWorker_StreamEndsBeforeTheTaskIsSent_ReturnsTheTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { return granted(7, 0), nil }}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -188,7 +188,7 @@ func TestWorker_End_IsAnsweredOrRefusedOrEndsTheStream(t *testing.T) {
 	}
 }
 
-func TestWorker_MoreThanItCanHave_IsRefused(t *testing.T) {
+func TestWorker_MoreThanMaxSlots_IsRefused(t *testing.T) {
 	l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
 		<-ctx.Done()
 		return keeper.Answer{}, ctx.Err()
@@ -430,7 +430,7 @@ func TestSubmission_CutShort_LeavesNothing(t *testing.T) {
 }
 
 // The receiving goroutine may be processing a message when the stream ends for another reason.
-func TestWorker_MessageComesWhileItCloses_IsDroppedOrDone(t *testing.T) {
+func TestWorker_MessageWhileItCloses_IsDroppedOrProcessed(t *testing.T) {
 	l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
 		<-ctx.Done()
 		return keeper.Answer{}, ctx.Err()

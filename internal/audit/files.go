@@ -15,10 +15,11 @@ import (
 	"strings"
 )
 
-// rotated is the name of a file whose first line has that number. Twenty digits: names are in the order of lines.
+// rotated returns the name of the rotated file whose first line has that number. The number is padded to twenty digits
+// so that names sort in the order of lines.
 func rotated(path string, first uint64) string { return fmt.Sprintf("%s.%020d", path, first) }
 
-// firstOf is the number of the first line that a file's name has; 0 for the newest file.
+// firstOf returns the number of the first line according to the file's name, or 0 for the newest file.
 func firstOf(path, name string) uint64 {
 	digits, ok := strings.CutPrefix(name, path+".")
 	if !ok || len(digits) != 20 {
@@ -31,7 +32,7 @@ func firstOf(path, name string) uint64 {
 	return first
 }
 
-// rotatedFiles are the rotated files of the log at path, the oldest first.
+// rotatedFiles returns the rotated files of the log at path, oldest first.
 func rotatedFiles(path string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -47,7 +48,7 @@ func rotatedFiles(path string) ([]string, error) {
 	return names, nil
 }
 
-// files are all files of the log at path, the oldest first.
+// files returns all files of the log at path, oldest first.
 func files(path string) ([]string, error) {
 	names, err := rotatedFiles(path)
 	if err != nil {
@@ -69,16 +70,16 @@ type lineReader struct {
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// aLine is a line as it stands in a file. text has no newline, is cut at maxLine, and is valid until the next one is
-// read.
+// aLine is a line as read from a file. text excludes the newline, is cut at maxLine, and is valid until the next call
+// of next.
 type aLine struct {
 	text    []byte
 	hash    string
-	bytes   int64 // of the whole line, without its newline
+	bytes   int64 // length of the whole line, without its newline
 	newline bool
 }
 
-// next returns io.EOF after the last line. Of an empty line at the end, nothing is returned.
+// next returns the next line, or io.EOF after the last one. It returns nothing for an empty last line.
 func (l *lineReader) next() (aLine, error) {
 	l.text = l.text[:0]
 	hash := sha256.New()
@@ -104,17 +105,17 @@ func (l *lineReader) next() (aLine, error) {
 	}
 }
 
-// ending is how a file ends.
+// ending describes the end of a file.
 type ending struct {
-	first, last uint64 // numbers of its first and its last whole line; 0 when there is none
-	hash        string // of its last line that has a newline, or lacks nothing else
-	size        int64  // up to and with that line
-	torn        []byte // what follows
+	first, last uint64 // numbers of the first and the last complete line; 0 if there is none
+	hash        string // hash of the last line that is complete, or lacks only its newline
+	size        int64  // size up to and including that line
+	torn        []byte // the bytes after that line
 	tornBytes   int64
-	newline     bool // the last line has its newline
+	newline     bool // whether the last line has its newline
 }
 
-// readEnding reads a file to its end.
+// readEnding reads a file and returns how it ends.
 func readEnding(name string) (ending, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -14,17 +14,17 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Config is how a log is kept.
+// Config configures a log.
 type Config struct {
-	// Path is the newest file. Its folder is made if it is not there. Rotated files stand beside it.
+	// Path is the newest file. Open creates its directory if necessary. Rotated files are in the same directory.
 	Path string
-	// Server and Cluster are ids that each line has.
+	// Server and Cluster are the ids recorded in each line.
 	Server, Cluster string
-	// MaxBytes is the size beyond which a file is rotated. Default 64 MiB.
+	// MaxBytes is the size at which a file is rotated. The default is 64 MiB.
 	MaxBytes int64
-	// Keep is how many rotated files are kept. Default 15.
+	// Keep is the number of rotated files to keep. The default is 15.
 	Keep int
-	// Logger takes what goes wrong, and the anchors. Default slog.Default.
+	// Logger receives errors and anchors. The default is slog.Default.
 	Logger *slog.Logger
 }
 
@@ -35,7 +35,7 @@ const (
 	batchLen        = 256
 
 	syncAfter     = time.Second
-	patience      = time.Second // how long a caller waits for a disk that hangs
+	patience      = time.Second // how long a caller waits for a hanging disk
 	complainEvery = time.Minute
 	anchorEvery   = time.Hour
 )
@@ -53,21 +53,20 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Log is an audit log that is open for writing. Its methods may be called from any goroutine; those of the nil Log do
-// nothing.
+// Log is an audit log that is open for writing. Its methods are safe for concurrent use. On a nil Log they do nothing.
 type Log struct {
 	queue   chan entry
 	ended   chan struct{}
-	stalled atomic.Bool   // a caller has waited in vain, and nothing was taken from the queue since
-	lost    atomic.Uint64 // lines that no line has mentioned yet
+	stalled atomic.Bool   // a caller's wait timed out, and nothing was taken from the queue since
+	lost    atomic.Uint64 // lost lines that were not yet reported in a later line
 	allLost atomic.Uint64
-	writer  writer // of the goroutine in run
+	writer  writer // used only by the goroutine in run
 
-	mu     sync.RWMutex // guards closed, and that nothing is sent on a closed queue
+	mu     sync.RWMutex // guards closed, and prevents a send on a closed queue
 	closed bool
 }
 
-// Open opens a log or creates it, repairs its end, and continues its chain. Close must follow.
+// Open opens or creates a log, repairs its end, and continues its chain. The caller must call Close.
 func Open(c Config) (*Log, error) { return open(c, realDisk()) }
 
 func open(c Config, d disk) (*Log, error) {
@@ -78,11 +77,11 @@ func open(c Config, d disk) (*Log, error) {
 	if err := os.MkdirAll(filepath.Dir(c.Path), 0o700); err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
-	lock := flock.New(c.Path + ".lock") // the system releases it when the process ends
+	lock := flock.New(c.Path + ".lock") // the system releases the lock when the process exits
 	if ok, err := lock.TryLock(); err != nil {
 		return nil, fmt.Errorf("audit log %s: %w", c.Path, err)
 	} else if !ok {
-		return nil, fmt.Errorf("audit log %s: another server writes there: give each server its path", c.Path)
+		return nil, fmt.Errorf("audit log %s: another server writes to it: give each server a separate path", c.Path)
 	}
 	l := &Log{queue: make(chan entry, queueLen), ended: make(chan struct{})}
 	l.writer = writer{Config: c, disk: d, lock: lock}
@@ -95,7 +94,7 @@ func open(c Config, d disk) (*Log, error) {
 	return l, nil
 }
 
-// Write appends a record. It waits only for room in the queue, and not longer than a second: see the package's comment.
+// Write appends a record. It blocks only while the queue is full, and for at most a second (see the package comment).
 func (l *Log) Write(r Record) {
 	if l == nil {
 		return
@@ -137,7 +136,7 @@ func (l *Log) lose(n uint64) {
 	l.allLost.Add(n)
 }
 
-// Lost is how many lines could not be written since Open.
+// Lost returns the number of lines that could not be written since Open.
 func (l *Log) Lost() uint64 {
 	if l == nil {
 		return 0
@@ -145,8 +144,8 @@ func (l *Log) Lost() uint64 {
 	return l.allLost.Load()
 }
 
-// Close writes and syncs what is in the queue, and ends the log. A later Write is counted as lost. A second Close does
-// nothing.
+// Close writes and syncs the queued records and closes the log. Records passed to Write afterwards are counted as lost.
+// A second Close does nothing.
 func (l *Log) Close() error {
 	if l == nil {
 		return nil
@@ -164,12 +163,12 @@ func (l *Log) Close() error {
 	return l.writer.close()
 }
 
-// run is the goroutine that writes.
+// run writes the queued records until the queue is closed.
 func (l *Log) run() {
 	defer close(l.ended)
 	timer := time.NewTimer(syncAfter)
 	timer.Stop()
-	waits := false // the timer runs
+	waits := false // whether the timer is running
 	batch := make([]entry, 0, batchLen)
 	for {
 		if l.writer.unsynced && !waits {
@@ -192,7 +191,7 @@ func (l *Log) run() {
 	}
 }
 
-// collect adds what is in the queue, up to a full batch.
+// collect appends queued records to batch until the queue is empty or the batch is full.
 func (l *Log) collect(batch []entry) []entry {
 	for len(batch) < cap(batch) {
 		select {
@@ -208,17 +207,17 @@ func (l *Log) collect(batch []entry) []entry {
 	return batch
 }
 
-// write writes a batch, or counts it as lost.
+// write writes a batch, or counts its records as lost.
 func (l *Log) write(batch []entry) {
 	lost := l.lost.Swap(0)
 	if err := l.writer.append(batch, lost); err != nil {
 		l.lost.Add(lost)
 		l.lose(uint64(len(batch)))
-		l.writer.complain("lines of the audit log are lost: make room on the disk, or repair it", err, slog.Uint64("lost", l.Lost()))
+		l.writer.complain("audit log lines are lost: free space on the disk, or repair it", err, slog.Uint64("lost", l.Lost()))
 	}
 }
 
-// disk is what tests replace.
+// disk holds the operating system calls that tests replace.
 type disk struct {
 	write  func(*os.File, []byte) (int, error)
 	sync   func(*os.File) error

@@ -116,7 +116,7 @@ func TestOpen_BadConfig_IsRefused(t *testing.T) {
 func TestOpen_SecondServer_IsRefused(t *testing.T) {
 	c := config(t)
 	l := mustOpen(t, c)
-	if second, err := Open(c); err == nil || !strings.Contains(err.Error(), "another server writes there") {
+	if second, err := Open(c); err == nil || !strings.Contains(err.Error(), "another server writes to it") {
 		mustClose(t, second)
 		t.Errorf("a second log of the same path: %v", err)
 	}
@@ -226,7 +226,7 @@ func TestRotation_NameIsTaken_OverwritesNothing(t *testing.T) {
 	if got := linesOf(t, taken); got[0] != "precious" {
 		t.Error("the file was overwritten")
 	}
-	if server.count("is there already") != 1 {
+	if server.count("already exists") != 1 {
 		t.Error("the server's log does not say why it is not rotated")
 	}
 	if err := os.Remove(taken); err != nil {

@@ -15,56 +15,56 @@ import (
 	"unicode/utf8"
 )
 
-// Decision is what became of a call.
+// Decision is the outcome of a call.
 type Decision string
 
 // The decisions.
 const (
-	// Allowed calls changed something.
+	// Allowed means that the call changed something.
 	Allowed Decision = "allowed"
-	// Refused calls were not permitted, and changed nothing.
+	// Refused means that the call was not permitted and changed nothing.
 	Refused Decision = "refused"
-	// Failed calls were permitted, and ended in an error.
+	// Failed means that the call was permitted but returned an error.
 	Failed Decision = "failed"
 )
 
-// Record is what a line says of a call. Write cuts texts and lists that are too long, and keeps nothing of the
-// caller's.
+// Record is the content of a line about a call. Write truncates texts and lists that are too long, and retains no
+// memory of the caller.
 type Record struct {
-	// Time is that of the decision; the zero time stands for the time of Write.
+	// Time is the time of the decision. The zero value means the time of Write.
 	Time time.Time
-	// Principal is the name of the binding; empty when there is none.
+	// Principal is the name of the binding. It is empty if there is none.
 	Principal string
-	// Subjects are what the caller's credentials prove.
+	// Subjects are the identities that the caller's credentials prove.
 	Subjects []string
 	// Author is the author that the caller claims.
 	Author string
-	// Source is the address of the caller, also where a member passed the call on.
+	// Source is the address of the caller, even if a member forwarded the call.
 	Source string
-	// Via is the member that passed the call on; empty when none did.
+	// Via is the member that forwarded the call. It is empty if the call came directly.
 	Via string
 	// Method is the full name of the RPC, or the route.
 	Method    string
 	RequestID string
 	Decision  Decision
-	// Reason is ErrorInfo's reason, or the role that is missing.
+	// Reason is the reason in ErrorInfo, or the missing role.
 	Reason string
-	// About are the semaphores, or other things by name, that the call was about.
+	// About names the semaphores or other objects of the call.
 	About []string
-	// Times is how many equal calls the line stands for; 0 and 1 mean one.
+	// Times is the number of equal calls that the line represents. Both 0 and 1 mean one.
 	Times uint64
 }
 
 const (
-	maxText     = 256 // bytes of a text
+	maxText     = 256 // bytes kept of a text
 	maxSubjects = 8
 	maxAbout    = 32
-	maxTorn     = 4096 // bytes of a torn line that are kept
-	// maxLine is above what a line of the longest texts takes when each byte is escaped.
+	maxTorn     = 4096 // bytes kept of a torn line
+	// maxLine exceeds the size of a line with texts of maximum length in which every byte is escaped.
 	maxLine = 256 << 10
 )
 
-// bounded is a copy of the record that is safe to keep and to write.
+// bounded returns a copy of the record that is safe to retain and to write.
 func (r Record) bounded() entry {
 	e := entry{Record: r}
 	for _, text := range []*string{&e.Principal, &e.Author, &e.Source, &e.Via, &e.Method, &e.RequestID, (*string)(&e.Decision), &e.Reason} {
@@ -75,7 +75,7 @@ func (r Record) bounded() entry {
 	return e
 }
 
-// entry is a bounded record with what was cut off, or a line of the log's own.
+// entry is a bounded record and the amounts that were cut from it, or a line written by the log itself.
 type entry struct {
 	Record
 	subjectsMore, aboutMore int
@@ -92,7 +92,7 @@ func cleanAll(list []string, most int) (kept []string, more int) {
 	return kept, len(list) - len(kept)
 }
 
-// clean cuts a text, and replaces what does not print. The control characters of ASCII stay: JSON escapes them.
+// clean truncates a text and replaces unprintable characters. ASCII control characters stay, because JSON escapes them.
 func clean(s string, most int) string {
 	if len(s) > most {
 		for most > 0 && !utf8.RuneStart(s[most]) {
@@ -108,11 +108,11 @@ func clean(s string, most int) string {
 	}, s)
 }
 
-// line is a line in the order of its fields.
+// line is a line of the log, with its fields in the order in which they are written.
 type line struct {
 	Seq  uint64 `json:"seq"`
 	Time string `json:"time"`
-	// Event is empty for a call: the log's own lines are eventStarted and eventStopped.
+	// Event is eventStarted or eventStopped in a line written by the log itself. It is empty for a call.
 	Event        string   `json:"event,omitempty"`
 	Server       string   `json:"server"`
 	Cluster      string   `json:"cluster"`
@@ -129,7 +129,7 @@ type line struct {
 	About        []string `json:"about,omitempty"`
 	AboutMore    int      `json:"about_more,omitempty"`
 	Times        uint64   `json:"times,omitempty"`
-	// Lost is how many lines before this one could not be written.
+	// Lost is the number of lines before this one that could not be written.
 	Lost      uint64 `json:"lost,omitempty"`
 	Torn      string `json:"torn,omitempty"`
 	TornBytes int64  `json:"torn_bytes,omitempty"`
@@ -156,7 +156,7 @@ func (e *entry) line(server, cluster string) line {
 	return l
 }
 
-// A line ends with the checksum of what stands before: ,"crc":"01234567"}
+// A line ends with the checksum of everything before it: ,"crc":"01234567"}
 const (
 	crcBegin = `,"crc":"`
 	crcEnd   = `"}`
@@ -168,12 +168,12 @@ func checksum(text []byte) string {
 	return crcBegin + hex.EncodeToString(binary.BigEndian.AppendUint32(nil, sum)) + crcEnd
 }
 
-// appendTo writes the line with its newline, and returns its hash.
+// appendTo appends the line with its newline to b, and returns its hash.
 func (l *line) appendTo(b *bytes.Buffer) string {
 	start := b.Len()
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(l) // strings and numbers into memory
+	_ = e.Encode(l) // encoding strings and numbers into memory does not fail
 	b.Truncate(b.Len() - len("}\n"))
 	b.WriteString(checksum(b.Bytes()[start:]))
 	hash := hashOf(b.Bytes()[start:])
@@ -186,13 +186,13 @@ func hashOf(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// whole says whether text is a whole line, without its newline, whose checksum is right.
+// whole reports whether text is a complete line, without its newline, with a valid checksum.
 func whole(text []byte) bool {
 	at := len(text) - crcLen
 	return at > 0 && string(text[at:]) == checksum(text[:at])
 }
 
-// parse reads a line without its newline.
+// parse parses a line without its newline.
 func parse(text []byte) (*line, error) {
 	if len(text) == 0 {
 		return nil, errors.New("it is empty")

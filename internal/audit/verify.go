@@ -17,16 +17,16 @@ import (
 	"syscall"
 )
 
-// Anchor is a line that a log must have: its number and its hash.
+// Anchor identifies a line that a log must contain by its number and its hash.
 type Anchor struct {
 	Seq  uint64
 	Hash string
 }
 
-// String is the anchor as ParseAnchor reads it: NUMBER:HASH.
+// String formats the anchor as NUMBER:HASH, the form that ParseAnchor reads.
 func (a Anchor) String() string { return strconv.FormatUint(a.Seq, 10) + ":" + a.Hash }
 
-// ParseAnchor reads NUMBER:HASH, as a server logs it and as a report has it.
+// ParseAnchor parses NUMBER:HASH, the form in server logs and reports.
 func ParseAnchor(s string) (Anchor, error) {
 	number, hash, _ := strings.Cut(s, ":")
 	seq, err := strconv.ParseUint(number, 10, 64)
@@ -36,38 +36,38 @@ func ParseAnchor(s string) (Anchor, error) {
 	return Anchor{seq, hash}, nil
 }
 
-// Kind is what is wrong with a line, or worth knowing.
+// Kind is the kind of a finding.
 type Kind string
 
-// The kinds. Those from Changed to Cut are breaks, the others are notes.
+// Changed to Cut are breaks of the chain. The other kinds are notes.
 const (
-	Changed   Kind = "changed"   // a line is not the one that was written
-	Missing   Kind = "missing"   // lines, or a whole file, are not there
-	Reordered Kind = "reordered" // a line stands elsewhere
-	Repeated  Kind = "repeated"  // a number was there already
-	Cut       Kind = "cut"       // the beginning of a file, or the end of the log, is not there
+	Changed   Kind = "changed"   // a line differs from the one that was written
+	Missing   Kind = "missing"   // lines or a whole file are missing
+	Reordered Kind = "reordered" // a line is in the wrong place
+	Repeated  Kind = "repeated"  // a line number occurs twice
+	Cut       Kind = "cut"       // the beginning of a file or the end of the log is missing
 
-	Removed Kind = "removed" // rotation has removed the lines before
-	Torn    Kind = "torn"    // a server was killed while it wrote a line
-	Killed  Kind = "killed"  // a server ended without its last line
+	Removed Kind = "removed" // rotation removed earlier lines
+	Torn    Kind = "torn"    // a server was killed while writing a line
+	Killed  Kind = "killed"  // a server exited without writing its last line
 	Lost    Kind = "lost"    // lines could not be written
 )
 
-// Finding is one thing about a line.
+// Finding is a problem with a line, or a note about it.
 type Finding struct {
 	Kind Kind   `json:"kind"`
 	File string `json:"file"`
-	// Line counts the lines of the file from 1.
+	// Line is the number of the line in its file, from 1.
 	Line int `json:"line"`
-	// Seq is the line's number in the log. Of a line that cannot be read it is the one that it should have.
+	// Seq is the line's number in the log. For an unreadable line, it is the expected number.
 	Seq  uint64 `json:"seq,string,omitempty"`
 	Text string `json:"text"`
 }
 
-// String is the finding in one line.
+// String formats the finding as one line.
 func (f Finding) String() string { return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Text) }
 
-// FileReport is what a file contains.
+// FileReport describes the contents of a file.
 type FileReport struct {
 	Name  string `json:"name"`
 	Lines int    `json:"lines"`
@@ -75,7 +75,7 @@ type FileReport struct {
 	Last  uint64 `json:"last,string"`
 }
 
-// Report is what Verify has found.
+// Report is the result of Verify.
 type Report struct {
 	Files []FileReport `json:"files"`
 	Lines uint64       `json:"lines,string"`
@@ -84,23 +84,24 @@ type Report struct {
 	// From and To are the times of the first and the last line.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Anchor is that of the last line.
+	// Anchor is the anchor of the last line.
 	Anchor string `json:"anchor,omitempty"`
-	// Breaks are what is wrong. A whole chain has none.
+	// Breaks are the places where the chain is broken. An intact chain has none.
 	Breaks []Finding `json:"breaks"`
-	// Notes are worth knowing, and do not break the chain.
+	// Notes are findings that do not break the chain.
 	Notes []Finding `json:"notes"`
-	// More is how many findings were left out.
+	// More is the number of findings that were omitted.
 	More uint64 `json:"more,string,omitempty"`
 }
 
-// Intact says whether the chain is whole.
+// Intact reports whether the chain is unbroken.
 func (r *Report) Intact() bool { return len(r.Breaks) == 0 }
 
 const maxFindings = 1000
 
-// Verify checks the chain over all files of the log whose newest file has that path, and that it has the lines of the
-// anchors. The log may be in use meanwhile. An error means that it could not be read to its end, or is that of ctx.
+// Verify checks the chain across all files of the log whose newest file is at path, and checks that the log contains
+// the lines of the anchors. The log may be in use. An error means that the log could not be read to its end, or is the
+// error of ctx.
 func Verify(ctx context.Context, path string, anchors ...Anchor) (*Report, error) {
 	path = filepath.Clean(path)
 	for try := 0; ; try++ {
@@ -113,7 +114,7 @@ func Verify(ctx context.Context, path string, anchors ...Anchor) (*Report, error
 		}
 		report, err := verifyFiles(ctx, path, names, anchors)
 		after, again := files(path)
-		// A server may have rotated the log while it was read.
+		// The server may have rotated the log during the read.
 		if again == nil && ctx.Err() == nil && !slices.Equal(names, after) && try < 10 {
 			continue
 		}
@@ -136,15 +137,15 @@ func verifyFiles(ctx context.Context, path string, names []string, anchors []Anc
 	return v.end(), nil
 }
 
-// hole is numbers of lines that are not there, or stand further below.
+// hole is a range of line numbers that are missing at this point. The lines may follow later.
 type hole struct {
 	from, to uint64
 	at       place
-	count    uint64 // of lines that are missing: changed ones may have some of the numbers
-	boundary bool   // between two files
+	count    uint64 // missing lines; unreadable ones may account for some of the numbers
+	boundary bool   // whether the hole is between two files
 }
 
-// place is where a finding stands.
+// place is the location of a finding.
 type place struct{ file, line int }
 
 type found struct {
@@ -152,19 +153,19 @@ type found struct {
 	at place
 }
 
-// verifier follows a chain.
+// verifier checks a chain line by line.
 type verifier struct {
 	report  Report
 	anchors map[uint64]string
 	breaks  []found
 	holes   []hole
 
-	at     place  // the line that is read
-	last   uint64 // the highest number so far; 0: none
-	hash   string // of the line of that number
+	at     place  // the current line
+	last   uint64 // the highest number so far, 0 if none
+	hash   string // hash of the line with that number
 	lastAt place
-	event  string // of the last line that could be read
-	unread uint64 // lines since the one of that number that cannot be read
+	event  string // event of the last readable line
+	unread uint64 // unreadable lines since the line with that number
 }
 
 func newVerifier(anchors []Anchor) *verifier {
@@ -175,7 +176,7 @@ func newVerifier(anchors []Anchor) *verifier {
 	return v
 }
 
-// file reads the next file. named is the number of its first line after its name, 0 for the newest.
+// file verifies one file. named is the number of its first line according to its name, or 0 for the newest file.
 func (v *verifier) file(ctx context.Context, r io.Reader, name string, named uint64, newest bool) error {
 	v.report.Files = append(v.report.Files, FileReport{Name: name})
 	v.at = place{file: len(v.report.Files) - 1}
@@ -201,7 +202,7 @@ func (v *verifier) line(at aLine, named uint64, newest bool) {
 	}
 	switch {
 	case err != nil && newest && !at.newline && !whole(at.text[:len(at.text)-1]):
-		v.note(Torn, v.expected(), "the last line is incomplete: a server is writing it, or was killed and not started again")
+		v.note(Torn, v.expected(), "the last line is incomplete: a server is writing it, or was killed and not restarted")
 		return
 	case err != nil:
 		v.found(Changed, v.at, v.expected(), "this line was changed: %v", err)
@@ -217,7 +218,7 @@ func (v *verifier) line(at aLine, named uint64, newest bool) {
 	v.order(l, named, f.Lines == 1)
 	v.mentions(l)
 	if hash, ok := v.anchors[l.Seq]; ok && hash != at.hash {
-		v.found(Changed, v.at, l.Seq, "line %d is not the one of its anchor: the log was written again", l.Seq)
+		v.found(Changed, v.at, l.Seq, "line %d does not match its anchor: the log was rewritten", l.Seq)
 	}
 	v.event = l.Event
 	if l.Seq > v.last {
@@ -226,25 +227,25 @@ func (v *verifier) line(at aLine, named uint64, newest bool) {
 	}
 }
 
-// expected is the number that the next line should have.
+// expected returns the number that the next line should have.
 func (v *verifier) expected() uint64 {
 	if v.last == 0 {
 		return 0
 	}
-	return v.last + v.unread + 1 // 0 at the end of all numbers
+	return v.last + v.unread + 1 // 0 after the highest possible number
 }
 
-// order checks a line's number, and the hash of the line before.
+// order checks a line's number and its hash of the previous line.
 func (v *verifier) order(l *line, named uint64, firstOfFile bool) {
 	if v.last == 0 {
 		v.report.First, v.report.From = l.Seq, l.Time
 		switch {
 		case v.misnamed(named, l.Seq):
-			v.found(Cut, v.at, l.Seq, "the file begins with line %d, and its name says %d: its beginning was cut off", l.Seq, named)
+			v.found(Cut, v.at, l.Seq, "the file begins with line %d, but its name says %d: its beginning was cut off", l.Seq, named)
 		case l.Seq == 1 && l.Prev != "":
-			v.found(Changed, v.at, l.Seq, "line 1 has the hash of a line before it: it was changed")
+			v.found(Changed, v.at, l.Seq, "line 1 has the hash of a previous line: it was changed")
 		case l.Seq > 1 && l.Seq-1 > v.unread:
-			v.note(Removed, l.Seq, "the log begins with line %d: rotation has removed the lines before", l.Seq)
+			v.note(Removed, l.Seq, "the log begins with line %d: rotation has removed the earlier lines", l.Seq)
 		}
 		return
 	}
@@ -257,26 +258,26 @@ func (v *verifier) order(l *line, named uint64, firstOfFile bool) {
 		return
 	}
 	if firstOfFile && v.misnamed(named, l.Seq) {
-		v.found(Changed, v.at, l.Seq, "the file begins with line %d, and its name says %d: it was renamed", l.Seq, named)
+		v.found(Changed, v.at, l.Seq, "the file begins with line %d, but its name says %d: it was renamed", l.Seq, named)
 	}
 	if l.Seq == v.last+1 && v.unread == 0 && l.Prev != v.hash {
-		v.found(Changed, v.lastAt, v.last, "line %d was changed: line %d has another hash of it", v.last, l.Seq)
+		v.found(Changed, v.lastAt, v.last, "line %d was changed: line %d has a different hash for it", v.last, l.Seq)
 	}
 }
 
-// misnamed says whether the name of a file is not that of its first line, which may be one of those that cannot be
-// read.
+// misnamed reports whether the file's name gives a different number for its first line. If the first lines are
+// unreadable, any number that they could have is accepted.
 func (v *verifier) misnamed(named, first uint64) bool {
 	return named > first || named > 0 && first-named > v.unread
 }
 
-// moved reports a line that should stand further above.
+// moved reports a line that belongs further up.
 func (v *verifier) moved(seq uint64) {
 	for i, h := range v.holes {
 		if seq < h.from || seq > h.to {
 			continue
 		}
-		v.found(Reordered, v.at, seq, "line %d stands after line %d", seq, v.last)
+		v.found(Reordered, v.at, seq, "line %d is after line %d", seq, v.last)
 		v.holes = slices.Delete(v.holes, i, i+1)
 		if h.count--; h.count == 0 {
 			return
@@ -297,10 +298,10 @@ func (v *verifier) moved(seq uint64) {
 		}
 		return
 	}
-	v.found(Repeated, v.at, seq, "line %d stands after line %d, and was there already", seq, v.last)
+	v.found(Repeated, v.at, seq, "line %d is after line %d, and is a repetition", seq, v.last)
 }
 
-// mentions reports what a line says of those before it.
+// mentions reports what a line says about the lines before it.
 func (v *verifier) mentions(l *line) {
 	if l.Lost > 0 {
 		v.note(Lost, l.Seq, "%d lines before this one could not be written", l.Lost)
@@ -308,9 +309,9 @@ func (v *verifier) mentions(l *line) {
 	switch {
 	case l.Event != eventStarted:
 	case l.TornBytes > 0:
-		v.note(Torn, l.Seq, "torn line of %d bytes: the server was killed while it wrote, and started again at %s", l.TornBytes, l.Time)
+		v.note(Torn, l.Seq, "torn line of %d bytes: the server was killed during a write, and restarted at %s", l.TornBytes, l.Time)
 	case v.last > 0 && v.event != eventStopped:
-		v.note(Killed, l.Seq, "the server was killed, and started again at %s: the last lines before may not have been written", l.Time)
+		v.note(Killed, l.Seq, "the server was killed, and restarted at %s: the lines just before may not have been written", l.Time)
 	}
 }
 
@@ -323,7 +324,7 @@ func (v *verifier) full() bool {
 }
 
 func (v *verifier) hole(h hole) {
-	// A break is never left out when it is the only one.
+	// Always record the first break, even when the list of findings is full.
 	if len(v.breaks)+len(v.holes) == 0 || !v.full() {
 		v.holes = append(v.holes, h)
 	}
@@ -345,7 +346,7 @@ func (v *verifier) finding(kind Kind, at place, seq uint64, format string, args 
 	return Finding{Kind: kind, File: v.report.Files[at.file].Name, Line: at.line, Seq: seq, Text: fmt.Sprintf(format, args...)}
 }
 
-// end is the report, when all files were read.
+// end returns the report after all files were read.
 func (v *verifier) end() *Report {
 	for _, h := range v.holes {
 		text := fmt.Sprintf("lines %d to %d are missing", h.from, h.to)
@@ -356,7 +357,7 @@ func (v *verifier) end() *Report {
 			text = fmt.Sprintf("line %d is missing", h.from)
 		}
 		if h.boundary {
-			text += " between this file and the one before: a file is missing, or the end of the one before"
+			text += " between this file and the previous one: a file is missing, or the end of the previous one"
 		}
 		v.breaks = append(v.breaks, found{v.finding(Missing, h.at, h.from, "%s", text), h.at})
 	}
@@ -374,14 +375,14 @@ func (v *verifier) end() *Report {
 	return &v.report
 }
 
-// checkAnchors reports anchors outside of the log.
+// checkAnchors reports anchors whose lines are not in the log.
 func (v *verifier) checkAnchors() {
 	for _, seq := range slices.Sorted(maps.Keys(v.anchors)) {
 		at := place{file: max(len(v.report.Files)-1, 0), line: v.at.line}
 		switch {
 		case len(v.report.Files) == 0:
 		case seq > v.last:
-			v.breaks = append(v.breaks, found{v.finding(Cut, at, seq, "the log ends with line %d, and the anchor is of line %d: its end was cut off", v.last, seq), place{math.MaxInt, 0}})
+			v.breaks = append(v.breaks, found{v.finding(Cut, at, seq, "the log ends with line %d, but the anchor is for line %d: its end was cut off", v.last, seq), place{math.MaxInt, 0}})
 		case seq < v.report.First:
 			v.breaks = append(v.breaks, found{v.finding(Removed, place{0, 1}, seq, "the anchor's line %d is older than the log, and cannot be checked: give a later anchor", seq), place{}})
 		}

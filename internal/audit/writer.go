@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// writer writes lines to files. One goroutine uses it.
+// writer writes lines to files. It is not safe for concurrent use.
 type writer struct {
 	Config
 	disk disk
 	lock io.Closer
 
 	file     *os.File
-	size     int64  // of whole lines in file
-	first    uint64 // number of the first line in file; 0: it is empty
-	partial  bool   // file may have part of a batch after size
-	unended  bool   // the last line of file lacks its newline, and nothing else
+	size     int64  // size of the complete lines in file
+	first    uint64 // number of the first line in file; 0 if file is empty
+	partial  bool   // file may contain part of a batch beyond size
+	unended  bool   // only the newline of the last line in file is missing
 	unsynced bool
 
-	seq  uint64 // of the last line
-	hash string // of the last line; empty before the first
+	seq  uint64 // number of the last line
+	hash string // hash of the last line; empty if there is none
 
 	buf        bytes.Buffer
 	complained time.Time
@@ -34,7 +34,7 @@ type writer struct {
 	anchorSeq  uint64
 }
 
-// resume finds the end of the chain, opens the newest file and repairs its end. It returns the line to begin with.
+// resume finds the end of the chain, opens the newest file and repairs its end. It returns the first line to write.
 func (w *writer) resume() (entry, error) {
 	names, err := files(w.Path)
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *writer) resume() (entry, error) {
 	w.first, w.size = newest.first, newest.size
 	if newest.tornBytes > 0 {
 		started.torn, started.tornBytes = clean(string(newest.torn), maxTorn), newest.tornBytes
-		w.Logger.Warn("the last line of the audit log is torn: the server was killed while it wrote; the line `started` keeps it",
+		w.Logger.Warn("the last line of the audit log is torn: the server was killed during a write; the line `started` preserves the text",
 			slog.String("path", w.Path), slog.Uint64("after", w.seq))
 		if err := w.file.Truncate(w.size); err != nil {
 			return entry{}, errors.Join(err, w.file.Close())
@@ -78,7 +78,7 @@ func openFile(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 }
 
-// append writes a batch in one call. After an error nothing of it counts as written.
+// append writes a batch in one call. After an error the whole batch counts as not written.
 func (w *writer) append(batch []entry, lost uint64) error {
 	w.buf.Reset()
 	if w.unended {
@@ -98,7 +98,7 @@ func (w *writer) append(batch []entry, lost uint64) error {
 		return err
 	}
 	if w.first > 0 && !w.unended && w.size+int64(w.buf.Len()) > w.MaxBytes {
-		if err := w.rotate(); err != nil { // the file grows until it can
+		if err := w.rotate(); err != nil { // the file grows until rotation succeeds
 			w.complain("the audit log is not rotated", err)
 		}
 	}
@@ -116,7 +116,7 @@ func (w *writer) append(batch []entry, lost uint64) error {
 	return nil
 }
 
-// mend cuts off the part of a batch that could be written.
+// mend cuts off a partly written batch.
 func (w *writer) mend() error {
 	if !w.partial {
 		return nil
@@ -128,11 +128,11 @@ func (w *writer) mend() error {
 	return nil
 }
 
-// rotate begins a new file. If it cannot, the old one stays in use.
+// rotate starts a new file. If that fails, the old file stays in use.
 func (w *writer) rotate() error {
 	old := rotated(w.Path, w.first)
 	if _, err := os.Lstat(old); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is there already: move it away", old)
+		return fmt.Errorf("%s already exists: move it away", old)
 	}
 	w.sync()
 	next := w.Path + ".next"
@@ -168,11 +168,11 @@ func (w *writer) removeOld() error {
 	return err
 }
 
-// tick syncs, follows a file that was moved away, and writes an anchor now and then.
+// tick syncs, follows a file that was moved away, and periodically writes an anchor.
 func (w *writer) tick() {
 	w.sync()
 	if err := w.reopen(); err != nil {
-		w.complain("the audit log cannot be opened again; lines go into the file that was moved or removed", err)
+		w.complain("the audit log cannot be reopened; lines go to the file that was moved or removed", err)
 	}
 	if now := time.Now(); now.Sub(w.anchored) >= anchorEvery {
 		w.anchor(now)
@@ -183,13 +183,13 @@ func (w *writer) sync() {
 	if !w.unsynced {
 		return
 	}
-	w.unsynced = false // a second sync of the same lines may succeed without having written them
+	w.unsynced = false // a second sync may succeed although the lines were never written
 	if err := w.disk.sync(w.file); err != nil {
 		w.complain("the audit log cannot be synced: lines may be lost if the machine stops", err)
 	}
 }
 
-// reopen begins a new file if the path does not name the file any more.
+// reopen starts a new file if the path no longer names the open file.
 func (w *writer) reopen() error {
 	if err := w.mend(); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (w *writer) reopen() error {
 	if err != nil {
 		return err
 	}
-	w.size = min(w.size, mine.Size()) // somebody has cut it
+	w.size = min(w.size, mine.Size()) // the file was truncated from outside
 	now, err := os.Stat(w.Path)
 	if err == nil && os.SameFile(mine, now) {
 		return nil
@@ -227,7 +227,7 @@ func (w *writer) anchor(now time.Time) {
 	}
 }
 
-// complain logs an error once a minute.
+// complain logs an error, at most once a minute.
 func (w *writer) complain(text string, err error, more ...any) {
 	now := time.Now()
 	if !w.complained.IsZero() && now.Sub(w.complained) < complainEvery {
@@ -237,7 +237,7 @@ func (w *writer) complain(text string, err error, more ...any) {
 	w.Logger.Error(text, append([]any{slog.String("path", w.Path), slog.Any("error", err)}, more...)...)
 }
 
-// close is called when nothing writes any more.
+// close closes the file. The caller must have stopped writing.
 func (w *writer) close() error {
 	w.sync()
 	w.anchor(time.Now())

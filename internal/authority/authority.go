@@ -1,8 +1,8 @@
-// Package authority is a small certificate authority, for trials and small teams: `gkctl cert` and tests issue
-// certificates by it.
+// Package authority is a small certificate authority for trials and small teams. `gkctl cert` and tests issue
+// certificates with it.
 //
-// Keys are ECDSA on P-256, which every TLS 1.3 implementation and browser takes. Certificates begin a few minutes in
-// the past, for machines whose clocks are behind, and end no later than their authority.
+// Keys are ECDSA on P-256, which all TLS 1.3 implementations and browsers support. Certificates are backdated by a few
+// minutes, for machines whose clocks are slow, and never outlive their authority.
 package authority
 
 import (
@@ -24,14 +24,14 @@ import (
 
 // Default lifetimes.
 const (
-	Life     = 10 * 365 * 24 * time.Hour // of an authority
-	LeafLife = 365 * 24 * time.Hour      // of what it issues
+	Life     = 10 * 365 * 24 * time.Hour // lifetime of an authority
+	LeafLife = 365 * 24 * time.Hour      // lifetime of a certificate that it issues
 )
 
-// Soon is how long before the end of a certificate operators are warned.
+// Soon is how long before a certificate expires operators are warned.
 const Soon = 30 * 24 * time.Hour
 
-// backdated is how far in the past a certificate begins.
+// backdated is how far in the past a certificate's validity begins.
 const backdated = 10 * time.Minute
 
 // Pair is a certificate and its private key.
@@ -40,8 +40,8 @@ type Pair struct {
 	Key  crypto.Signer
 }
 
-// New makes an authority that signs certificates of servers and clients, and no other authorities. Its subject is the
-// name and a random suffix, so that two authorities of the same name can be distinguished.
+// New creates an authority that may sign server and client certificates, but not other authorities. A random suffix in
+// its subject distinguishes authorities with the same name.
 func New(name string, now time.Time, life time.Duration) (*Pair, error) {
 	suffix := make([]byte, 4)
 	if _, err := rand.Read(suffix); err != nil {
@@ -58,19 +58,19 @@ func New(name string, now time.Time, life time.Duration) (*Pair, error) {
 
 // Leaf describes a certificate to issue.
 type Leaf struct {
-	// Name is its common name.
+	// Name is the common name.
 	Name string
-	// Hosts are host names and IP addresses that it is valid for.
+	// Hosts are the host names and IP addresses for which the certificate is valid.
 	Hosts []string
-	// URIs are further names.
+	// URIs are additional names.
 	URIs []*url.URL
-	// Server and Client are what it may be used for.
+	// Server and Client select the permitted uses.
 	Server, Client bool
-	// Life is how long it is valid, if the authority is for as long.
+	// Life is the lifetime. It is shortened if the authority expires earlier.
 	Life time.Duration
 }
 
-// maxCommonName is the most characters of a common name (RFC 5280, ub-common-name).
+// maxCommonName is the maximum length of a common name in characters (RFC 5280, ub-common-name).
 const maxCommonName = 64
 
 // Issue signs a certificate.
@@ -82,7 +82,7 @@ func (p *Pair) Issue(l Leaf, now time.Time) (*Pair, error) {
 	if template.NotAfter.After(p.Cert.NotAfter) {
 		template.NotAfter = p.Cert.NotAfter
 	}
-	if len(l.Name) <= maxCommonName { // a longer host name stands in Hosts alone
+	if len(l.Name) <= maxCommonName { // a longer host name is in Hosts only
 		template.Subject = pkix.Name{CommonName: l.Name}
 	}
 	for _, h := range l.Hosts {
@@ -101,7 +101,7 @@ func (p *Pair) Issue(l Leaf, now time.Time) (*Pair, error) {
 	return sign(template, now, p)
 }
 
-// sign makes a key and its certificate, signed by the authority, or by that key if there is none.
+// sign creates a key and its certificate. The authority a signs it; if a is nil, it is self-signed.
 func sign(template *x509.Certificate, now time.Time, a *Pair) (*Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -126,7 +126,7 @@ func sign(template *x509.Certificate, now time.Time, a *Pair) (*Pair, error) {
 	return &Pair{Cert: cert, Key: key}, nil
 }
 
-// serial is a random number of up to 128 bits above 0.
+// serial returns a random positive number of up to 128 bits.
 func serial() (*big.Int, error) {
 	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 128))
 	if err != nil {
@@ -138,12 +138,12 @@ func serial() (*big.Int, error) {
 	return n, nil
 }
 
-// CertPEM is the certificate as a file has it.
+// CertPEM returns the certificate in PEM.
 func (p *Pair) CertPEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Cert.Raw})
 }
 
-// KeyPEM is the private key as a file has it, in PKCS #8.
+// KeyPEM returns the private key as PKCS #8 in PEM.
 func (p *Pair) KeyPEM() ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(p.Key)
 	if err != nil {
@@ -152,26 +152,26 @@ func (p *Pair) KeyPEM() ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-// ExpiredError refuses to sign by an authority that is over.
+// ExpiredError means that an expired authority was asked to sign.
 type ExpiredError struct{ Authority *x509.Certificate }
 
 func (e *ExpiredError) Error() string {
-	return fmt.Sprintf("the authority %s ended at %s", e.Authority.Subject.CommonName, e.Authority.NotAfter.Local().Format(time.DateTime))
+	return fmt.Sprintf("the authority %s expired at %s", e.Authority.Subject.CommonName, e.Authority.NotAfter.Local().Format(time.DateTime))
 }
 
-// Parse reads an authority from its two files.
+// Parse parses an authority's certificate and key.
 func Parse(certPEM, keyPEM []byte) (*Pair, error) {
 	certs, err := ParseCerts(certPEM)
 	if err != nil {
 		return nil, err
 	}
-	cert := certs[0] // with several, the newest authority stands first
+	cert := certs[0] // if there are several, the newest authority is first
 	if !cert.IsCA {
-		return nil, fmt.Errorf("the certificate of %s is not that of an authority", cert.Subject)
+		return nil, fmt.Errorf("the certificate of %s does not belong to an authority", cert.Subject)
 	}
 	block, _ := pem.Decode(keyPEM)
 	if block == nil {
-		return nil, errors.New("the key is not in PEM")
+		return nil, errors.New("the key is not in PEM format")
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -179,16 +179,16 @@ func Parse(certPEM, keyPEM []byte) (*Pair, error) {
 	}
 	key, ok := parsed.(crypto.Signer)
 	if !ok {
-		return nil, errors.New("the key cannot sign")
+		return nil, errors.New("the key cannot be used to sign")
 	}
 	public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool })
 	if !ok || !public.Equal(cert.PublicKey) {
-		return nil, fmt.Errorf("the key is not that of the authority %s", cert.Subject.CommonName)
+		return nil, fmt.Errorf("the key does not belong to the authority %s", cert.Subject.CommonName)
 	}
 	return &Pair{Cert: cert, Key: key}, nil
 }
 
-// ParseCerts reads all certificates of a file; there is at least one.
+// ParseCerts parses all certificates in PEM data. It returns an error if there is none.
 func ParseCerts(data []byte) (all []*x509.Certificate, err error) {
 	for {
 		var block *pem.Block
@@ -205,7 +205,7 @@ func ParseCerts(data []byte) (all []*x509.Certificate, err error) {
 		all = append(all, cert)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("there is no certificate in PEM")
+		return nil, errors.New("it contains no PEM certificate")
 	}
 	return all, nil
 }

@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 )
 
-// Files names the files of a certificate and its key.
+// Files names the files with a certificate and its key.
 type Files struct{ Cert, Key string }
 
-// ExistsError refuses to overwrite a file.
+// ExistsError means that a file exists and was not overwritten.
 type ExistsError struct{ File string }
 
 func (e *ExistsError) Error() string { return e.File + " exists already" }
 
-// Free returns an *ExistsError if one of the files is there.
+// Free returns an *ExistsError if one of the files exists.
 func (f Files) Free() error {
 	for _, path := range []string{f.Key, f.Cert} {
 		if _, err := os.Lstat(path); err == nil {
@@ -28,9 +28,9 @@ func (f Files) Free() error {
 	return nil
 }
 
-// Write puts the pair into the files, in place of what is there: only the owner reads the key. Each is replaced in one
-// step, so that a server that reads them meanwhile finds a whole file. It may find the new key with the old
-// certificate, for a moment.
+// Write writes the pair to the files and replaces existing ones. Only the owner can read the key. Each file is replaced
+// atomically, so that a server that reads it at that moment sees a complete file. For a moment the server may see the
+// new key with the old certificate.
 func (p *Pair) Write(f Files) error {
 	key, err := p.KeyPEM()
 	if err != nil {
@@ -43,13 +43,13 @@ func (p *Pair) Write(f Files) error {
 }
 
 func replace(path string, data []byte, mode fs.FileMode) (err error) {
-	t, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
+	t, err := os.CreateTemp(filepath.Dir(path), ".new-*") // created with mode 0600
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(t.Name()) // the error says what failed
+			_ = os.Remove(t.Name()) // the error that is returned says what failed
 		}
 	}()
 	_, err = t.Write(data)
@@ -59,7 +59,7 @@ func replace(path string, data []byte, mode fs.FileMode) (err error) {
 	return os.Rename(t.Name(), path)
 }
 
-// Read is the pair in the files, which must be that of an authority.
+// Read reads the pair from the files. The pair must be an authority's.
 func Read(f Files) (*Pair, error) {
 	cert, err := os.ReadFile(f.Cert)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Host checks that s is a host name or an IP address to which a certificate can be bound, and returns it in its usual
+// Host checks that s is a host name or an IP address for which a certificate can be issued, and returns it in canonical
 // form.
 func Host(s string) (string, error) {
 	if ip, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
 		switch {
 		case ip.Zone() != "":
-			return "", fmt.Errorf("host %q: an address with a zone cannot stand in a certificate: give a name", s)
+			return "", fmt.Errorf("host %q: a certificate cannot contain an address with a zone: give a name", s)
 		case ip.IsUnspecified():
-			return "", fmt.Errorf("host %q stands for every address of a machine: give those by which others reach it", s)
+			return "", fmt.Errorf("host %q means every address of a machine: give the addresses by which others reach it", s)
 		}
 		return ip.String(), nil
 	}
@@ -24,7 +24,7 @@ func Host(s string) (string, error) {
 	case strings.Contains(s, "://"):
 		return "", fmt.Errorf("host %q: give the host alone, without a scheme", s)
 	case strings.Contains(s, "*"):
-		return "", fmt.Errorf("host %q: a certificate for many names is not issued: name each host", s)
+		return "", fmt.Errorf("host %q: wildcard certificates are not issued: name each host", s)
 	}
 	if _, port, err := net.SplitHostPort(s); err == nil && port != "" {
 		return "", fmt.Errorf("host %q: give the host without its port", s)
@@ -46,21 +46,21 @@ func hostName(s string) bool {
 		}
 	}
 	last := s[strings.LastIndex(s, ".")+1:]
-	return !only(last, "0123456789") // else it is an IP address with a typo
+	return !only(last, "0123456789") // otherwise it is a mistyped IP address
 }
 
 func only(s, chars string) bool { return strings.Trim(s, chars) == "" }
 
-// CheckName checks a common name, which is also a part of the names of files.
+// CheckName checks a common name, which also becomes part of file names.
 func CheckName(s string) error {
 	const chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@"
 	if s == "" || len(s) > maxCommonName || s[0] == '.' || s[0] == '-' || strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune(chars, r) }) >= 0 {
-		return fmt.Errorf("name %q must be 1 to %d of the characters A-Z a-z 0-9 . _ - @, and begin with none of . -", s, maxCommonName)
+		return fmt.Errorf("name %q must be 1 to %d of the characters A-Z a-z 0-9 . _ - @, and must not begin with . or -", s, maxCommonName)
 	}
 	return nil
 }
 
-// AcquirerURI is the name in a certificate that pins the acquirer of its holder.
+// AcquirerURI returns the URI that pins a certificate to an acquirer.
 func AcquirerURI(acquirer string) (*url.URL, error) {
 	if err := CheckName(acquirer); err != nil {
 		return nil, fmt.Errorf("acquirer: %w", err)

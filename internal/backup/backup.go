@@ -1,8 +1,8 @@
-// Package backup writes and reads the file of a backup: what gkctl snapshot save gets from a leader, and gatekeeperd
-// restore reads.
+// Package backup writes and reads backup files. gkctl snapshot save gets one from a leader, and gatekeeperd restore
+// reads it.
 //
-// The file begins with two lines of text: its format, and a Header as JSON. The state follows as package fsm writes
-// snapshots. The SHA-256 of all of that ends the file.
+// The file begins with two lines of text: its format, and a Header as JSON. Next is the state, in the snapshot format
+// of package fsm. The file ends with the SHA-256 of everything before.
 package backup
 
 import (
@@ -23,34 +23,34 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The first line of a file is magic and the format. Files of every format that was released stay readable.
+// The first line of a file is magic and the format. All released formats stay readable.
 const (
 	magic  = "gatekeeper backup "
 	format = 1
 )
 
-// maxHeader bounds the two lines, so that a file that is not a backup takes no memory.
+// maxHeader bounds the size of the two lines, so that reading another kind of file does not use much memory.
 const maxHeader = 1 << 20
 
 var (
-	// ErrNot says that a file is not a backup.
+	// ErrNot means that a file is not a backup.
 	ErrNot = errors.New("it is not a backup of Gatekeeper")
-	// ErrDamaged says that a backup was cut short or has changed since it was written.
+	// ErrDamaged means that a backup was truncated or changed after it was written.
 	ErrDamaged = errors.New("it is damaged or was cut short: use another backup")
 )
 
-// Header says where a backup comes from. The rest stands in the state.
+// Header says where a backup comes from. Everything else is in the state.
 type Header struct {
 	ClusterName string `json:"cluster_name"`
-	// Member is the server that made the backup, and Members are the ids of all members, sorted.
+	// Member is the server that made the backup. Members are the ids of all members, sorted.
 	Member  string   `json:"member"`
 	Members []string `json:"members"`
-	// TakenAt is when, by that server's clock, and Version is that of its program.
+	// TakenAt is the time of the backup by that server's clock. Version is the version of its program.
 	TakenAt time.Time `json:"taken_at"`
 	Version string    `json:"version,omitempty"`
 }
 
-// Write writes a backup of a state.
+// Write writes a backup of state to w.
 func Write(w io.Writer, h Header, state *fsm.State) error {
 	header, err := json.Marshal(h)
 	if err != nil {
@@ -70,16 +70,16 @@ func Write(w io.Writer, h Header, state *fsm.State) error {
 	return nil
 }
 
-// Backup is a backup that was read and is whole.
+// Backup is a verified backup.
 type Backup struct {
 	Header
 	State    *fsm.State
 	Bytes    int64
-	Checksum string // the SHA-256 of the whole file in hexadecimal, as sha256sum prints it
+	Checksum string // SHA-256 of the whole file in hexadecimal, as printed by sha256sum
 }
 
-// Read reads the file at path, and checks that it is whole and that this version can restore it. Errors: ErrNot,
-// ErrDamaged, fsm.ErrNewer, those of the state (fsm.ErrSnapshot), and those of the system.
+// Read reads the backup at path, verifies its checksum, and checks that this version can restore it. It returns ErrNot,
+// ErrDamaged, fsm.ErrNewer, errors of the state (fsm.ErrSnapshot), and errors of the system.
 func Read(path string) (*Backup, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -106,7 +106,7 @@ func read(file *os.File) (*Backup, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.Checksum, err = verify(file, content); err != nil { // before anything is made of the rest
+	if b.Checksum, err = verify(file, content); err != nil { // verify before anything else is parsed
 		return nil, err
 	}
 	if err := json.Unmarshal(header, &b.Header); err != nil {
@@ -120,7 +120,7 @@ func read(file *os.File) (*Backup, error) {
 	return b, nil
 }
 
-// readHeader returns the header and where the state begins.
+// readHeader returns the header and the offset of the state.
 func readHeader(file io.Reader) (header []byte, begin int64, err error) {
 	r := bufio.NewReader(io.LimitReader(file, maxHeader))
 	first, err := r.ReadString('\n')
@@ -146,7 +146,7 @@ func readHeader(file io.Reader) (header []byte, begin int64, err error) {
 	return header, int64(len(first) + len(header)), nil
 }
 
-// verify compares the checksum at the end of the file with that of its content, and returns that of the whole file.
+// verify compares the checksum at the end of the file with its content, and returns the checksum of the whole file.
 func verify(file *os.File, content *io.SectionReader) (string, error) {
 	stated := make([]byte, sha256.Size)
 	if _, err := file.ReadAt(stated, content.Size()); err != nil {
@@ -163,8 +163,7 @@ func verify(file *os.File, content *io.SectionReader) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Summary is what may be shown of a backup: where it comes from and how much it holds, and neither secrets nor
-// payloads.
+// Summary describes a backup without secrets or payloads: its origin and the number of its objects.
 type Summary struct {
 	Header
 	ClusterID    string `json:"cluster_id"`
@@ -175,7 +174,7 @@ type Summary struct {
 	Checksum     string `json:"sha256"`
 
 	Definitions int `json:"definitions"`
-	// Permits counts those that are live, Cooling ended ones whose slot is not free yet, and Held those that an
+	// Permits counts live permits, Cooling ended permits whose slots are not free yet, and Held permits that an
 	// operator must clear.
 	Permits  int `json:"permits"`
 	Cooling  int `json:"cooling"`
@@ -186,14 +185,14 @@ type Summary struct {
 	Tasks    int `json:"tasks"`
 	Bindings int `json:"bindings"`
 	Tokens   int `json:"tokens"`
-	// Requests are those that are remembered, Entries those of the journal.
+	// Requests counts remembered requests, Entries the entries of the journal.
 	Requests int `json:"requests"`
 	Entries  int `json:"journal_entries"`
-	// Quarantine is for how long a restored cluster grants nothing, unless somebody says otherwise.
+	// Quarantine is how long a restored cluster grants nothing by default.
 	Quarantine time.Duration `json:"-"`
 }
 
-// Summary counts what the backup holds.
+// Summary returns the summary of the backup.
 func (b *Backup) Summary() Summary {
 	s := b.State
 	out := Summary{

@@ -10,9 +10,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// Beliefs finds moments at which more was believed to be held than the most permits that the semaphore had in the run.
-// What an unsafe revoke freed counts no longer from its call on. An identity has at most one permit, so several tokens
-// of one identity that are believed at once count once: a holder that was superseded may not know it yet.
+// Beliefs finds moments at which holders believed that they held more than the semaphore's largest number of permits
+// during the run. After the call of an unsafe revoke, the revoked permit no longer counts. An identity has at most one
+// permit, so several tokens of one identity that are believed at the same time count once: a superseded holder may not
+// know yet that it was superseded.
 func Beliefs(h *history.History) []Violation {
 	permits := map[string]uint32{}
 	freed := map[uint64]time.Duration{}
@@ -47,14 +48,16 @@ func Beliefs(h *history.History) []Violation {
 	return append(broken, falling(byIdentity, permits)...)
 }
 
-// believer is an identity at a semaphore. A belief whose grant is not in the history has its token for an identity.
+// believer is an identity at a semaphore. If the grant of a belief is not in the history, its token stands in for the
+// identity.
 type believer struct {
 	semaphore string
 	identity  history.Identity
 	token     uint64
 }
 
-// believers returns whose a belief is: the identity with which its client was granted its token.
+// believers returns a function that finds the believer of a belief: the identity to which its client's token was
+// granted.
 func believers(h *history.History) func(history.Belief) believer {
 	type holder struct {
 		client string
@@ -74,8 +77,8 @@ func believers(h *history.History) func(history.Belief) believer {
 	}
 }
 
-// merge makes beliefs of one identity ones that do not overlap: at each moment the heaviest of them, and of equal ones
-// the newest.
+// merge turns the beliefs of one identity into beliefs that do not overlap. At each moment the heaviest belief counts,
+// or the newest of equally heavy ones.
 func merge(beliefs []overlap.Belief) []overlap.Belief {
 	var edges []time.Duration
 	for _, b := range beliefs {
@@ -94,7 +97,7 @@ func merge(beliefs []overlap.Belief) []overlap.Belief {
 			}
 		}
 		if most.Weight == 0 {
-			continue // nobody believes in between
+			continue // no belief covers this interval
 		}
 		most.From, most.Until = edges[i-1], edges[i]
 		merged = append(merged, most)
@@ -102,9 +105,9 @@ func merge(beliefs []overlap.Belief) []overlap.Belief {
 	return merged
 }
 
-// falling finds, for semaphores of one permit, every belief that began after another identity had believed in a higher
-// token. Answers to one identity may overtake each other: the answer with the older token is then still good, until its
-// holder hears of the newer one.
+// falling finds, for semaphores with one permit, each belief that began after another identity had believed in a higher
+// token. Responses to the same identity may overtake each other: the response with the older token is then still valid
+// until the holder learns of the newer one.
 func falling(byIdentity map[believer][]overlap.Belief, permits map[string]uint32) []Violation {
 	type begun struct {
 		overlap.Belief
@@ -121,7 +124,7 @@ func falling(byIdentity map[believer][]overlap.Belief, permits map[string]uint32
 	var broken []Violation
 	for semaphore, all := range bySemaphore {
 		slices.SortFunc(all, func(a, b begun) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Token, b.Token)) })
-		// The highest token so far, and the highest of any other identity than that one's.
+		// The highest token so far, and the highest token of any other identity.
 		var first, second begun
 		for _, b := range all {
 			other := first

@@ -8,31 +8,31 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// never is later than everything.
+// never is later than every time in a history.
 const never = time.Duration(math.MaxInt64)
 
-// clockRates is how far the rates of two clocks may differ.
+// clockRates is the largest relative difference between the rates of two clocks.
 const clockRates = 0.01
 
-// builder makes the steps of a history.
+// builder builds the steps of a history.
 type builder struct {
 	parts  map[string]*partition
 	all    map[uint64]*grant
-	index  map[uint64]int // of each token among those of its semaphore
+	index  map[uint64]int // position of each token among the tokens of its semaphore
 	cools  map[string]cooling
-	asked  map[attempt]*grant // acquisitions that were granted
+	asked  map[attempt]*grant // granted acquisitions
 	whose  map[history.Identity]holder
 	lost   map[owner]*untold
-	before map[uint64]*grant // of each token the one of its owner before it
+	before map[uint64]*grant // the owner's previous grant, by token
 	rules  map[history.Definition]*rule
-	shut   []history.Operation // cordons and their ends
+	shut   []history.Operation // cordons, and the calls that end them
 	edited []*tried
 	gaveUp []*tried
-	byID   map[string]*tried // of edits, by semaphore and request id
-	byTok  map[uint64]*tried // of releases
+	byID   map[string]*tried // edits, by semaphore and request id
+	byTok  map[uint64]*tried // releases, by token
 }
 
-// holder is a short name of an identity.
+// holder is a short name for an identity.
 type holder int
 
 // owner is an identity at a semaphore.
@@ -41,11 +41,11 @@ type owner struct {
 	holder    holder
 }
 
-// untold is what acquires of an owner may have done whose answers were lost: any permit that it holds later may have
-// been superseded.
+// untold is the possible effect of an owner's acquires whose responses were lost: they may have superseded any permit
+// that the owner holds later.
 type untold struct {
 	from time.Duration
-	// replaced are the tokens that they replace, and from when on.
+	// replaced maps each token that they replace to the earliest time of its replacement.
 	replaced map[uint64]time.Duration
 }
 
@@ -55,12 +55,12 @@ type tried struct {
 	known *history.Operation
 }
 
-// cooling is the least that slots of a semaphore cool, whatever definition was in force.
+// cooling is the shortest cooldown of a semaphore under any of its definitions.
 type cooling struct {
 	known           bool
 	minHold, onLoss time.Duration
-	hold            bool // what expires stays taken
-	any             bool // some definition cools
+	hold            bool // an expired permit stays taken
+	any             bool // some definition has a cooldown
 }
 
 func newBuilder(h *history.History) *builder {
@@ -71,7 +71,7 @@ func newBuilder(h *history.History) *builder {
 	}
 	counts := map[string]int{}
 	last := map[owner]*grant{}
-	var asked time.Duration // of the tokens so far: a higher one is granted later
+	var asked time.Duration // call time of the tokens so far: a higher token is granted later
 	for _, g := range inOrder(b.all) {
 		if g.task {
 			g.call = min(max(g.call, asked), g.known)
@@ -110,7 +110,7 @@ func (b *builder) part(semaphore string) *partition {
 	return p
 }
 
-// step is a step about a permit.
+// step returns a step for a permit.
 func (b *builder) step(kind stepKind, g *grant) *step {
 	return &step{
 		kind: kind, grant: g, index: b.index[g.token], weight: weight(g.request), cools: b.cools[g.semaphore].any,
@@ -131,7 +131,8 @@ func (b *builder) holder(id history.Identity) holder {
 
 func weight(r history.Request) uint64 { return uint64(max(r.Weight, 1)) }
 
-// operation adds what one call says alone. Edits and releases are put together from all their attempts.
+// operation adds the steps that follow from a single call. Edits and releases are built from all their attempts
+// together.
 func (b *builder) operation(op history.Operation) {
 	r := op.Request
 	if r.Kind == history.Acquire && r.Wait {
@@ -181,7 +182,8 @@ func (b *builder) operation(op history.Operation) {
 	}
 }
 
-// queued adds that somebody stood in the queue until the answer. Who got none may stand there for ever.
+// queued adds the caller's place in the queue until the response. A caller without a response may stay in the queue
+// forever.
 func (b *builder) queued(op history.Operation) {
 	p := b.part(op.Request.Semaphore)
 	p.add(op.At, op.At, &step{kind: stepQueued, request: op.Request})
@@ -219,12 +221,12 @@ func (b *builder) acquire(op history.Operation) {
 	}
 }
 
-// untold notes an acquire without an answer. Operations come in the order of their calls, so the first of each kind is
-// the earliest.
+// untold records an acquire without a response. Operations are in the order of their calls, so the first of each kind
+// is the earliest.
 func (b *builder) untold(op history.Operation) {
 	r := op.Request
 	if r.Firing != "" {
-		return // it supersedes nothing
+		return // an acquire with a firing supersedes nothing
 	}
 	key := owner{r.Semaphore, b.holder(r.Identity)}
 	u := b.lost[key]
@@ -245,7 +247,7 @@ func (b *builder) pause(op history.Operation) {
 	b.part(op.Request.Semaphore).change(op, st)
 }
 
-// change adds a change that may never happen if nobody heard of it.
+// change adds a change. A change without a response may never happen.
 func (p *partition) change(op history.Operation, st *step) {
 	to := never
 	if _, ok := op.Answer(); ok {
@@ -255,7 +257,7 @@ func (p *partition) change(op history.Operation, st *step) {
 	p.add(op.At, to, st)
 }
 
-// onPermit adds a call that names a token.
+// onPermit adds the steps of a call that names a token.
 func (b *builder) onPermit(op history.Operation, g *grant) {
 	p := b.part(g.semaphore)
 	answer, answered := op.Answer()
@@ -264,7 +266,7 @@ func (b *builder) onPermit(op history.Operation, g *grant) {
 		b.gaveUp = try(b.gaveUp, b.byTok, r.Token, op)
 	case history.EndTask:
 		p.add(op.At, op.At, b.step(stepLeaving, g))
-		if answered { // also of a permit that had ended
+		if answered { // the response is the same for a permit that had already ended
 			p.add(op.At, op.Return.At, b.step(stepEnded, g))
 		}
 	case history.Clear:
@@ -284,7 +286,7 @@ func (b *builder) onPermit(op history.Operation, g *grant) {
 			st.request = r
 			p.add(op.At, op.Return.At, st)
 		}
-	case history.TakeOver: // a revoke without a drain
+	case history.TakeOver: // equivalent to a revoke without a drain
 		if answered {
 			p.add(op.At, op.Return.At, b.step(stepRevoked, g))
 		}
@@ -304,7 +306,7 @@ func (b *builder) onPermit(op history.Operation, g *grant) {
 	}
 }
 
-// edits adds the edits, each with all its attempts as one.
+// edits adds the edits. All attempts of an edit form one step.
 func (b *builder) edits() {
 	for _, t := range b.edited {
 		p := b.part(t.first.Request.Semaphore)
@@ -328,7 +330,7 @@ func (b *builder) edits() {
 	}
 }
 
-// releases adds the releases, each with all its attempts as one.
+// releases adds the releases. All attempts of a release form one step.
 func (b *builder) releases() {
 	for _, t := range b.gaveUp {
 		g := b.all[t.first.Request.Token]
@@ -347,9 +349,9 @@ func (b *builder) releases() {
 	}
 }
 
-// grants adds the grants, and the moments that each permit passes.
+// grants adds the grants and the moments that each permit passes.
 func (b *builder) grants() {
-	over := map[*grant]time.Duration{} // when the next grant of the same owner was known: then this one had ended
+	over := map[*grant]time.Duration{} // when the owner's next grant was known, which means that this one had ended
 	for token, before := range b.before {
 		if before != nil {
 			over[before] = b.all[token].known
@@ -358,7 +360,7 @@ func (b *builder) grants() {
 	for _, g := range inOrder(b.all) {
 		u := b.lost[b.owner(g)]
 		if g.superseded == 0 && b.before[g.token] == nil && u == nil {
-			g.fresh = true // no answer says so, but there was nothing to supersede
+			g.fresh = true // no response says so, but there was nothing to supersede
 		}
 		p := b.part(g.semaphore)
 		granted := b.step(stepGrant, g)
@@ -373,7 +375,8 @@ func (b *builder) grants() {
 		for _, op := range g.seen {
 			p.add(op.At, op.Return.At, b.step(stepAlive, g))
 		}
-		// Steps of one moment can come in any order, so the model is spared those of permits that have long ended.
+		// Steps at the same moment can occur in any order. Omit the steps of permits that ended long ago to keep the
+		// model's search small.
 		if at, ended := over[g]; u != nil && !g.once() && (!ended || u.from < at) {
 			passes(u.from, stepHaunted)
 			if from, ok := u.replaced[g.token]; ok {
@@ -393,8 +396,8 @@ func (b *builder) grants() {
 	}
 }
 
-// began is the earliest time at which the identity may have begun to hold: min_hold goes on under a new token. It is 0
-// when the identity may have begun with a token whose answer was lost.
+// began returns the earliest time at which the identity may have begun to hold, because min_hold continues under a new
+// token. It returns 0 if the identity may have begun with a token whose response was lost.
 func (b *builder) began(g *grant) time.Duration {
 	for !g.fresh {
 		before := b.before[g.token]
@@ -409,5 +412,5 @@ func (b *builder) began(g *grant) time.Duration {
 	return g.call
 }
 
-// slower is the least that a duration can take by a clock whose rate is another.
+// slower returns the shortest time in which d can elapse on a clock that runs at another rate.
 func slower(d time.Duration) time.Duration { return d - time.Duration(clockRates*float64(d)) }

@@ -8,34 +8,34 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// firing names one at a semaphore.
+// firing names a firing of a semaphore.
 type firing struct{ semaphore, name string }
 
-// said is what callers did to the firing that a token claimed.
+// said records what callers did to the firing that a token claimed.
 type said struct {
-	// notRun, cutShort, done and failed: a release said so, and may have been carried out.
+	// notRun, cutShort, done and failed report that some release said so. It may not have been carried out.
 	notRun, cutShort, done, failed bool
 	failures                       map[string]bool
-	// released is when an answer said that a release ended the permit; never: no answer did.
+	// released is when a response confirmed the release. It is never if no response did.
 	released time.Duration
-	// freed is when an operator may have freed it at once, and takenOver says that its holder may have been ordered to
-	// stop.
+	// freed is the earliest time at which an operator may have freed it. takenOver reports whether its holder may have
+	// been ordered to stop.
 	freed     time.Duration
 	takenOver bool
 }
 
-// final says that the firing came to its end before that time: nothing was said of it but that the job is done, or has
-// failed.
+// final reports whether the firing had ended before that time: a release was confirmed, and every report said that the
+// job is done or failed.
 func (s *said) final(at time.Duration) bool {
 	return s.released <= at && !s.notRun && !s.cutShort
 }
 
-// firings are what is known of the firings of a history.
+// firings holds what a history says about its firings.
 type firings struct {
-	free map[string]bool   // semaphores that ever had FreeOnLoss
-	most map[string]uint32 // the largest max_attempts of each semaphore; absent: it was unbounded once
+	free map[string]bool   // semaphores that had FreeOnLoss at any time
+	most map[string]uint32 // the largest max_attempts of each semaphore; absent if it was ever unbounded
 	of   map[uint64]*said  // by token
-	// cancelled are requests that may have been taken back.
+	// cancelled holds the requests that may have been cancelled.
 	cancelled map[attempt]bool
 }
 
@@ -100,15 +100,15 @@ func (f *firings) released(op history.Operation) {
 	}
 }
 
-// givenBack says whether the firing of a grant may have been given back, or never have begun.
+// givenBack reports whether the firing of a grant may have been given back or never started.
 func (f *firings) givenBack(g *grant) bool {
 	request, ok := attemptOf(g.request)
 	return ok && f.cancelled[request] || f.token(g.token).notRun
 }
 
-// Firings finds firings that were granted again although the grant before came to its end, or was lost in a semaphore
-// that does not hand over what is lost; those that were begun more often than max_attempts allows; and awaited ends
-// that did not happen.
+// Firings finds three kinds of violations: firings that were granted again although the previous grant ended or was
+// lost in a semaphore that does not hand over lost firings, firings that were started more often than max_attempts, and
+// ends reported to a waiting caller that did not happen.
 func Firings(h *history.History) []Violation {
 	f := firingsOf(h)
 	last, begun := map[firing]*grant{}, map[firing]uint32{}
@@ -129,14 +129,14 @@ func Firings(h *history.History) []Violation {
 		}
 		begun[key]++
 		if most, bounded := f.most[g.semaphore]; bounded && begun[key] == most+1 {
-			broken = append(broken, Violation{Attempts, g.semaphore, fmt.Sprintf("firing %s was begun %d times, the last time by %v with token %d, and max_attempts is %d",
+			broken = append(broken, Violation{Attempts, g.semaphore, fmt.Sprintf("firing %s was started %d times, the last time by %v with token %d, but max_attempts is %d",
 				g.request.Firing, begun[key], g.identity, g.token, most)})
 		}
 	}
 	return append(broken, f.awaited(h, all)...)
 }
 
-// mayFollow says whether the firing of a grant may have been granted again with g.
+// mayFollow reports whether the firing of before may have been granted again with g.
 func (f *firings) mayFollow(before, g *grant) bool {
 	s := f.token(before.token)
 	handedOver := f.free[g.semaphore] || s.takenOver
@@ -151,7 +151,7 @@ func (f *firings) mayFollow(before, g *grant) bool {
 	return handedOver && g.known >= min(before.lapse, s.freed)
 }
 
-// awaited finds awaited ends that nobody stated and no loss explains.
+// awaited finds ends reported to a waiting caller that no holder reported and no loss explains.
 func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []Violation) {
 	for _, op := range h.Operations {
 		answer, ok := op.Answer()
@@ -168,25 +168,25 @@ func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []V
 			} else if f.token(r.Token).final(op.At) {
 				why = "although its holder had ended it"
 			}
-		case "CLAIMED", "OPEN": // it heard no more, although it waited
+		case "CLAIMED", "OPEN": // the wait ended without a result
 			if f.token(r.Token).final(op.At) {
 				why = "although its holder had ended it"
 			}
 		case "DONE":
 			if !s.done {
-				why = "and nobody said that it is done"
+				why = "but no release said that it is done"
 			}
 		case "FAILED":
 			if !s.failures[answer.Failure] {
-				why = fmt.Sprintf("and nobody said that it failed with %q", answer.Failure)
+				why = fmt.Sprintf("but no release said that it failed with %q", answer.Failure)
 			}
 		case "CUT_SHORT":
 			if !s.cutShort {
-				why = "and nobody said that it was cut short"
+				why = "but no release said that it was cut short"
 			}
 		case "SPENT":
 			if g := all[answer.Token]; ended || g != nil && op.Return.At < min(g.lapse, s.freed) {
-				why = "and its holder had not lost it"
+				why = "but its holder had not lost it"
 			}
 		}
 		if most, bounded := f.most[r.Semaphore]; bounded && answer.Attempts > most {

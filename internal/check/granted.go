@@ -1,7 +1,7 @@
 package check
 
-// grants are the ways in which a grant can have happened, as far as its answers leave them open: into a free slot, in
-// place of an older token of the same identity, or in place of a token of which the history has no answer.
+// grants returns the possible ways in which a grant happened, given its responses: into a free slot, in place of an
+// older token of the same identity, or in place of a token without a response in the history.
 func (st *step) grants() []func(*state) bool {
 	g := st.grant
 	switch {
@@ -17,7 +17,7 @@ func (st *step) grants() []func(*state) bool {
 	return all
 }
 
-// granted takes a free slot. The identity had none: another permit of it has ended.
+// granted takes a free slot. Any other permit of the identity must have ended.
 func (st *step) granted(s *state) bool {
 	if st.index != s.granted || !s.admits(st.grant.identity) || s.paused || !st.noOther(s) {
 		return false
@@ -25,8 +25,7 @@ func (st *step) granted(s *state) bool {
 	return st.fits(s, uint64(s.def.Permits)) && st.put(s, slot{})
 }
 
-// superseded takes the slot of another token of the same identity, which is live. A plain pause does not keep from
-// that.
+// superseded takes the slot of another live token of the same identity. A plain pause does not prevent that.
 func (st *step) superseded(s *state, token uint64) bool {
 	p, sure, ok := s.find(token)
 	if !ok || st.index != s.granted || !s.admits(st.grant.identity) || s.stopped {
@@ -50,7 +49,7 @@ func (st *step) superseded(s *state, token uint64) bool {
 	return st.put(s, next)
 }
 
-// supersededAny takes the slot of a token that an answer named. The token that was superseded is that one, or one that
+// supersededAny takes the slot of a token that appears in a response. The superseded token is that one, or a token that
 // had superseded it.
 func (st *step) supersededAny(s *state) bool {
 	var token uint64
@@ -64,8 +63,8 @@ func (st *step) supersededAny(s *state) bool {
 	return token != 0 && st.superseded(s, token)
 }
 
-// supersededUntold takes the slot of a token of which the history has no answer, and which took a free slot. When it
-// was granted is not known, and neither is the definition of that time.
+// supersededUntold takes the slot of a token that appears in no response and that took a free slot. Neither the time of
+// that grant nor the definition at that time is known.
 func (st *step) supersededUntold(s *state) bool {
 	if st.index != s.granted || !s.admits(st.grant.identity) || s.stopped || !st.noOther(s) {
 		return false
@@ -73,7 +72,7 @@ func (st *step) supersededUntold(s *state) bool {
 	return st.fits(s, s.peak) && st.put(s, slot{owes: true})
 }
 
-// noOther ends the other permits of the identity, or says that one has not ended.
+// noOther ends the other permits of the identity. It returns false if one of them cannot have ended.
 func (st *step) noOther(s *state) bool {
 	if s.holds(st.holder) {
 		return false
@@ -88,7 +87,8 @@ func (st *step) noOther(s *state) bool {
 	return true
 }
 
-// fits says whether there is room beside what is surely taken, and notes how much is left for the rest.
+// fits reports whether there is room next to the weight that is certainly taken. If so, it lowers the bound for the
+// rest.
 func (st *step) fits(s *state, permits uint64) bool {
 	taken := s.taken()
 	if taken+st.weight > permits {
@@ -99,13 +99,13 @@ func (st *step) fits(s *state, permits uint64) bool {
 	return true
 }
 
-// put makes the new slot of what it inherits.
+// put adds the slot of the new permit, which inherits the fields of p.
 func (st *step) put(s *state, p slot) bool {
 	token := st.grant.token
 	s.granted++
 	p.grant, p.weight, p.holder, p.moments = st.grant, st.weight, st.holder, s.before[token]
 	p.cooled = p.cooled || !st.cools || st.early.cooled
-	p.lapsed, p.free = p.lapsed || st.early.lapsed, p.free || st.early.free // of a task on which nobody counted
+	p.lapsed, p.free = p.lapsed || st.early.lapsed, p.free || st.early.free // a task's worker may never have counted on it
 	p.haunted = p.haunted || st.early.haunted
 	p.replaced = p.replaced || st.early.replaced
 	delete(s.before, token)

@@ -10,31 +10,31 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// grant is all that callers saw of one permit.
+// grant is everything that callers saw of one permit.
 type grant struct {
 	token     uint64
 	semaphore string
 	identity  history.Identity
 	request   history.Request
-	// call is the first attempt of the caller that was answered with this token, known the earliest such answer: the
-	// grant happened between them.
+	// call is the start of the first attempt that was answered with this token. known is the time of the earliest such
+	// response. The grant happened between the two.
 	call, known time.Duration
-	// lapse is the earliest time at which it may have expired: everybody who holds it counted on it until then.
+	// lapse is the earliest time at which the permit may have expired. Its holders rely on it until then.
 	lapse time.Duration
-	// superseded is the token under which the identity held the permit before, as an answer says. 0: no answer says so.
+	// superseded is the token that this grant superseded according to a response, or 0.
 	superseded uint64
-	// fresh: an answer says that there was no such token.
+	// fresh reports whether a response says that the grant superseded no token.
 	fresh bool
-	// seen are the later answers of acquires that named the same token.
+	// seen are later responses to acquires that named the same token.
 	seen []history.Operation
-	// task: it carried a task.
+	// task reports whether the permit carried a task.
 	task bool
 }
 
-// once says that its identity cannot acquire it again: it is for one run.
+// once reports whether the permit is for a single run, so that its identity cannot acquire it again.
 func (g *grant) once() bool { return g.task || g.request.Firing != "" }
 
-// attempt names one acquisition: its calls share it.
+// attempt identifies an acquisition, which may consist of several calls.
 type attempt struct {
 	semaphore string
 	identity  history.Identity
@@ -45,7 +45,7 @@ func attemptOf(r history.Request) (attempt, bool) {
 	return attempt{r.Semaphore, r.Identity, r.RequestID}, r.RequestID != ""
 }
 
-// grants puts together what was seen of each permit, by token.
+// grants collects what callers saw of each permit, by token.
 func grants(h *history.History) map[uint64]*grant {
 	first := map[attempt]time.Duration{}
 	all := carrying(h)
@@ -100,29 +100,29 @@ func grants(h *history.History) map[uint64]*grant {
 	return all
 }
 
-// inOrder are the grants by their tokens.
+// inOrder returns the grants sorted by token.
 func inOrder(all map[uint64]*grant) []*grant {
 	return slices.SortedFunc(maps.Values(all), func(a, b *grant) int { return cmp.Compare(a.token, b.token) })
 }
 
-// Tokens finds tokens that two acquisitions were given, and grants whose token is lower than that of one which was over
-// before they were asked for, whatever their semaphores.
+// Tokens finds tokens that were granted to two acquisitions. Across all semaphores it also finds grants whose token is
+// lower than a token that was already known when they were requested.
 func Tokens(h *history.History) []Violation {
 	var broken []Violation
 	all := grants(h)
 	for _, g := range inOrder(all) {
 		for _, op := range g.seen {
 			if op.Request.Semaphore != g.semaphore || op.Request.Identity != g.identity {
-				broken = append(broken, Violation{RisingTokens, g.semaphore, fmt.Sprintf("token %d was given to %v and, in %s, to %v", g.token, g.identity, op.Request.Semaphore, op.Request.Identity)})
+				broken = append(broken, Violation{RisingTokens, g.semaphore, fmt.Sprintf("token %d was granted to %v and, in %s, to %v", g.token, g.identity, op.Request.Semaphore, op.Request.Identity)})
 			}
 		}
 	}
-	// From the highest token down: nothing with a higher token may have been known before this one was asked for.
+	// From the highest token down: no higher token may have been known before this one was requested.
 	ordered := inOrder(all)
 	var earliest *grant
 	for _, g := range slices.Backward(ordered) {
 		if earliest != nil && earliest.known < g.call {
-			broken = append(broken, Violation{RisingTokens, g.semaphore, fmt.Sprintf("token %d was asked for at %v, when token %d of %s had been known since %v",
+			broken = append(broken, Violation{RisingTokens, g.semaphore, fmt.Sprintf("token %d was requested at %v, when token %d of %s had been known since %v",
 				g.token, g.call, earliest.token, earliest.semaphore, earliest.known)})
 		}
 		if earliest == nil || g.known < earliest.known {
@@ -132,8 +132,8 @@ func Tokens(h *history.History) []Violation {
 	return broken
 }
 
-// Requests finds acquisitions that were granted twice, two tokens for one request id, and tokens that two requests were
-// granted. A call without a request id is a separate request.
+// Requests finds acquisitions that were granted twice, request ids with two tokens, and tokens that were granted to two
+// requests. A call without a request id is a separate request.
 func Requests(h *history.History) []Violation {
 	var broken []Violation
 	tokens := map[attempt]uint64{}

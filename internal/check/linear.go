@@ -14,10 +14,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// Linearizable checks each semaphore separately against a model of one that makes one step after the other. A call may
-// have happened at any moment between its beginning and its answer; one without an answer at any moment after its
-// beginning, or never. An expiry is no call: from the moment on until which its holder counted on the permit the slot
-// may be free, or not.
+// Linearizable checks each semaphore separately against a sequential model. A call may have taken effect at any moment
+// between its start and its response. A call without a response may have taken effect at any moment after its start, or
+// never. An expiry is not a call: from the moment until which its holder relied on the permit, the slot may or may not
+// be free.
 //
 // modelTime bounds the search for each semaphore.
 func Linearizable(h *history.History, modelTime time.Duration) Result {
@@ -38,7 +38,7 @@ func Linearizable(h *history.History, modelTime time.Duration) Result {
 	return r
 }
 
-// explain finds the first answer that no order explains, and returns it with those before it.
+// explain finds the first response that no order explains, and returns it with those before it.
 func (p *partition) explain(m porcupine.Model, modelTime time.Duration) string {
 	operations := slices.SortedStableFunc(slices.Values(p.operations), func(a, b porcupine.Operation) int { return cmp.Compare(a.Return, b.Return) })
 	n := sort.Search(len(operations), func(n int) bool {
@@ -55,7 +55,7 @@ func (p *partition) explain(m porcupine.Model, modelTime time.Duration) string {
 	return text.String()
 }
 
-// until is what was known at a moment: calls that have no answer then are unknown.
+// until returns the operations as known at a moment: calls without a response at that time are unknown.
 func until(operations []porcupine.Operation, at int64) []porcupine.Operation {
 	var known []porcupine.Operation
 	for _, op := range operations {
@@ -72,12 +72,12 @@ func until(operations []porcupine.Operation, at int64) []porcupine.Operation {
 	return known
 }
 
-// partition is one semaphore's part of a history.
+// partition is the part of a history about one semaphore.
 type partition struct {
 	semaphore  string
 	operations []porcupine.Operation
 	err        error
-	works      bool // its permits carry tasks
+	works      bool // permits of the semaphore carry tasks
 }
 
 func (p *partition) add(from, to time.Duration, st *step) {
@@ -85,7 +85,7 @@ func (p *partition) add(from, to time.Duration, st *step) {
 	p.operations = append(p.operations, porcupine.Operation{Input: st, Call: int64(from), Return: int64(to)})
 }
 
-// String is the step for a person.
+// String formats the step for an error message.
 func (st *step) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%v..", st.from)
@@ -116,7 +116,7 @@ func stepNames() []string {
 		"edited", "read", "paused", "resumed", "cordoned", "uncordoned"}
 }
 
-// partitions are the steps of each semaphore, in the order of their names.
+// partitions returns the steps of each semaphore, sorted by name.
 func partitions(h *history.History) []*partition {
 	b := newBuilder(h)
 	for _, op := range h.Operations {

@@ -9,25 +9,25 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// A step is what the model does at one moment: an operation that callers saw, or a moment of the clock.
+// A step is a single step of the model: an operation that callers saw, or a moment at which time passes a deadline.
 type step struct {
 	kind stepKind
-	// unknown: it may have happened, or not.
+	// unknown means that the step may or may not have happened.
 	unknown bool
 	grant   *grant
-	index   int // of the grant, in the order of tokens
+	index   int // position of the grant in the order of tokens
 	holder  holder
-	old     *grant // what the grant superseded, if an answer named it
+	old     *grant // the grant that this one superseded, if a response named it
 	weight  uint64
 	request history.Request
 	answer  history.Response
 	rule    *rule
-	caught  *regexp.Regexp // by a cordon
-	// from and to are when it happened, for people.
+	caught  *regexp.Regexp // the acquirers that a cordon shuts out
+	// from and to are the times between which it happened, for messages.
 	from, to time.Duration
-	// cools: a slot of this semaphore can stay taken when its holder is gone.
+	// cools reports whether a slot of this semaphore can stay taken after its holder is gone.
 	cools bool
-	// early are the moments that a grant has passed when it was asked for. As steps of their own they could come in any
+	// early are the moments that had passed when the grant was requested. As separate steps they could occur in any
 	// order.
 	early moments
 }
@@ -36,17 +36,17 @@ type stepKind byte
 
 const (
 	stepGrant    stepKind = iota
-	stepGhost             // an acquire without an answer: from here on it may have been granted
-	stepQueued            // from here on somebody may stand in the queue
-	stepLeft              // and here no more
+	stepGhost             // an acquire without a response: from here on it may have been granted
+	stepQueued            // from here on a caller may be in the queue
+	stepLeft              // the caller left the queue
 	stepDenied            // an acquire was denied
-	stepAlive             // the permit was refreshed, or named again to its holder
-	stepEnded             // an answer said that the permit has ended
-	stepReleased          // it was given back
-	stepLeaving           // from here on it may have been given back
+	stepAlive             // the permit was refreshed, or named again in a response to its holder
+	stepEnded             // a response said that the permit has ended
+	stepReleased          // the permit was released
+	stepLeaving           // from here on it may have been released
 	stepUnsafe            // from here on an operator may have freed it
-	stepHaunted           // from here on it may have been superseded by an acquire without an answer
-	stepReplaced          // and by one that vouches for its holder
+	stepHaunted           // from here on an acquire without a response may have superseded it
+	stepReplaced          // from here on such an acquire, which vouches for its holder, may have replaced it
 	stepLapsed            // from here on it may have expired
 	stepCooled            // from here on a release has freed its slot
 	stepFree              // from here on an expiry has freed its slot
@@ -73,7 +73,7 @@ func model() porcupine.Model {
 		Step: func(from, input, _ any) []any {
 			st, before := input.(*step), from.(node)
 			if st.kind == stepGrant && st.index != before.granted && !st.unknown {
-				return nil // before anything is copied: of ten thousand that wait one is the next
+				return nil // check this before cloning the state: of ten thousand pending grants only one is next
 			}
 			if st.unknown {
 				return append(st.next(before), before)
@@ -85,7 +85,8 @@ func model() porcupine.Model {
 	return m.ToModel()
 }
 
-// next are the states that the step can lead to; none, if a semaphore in this state could not have taken it.
+// next returns the states to which the step can lead. It returns none if a semaphore in this state could not have taken
+// the step.
 func (st *step) next(before node) []any {
 	var all []any
 	try := func(apply func(*state) bool) {
@@ -103,7 +104,7 @@ func (st *step) next(before node) []any {
 	return all
 }
 
-// apply takes a step other than a grant, or says that a semaphore in this state could not have taken it.
+// apply applies a step other than a grant. It returns false if a semaphore in this state could not have taken it.
 func (st *step) apply(s *state) bool {
 	switch st.kind {
 	case stepGrant:
@@ -166,7 +167,7 @@ func (st *step) denied(s *state) bool {
 	case "NO_FREE_PERMIT":
 		return s.def != nil && !s.holds(st.holder) && (st.answer.Waiting > 0 || s.queue > 0 || s.most()+st.weight > uint64(s.def.Permits))
 	}
-	return true // the model does not know who waits, nor what firings are remembered
+	return true // the model knows neither the waiters nor the remembered firings
 }
 
 func (st *step) alive(s *state) bool {
@@ -185,7 +186,7 @@ func (st *step) ended(s *state) bool {
 	token := st.grant.token
 	p, _, ok := s.find(token)
 	if !ok {
-		return st.index < s.granted // it was granted, and is gone
+		return st.index < s.granted // whether it was granted and has ended
 	}
 	if !p.mayHaveEnded() {
 		return false
@@ -204,7 +205,7 @@ func (st *step) released(s *state) bool {
 	return true
 }
 
-// over is the end of a permit: its slot is free, unless it cools, or another token has it now.
+// over ends a permit. Its slot becomes free, unless it cools or now belongs to another token.
 func (st *step) over(s *state, p slot) { st.end(s, st.grant.token, p) }
 
 func (st *step) end(s *state, token uint64, p slot) {
@@ -216,12 +217,12 @@ func (st *step) end(s *state, token uint64, p slot) {
 	_, sure, _ := s.find(token)
 	s.drop(token)
 	if !sure && p.released {
-		s.bound -= min(s.bound, p.weight) // it was there until now
+		s.bound -= min(s.bound, p.weight) // it was taken until now
 	}
 	s.clip()
 }
 
-// passed notes a moment, also one of a permit that is not granted yet.
+// passed records a moment, even for a permit that is not granted yet.
 func (st *step) passed(s *state) {
 	token := st.grant.token
 	if st.kind == stepLapsed {
@@ -229,7 +230,7 @@ func (st *step) passed(s *state) {
 	}
 	p, _, ok := s.find(token)
 	if !ok && st.index < s.granted {
-		return // its slot is free already
+		return // its slot is already free
 	}
 	m := p.moments
 	if !ok {

@@ -9,15 +9,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// final is an end of a task after which nobody may get it again.
+// final is an end of a task after which no worker may get it again.
 type final struct {
 	task
 	token  uint64
 	failed bool
 }
 
-// results finds tasks that were handed out after their end, ends that no worker has stated, and jobs and results that
-// are gone or never come.
+// results finds tasks that were handed out after their end, ends that no worker reported, and jobs and results that
+// disappeared or never appear.
 func (s *shared) results(h *history.History) {
 	finals := map[final]bool{}
 	type recorded struct {
@@ -49,7 +49,7 @@ func (s *shared) results(h *history.History) {
 		id := op.Request.Job.ID
 		if answer.Result == history.NoJob {
 			if op.Request.Kind == history.JobEnd && s.acknowledged(id, op.At) && !s.may(history.DeleteJob, id, op.Return.At) {
-				s.breaks(JobKept, "job %q was acknowledged, and is gone", id)
+				s.breaks(JobKept, "job %q was acknowledged, but does not exist any more", id)
 			}
 			continue
 		}
@@ -79,20 +79,20 @@ func (s *shared) results(h *history.History) {
 	}
 }
 
-// said is when a worker began to say how its task has ended; 0 if it never did.
+// said returns when a worker began to report the end of its task, or 0 if it never did.
 func (s *shared) said(token uint64) time.Duration {
 	if all := s.ends[token]; len(all) > 0 {
-		return all[0].At // they are in the order of their calls
+		return all[0].At // sorted by the time of the call
 	}
 	return 0
 }
 
-// retries says whether a failure of the task may only have ended its attempt.
+// retries reports whether a failure of the task may have ended only its attempt.
 func (s *shared) retries(t task) bool {
 	return slices.ContainsFunc(s.submissions(t, never), func(op *history.Operation) bool { return op.Request.Job.RetryFailed })
 }
 
-// acknowledged says whether an answer said before that time that a job of this id is stored.
+// acknowledged reports whether a response before that time said that a job with this id is stored.
 func (s *shared) acknowledged(id string, before time.Duration) bool {
 	return slices.ContainsFunc(s.submitted[id], func(op *history.Operation) bool {
 		answer, ok := op.Answer()
@@ -100,7 +100,7 @@ func (s *shared) acknowledged(id string, before time.Duration) bool {
 	})
 }
 
-// is says whether the task is surely one of the job that was submitted at a revision.
+// is reports whether the task certainly belongs to the job that was submitted at a revision.
 func (s *shared) is(t task, revision uint64) bool {
 	return slices.ContainsFunc(s.submissions(t, never), func(op *history.Operation) bool {
 		answer, ok := op.Answer()
@@ -108,7 +108,7 @@ func (s *shared) is(t task, revision uint64) bool {
 	})
 }
 
-// job finds what cannot have become of a job.
+// job finds states that a job cannot have reached.
 func (s *shared) job(op *history.Operation, j *history.JobState) {
 	id, heard := op.Request.Job.ID, op.Return.At
 	if !j.Over {
@@ -123,10 +123,10 @@ func (s *shared) job(op *history.Operation, j *history.JobState) {
 		states[t.State]++
 	}
 	if states["DONE"] != j.Done || states["FAILED"] != j.Failed {
-		s.breaks(JobKept, "job %q has %d done and %d failed, and %s heard of %v", id, j.Done, j.Failed, op.Client, states)
+		s.breaks(JobKept, "job %q has %d done and %d failed tasks, but %s got %v", id, j.Done, j.Failed, op.Client, states)
 	}
 	if j.Dropped > 0 && !s.may(history.DropTasks, id, heard) {
-		s.breaks(JobKept, "job %q has %d dropped tasks, and nobody dropped any", id, j.Dropped)
+		s.breaks(JobKept, "job %q has %d dropped tasks, but no operator dropped any", id, j.Dropped)
 	}
 	asked := func(by func(*history.Job) bool) bool {
 		return slices.ContainsFunc(s.submitted[id], func(op *history.Operation) bool { return by(op.Request.Job) })
@@ -134,21 +134,20 @@ func (s *shared) job(op *history.Operation, j *history.JobState) {
 	switch j.Cause {
 	case "ASKED":
 		if !s.may(history.CancelJob, id, heard) {
-			s.breaks(JobKept, "job %q was cancelled, and nobody asked for it", id)
+			s.breaks(JobKept, "job %q was cancelled, but no operator cancelled it", id)
 		}
 	case "TIMEOUT":
 		if !asked(func(j *history.Job) bool { return j.Timeout }) {
-			s.breaks(JobKept, "job %q was cancelled because of a timeout, and has none", id)
+			s.breaks(JobKept, "job %q was cancelled because of a timeout, but has none", id)
 		}
 	case "SUBMITTER_GONE":
 		if !asked(func(j *history.Job) bool { return j.Submitter }) {
-			s.breaks(JobKept, "job %q was cancelled because its submitter is gone, and it names none", id)
+			s.breaks(JobKept, "job %q was cancelled because its submitter is gone, but it names none", id)
 		}
 	}
 }
 
-// stated finds an end that no worker has stated, and returns the end if there is one after which nobody may get the
-// task again.
+// stated finds an end that no worker reported. It returns the end if no worker may get the task after it.
 func (s *shared) stated(op *history.Operation, t history.TaskState) (final, bool) {
 	id := op.Request.Job.ID
 	h, ok := s.handed[t.Token]
@@ -172,22 +171,22 @@ func (s *shared) stated(op *history.Operation, t history.TaskState) (final, bool
 		return end.At < op.Return.At && !r.NotRun && !r.CutShort && r.Failed == (t.State == "FAILED") && r.Content == t.Content && (!r.Failed || r.Failure == t.Failure)
 	}
 	if !slices.ContainsFunc(s.ends[t.Token], said) {
-		s.breaks(OneResult, "%s heard that %v is %s with token %d, result %q and failure %q, which its worker never said", op.Client, taskOf(h), t.State, t.Token, t.Content, t.Failure)
+		s.breaks(OneResult, "%s read that %v is %s with token %d, result %q and failure %q, which its worker never reported", op.Client, taskOf(h), t.State, t.Token, t.Content, t.Failure)
 	}
 	return final{taskOf(h), t.Token, t.State == "FAILED"}, true
 }
 
-// kept finds a recorded result that a later answer does not have.
+// kept finds a recorded result that is missing from a later response.
 func (s *shared) kept(op *history.Operation, j *history.JobState, t task, said history.Request) {
 	i := slices.IndexFunc(j.Tasks, func(now history.TaskState) bool { return now.Index == t.index })
 	if i < 0 {
-		s.breaks(OneResult, "the result of %v with token %d was recorded, and %s did not hear of it", t, said.Token, op.Client)
+		s.breaks(OneResult, "the result of %v with token %d was recorded, but %s did not get it", t, said.Token, op.Client)
 	} else if now := j.Tasks[i]; now.State != "DONE" || now.Token != said.Token || now.Content != said.Content {
-		s.breaks(OneResult, "the result %q of %v with token %d was recorded, and %s heard later of %+v", said.Content, t, said.Token, op.Client, now)
+		s.breaks(OneResult, "the result %q of %v with token %d was recorded, but %s later got %+v", said.Content, t, said.Token, op.Client, now)
 	}
 }
 
-// twice finds jobs that read differently, although nothing happened between.
+// twice finds jobs that differ between two reads although nothing changed them.
 func (s *shared) twice(ends []*history.Operation) {
 	first := map[string]*history.Operation{}
 	for _, op := range ends {
@@ -206,7 +205,7 @@ func (s *shared) twice(ends []*history.Operation) {
 		for _, made := range s.submitted[id] {
 			answer, ok := made.Answer()
 			if ok && answer.Result == history.Submitted && answer.Revision != op.Return.Response.Revision && !s.may(history.DeleteJob, id, op.Return.At) {
-				s.breaks(JobKept, "job %q was acknowledged at revision %d, and reads as that of revision %d", id, answer.Revision, op.Return.Response.Revision)
+				s.breaks(JobKept, "job %q was acknowledged at revision %d, but reads as that of revision %d", id, answer.Revision, op.Return.Response.Revision)
 			}
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// carrying are the permits that came with tasks. Nobody asks for such a permit in a call, but its grant is later than
-// the submission of the job.
+// carrying returns the permits that came with tasks. No call requests such a permit, but it is granted after the job is
+// submitted.
 func carrying(h *history.History) map[uint64]*grant {
 	submitted := map[string]time.Duration{}
 	for _, op := range slices.Backward(h.Operations) {
@@ -30,7 +30,7 @@ func carrying(h *history.History) map[uint64]*grant {
 	return all
 }
 
-// cordons adds the cordons to the semaphores at which they catch a holder.
+// cordons adds each cordon to the semaphores in which it shuts out a holder.
 func (b *builder) cordons() {
 	for _, op := range b.shut {
 		st := step{kind: stepCordoned, request: op.Request}
@@ -53,8 +53,8 @@ func (b *builder) cordons() {
 	}
 }
 
-// works notes that permits of the semaphore carry tasks. A permit whose task never reached its worker is in no history,
-// so any of them can explain that no permit is free.
+// works records that permits of the semaphore carry tasks. A permit whose task never reached its worker does not appear
+// in the history, so such a permit can always explain that no permit was free.
 func (b *builder) works(semaphore string) {
 	if p := b.part(semaphore); !p.works {
 		p.works = true

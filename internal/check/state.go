@@ -10,61 +10,62 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// state is what is known of one semaphore at one moment. It is a set of possible states written as one: a slot in maybe
-// may have become free at any moment since it came there, so that only what is in sure stands in the way of a grant,
-// and both can explain a denial.
+// state is the knowledge about a semaphore at a moment. It represents a set of possible states: a slot in maybe may
+// have become free at any moment since it was added. Only slots in sure prevent a grant, and slots in both explain a
+// denial.
 type state struct {
 	def     *rule
-	version uint64 // of def; 0 when no answer named it
+	version uint64 // version of def; 0 if no response named it
 	paused  bool
-	stopped bool // paused with stop
-	// cordons are the acquirers that each one shuts out, by its id. The map is replaced, not changed.
+	stopped bool // paused, and holders were ordered to stop
+	// cordons maps the id of each cordon to the acquirers that it shuts out. The map is replaced, not modified.
 	cordons map[string]*regexp.Regexp
 
 	sure  map[uint64]slot
 	maybe map[uint64]slot
-	// lost is the weight of slots that may still cool. Whose they were makes no difference.
+	// lost is the weight of slots that may still cool. Their previous holders do not matter.
 	lost uint64
-	// bound is the most weight that slots in maybe and lost can have together.
+	// bound limits the total weight of slots in maybe and lost.
 	bound uint64
-	// ghosts is the weight that grants without an answer may have taken.
+	// ghosts is the weight that may have been granted to acquires without a response.
 	ghosts uint64
-	// queue is how many may stand in the queue.
+	// queue is the largest possible number of waiters.
 	queue int
-	// peak is the most permits that there ever were.
+	// peak is the largest number of permits so far.
 	peak uint64
-	// granted counts the grants that an answer named: they come in the order of their tokens.
+	// granted counts the grants that a response named. They are added in the order of their tokens.
 	granted int
-	// draining: a change let holders go on for a while although it shut them out.
+	// draining reports whether a change shut holders out but let them continue for a while.
 	draining bool
-	// before are the moments that came before the grant to which they belong.
+	// before holds the moments that passed before the grant to which they belong.
 	before map[uint64]moments
 }
 
-// slot is one permit's.
+// slot is the slot of a permit.
 type slot struct {
 	grant  *grant
 	weight uint64
 	holder holder
-	// gone: nobody holds it any more under this token; released: because it was given back, and not because it expired.
+	// gone means that there is no holder under this token any more. released means that the permit was released rather
+	// than expired.
 	gone, released bool
 	revoked        bool
-	// debt is the superseded grant on which its holder counts the longest. Until it lapses the slot is taken, whatever
-	// the holder of this token does.
+	// debt is the superseded grant on which the holder relies the longest. The slot stays taken until that grant
+	// lapses, even if the holder releases this token.
 	debt *grant
-	// owes: it had a debt. The server lets a debt lapse later than its holder does, so the slot may stay taken for a
-	// little.
+	// owes means that the slot had a debt. The server lets a debt lapse later than the holder does, so the slot may
+	// stay taken a little longer.
 	owes bool
 	moments
 }
 
-// moments are points in time that a permit has passed. Before lapsed it cannot have expired; before cooled its slot is
-// taken although it was given back, and before free although it expired. After leaving somebody may have given it back,
-// and after unsafe an operator may have freed it.
+// moments are points in time that a permit has passed. Before lapsed it cannot have expired. Before cooled its slot is
+// taken even if it was released, and before free even if it expired. After leaving it may have been released, and after
+// unsafe an operator may have freed it.
 //
-// After haunted, an acquire whose answer was lost may have superseded it. Its slot is then the other token's, which may
-// end at any time, but the slot stays taken until this permit has lapsed. After replaced, that acquire may have said
-// that nobody counts on this permit any more.
+// After haunted, an acquire whose response was lost may have superseded it. The slot then belongs to the other token,
+// which may end at any time, but stays taken until this permit has lapsed. After replaced, that acquire may have stated
+// that the holder no longer relies on this permit.
 type moments struct{ lapsed, cooled, free, leaving, unsafe, haunted, replaced bool }
 
 func (m *moments) pass(kind stepKind) {
@@ -86,10 +87,10 @@ func (m *moments) pass(kind stepKind) {
 	}
 }
 
-// mayHaveEnded says whether it can be that nobody holds it.
+// mayHaveEnded reports whether the permit possibly has no holder any more.
 func (p slot) mayHaveEnded() bool { return p.gone || p.lapsed || p.leaving || p.haunted }
 
-// mayBeFree says whether it can be that its slot is not taken.
+// mayBeFree reports whether the slot is possibly free.
 func (p slot) mayBeFree() bool {
 	if p.unsafe {
 		return true
@@ -98,7 +99,7 @@ func (p slot) mayBeFree() bool {
 	return p.debt == nil && (p.free || p.cooled && ended)
 }
 
-// rule is a definition whose patterns are compiled.
+// rule is a definition with compiled patterns.
 type rule struct {
 	history.Definition
 	group, acquirer *regexp.Regexp
@@ -125,7 +126,7 @@ func (r *rule) matches(id history.Identity) bool {
 	return r.group.MatchString(id.Group) && r.acquirer.MatchString(id.Acquirer)
 }
 
-// admits says whether the rule and the cordons let this identity in.
+// admits reports whether the rule and the cordons admit the identity.
 func (s *state) admits(id history.Identity) bool {
 	for _, caught := range s.cordons {
 		if caught.MatchString(id.Acquirer) {
@@ -135,7 +136,7 @@ func (s *state) admits(id history.Identity) bool {
 	return s.def != nil && s.def.matches(id)
 }
 
-// cordon sets the cordon of an id; nil ends it.
+// cordon sets the cordon with an id, or removes it if caught is nil.
 func (s *state) cordon(id string, caught *regexp.Regexp) {
 	s.cordons = maps.Clone(s.cordons)
 	switch {
@@ -154,10 +155,10 @@ func (s *state) clone() *state {
 	return &c
 }
 
-// taken is the weight that is surely taken.
+// taken returns the weight that is certainly taken.
 func (s *state) taken() uint64 { return sum(s.sure) }
 
-// most is the greatest weight that can be taken.
+// most returns the largest weight that can be taken.
 func (s *state) most() uint64 { return s.taken() + min(s.bound, sum(s.maybe)+s.lost) + s.ghosts }
 
 func sum(slots map[uint64]slot) uint64 {
@@ -168,7 +169,7 @@ func sum(slots map[uint64]slot) uint64 {
 	return n
 }
 
-// find returns the permit's slot, as far as there may be one.
+// find returns the slot of a permit that is possibly live, and whether it is in sure.
 func (s *state) find(token uint64) (p slot, sure, ok bool) {
 	if p, ok := s.sure[token]; ok {
 		return p, true, true
@@ -177,7 +178,7 @@ func (s *state) find(token uint64) (p slot, sure, ok bool) {
 	return p, false, ok
 }
 
-// put sets a slot where it belongs. What comes into maybe is taken, as far as anybody knows.
+// put stores a slot in sure or maybe. A slot that moves to maybe counts as taken until shown otherwise.
 func (s *state) put(token uint64, p slot) {
 	_, wasMaybe := s.maybe[token]
 	s.drop(token)
@@ -202,13 +203,13 @@ func (s *state) put(token uint64, p slot) {
 	s.clip()
 }
 
-// drop takes a slot away: it is surely free.
+// drop removes a slot that is certainly free.
 func (s *state) drop(token uint64) {
 	delete(s.sure, token)
 	delete(s.maybe, token)
 }
 
-// there says that a slot in maybe was seen to be taken: those that cannot be taken beside it are free.
+// there records that a slot in maybe was seen to be taken. Slots that cannot be taken at the same time are free.
 func (s *state) there(token uint64) bool {
 	p := s.maybe[token]
 	if p.weight > s.bound {
@@ -224,7 +225,7 @@ func (s *state) there(token uint64) bool {
 	return true
 }
 
-// prune forgets slots that are free, because they are heavier than what can be taken.
+// prune removes slots whose weight exceeds the bound, because they must be free.
 func (s *state) prune() {
 	for token, p := range s.maybe {
 		if p.gone && p.weight > s.bound {
@@ -234,7 +235,7 @@ func (s *state) prune() {
 	s.clip()
 }
 
-// holds says whether an identity surely holds a permit.
+// holds reports whether an identity certainly holds a permit.
 func (s *state) holds(who holder) bool {
 	for _, p := range s.sure {
 		if p.holder == who && !p.mayHaveEnded() {
@@ -244,7 +245,7 @@ func (s *state) holds(who holder) bool {
 	return false
 }
 
-// settle notes that nobody counts on a grant any more.
+// settle records that no holder relies on a grant any more.
 func (s *state) settle(g *grant) {
 	for token, p := range s.sure {
 		if p.debt == g {
@@ -259,7 +260,7 @@ func (s *state) clip() {
 	s.lost = min(s.lost, s.bound)
 }
 
-// key distinguishes states.
+// key returns a string that identifies the state.
 func (s *state) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%p %d %t %t %t %d %d %d %d %d %d", s.def, s.version, s.paused, s.stopped, s.draining, s.lost, s.bound, s.ghosts, s.queue, s.granted, s.peak)

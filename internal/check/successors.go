@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// Successors finds grants that superseded what they could not: a newer token, one that was superseded before, one of
-// another identity or weight, or one with a firing.
+// Successors finds grants that superseded a token they could not supersede: a newer token, a token that was already
+// superseded, a token of another identity or weight, or a token with a firing.
 func Successors(h *history.History) []Violation {
 	var broken []Violation
 	all := grants(h)
@@ -22,12 +22,12 @@ func Successors(h *history.History) []Violation {
 		case g.superseded >= g.token:
 			why = "which is not older"
 		case g.fresh:
-			why = "and another answer says that it superseded nothing"
+			why = "but another response says that it superseded nothing"
 		case by[g.superseded] != 0:
 			why = fmt.Sprintf("which token %d had superseded", by[g.superseded])
 		case g.request.Firing != "":
 			why = fmt.Sprintf("although it is for firing %s", g.request.Firing)
-		case old == nil: // its answer was lost
+		case old == nil: // its response was lost
 		case old.semaphore != g.semaphore || old.identity != g.identity:
 			why = fmt.Sprintf("which is of %v in %s", old.identity, old.semaphore)
 		case weight(old.request) != weight(g.request):

@@ -9,7 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// task is a task by what a worker knows of it. A job whose id was used again for other content has other tasks.
+// task identifies a task as its workers know it. If a job id is used again with other content, its tasks are different
+// tasks.
 type task struct {
 	job     string
 	index   uint32
@@ -18,13 +19,13 @@ type task struct {
 
 func (t task) String() string { return fmt.Sprintf("task %d of job %q", t.index, t.job) }
 
-// shared is what is known of the jobs of a history.
+// shared is what a history says about its jobs.
 type shared struct {
-	submitted map[string][]*history.Operation // by job, in the order of the calls; without those that were refused
-	changed   map[string][]*history.Operation // by job: what an operator may have done to it
-	ends      map[uint64][]*history.Operation // by token, what its worker said
+	submitted map[string][]*history.Operation // by job, in the order of the calls, without refused ones
+	changed   map[string][]*history.Operation // by job: possible changes by operators
+	ends      map[uint64][]*history.Operation // by token: the reports of its worker
 	handed    map[uint64]history.Handed       // by token
-	all       map[task][]history.Handed       // by token, from the lowest
+	all       map[task][]history.Handed       // by task, in the order of tokens
 	broken    []Violation
 }
 
@@ -66,8 +67,8 @@ func (s *shared) breaks(what Promise, format string, args ...any) {
 	s.broken = append(s.broken, Violation{what, "", fmt.Sprintf(format, args...)})
 }
 
-// Work finds jobs that were lost or never end, tasks that were executed by two workers at once, too often, or again
-// after their result was recorded, and results that nobody returned, or that differ.
+// Work checks jobs and tasks. It finds jobs that were lost or never end, tasks that ran on two workers at the same
+// time, too often, or again after their result was recorded, and results that no worker returned or that differ.
 func Work(h *history.History) []Violation {
 	s := sharedOf(h)
 	for id, all := range s.submitted {
@@ -82,13 +83,13 @@ func Work(h *history.History) []Violation {
 	return s.broken
 }
 
-// may says whether an operator may have done that to a job before a time.
+// may reports whether an operator may have changed a job in that way before a time.
 func (s *shared) may(what history.Kind, job string, before time.Duration) bool {
 	return slices.ContainsFunc(s.changed[job], func(op *history.Operation) bool { return op.Request.Kind == what && op.At < before })
 }
 
-// retried counts the retries that may have handed out a task again: those that name it or all that have failed, began
-// before a time, and had not ended at another, since when it may have failed.
+// retried counts the retries that may have handed out a task again. A retry counts if it names the task or all failed
+// tasks, began before a time, and had not ended at since, after which the task may have failed.
 func (s *shared) retried(t task, since, before time.Duration) (n uint32) {
 	for _, op := range s.changed[t.job] {
 		r := op.Request
@@ -109,7 +110,7 @@ func (s *shared) ids(id string, all []*history.Operation) {
 		case answer.Result == history.Differs:
 			other := func(o *history.Operation) bool { return o.At < op.Return.At && !sameJob(o.Request.Job, op.Request.Job) }
 			if !slices.ContainsFunc(all, other) {
-				s.breaks(SameJob, "%s heard that job %q has other content, which nobody has submitted", op.Client, id)
+				s.breaks(SameJob, "%s was answered that job %q has other content, but none was submitted", op.Client, id)
 			}
 		default:
 			for _, before := range all[:i] {
@@ -130,7 +131,7 @@ func sameJob(a, b *history.Job) bool {
 	return slices.Equal(a.Tasks, b.Tasks) && a.MaxAttempts == b.MaxAttempts && a.RetryFailed == b.RetryFailed
 }
 
-// submissions are those that may have made a task.
+// submissions returns the submissions that may have created a task.
 func (s *shared) submissions(t task, before time.Duration) (all []*history.Operation) {
 	for _, op := range s.submitted[t.job] {
 		j := op.Request.Job
@@ -141,7 +142,7 @@ func (s *shared) submissions(t task, before time.Duration) (all []*history.Opera
 	return all
 }
 
-// reborn says whether the job may have been deleted and submitted again with the same content.
+// reborn reports whether the job may have been deleted and submitted again with the same content.
 func (s *shared) reborn(t task, before time.Duration) bool {
 	for _, gone := range s.changed[t.job] {
 		if gone.Request.Kind != history.DeleteJob || gone.At >= before {
@@ -155,8 +156,8 @@ func (s *shared) reborn(t task, before time.Duration) bool {
 	return false
 }
 
-// returned says whether the task may have gone back without an attempt being counted. A worker that stops may say so
-// instead of a failure.
+// returned reports whether the task may have been returned without counting the attempt. A worker that stops may return
+// the task instead of reporting a failure.
 func (s *shared) returned(token uint64) bool {
 	return slices.ContainsFunc(s.ends[token], func(op *history.Operation) bool {
 		answer, ok := op.Answer()
@@ -165,32 +166,32 @@ func (s *shared) returned(token uint64) bool {
 	})
 }
 
-// executions finds tasks that nobody has submitted, and those that were begun too often.
+// executions finds tasks that were not submitted, and tasks that were started too often.
 func (s *shared) executions(t task, all []history.Handed) {
 	var begun, most uint32
 	for _, h := range all {
 		from := s.submissions(t, h.At)
 		if len(from) == 0 {
-			s.breaks(SameJob, "%s was handed %v with token %d, which nobody has submitted to its end", h.Client, t, h.Token)
+			s.breaks(SameJob, "%s was handed %v with token %d, but no complete submission contains that task", h.Client, t, h.Token)
 			continue
 		}
 		for _, op := range from {
 			most = max(most, op.Request.Job.Attempts())
 		}
-		if h.Attempt > most { // the servers count from the last retry
-			s.breaks(TaskAttempts, "%v was handed to %s with token %d in attempt %d, and max_attempts is %d", t, h.Client, h.Token, h.Attempt, most)
+		if h.Attempt > most { // the servers count attempts from the last retry
+			s.breaks(TaskAttempts, "%v was handed to %s with token %d in attempt %d, but max_attempts is %d", t, h.Client, h.Token, h.Attempt, most)
 		}
 		if s.returned(h.Token) {
 			continue
 		}
 		allowed := most * (1 + s.retried(t, from[0].At, h.At))
 		if begun++; begun == allowed+1 && !s.reborn(t, h.At) {
-			s.breaks(TaskAttempts, "%v was begun %d times, the last time by %s with token %d, and max_attempts is %d", t, begun, h.Client, h.Token, most)
+			s.breaks(TaskAttempts, "%v was started %d times, the last time by %s with token %d, but max_attempts is %d", t, begun, h.Client, h.Token, most)
 		}
 	}
 }
 
-// overlaps finds moments at which two workers believed that they held the permit of one task.
+// overlaps finds moments at which two workers believed that they held the permit of the same task.
 func (s *shared) overlaps(beliefs []history.Belief) {
 	of := map[task][]history.Belief{}
 	for _, b := range beliefs {
@@ -210,7 +211,7 @@ func (s *shared) overlaps(beliefs []history.Belief) {
 	}
 }
 
-// WorkTally counts what came of the jobs of a history.
+// WorkTally counts the outcomes of the jobs and tasks in a history.
 func WorkTally(h *history.History) map[string]int {
 	s := sharedOf(h)
 	n := map[string]int{"jobs": 0, "tasks": 0, "executions": len(s.handed), "lost": 0, "handed-out-again": 0, "results": 0}

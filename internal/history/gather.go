@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Gather puts entries together: calls with their answers, the last word of each belief. The order of the entries does
-// not matter, but for beliefs of the same client and token. It fails when entries contradict each other.
+// Gather assembles entries: it pairs calls with their responses and keeps the last entry of each belief. The order of
+// the entries matters only for beliefs of the same client and token. Gather fails if entries contradict each other.
 func Gather(entries []Entry) (*History, error) {
 	type call struct {
 		client string

@@ -1,8 +1,8 @@
-// Package history is what was seen of a run: each call and each answer with the time of one clock that nobody can set,
-// what holders believed, what was done to the cluster, and what each member said its state was. It is written as lines
-// of JSON, so that a run that went wrong can be checked again.
+// Package history records what was observed during a run: each call and each response with its time on one monotonic
+// clock, the beliefs of holders, the faults injected into the cluster, and the state that each member reported. A
+// history is stored as lines of JSON, so that a failed run can be checked again.
 //
-// It is written by the callers themselves and knows nothing that a server only claims about others.
+// The callers write it. It contains nothing that a server only claims about others.
 package history
 
 import "time"
@@ -18,30 +18,30 @@ type Entry struct {
 	Handed *Handed `json:"handed,omitempty"`
 }
 
-// Call is a request, noted before it is sent.
+// Call is a request. It is recorded before it is sent.
 type Call struct {
-	// Client and Seq together name the call.
+	// Client and Seq together identify the call.
 	Client  string        `json:"client"`
 	Seq     int64         `json:"seq"`
 	At      time.Duration `json:"at"`
 	Request Request       `json:"request"`
 }
 
-// Return is the answer to a call, noted after it has arrived. A call without one is as unknown as one whose Outcome is
-// Unknown.
+// Return is the response to a call. It is recorded after it has arrived. The effect of a call without a Return is as
+// unknown as that of a call whose Outcome is Unknown.
 type Return struct {
 	Client   string        `json:"client"`
 	Seq      int64         `json:"seq"`
 	At       time.Duration `json:"at"`
 	Outcome  Outcome       `json:"outcome"`
 	Response Response      `json:"response"`
-	// Error is the error's text, for people.
+	// Error is the error's text, for messages.
 	Error string `json:"error,omitempty"`
 }
 
-// Belief says that a client believed from From until Until that it held a permit; Until itself is not part of it. A
-// later line of the same client and token replaces an earlier one: a client that can be killed says again and again
-// what it believes.
+// Belief means that a client believed that it held a permit from From up to but not including Until. A later entry of
+// the same client and token replaces an earlier one. A client that may be killed therefore records its belief
+// repeatedly.
 type Belief struct {
 	Client    string        `json:"client"`
 	Semaphore string        `json:"semaphore"`
@@ -49,55 +49,55 @@ type Belief struct {
 	Weight    uint32        `json:"weight"`
 	From      time.Duration `json:"from"`
 	Until     time.Duration `json:"until"`
-	// Counted is how far the client counts on the permit although its belief may end earlier, by a release say: a
-	// permit does not expire before that. A line that says it replaces what was said before, also the answer that
-	// granted it: a refresh may bring a shorter duration. Without such a line it is the latest Until of all lines;
-	// Gather finds it.
+	// Counted is the time until which the client relies on the permit, even if its belief ends earlier, for example by
+	// a release. A permit does not expire before that time. An entry with this field replaces all earlier values,
+	// including the response that granted the permit, because a refresh may bring a shorter duration. Without such an
+	// entry, Gather sets it to the latest Until of all entries.
 	Counted time.Duration `json:"counted,omitempty"`
-	// Said reports whether the client has said Counted itself. Gather finds it.
+	// Said reports whether the client recorded Counted explicitly. Gather sets it.
 	Said bool `json:"-"`
 }
 
-// Death is the end of a client: from At on it believes nothing.
+// Death is the end of a client. From At on it believes nothing.
 type Death struct {
 	Client string        `json:"client"`
 	At     time.Duration `json:"at"`
 }
 
-// Fault is something that was done to a server, a client or the network. No checker depends on it.
+// Fault is an action on a server, a client or the network. No checker depends on it.
 type Fault struct {
 	At   time.Duration `json:"at"`
 	Kind string        `json:"kind"`
 	On   string        `json:"on,omitempty"`
 }
 
-// State is what a member said about its replicated state.
+// State is the replicated state of a member as the member reported it.
 type State struct {
 	Member string `json:"member"`
 	Index  uint64 `json:"index"`
 	Hash   string `json:"hash"`
 }
 
-// Outcome is what a caller knows when a call is over.
+// Outcome is what a caller knows after a call.
 type Outcome string
 
 const (
-	// Known: there is an answer, in Response.
+	// Known: the call was answered; see Response.
 	Known Outcome = "known"
-	// Refused: an error which says that nothing was changed.
+	// Refused: an error that guarantees that nothing was changed.
 	Refused Outcome = "refused"
-	// Unknown: it may have happened, may still happen, or may never.
+	// Unknown: the call may have taken effect, may still take effect, or may never do so.
 	Unknown Outcome = "unknown"
 )
 
-// Operation is a call with its answer.
+// Operation is a call with its response.
 type Operation struct {
 	Call
-	// Return is nil when the caller never learnt anything.
+	// Return is nil if the caller never got a response.
 	Return *Return
 }
 
-// Outcome is Unknown when there is no answer.
+// Outcome returns the outcome of the call. It is Unknown without a response.
 func (o *Operation) Outcome() Outcome {
 	if o.Return == nil {
 		return Unknown
@@ -105,7 +105,7 @@ func (o *Operation) Outcome() Outcome {
 	return o.Return.Outcome
 }
 
-// Answer is the response of a call that was answered.
+// Answer returns the response of a call whose outcome is known.
 func (o *Operation) Answer() (Response, bool) {
 	if o.Outcome() != Known {
 		return Response{}, false
@@ -113,14 +113,14 @@ func (o *Operation) Answer() (Response, bool) {
 	return o.Return.Response, true
 }
 
-// History is a run.
+// History is the record of a run.
 type History struct {
 	// Operations are in the order of their calls.
 	Operations []Operation
-	// Beliefs are one for each client and token, and have ended with their client.
+	// Beliefs has one entry for each client and token. They end no later than their client.
 	Beliefs []Belief
 	Faults  []Fault
 	States  []State
-	// Handed are in the order of their times.
+	// Handed is sorted by time.
 	Handed []Handed
 }

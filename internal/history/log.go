@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Log keeps the entries of a run in memory. It may be used from many goroutines.
+// Log keeps the entries of a run in memory. It is safe for concurrent use.
 type Log struct {
 	mu      sync.Mutex // guards entries
 	entries []Entry
@@ -25,7 +25,7 @@ func (l *Log) Put(e Entry) {
 	l.entries = append(l.entries, e)
 }
 
-// Entries are those so far.
+// Entries returns the entries so far.
 func (l *Log) Entries() []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +44,7 @@ func Encode(w io.Writer, entries []Entry) error {
 	return buffered.Flush()
 }
 
-// Decode reads what Encode has written. A last line that was cut off by the writer's death is left out.
+// Decode reads what Encode wrote. It ignores an incomplete last line, which remains if the writer was killed.
 func Decode(r io.Reader) ([]Entry, error) {
 	var entries []Entry
 	lines := json.NewDecoder(r)
@@ -61,7 +61,7 @@ func Decode(r io.Reader) ([]Entry, error) {
 	}
 }
 
-// Recorder notes the calls of one client. It may be used from many goroutines.
+// Recorder records the calls of one client. It is safe for concurrent use.
 type Recorder struct {
 	client string
 	now    func() time.Duration
@@ -69,19 +69,20 @@ type Recorder struct {
 	seq    atomic.Int64
 }
 
-// NewRecorder returns the recorder of a client, whose name nobody else may have. All recorders of a run share the clock
+// NewRecorder returns the recorder of a client, whose name must be unique. All recorders of a run must share the clock
 // now.
 func NewRecorder(client string, now func() time.Duration, put func(Entry)) *Recorder {
 	return &Recorder{client: client, now: now, put: put}
 }
 
-// Client is the client's name.
+// Client returns the client's name.
 func (r *Recorder) Client() string { return r.client }
 
 // Now reads the run's clock.
 func (r *Recorder) Now() time.Duration { return r.now() }
 
-// Call notes a request that is about to be sent. The answer is to be noted by the function that it returns, or never.
+// Call records a request that is about to be sent. The returned function records the response and is called at most
+// once.
 func (r *Recorder) Call(request Request) func(Outcome, Response, error) {
 	seq := r.seq.Add(1)
 	r.put(Entry{Call: &Call{Client: r.client, Seq: seq, At: r.now(), Request: request}})
@@ -94,7 +95,7 @@ func (r *Recorder) Call(request Request) func(Outcome, Response, error) {
 	}
 }
 
-// Belief notes what the client believes.
+// Belief records a belief of the client.
 func (r *Recorder) Belief(b Belief) {
 	b.Client = r.client
 	r.put(Entry{Belief: &b})

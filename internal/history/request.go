@@ -5,45 +5,46 @@ import (
 	"time"
 )
 
-// Kind says what a request asks for.
+// Kind is the kind of a request.
 type Kind string
 
 const (
-	// Acquire asks for a permit, waiting or not. Attempts of one acquisition share identity and request id. One without
-	// a request id is an acquisition of one attempt.
+	// Acquire requests a permit, waiting or not. Attempts of one acquisition share identity and request id. A call
+	// without a request id is an acquisition with one attempt.
 	Acquire Kind = "acquire"
-	// Refresh asks to keep Token alive.
+	// Refresh extends the permit with Token.
 	Refresh Kind = "refresh"
-	// Release gives Token up.
+	// Release releases the permit with Token.
 	Release Kind = "release"
-	// Cancel ends an acquire by its request id.
+	// Cancel cancels an acquire by its request id.
 	Cancel Kind = "cancel"
-	// Revoke orders the holder of Token to stop; with UnsafeNow it frees the slot.
+	// Revoke orders the holder of Token to stop. With UnsafeNow it frees the slot.
 	Revoke Kind = "revoke"
-	// TakeOver orders the holder of Token to stop because the caller, Identity, considers it dead. It frees no slot.
+	// TakeOver orders the holder of Token to stop because the caller, Identity, considers it dead. It does not free the
+	// slot.
 	TakeOver Kind = "take over"
-	// Await follows Firing until it has ended, or until another token than Token has claimed it.
+	// Await waits until Firing has ended, or until a token other than Token has claimed it.
 	Await Kind = "await"
-	// Clear frees Token's slot, which is held for an operator.
+	// Clear frees the slot of Token, which is held for an operator.
 	Clear Kind = "clear"
-	// Verify asks whether Token may still act.
+	// Verify asks whether Token is still valid.
 	Verify Kind = "verify"
-	// Edit creates, replaces or deletes a definition: Definition is nil for a deletion. Attempts of one edit share the
+	// Edit creates, replaces or deletes a definition. Definition is nil for a deletion. Attempts of one edit share the
 	// request id.
 	Edit Kind = "edit"
 	// Read reads the definition.
 	Read Kind = "read"
-	// Pause lets nobody in; with Stop it refuses refreshes too.
+	// Pause stops new grants. With Stop it also refuses refreshes.
 	Pause Kind = "pause"
 	// Resume ends a pause.
 	Resume Kind = "resume"
-	// Cordon shuts Acquirers out of every semaphore, and Uncordon ends that. The id of a cordon stands for one pattern
-	// in a history.
+	// Cordon shuts Acquirers out of every semaphore, and Uncordon ends that. Within a history, the id of a cordon
+	// always has the same pattern.
 	Cordon   Kind = "cordon"
 	Uncordon Kind = "uncordon"
 )
 
-// Request is what was asked for. Only the fields that its kind needs are set.
+// Request is a request. Only the fields that its kind needs are set.
 type Request struct {
 	Kind      Kind     `json:"kind"`
 	Semaphore string   `json:"semaphore,omitempty"`
@@ -51,42 +52,42 @@ type Request struct {
 	RequestID string   `json:"request_id,omitempty"`
 	// Weight is at least 1.
 	Weight uint32 `json:"weight,omitempty"`
-	// Wait: an acquire that stands in the queue.
+	// Wait: an acquire that waits in the queue.
 	Wait bool `json:"wait,omitempty"`
-	// Firing is its name and due time in one; empty when there is none.
+	// Firing is the name and due time of the firing as one string. It is empty if there is none.
 	Firing string `json:"firing,omitempty"`
 	Token  uint64 `json:"token,omitempty"`
-	// Replaces is a token of the same identity in which nobody believes any more, as an acquire may state it.
+	// Replaces is a token of the same identity on which its holder no longer relies, as stated by an acquire.
 	Replaces uint64 `json:"replaces,omitempty"`
-	// NotRun: a release that says that the firing may be claimed again.
+	// NotRun: a release which states that the firing may be claimed again.
 	NotRun bool `json:"not_run,omitempty"`
-	// CutShort: a release that says that the job was stopped before its end. Failed: one that says that the job ended
-	// with the error Failure. At most one of NotRun, CutShort and Failed is set; without any of them the job is done.
+	// CutShort: a release which states that the job was stopped before its end. Failed: a release which states that the
+	// job ended with the error Failure. At most one of NotRun, CutShort and Failed is set. If none is, the job is done.
 	CutShort bool   `json:"cut_short,omitempty"`
 	Failed   bool   `json:"failed,omitempty"`
 	Failure  string `json:"failure,omitempty"`
-	// UnsafeNow: a revoke that frees the slot at once.
+	// UnsafeNow: a revoke that frees the slot immediately.
 	UnsafeNow bool `json:"unsafe_now,omitempty"`
 	// Stop: a pause that orders holders to stop.
 	Stop bool `json:"stop,omitempty"`
-	// Move: an edit that a move has made.
+	// Move: an edit made by a move.
 	Move bool `json:"move,omitempty"`
-	// CordonID and Acquirers are the id and the acquirer pattern of a cordon, also of one that ends.
+	// CordonID and Acquirers are the id and the acquirer pattern of a cordon. Uncordon has both, too.
 	CordonID  string `json:"cordon_id,omitempty"`
 	Acquirers string `json:"acquirers,omitempty"`
-	// Drain: an edit, a pause, a cordon or a revoke that lets holders go on for a while.
+	// Drain: an edit, a pause, a cordon or a revoke that lets holders continue for a while.
 	Drain bool `json:"drain,omitempty"`
-	// Definition is the rule to be in force.
+	// Definition is the new rule.
 	Definition *Definition `json:"definition,omitempty"`
-	// ExpectedVersion is the version that an edit replaces; 0 creates.
+	// ExpectedVersion is the version that an edit replaces. 0 creates a definition.
 	ExpectedVersion uint64 `json:"expected_version,omitempty"`
-	// Job is the job of a request about jobs and tasks, and Content the result with which a task ends.
+	// Job is the job of a request about jobs and tasks. Content is the result with which a task ends.
 	Job     *Job   `json:"job,omitempty"`
 	Content string `json:"content,omitempty"`
 }
 
-// Releasing is the release of a token whose job ended so: DONE, NOT_RUN, CUT_SHORT or FAILED, in the words of the API.
-// Each failure is another one.
+// Releasing returns the release of a token whose job had that outcome: DONE, NOT_RUN, CUT_SHORT or FAILED, as in the
+// API. Every failure gets a different text.
 func Releasing(semaphore string, token uint64, outcome string) Request {
 	r := Request{Kind: Release, Semaphore: semaphore, Token: token, NotRun: outcome == "NOT_RUN", CutShort: outcome == "CUT_SHORT", Failed: outcome == "FAILED"}
 	if r.Failed {
@@ -95,16 +96,16 @@ func Releasing(semaphore string, token uint64, outcome string) Request {
 	return r
 }
 
-// Identity is who asks.
+// Identity identifies a caller.
 type Identity struct {
 	Group    string `json:"group,omitempty"`
 	Acquirer string `json:"acquirer,omitempty"`
 	HolderID string `json:"holder_id,omitempty"`
 }
 
-// Definition is as much of a semaphore's rule as the checkers know.
+// Definition holds the parts of a semaphore's rule that the checkers use.
 type Definition struct {
-	// GroupPattern and AcquirerPattern match whole names; empty means everything.
+	// GroupPattern and AcquirerPattern match whole names. An empty pattern matches every name.
 	GroupPattern    string        `json:"group_pattern,omitempty"`
 	AcquirerPattern string        `json:"acquirer_pattern,omitempty"`
 	Permits         uint32        `json:"permits"`
@@ -115,75 +116,76 @@ type Definition struct {
 	HoldOnExpiry bool `json:"hold_on_expiry,omitempty"`
 	// FreeOnLoss: a firing whose permit was lost may be claimed again.
 	FreeOnLoss bool `json:"free_on_loss,omitempty"`
-	// Takeover: callers may take over from a holder. The firing of a holder that is lost after that may be claimed
-	// again.
+	// Takeover: callers may take over from a holder. The firing of a holder that is lost after a takeover may be
+	// claimed again.
 	Takeover bool `json:"takeover,omitempty"`
-	// MaxAttempts is how many holders may begin a firing; 0: any number.
+	// MaxAttempts is how many holders may start a firing. 0 means any number.
 	MaxAttempts uint32 `json:"max_attempts,omitempty"`
 }
 
-// Result is what an answer said.
+// Result is the result in a response.
 type Result string
 
 const (
-	// Granted answers Acquire: Token is the caller's, also when it was before.
+	// Granted answers Acquire: Token belongs to the caller, even if it was granted by an earlier call.
 	Granted Result = "granted"
-	// Denied answers Acquire, for Reason.
+	// Denied answers Acquire. Reason says why.
 	Denied Result = "denied"
 	// Refreshed answers Refresh.
 	Refreshed Result = "refreshed"
-	// Stopping answers Refresh: refused, the permit lives on to its deadline.
+	// Stopping answers Refresh: it was refused, and the permit lives until its deadline.
 	Stopping Result = "stopping"
 	// Lost answers Refresh: there is no such live permit.
 	Lost Result = "lost"
-	// Released answers Release: it was this call, or a repeat of it, that ended the permit.
+	// Released answers Release: this call, or an earlier attempt of it, ended the permit.
 	Released Result = "released"
-	// Ended answers Release: the permit had ended before.
+	// Ended answers Release: the permit had already ended.
 	Ended Result = "ended"
 	// Done answers Edit, Read, Pause, Resume, Cordon, Uncordon, Revoke, TakeOver, Clear and Cancel.
 	Done Result = "done"
-	// FiringEnded answers Await: Firing, Token, Failure and Attempts of the answer say how. Firing is CLAIMED or OPEN
-	// when the caller waited for long enough, and heard no more.
+	// FiringEnded answers Await. Firing, Token, Failure and Attempts of the response describe the end. Firing is
+	// CLAIMED or OPEN if the wait timed out.
 	FiringEnded Result = "firing ended"
 	// Valid and Invalid answer Verify.
 	Valid   Result = "valid"
 	Invalid Result = "invalid"
 )
 
-// Response is what was answered. Only the fields that its result needs are set.
+// Response is the content of a response. Only the fields that its result needs are set.
 type Response struct {
 	Result Result `json:"result,omitempty"`
-	// Reason is why an acquire was denied, in the words of the API ("NO_FREE_PERMIT").
+	// Reason is why an acquire was denied, as in the API ("NO_FREE_PERMIT").
 	Reason string `json:"reason,omitempty"`
 	Token  uint64 `json:"token,omitempty"`
-	// Superseded is the token under which the identity held the permit until this grant; 0 if it held none, or did not
-	// learn it.
+	// Superseded is the token under which the identity held the permit before this grant. It is 0 if there was none, or
+	// if the caller does not know.
 	Superseded uint64 `json:"superseded,omitempty"`
-	// Fresh: the grant is known to have superseded nothing. A repeat of a request, and the client library, do not tell.
+	// Fresh: the grant is known to have superseded nothing. Repeated requests and the client library do not report it.
 	Fresh bool `json:"fresh,omitempty"`
-	// Revision is that of the change: a grant's granted revision, the version that an edit made, or that was read.
+	// Revision is the revision of the change: a grant's revision, or the version that an edit created or a read
+	// returned.
 	Revision uint64 `json:"revision,omitempty"`
-	// SafeUntil is how long the caller may count on the permit by this answer alone, margin taken off; 0 when nothing
-	// is promised.
+	// SafeUntil is how long the caller may rely on the permit because of this response alone, after subtracting the
+	// margin. It is 0 if the response guarantees nothing.
 	SafeUntil time.Duration `json:"safe_until,omitempty"`
-	// Waiting is how many stood in the queue when the acquire was denied.
+	// Waiting is the number of waiters when the acquire was denied.
 	Waiting uint32 `json:"waiting,omitempty"`
-	// Firing is how an awaited firing ended, in the words of the API ("CUT_SHORT"); Failure what its holder said of it;
-	// and Attempts how many holders have begun it.
+	// Firing is how an awaited firing ended, as in the API ("CUT_SHORT"). Failure is the error that its holder
+	// reported. Attempts is how many holders have started it.
 	Firing   string `json:"firing,omitempty"`
 	Failure  string `json:"failure,omitempty"`
 	Attempts uint32 `json:"attempts,omitempty"`
-	// Definition is what was read; nil when there is none of that name.
+	// Definition is the definition that was read. It is nil if the name is unknown.
 	Definition *Definition `json:"definition,omitempty"`
-	// State is what was read of a job, and Repeated says that it had been submitted before.
+	// State is the state of a job that was read. Repeated reports whether the job had already been submitted.
 	State    *JobState `json:"state,omitempty"`
 	Repeated bool      `json:"repeated,omitempty"`
 }
 
-// Denial is the record of a denied acquire. own: the answer says that a permit of the caller's identity is being
-// stopped.
+// Denial returns the record of a denied acquire. own reports whether the response says that a permit of the caller's
+// identity is being stopped.
 //
-// The client library repeats a call whose answer is lost. When the last attempt is denied because of the identity's own
+// The client library repeats a call whose response is lost. If the last attempt is denied because of the identity's own
 // permit, an earlier attempt may have been granted that permit, so the outcome is Unknown.
 func Denial(reason string, waiting int, own bool) (Outcome, Response) {
 	if own || reason == "HELD_FOR_OPERATOR" {

@@ -8,29 +8,28 @@ import (
 )
 
 const (
-	// longest is the longest latency that is distinguished from longer ones, which count as this long. The maximum is
-	// exact.
+	// longest is the longest latency that histograms distinguish. Longer ones count as this long. The maximum is exact.
 	longest = time.Hour
-	// digits is how exact percentiles are: three digits are a thousandth.
+	// digits is the number of significant digits of percentiles: three digits give a precision of one thousandth.
 	digits = 3
-	// shards are how many histograms callers share out among themselves, so that they do not wait for each other. Each
-	// takes a quarter of a MiB.
+	// shards is the number of histograms among which callers are distributed, to reduce lock contention. Each takes a
+	// quarter of a MiB.
 	shards = 8
 )
 
-// Latency is how long calls took. A percentile of fewer calls than it divides is the longest of them.
+// Latency is a summary of latencies. If there are too few calls for a percentile, it equals the maximum.
 type Latency struct{ P50, P90, P99, P999, Max time.Duration }
 
-// Recorder records latencies. Its methods may be called from any goroutine.
+// Recorder records latencies. Its methods are safe for concurrent use.
 type Recorder struct{ shards [shards]shard }
 
 type shard struct {
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	histogram *hdrhistogram.Histogram
 	longest   time.Duration
 }
 
-// NewRecorder returns one that has recorded nothing.
+// NewRecorder returns an empty recorder.
 func NewRecorder() *Recorder {
 	r := new(Recorder)
 	for i := range r.shards {
@@ -43,17 +42,17 @@ func newHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(1, longest.Nanoseconds(), digits)
 }
 
-// Record records that a call of a caller took so long.
+// Record records the latency of a caller's call.
 func (r *Recorder) Record(caller int, took time.Duration) {
 	took = max(took, 0)
 	s := &r.shards[caller%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.histogram.RecordValue(min(took, longest).Nanoseconds()) // its only error: out of range
+	_ = s.histogram.RecordValue(min(took, longest).Nanoseconds()) // the only possible error is a value out of range
 	s.longest = max(s.longest, took)
 }
 
-// Reset forgets all that was recorded.
+// Reset discards all recorded latencies.
 func (r *Recorder) Reset() {
 	for i := range r.shards {
 		s := &r.shards[i]
@@ -64,17 +63,17 @@ func (r *Recorder) Reset() {
 	}
 }
 
-// Count is how many calls were recorded.
+// Count returns the number of recorded calls.
 func (r *Recorder) Count() int {
 	all, _ := r.merged()
 	return int(all.TotalCount())
 }
 
-// Latency is that of all calls recorded so far; of none it is zero.
+// Latency returns the summary of all calls recorded so far. It is zero if there are none.
 func (r *Recorder) Latency() Latency {
 	all, longest := r.merged()
 	at := func(percent float64) time.Duration {
-		// A histogram's answer is the upper end of a range, which may lie above all that was measured.
+		// A histogram returns the upper end of a range, which can exceed every recorded value.
 		return min(time.Duration(all.ValueAtPercentile(percent)), longest)
 	}
 	return Latency{P50: at(50), P90: at(90), P99: at(99), P999: at(99.9), Max: longest}

@@ -1,11 +1,11 @@
-// Package loop makes callers call something again and again, and measures them: in a closed loop, each caller one call
-// after the other, or in an open loop, at a rate that does not wait for answers.
+// Package loop is a load generator: it makes callers repeat a call and measures them. In a closed loop, each caller
+// makes one call after another. In an open loop, calls are due at a fixed rate that does not depend on responses.
 //
-// A closed loop says how much a server can do for so many callers, and flatters its slow moments: while a call hangs,
-// its caller makes none of those that would have hung too. This is called coordinated omission (Gil Tene, "How NOT to
-// Measure Latency"). In an open loop each call has a time at which it is due, whatever became of those before it, and
-// its latency is counted from then: a call that had to wait for a free caller has waited, and a call that was due and
-// could not be begun at all is counted, with the time that it has waited so far.
+// A closed loop shows how much a server can do for a number of callers, but hides its slow moments: while a call hangs,
+// its caller makes none of the calls that would have hung too. This is called coordinated omission (Gil Tene, "How NOT
+// to Measure Latency"). In an open loop each call has a due time that does not depend on earlier calls, and its latency
+// is measured from that time. The latency includes the wait for a free caller. A call that was due but could not start
+// is counted with the time that it has waited so far.
 package loop
 
 import (
@@ -17,48 +17,49 @@ import (
 	"time"
 )
 
-// Turn is one call that is to be made.
+// Turn is a call to make.
 type Turn struct {
-	// Caller is who makes it, from 0. A caller makes one call at a time.
+	// Caller is the caller's number, from 0. A caller makes one call at a time.
 	Caller int
-	// Since is when its latency begins: now in a closed loop, when it was due in an open one.
+	// Since is when its latency begins: the current time in a closed loop, the due time in an open loop.
 	Since time.Time
 }
 
-// Call does one piece of work and returns how many operations it was. It is called on many goroutines, for each caller
-// on one. When ctx has ended it is to return soon.
+// Call does one piece of work and returns the number of operations that it contained. It is called on many goroutines,
+// one for each caller. It should return soon after ctx is done.
 type Call func(ctx context.Context, turn Turn) (operations int, err error)
 
-// Window says what to measure.
+// Window configures a measurement.
 type Window struct {
-	// Callers is how many calls are made at once: in an open loop at most.
+	// Callers is the number of concurrent calls. In an open loop it is the maximum.
 	Callers int
-	// Length is for how long calls are begun, in a closed loop at least one by each caller. Those under way then are
-	// waited for.
+	// Length is how long new calls are started. In a closed loop each caller makes at least one. Calls in progress at
+	// the end are waited for.
 	Length time.Duration
-	// Rate is how many calls are due in a second, of all callers together. 0 makes a closed loop.
+	// Rate is the number of calls due per second, across all callers. 0 selects a closed loop.
 	Rate float64
-	// FailFast ends the window with the first error. Otherwise errors are counted.
+	// FailFast ends the window at the first error. Otherwise errors are only counted.
 	FailFast bool
 }
 
-// Result is what a window has measured.
+// Result is the result of a measurement.
 type Result struct {
-	// Elapsed is from the beginning until the last call has ended, in an open loop no less than the window's length.
+	// Elapsed is the time from the start until the last call returned. In an open loop it is at least the length of the
+	// window.
 	Elapsed time.Duration
-	// Calls have succeeded, Operations is how much work they were, and Errors have failed. Calls that were cut off
-	// because the context ended are none of these.
+	// Calls is the number of successful calls, Operations the work that they did, and Errors the number of failed
+	// calls. Calls that were interrupted by the end of the context count as neither.
 	Calls, Operations, Errors int
 	// Err is the first error, with its caller.
 	Err error
-	// Late calls of an open loop found no free caller when they were due. Missed ones were due, and were never begun
-	// before the window was over.
+	// Late is the number of calls in an open loop that were due when no caller was free. Missed is the number of calls
+	// that were due but not started before the window ended.
 	Late, Missed int
-	// Latency is of the calls that succeeded, and of those that were missed as far as they had waited.
+	// Latency covers the successful calls and, with the time that they had waited, the missed ones.
 	Latency Latency
 }
 
-// PerSecond is how many operations were done in a second.
+// PerSecond returns the number of operations per second.
 func (r *Result) PerSecond() float64 {
 	if r.Elapsed <= 0 {
 		return 0
@@ -66,11 +67,11 @@ func (r *Result) PerSecond() float64 {
 	return float64(r.Operations) / r.Elapsed.Seconds()
 }
 
-// errorPause is what a caller of a closed loop rests after a call that has failed: a server that refuses at once is not
-// to be stormed.
+// errorPause is how long a caller of a closed loop pauses after a failed call, to avoid flooding a server that refuses
+// calls immediately.
 const errorPause = 10 * time.Millisecond
 
-// Run measures call. When ctx ends before the window does, the result is of what was done until then.
+// Run measures call. If ctx ends before the window does, the result covers the time until then.
 func (w Window) Run(ctx context.Context, call Call) Result {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -92,12 +93,12 @@ func (w Window) Run(ctx context.Context, call Call) Result {
 		Late: int(r.late.Load()), Missed: int(r.missed.Load()), Latency: r.latency.Latency(),
 	}
 	if w.Rate > 0 && ctx.Err() == nil {
-		out.Elapsed = max(out.Elapsed, w.Length) // the last call was due before the end, and none after it
+		out.Elapsed = max(out.Elapsed, w.Length) // the last call was due before the end
 	}
 	return out
 }
 
-// run is a window under way.
+// run is the state of a measurement in progress.
 type run struct {
 	Window
 	call       Call
@@ -105,16 +106,16 @@ type run struct {
 	latency    *Recorder
 	begin, end time.Time
 
-	next         atomic.Int64 // the next call of an open loop
+	next         atomic.Int64 // the index of the next call of an open loop
 	late, missed atomic.Int64
 
-	mu                        sync.Mutex // guards everything below
+	mu                        sync.Mutex // guards the fields below
 	calls, operations, errors int
 	err                       error
 }
 
-// closed makes the calls of one caller, one after the other: at least one, since on a busy machine a short window may
-// be over before its goroutine begins.
+// closed makes the calls of one caller in a closed loop. It makes at least one, because on a busy machine a short
+// window may be over before the goroutine runs.
 func (r *run) closed(ctx context.Context, caller int) {
 	var done tally
 	for first := true; ctx.Err() == nil; first = false {
@@ -129,7 +130,7 @@ func (r *run) closed(ctx context.Context, caller int) {
 	r.add(done)
 }
 
-// open makes those calls that this caller finds due, or next to become due.
+// open makes the calls of one caller in an open loop. It takes calls that are due, or waits for the next one.
 func (r *run) open(ctx context.Context, caller int) {
 	var done tally
 	for ctx.Err() == nil {
@@ -153,12 +154,12 @@ func (r *run) open(ctx context.Context, caller int) {
 	r.add(done)
 }
 
-// due is when the n-th call is due. Half an interval leaves time to start the callers.
+// due returns when the n-th call is due. The offset of half an interval leaves time to start the callers.
 func (r *run) due(n int64) time.Time {
 	return r.begin.Add(time.Duration(math.Round((float64(n) + 0.5) / r.Rate * float64(time.Second))))
 }
 
-// tally is what one caller has done.
+// tally counts the work of one caller.
 type tally struct{ calls, operations int }
 
 func (r *run) one(ctx context.Context, turn Turn, done *tally) bool {
@@ -172,7 +173,7 @@ func (r *run) one(ctx context.Context, turn Turn, done *tally) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ctx.Err() != nil {
-		return false // cut off, or the first error has ended the window
+		return false // interrupted, or the first error ended the window
 	}
 	r.errors++
 	if r.err == nil {
@@ -191,7 +192,7 @@ func (r *run) add(t tally) {
 	r.operations += t.operations
 }
 
-// wait waits until then, and says whether ctx let it.
+// wait waits until that time. It returns false if ctx ended first.
 func wait(ctx context.Context, then time.Time) bool {
 	d := time.Until(then)
 	if d <= 0 {

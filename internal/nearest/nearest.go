@@ -1,5 +1,4 @@
-// Package nearest finds the word that a person most likely meant by one that nobody knows: a key of a file, a flag, a
-// name.
+// Package nearest suggests corrections for misspelled keys, flags and names.
 package nearest
 
 import (
@@ -9,11 +8,13 @@ import (
 	"strings"
 )
 
-// Word returns the known word with the fewest edits from unknown, letter case aside; of equally near ones the first. It
-// returns "" when none is near enough to be a likely slip: more than a third of the longer word would have to change.
+// Word returns the known word with the fewest edits from unknown, ignoring case, and the first of equally near words.
+// It returns "" if no word is near enough to be a likely typo, that is, if more than a third of the longer word would
+// have to change.
 func Word(unknown string, known []string) string { return Among(unknown, slices.Values(known)) }
 
-// Prefixed is Word for ids that begin with one of the prefixes. An id that lacks only its prefix wins.
+// Prefixed is like Word, for ids that begin with one of the prefixes. An id that only lacks its prefix takes
+// precedence.
 func Prefixed(unknown string, known []string, prefixes ...string) string {
 	for _, prefix := range prefixes {
 		if slices.Contains(known, prefix+unknown) {
@@ -23,7 +24,8 @@ func Prefixed(unknown string, known []string, prefixes ...string) string {
 	return Word(unknown, known)
 }
 
-// Among is Word for a sequence. It is fast enough for 100,000 words: most are passed over because of their letters.
+// Among is like Word, for a sequence. It is fast enough for 100,000 words, because most are ruled out by comparing
+// letter counts.
 func Among(unknown string, known iter.Seq[string]) string {
 	lower := strings.ToLower(unknown)
 	var letters [256]int
@@ -36,7 +38,7 @@ func Among(unknown string, known iter.Seq[string]) string {
 		limit := min(bestDistance, max(len(unknown), len(word))/3+1)
 		other := strings.ToLower(word)
 		if longer := max(len(lower), len(other)); longer-common(&letters, other) >= limit {
-			continue // each edit mends one letter at most
+			continue // each edit fixes at most one letter
 		}
 		if n := 3 * (len(other) + 1); len(rows) < n {
 			rows = make([]int, 2*n)
@@ -48,8 +50,8 @@ func Among(unknown string, known iter.Seq[string]) string {
 	return best
 }
 
-// common counts the letters that a word has in common with the counted ones, wherever they stand. It leaves letters as
-// they were.
+// common returns how many letters of word are also in the counted letters, regardless of position. It restores letters
+// before it returns.
 func common(letters *[256]int, word string) int {
 	n := 0
 	for i := range len(word) {
@@ -63,11 +65,11 @@ func common(letters *[256]int, word string) int {
 	return n
 }
 
-// distance is Levenshtein's, and two neighbours that changed places count once, as fingers do that: how many bytes to
-// insert, delete, replace or swap. Keys, flags and names are mostly ASCII, so bytes do. A distance that is not below
-// limit is returned as limit. There may be 100,000 words to compare, so only the cells around the diagonal are
-// computed: what lies limit away from it is no less than limit. Their lengths differ by less than limit. rows is
-// scratch space for three rows.
+// distance returns the number of bytes to insert, delete, replace or swap: Levenshtein's distance, with a swap of two
+// neighbouring bytes as one edit, because that is a common typing error. Keys, flags and names are mostly ASCII, so
+// comparing bytes is enough. If the distance is not below limit, it returns limit. Because there may be 100,000 words,
+// only the cells within limit of the diagonal are computed. All others are at least limit. The lengths must differ by
+// less than limit. rows is scratch space for three rows.
 func distance(a, b string, limit int, rows []int) int {
 	n := len(b) + 1
 	before, last, row := rows[:n], rows[n:2*n], rows[2*n:3*n]
@@ -97,7 +99,7 @@ func distance(a, b string, limit int, rows []int) int {
 			row[j+1] = cost
 			least = min(least, cost)
 		}
-		if least >= limit && leastBefore >= limit { // nothing below is less, and a swap begins two rows above
+		if least >= limit && leastBefore >= limit { // no later cell can be smaller; a swap starts two rows above
 			return limit
 		}
 		leastBefore = least

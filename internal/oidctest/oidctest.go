@@ -1,4 +1,4 @@
-// Package oidctest is an issuer of JWTs for tests, with claims as Kubernetes makes them.
+// Package oidctest provides an issuer of JWTs for tests, with claims like those of Kubernetes.
 package oidctest
 
 import (
@@ -31,13 +31,13 @@ type Key struct {
 	algorithm jose.SignatureAlgorithm
 }
 
-// NewKey makes a key of ECDSA.
+// NewKey creates an ECDSA key.
 func NewKey(id string) *Key {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	return must(&Key{id, private, jose.ES256}, err)
 }
 
-// NewRSAKey makes a key of RSA, as Kubernetes has.
+// NewRSAKey creates an RSA key, the kind that Kubernetes uses.
 func NewRSAKey(id string) *Key {
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
 	return must(&Key{id, private, jose.RS256}, err)
@@ -50,10 +50,10 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Claims are those of a JWT.
+// Claims are the claims of a JWT.
 type Claims map[string]any
 
-// With returns the claims with one changed, or left out if value is nil.
+// With returns a copy of the claims with one claim changed, or removed if value is nil.
 func (c Claims) With(claim string, value any) Claims {
 	changed := Claims{}
 	for k, v := range c {
@@ -65,7 +65,7 @@ func (c Claims) With(claim string, value any) Claims {
 	return changed
 }
 
-// ServiceAccount are the claims of a Kubernetes service account, valid for an hour.
+// ServiceAccount returns the claims of a Kubernetes service account token, valid for an hour.
 func ServiceAccount(issuer, audience, namespace, name string) Claims {
 	now := time.Now()
 	return Claims{
@@ -81,13 +81,13 @@ func ServiceAccount(issuer, audience, namespace, name string) Claims {
 	}
 }
 
-// Sign makes a JWT.
+// Sign returns a signed JWT.
 func (k *Key) Sign(c Claims) string {
 	signer := must(jose.NewSigner(jose.SigningKey{Algorithm: k.algorithm, Key: jose.JSONWebKey{Key: k.Private, KeyID: k.ID}}, nil))
 	return must(jwt.Signed(signer).Claims(map[string]any(c)).Serialize())
 }
 
-// Set is the JWK Set of keys.
+// Set returns the JWK Set of the keys.
 func Set(keys ...*Key) []byte {
 	var set jose.JSONWebKeySet
 	for _, k := range keys {
@@ -96,24 +96,24 @@ func Set(keys ...*Key) []byte {
 	return must(json.Marshal(set))
 }
 
-// Issuer serves its keys by HTTPS: by discovery, and at URL/keys.
+// Issuer serves its keys over HTTPS: through discovery, and at URL/keys.
 type Issuer struct {
-	// URL is its name, and CAFile the authority of its certificate.
+	// URL is the issuer's name. CAFile is the authority of its certificate.
 	URL, CAFile string
 
-	mu      sync.Mutex // guards the others
+	mu      sync.Mutex // guards the fields below
 	keys    []*Key
 	down    bool
 	hold    chan struct{}
 	fetches int
 }
 
-// New starts an issuer with keys, which ends with the test.
+// New starts an issuer with keys. It stops at the end of the test.
 func New(t testing.TB, keys ...*Key) *Issuer {
 	t.Helper()
 	i := &Issuer{keys: keys}
 	s := httptest.NewUnstartedServer(i)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // servers that stop fetching are no news
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that disconnect are expected
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	i.URL, i.CAFile = s.URL, filepath.Join(t.TempDir(), "issuer-ca.crt")
@@ -131,14 +131,14 @@ func (i *Issuer) SetKeys(keys ...*Key) {
 	i.keys = slices.Clone(keys)
 }
 
-// SetDown has the issuer answer with an error.
+// SetDown makes the issuer answer with an error.
 func (i *Issuer) SetDown(down bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.down = down
 }
 
-// Hold keeps the issuer from answering until release is called.
+// Hold blocks the issuer's responses until release is called.
 func (i *Issuer) Hold() (release func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -147,14 +147,14 @@ func (i *Issuer) Hold() (release func()) {
 	return sync.OnceFunc(func() { close(hold) })
 }
 
-// Fetches is how often its keys were asked for.
+// Fetches returns how often the keys were requested.
 func (i *Issuer) Fetches() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.fetches
 }
 
-// ServeHTTP is that of http.Handler.
+// ServeHTTP implements http.Handler.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	keys, down, hold := i.keys, i.down, i.hold

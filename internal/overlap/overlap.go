@@ -1,6 +1,5 @@
-// Package overlap counts the moments at which more weight of a semaphore was believed to be held than it has permits,
-// from what the holders themselves wrote down. It asks no server anything: a server that granted wrongly would also
-// answer wrongly.
+// Package overlap finds periods in which the weight that holders believed to hold exceeded the permits of a semaphore.
+// It uses only what the holders recorded and asks no server: a server that granted wrongly would also answer wrongly.
 package overlap
 
 import (
@@ -10,41 +9,41 @@ import (
 	"time"
 )
 
-// Belief is one holder's certainty that it held a permit, on a clock that all holders share: from the instant at which
-// it learnt of the grant until the instant from which on it no longer counted on it. The end itself is not part of it.
+// Belief is the period in which a holder was certain that it held a permit, on a clock that all holders share. It
+// begins when the holder learned of the grant and ends when it stopped relying on it. The end is exclusive.
 type Belief struct {
 	Semaphore string
 	Token     uint64
 	Weight    uint32
-	Holder    string // for people
+	Holder    string // for messages
 	From      time.Duration
 	Until     time.Duration
 }
 
-// Overlap is one unbroken stretch of time in which a semaphore was held beyond its permits.
+// Overlap is a contiguous period in which a semaphore was held beyond its permits.
 type Overlap struct {
 	Semaphore string
 	From      time.Duration
 	Until     time.Duration
 	Permits   uint64
-	Believed  uint64   // the most weight believed at once
-	Beliefs   []Belief // those that held then
+	Believed  uint64   // the largest weight believed at the same time
+	Beliefs   []Belief // the beliefs at that moment
 }
 
-// String is the overlap in one line, with who believed what.
+// String formats the overlap as one line, including the beliefs.
 func (o Overlap) String() string {
 	var who []string
 	for _, b := range o.Beliefs {
 		who = append(who, fmt.Sprintf("%s with token %d (weight %d)", b.Holder, b.Token, b.Weight))
 	}
-	return fmt.Sprintf("%s: for %v weight %d was believed of %d permits, by %s",
+	return fmt.Sprintf("%s: for %v holders believed in weight %d of %d permits: %s",
 		o.Semaphore, o.Until-o.From, o.Believed, o.Permits, strings.Join(who, " and "))
 }
 
-// Find returns every overlap, in the order of semaphores and time. permits gives the size of each semaphore; one that
-// is not named there has none, so that a belief in it alone is an overlap.
+// Find returns every overlap, sorted by semaphore and time. permits gives the size of each semaphore. A semaphore that
+// is not in permits has none, so a single belief in it is an overlap.
 //
-// A belief that is empty or ends before it begins held nothing.
+// A belief that is empty or ends before it begins is ignored.
 func Find(beliefs []Belief, permits map[string]uint32) []Overlap {
 	var found []Overlap
 	for _, group := range bySemaphore(beliefs) {
@@ -60,7 +59,7 @@ type edge struct {
 	index int
 }
 
-// sweep goes over the edges of one semaphore's beliefs in the order of time and keeps the sum of the weights.
+// sweep processes the edges of one semaphore's beliefs in the order of time and tracks the sum of the weights.
 func sweep(beliefs []Belief, permits uint64) []Overlap {
 	edges := make([]edge, 0, 2*len(beliefs))
 	for i, b := range beliefs {
@@ -72,7 +71,7 @@ func sweep(beliefs []Belief, permits uint64) []Overlap {
 		if edges[i].at != edges[j].at {
 			return edges[i].at < edges[j].at
 		}
-		return !edges[i].begin && edges[j].begin // a belief has ended at its end
+		return !edges[i].begin && edges[j].begin // process ends first, because the end of a belief is exclusive
 	})
 
 	var found []Overlap
@@ -89,7 +88,7 @@ func sweep(beliefs []Belief, permits uint64) []Overlap {
 			delete(held, e.index)
 		}
 		if i+1 < len(edges) && edges[i+1].at == e.at {
-			continue // the sum in the middle of an instant is not the sum of any moment
+			continue // ignore the intermediate sum until all edges at the same time are processed
 		}
 		switch {
 		case sum > permits && open == nil:
@@ -108,10 +107,10 @@ func sweep(beliefs []Belief, permits uint64) []Overlap {
 	return found
 }
 
-// FallingTokens returns, for semaphores with one permit, every belief that began after another one of a higher token
-// had: a later holder must always carry the higher token. Where several hold at once their answers may overtake each
-// other, so that only one permit makes an order. A belief that held nothing, such as an answer that came too late, is
-// left out.
+// FallingTokens returns, for semaphores with one permit, each belief that began after a belief in a higher token. A
+// later holder must always have the higher token. With several permits, responses to concurrent holders may overtake
+// each other, so there is no order to check. An empty belief, such as one from a response that came too late, is
+// ignored.
 func FallingTokens(beliefs []Belief, permits map[string]uint32) []Belief {
 	var falling []Belief
 	for _, group := range bySemaphore(beliefs) {
@@ -132,7 +131,7 @@ func FallingTokens(beliefs []Belief, permits map[string]uint32) []Belief {
 	return falling
 }
 
-// bySemaphore groups beliefs in the order of semaphores, each group in the order of time.
+// bySemaphore groups beliefs by semaphore, and sorts the groups by name and each group by time.
 func bySemaphore(beliefs []Belief) [][]Belief {
 	sorted := append([]Belief(nil), beliefs...)
 	sort.SliceStable(sorted, func(i, j int) bool {

@@ -1,4 +1,4 @@
-// Package ports finds loopback ports that stay free between the moment they are found and the moment a server opens
+// Package ports finds loopback ports that stay free between the time they are chosen and the time a server listens on
 // them.
 package ports
 
@@ -10,19 +10,19 @@ import (
 	"sync/atomic"
 )
 
-// The kernel draws the ports of listeners at port 0 and of outgoing connections from 32768 up (ip_local_port_range),
-// and never draws one of these. Each process begins at a different place and goes round.
+// The kernel allocates ports for listeners on port 0 and for outgoing connections from 32768 up (ip_local_port_range),
+// so it never takes one of these. Each process starts at a different port and wraps around.
 const (
 	first = 10_000
 	last  = 32_000
-	each  = 200 // the ports of one process, before it reaches into those of the next
+	each  = 200 // ports of one process before it reaches the range of the next
 )
 
-var next atomic.Int64 //nolint:gochecknoglobals // ports belong to the process, not to a test
+var next atomic.Int64 //nolint:gochecknoglobals // ports are shared by the whole process
 
 func init() { next.Store(int64(os.Getpid()) * each) }
 
-// Listen returns a listener at a loopback port that only this process knows of.
+// Listen returns a listener on a loopback port that this process alone uses.
 func Listen() (net.Listener, error) {
 	for range last - first {
 		port := first + int(next.Add(1)%(last-first))
@@ -33,7 +33,7 @@ func Listen() (net.Listener, error) {
 	return nil, fmt.Errorf("no loopback port between %d and %d is free", first, last)
 }
 
-// Free returns n loopback addresses, host:port, at which nothing listens.
+// Free returns n loopback addresses (host:port) with no listener.
 func Free(n int) ([]string, error) {
 	addresses := make([]string, n)
 	for i := range addresses {

@@ -11,13 +11,13 @@ import (
 
 const module = "github.com/gatekeeperd/gatekeeper"
 
-// BuildFaulty compiles gatekeeperd with disks that fail on command, for tests alone, into dir.
+// BuildFaulty compiles into dir a gatekeeperd whose disks fail on command. It is for tests only.
 func BuildFaulty(dir string) error {
 	return build(filepath.Join(dir, "gatekeeperd"), "-tags", "faulty", "./cmd/gatekeeperd")
 }
 
-// Build compiles commands of the product, named by their folders ("cmd/gatekeeperd"), into dir and returns their files
-// in the same order.
+// Build compiles commands of the product, named by their directories ("cmd/gatekeeperd"), into dir and returns their
+// files in the same order.
 func Build(dir string, commands ...string) ([]string, error) {
 	var args, files []string
 	for _, command := range commands {
@@ -27,14 +27,14 @@ func Build(dir string, commands ...string) ([]string, error) {
 	return files, build(dir+string(filepath.Separator), args...)
 }
 
-// build runs go build in the product's own module, whichever module the test that asks belongs to.
+// build runs go build in the product's module, regardless of the module of the calling test.
 func build(output string, args ...string) error {
 	directory := strings.HasSuffix(output, string(filepath.Separator))
 	output, err := filepath.Abs(output)
 	if err != nil {
 		return err
 	}
-	if directory { // Abs removes the slash that go build needs
+	if directory { // Abs removes the trailing slash, which go build needs
 		output += string(filepath.Separator)
 	}
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
@@ -44,7 +44,7 @@ func build(output string, args ...string) error {
 		}
 		return fmt.Errorf("go list: %w", err)
 	}
-	// Without debugging data, as a release: to link it takes half the time.
+	// Strip debugging data as in a release, which halves the time to link.
 	cmd := exec.Command("go", append([]string{"build", "-ldflags", "-s -w", "-o", output}, args...)...)
 	cmd.Dir = strings.TrimSpace(string(root))
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Metrics are the server's counters and gauges, each summed over its labels, and of its histograms the counts and sums,
-// as its admin port shows them.
+// Metrics returns the metrics on the server's admin port: counters and gauges summed over their labels, and the counts
+// and sums of histograms.
 func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.adminURL()+"/metrics", nil)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	return sums, nil
 }
 
-// Collect has the server collect its garbage, so that the metrics which follow tell of what it keeps.
+// Collect triggers a garbage collection in the server, so that later metrics show only retained memory.
 func (s *Server) Collect(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.adminURL()+"/debug/pprof/heap?gc=1", nil)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Server) Collect(ctx context.Context) error {
 }
 
 func (s *Server) adminURL() string {
-	if s.secure != nil && s.Everywhere { // on loopback the port is in the clear
+	if s.secure != nil && s.Everywhere { // the admin port is plaintext on loopback
 		return "https://" + s.Admin
 	}
 	return "http://" + s.Admin

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// DieWithParent makes the kernel end the process when the one that started it is gone: a killed test leaves no servers
-// behind.
+// DieWithParent makes the kernel kill the process when its parent exits, so that a killed test leaves no servers
+// running.
 func DieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

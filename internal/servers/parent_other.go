@@ -4,5 +4,5 @@ package servers
 
 import "os/exec"
 
-// DieWithParent does nothing where the kernel knows no parent-death signal.
+// DieWithParent does nothing, because the kernel has no parent-death signal.
 func DieWithParent(*exec.Cmd) {}

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Recover runs gatekeeperd recover on the data folders of servers that do not run, and returns what it printed and the
-// server of the new cluster, not started yet. It has the addresses of the first of them.
+// Recover runs gatekeeperd recover on the data directories of stopped servers. It returns the command's output and the
+// server of the new cluster, which is not started yet. It has the addresses of the first server in from.
 func Recover(id string, from []*Server, args ...string) (*Server, string, error) {
 	at := from[0]
 	s := &Server{ID: id, API: at.API, Peer: at.Peer, HTTP: at.HTTP, Admin: at.Admin, binary: at.binary, secure: at.secure, dir: filepath.Join(filepath.Dir(at.dir), id)}
@@ -36,7 +36,7 @@ func Recover(id string, from []*Server, args ...string) (*Server, string, error)
 	return s, string(out), nil
 }
 
-// Ended waits until the process has exited or ctx is over, and returns its exit code; -1 when a signal ended it.
+// Ended waits until the process has exited or ctx ends, and returns the exit code, or -1 if a signal killed it.
 func (s *Server) Ended(ctx context.Context) (code int, err error) {
 	s.mu.Lock()
 	cmd, done := s.cmd, s.done

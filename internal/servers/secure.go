@@ -14,18 +14,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/authority"
 )
 
-// Secure makes servers secure, as `gkctl cert` does: an authority for the API and one for members, a certificate of
-// each for each server, and one for the callers, who administer the cluster.
+// Secure holds the certificates of a secure cluster, as issued by `gkctl cert`: an authority for the API, another one
+// for members, a certificate from each for each server, and one for the callers, who administer the cluster.
 type Secure struct {
 	dir          string
 	api, members *authority.Pair
 	caller       tls.Certificate
 }
 
-// secureLife is above what any run takes.
+// secureLife exceeds the duration of any run.
 const secureLife = 7 * 24 * time.Hour
 
-// NewSecure writes authorities, and the certificate of the callers, to a folder.
+// NewSecure writes the authorities and the callers' certificate to a directory.
 func NewSecure(dir string) (s *Secure, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (s *Secure) issue(by *authority.Pair, file string, l authority.Leaf) (*auth
 	return p, p.Write(s.files(file))
 }
 
-// args issues the certificates of a server, and returns its flags.
+// args issues the certificates of a server and returns its flags.
 func (s *Secure) args(id string, addresses ...string) ([]string, error) {
 	var hosts []string
 	for _, address := range append(addresses, "127.0.0.1:0") {
@@ -91,12 +91,12 @@ func (s *Secure) config() *tls.Config {
 	return &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{s.caller}}
 }
 
-// Credentials are those of the callers.
+// Credentials returns the callers' credentials.
 func (s *Secure) Credentials() credentials.TransportCredentials {
 	return credentials.NewTLS(s.config())
 }
 
-// Env are the variables that give the client library the files of the callers.
+// Env returns the environment variables that point the client library to the callers' files.
 func (s *Secure) Env() map[string]string {
 	own := s.files("client")
 	return map[string]string{"GK_TLS_CA": s.files("ca").Cert, "GK_TLS_CERT": own.Cert, "GK_TLS_KEY": own.Key}

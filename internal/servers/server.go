@@ -19,40 +19,39 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// Server is one gatekeeperd. Its addresses stay the same when it is started again.
+// Server is a gatekeeperd process. It keeps its addresses when it is restarted.
 type Server struct {
 	ID                     string
 	API, Peer, HTTP, Admin string // host:port
-	// FrontAPI and FrontPeer are where everybody else reaches it: API and Peer, unless Options.Front has put something
-	// between.
+	// FrontAPI and FrontPeer are the addresses that others use. They equal API and Peer unless Options.Front has put
+	// something in between.
 	FrontAPI, FrontPeer string
-	// Through, when it is set, is a command that runs the server given to it: one that enters another network, for
-	// example.
+	// Through, if set, is a command that runs the server, for example one that enters another network namespace.
 	Through []string
 	// Env is added to the environment.
 	Env []string
-	// Everywhere: it listens on all addresses of its machine, and not on those above alone, and lets everybody in.
+	// Everywhere makes the server listen on all addresses of its machine instead of only those above, and admit all
+	// callers.
 	Everywhere bool
 
 	binary, dir string
-	secure      *Secure // nil: it is open
+	secure      *Secure // nil if the server is open
 	args        []string
 
 	mu   sync.Mutex // guards the fields below
 	cmd  *exec.Cmd
-	done chan struct{} // closed when the running process has ended
-	err  error         // how it ended
+	done chan struct{} // closed when the running process has exited
+	err  error         // exit error of the process
 	conn *grpc.ClientConn
 }
 
-// Start starts the process; it does not wait until it is ready. A server that was stopped or killed may be started
-// again.
+// Start starts the process without waiting until it is ready. A server that was stopped or killed can be started again.
 func (s *Server) Start() error {
 	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	defer log.Close() // the process has its own
+	defer log.Close() // the process has its own copy
 	line := slices.Concat(s.Through, []string{s.binary}, s.args)
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Dir = s.dir
@@ -78,7 +77,7 @@ func (s *Server) Start() error {
 	return nil
 }
 
-// Ready waits until the server says that it serves, and fails when it ends before.
+// Ready waits until the server reports that it is serving. It fails if the process exits before.
 func (s *Server) Ready(ctx context.Context) error {
 	conn, err := s.Conn()
 	if err != nil {
@@ -97,14 +96,14 @@ func (s *Server) Ready(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-done:
-			return fmt.Errorf("%s ended before it was ready: %w", s.ID, s.exit())
+			return fmt.Errorf("%s exited before it was ready: %w", s.ID, s.exit())
 		case <-ctx.Done():
 			return fmt.Errorf("%s is not ready: %w", s.ID, errors.Join(ctx.Err(), err))
 		}
 	}
 }
 
-// Conn is a connection to the server's API, which lives as long as the cluster.
+// Conn returns a connection to the server's API. It is closed with the cluster.
 func (s *Server) Conn() (*grpc.ClientConn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +121,7 @@ func (s *Server) Conn() (*grpc.ClientConn, error) {
 	return s.conn, nil
 }
 
-// Status is the server's own view of the cluster.
+// Status returns the cluster's status as this server sees it.
 func (s *Server) Status(ctx context.Context) (*gatekeeperv1.GetStatusResponse, error) {
 	conn, err := s.Conn()
 	if err != nil {
@@ -133,7 +132,7 @@ func (s *Server) Status(ctx context.Context) (*gatekeeperv1.GetStatusResponse, e
 	return gatekeeperv1.NewClusterServiceClient(conn).GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
 }
 
-// PID is the process that was started last, also once it has ended; 0 before any was.
+// PID returns the id of the most recent process, even if it has exited, or 0 if none was started.
 func (s *Server) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +142,7 @@ func (s *Server) PID() int {
 	return s.cmd.Process.Pid
 }
 
-// Running reports whether the process has been started and has not ended. A suspended one is running.
+// Running reports whether the process was started and has not exited. A suspended process is running.
 func (s *Server) Running() bool {
 	s.mu.Lock()
 	done := s.done
@@ -159,25 +158,25 @@ func (s *Server) Running() bool {
 	}
 }
 
-// Kill is kill -9; it returns when the process is gone.
+// Kill kills the process (SIGKILL) and waits until it has exited.
 func (s *Server) Kill() {
 	if s.Running() {
-		_ = s.signal(syscall.SIGKILL) // it may have ended meanwhile
+		_ = s.signal(syscall.SIGKILL) // it may have exited in the meantime
 		<-s.done
 	}
 }
 
-// Suspend stops the process where it stands (SIGSTOP), as a stalled machine would.
+// Suspend suspends the process (SIGSTOP), like a stalled machine.
 func (s *Server) Suspend() error { return s.signal(syscall.SIGSTOP) }
 
-// Resume lets a suspended process go on (SIGCONT).
+// Resume resumes a suspended process (SIGCONT).
 func (s *Server) Resume() error { return s.signal(syscall.SIGCONT) }
 
-// Data is the server's data folder.
+// Data returns the server's data directory.
 func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
-// Stop ends the server in the way an operator does, and fails when it does not exit within that time, or with another
-// exit code than 0.
+// Stop terminates the server as an operator does. It fails if the server does not exit within that time, or exits with
+// a code other than 0.
 func (s *Server) Stop(within time.Duration) error {
 	if err := s.terminate(); err != nil {
 		return err
@@ -185,7 +184,8 @@ func (s *Server) Stop(within time.Duration) error {
 	return s.ended(within)
 }
 
-// Exited is the exit code of the last process when it has exited; false while it runs, and when a signal ended it.
+// Exited returns the exit code of the most recent process. It returns false while the process runs, or if a signal
+// killed it.
 func (s *Server) Exited() (code int, ok bool) {
 	if s.Running() {
 		return 0, false
@@ -198,7 +198,7 @@ func (s *Server) Exited() (code int, ok bool) {
 	return s.cmd.ProcessState.ExitCode(), s.cmd.ProcessState.Exited()
 }
 
-// LogTail is the end of what the server has written, for error messages.
+// LogTail returns the end of the server's log, for error messages.
 func (s *Server) LogTail() string {
 	f, err := os.Open(s.logFile())
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *Server) LogTail() string {
 	defer f.Close()
 	const most = 8 << 10
 	if _, err := f.Seek(-most, io.SeekEnd); err != nil {
-		_, err = f.Seek(0, io.SeekStart) // it is shorter than that
+		_, err = f.Seek(0, io.SeekStart) // the log is shorter
 		if err != nil {
 			return err.Error()
 		}
@@ -231,7 +231,7 @@ func (s *Server) signal(sig os.Signal) error {
 	return cmd.Process.Signal(sig)
 }
 
-// terminate asks the process to end; one that has ended is left alone.
+// terminate sends SIGTERM, unless the process has already exited.
 func (s *Server) terminate() error {
 	if err := s.signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -239,13 +239,13 @@ func (s *Server) terminate() error {
 	return nil
 }
 
-// ended waits for the end and says how it was; one that was killed before has ended well.
+// ended waits for the process to exit and returns its error. A process that was killed by Kill did not fail.
 func (s *Server) ended(within time.Duration) error {
 	select {
 	case <-s.done:
 	case <-time.After(within):
 		s.Kill()
-		return fmt.Errorf("%s did not end within %v of SIGTERM\n%s", s.ID, within, s.LogTail())
+		return fmt.Errorf("%s did not exit within %v of SIGTERM\n%s", s.ID, within, s.LogTail())
 	}
 	var exit *exec.ExitError
 	if err := s.exit(); errors.As(err, &exit) && exit.Exited() {

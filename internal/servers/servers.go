@@ -1,5 +1,5 @@
-// Package servers runs gatekeeperd as what it is, processes on loopback with data folders of their own, for the demo,
-// the bench, and the tests that kill, stop and start them.
+// Package servers runs gatekeeperd processes on loopback, each with its data directory. It is used by the demo, the
+// bench, and tests that kill, suspend and restart servers.
 package servers
 
 import (
@@ -17,41 +17,41 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Options say what to start. Binary and Dir are required.
+// Options configure a cluster. Binary and Dir are required.
 type Options struct {
 	// Binary is the gatekeeperd to run.
 	Binary string
-	// Dir gets one folder a server, with its data and its log.
+	// Dir gets one directory for each server, with its data and its log.
 	Dir string
-	// Count is how many servers make the cluster; 0 means 1.
+	// Count is the number of servers in the cluster. 0 means 1.
 	Count int
-	// Profile is the timing profile; empty means the server's default.
+	// Profile is the timing profile. Empty means the server's default.
 	Profile string
-	// LogStore is how the servers keep their logs; empty means the server's default.
+	// LogStore is the kind of log store. Empty means the server's default.
 	LogStore string
-	// Definitions is a file to load, of at least one definition; empty means none.
+	// Definitions is a file with at least one definition to load. Empty means none.
 	Definitions string
-	// Args are added to every server's flags.
+	// Args are additional flags for every server.
 	Args []string
-	// Secure gives the servers TLS, and authenticates their callers. Nil: they are open, and in the clear.
+	// Secure configures TLS and authentication. If it is nil, the servers are open and use plaintext.
 	Secure *Secure
-	// Front, when it is set, is called with each server before any is started, and puts something between it and all
-	// others: it sets FrontAPI and FrontPeer. It may also say where and how the server runs.
+	// Front, if set, is called for each server before the first one starts. It can put something between the server and
+	// all others by setting FrontAPI and FrontPeer, and can change where and how the server runs.
 	Front func(*Server) error
 }
 
-// Cluster is a named set of servers, and those that joined it.
+// Cluster is a set of named servers, including those that joined later.
 type Cluster struct {
 	Servers []*Server
 
 	opts Options
 }
 
-// Start starts the servers and waits until every one is ready, the newest feature level is in force and the definitions
-// are loaded. When it fails nothing is left running, and the error ends with the log of the server at fault.
+// Start starts the servers and waits until all of them are ready, the newest feature level is in force and the
+// definitions are loaded. If it fails, it stops all servers, and the error ends with the log of the failed server.
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	count := max(opts.Count, 1)
-	// The servers run in folders of their own, where relative names would mean something else.
+	// The servers run in separate directories, where relative names would not resolve.
 	for _, path := range []*string{&opts.Binary, &opts.Dir, &opts.Definitions} {
 		if *path == "" {
 			continue
@@ -101,7 +101,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	return c, nil
 }
 
-// server makes a server that is not started yet, with these addresses for its API, its peers, HTTP and its admin.
+// server returns a server that is not started yet, with addresses for API, peers, HTTP and admin.
 func (c *Cluster) server(id string, ports []string) (*Server, error) {
 	s := &Server{
 		ID: id, API: ports[0], Peer: ports[1], HTTP: ports[2], Admin: ports[3], FrontAPI: ports[0], FrontPeer: ports[1],
@@ -145,7 +145,7 @@ func (c *Cluster) server(id string, ports []string) (*Server, error) {
 	return s, nil
 }
 
-// listens is where the server listens so that it is reached at this address.
+// listens returns the address on which the server must listen to be reachable at the given one.
 func (s *Server) listens(address string) string {
 	if !s.Everywhere {
 		return address
@@ -154,7 +154,7 @@ func (s *Server) listens(address string) string {
 	return net.JoinHostPort("", port)
 }
 
-// Join starts a server with an id that was never used, which joins the cluster; it does not wait until it has.
+// Join starts a server with an unused id, which joins the cluster. It does not wait until the server has joined.
 func (c *Cluster) Join(id string) (*Server, error) {
 	free, err := ports.Free(4)
 	if err != nil {
@@ -169,8 +169,8 @@ func (c *Cluster) Join(id string) (*Server, error) {
 	return s, s.Start()
 }
 
-// settled waits for what a new leader does after it has become ready: it puts the newest feature level in force, and
-// declares the definitions that it was started with, in one step.
+// settled waits until the new leader has put the newest feature level in force and declared the definitions with which
+// it was started. The leader does both in one step, after it becomes ready.
 func (c *Cluster) settled(ctx context.Context, definitions bool) error {
 	leader, err := c.Leader(ctx)
 	if err != nil {
@@ -191,7 +191,7 @@ func (c *Cluster) settled(ctx context.Context, definitions bool) error {
 	}
 }
 
-// Endpoints are the API addresses of all servers.
+// Endpoints returns the API addresses of all servers.
 func (c *Cluster) Endpoints() []string {
 	var endpoints []string
 	for _, s := range c.Servers {
@@ -200,7 +200,7 @@ func (c *Cluster) Endpoints() []string {
 	return endpoints
 }
 
-// Leader asks every running server and returns the one that leads in the highest term; it asks on until there is one.
+// Leader polls all running servers until one leads, and returns the leader with the highest term.
 func (c *Cluster) Leader(ctx context.Context) (*Server, error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -227,8 +227,8 @@ func (c *Cluster) Leader(ctx context.Context) (*Server, error) {
 	}
 }
 
-// Stop ends all servers in the way an operator does, and fails when one does not exit within 15 s or with another
-// exit code than 0.
+// Stop terminates all servers as an operator does. It fails if one of them does not exit within 15 s, or exits with a
+// code other than 0.
 func (c *Cluster) Stop() error {
 	var errs []error
 	for _, s := range c.Servers {
@@ -241,7 +241,7 @@ func (c *Cluster) Stop() error {
 	return errors.Join(errs...)
 }
 
-// Kill ends all servers at once, whatever state they are in.
+// Kill kills all servers, regardless of their state.
 func (c *Cluster) Kill() {
 	for _, s := range c.Servers {
 		s.Kill()

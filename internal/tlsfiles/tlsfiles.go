@@ -1,8 +1,8 @@
-// Package tlsfiles makes configurations of TLS from PEM files that are renewed while programs run. Servers and the
+// Package tlsfiles builds TLS configurations from PEM files that may be renewed while the program runs. Servers and the
 // client library use it.
 //
-// Files are read again at each handshake. A renewal takes several steps, so what is found may be half of one: it is
-// passed over, and the last configuration that could be made goes on serving.
+// Files are read again at each handshake. A renewal replaces several files, so a handshake may find only some of them
+// replaced. Such a state is skipped, and the last valid configuration stays in use.
 package tlsfiles
 
 import (
@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// FileError says which file cannot be used, and why.
+// FileError reports which file cannot be used, and why.
 type FileError struct {
 	File string
 	Err  error
@@ -37,7 +37,7 @@ func Pair(cert, key string) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// Pool reads authorities. The error is a *FileError.
+// Pool reads authorities into a pool. The error is a *FileError.
 func Pool(files ...string) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	for _, f := range files {
@@ -46,19 +46,19 @@ func Pool(files ...string) (*x509.CertPool, error) {
 			return nil, &FileError{f, err}
 		}
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, &FileError{f, errors.New("holds no PEM certificate")}
+			return nil, &FileError{f, errors.New("contains no PEM certificate")}
 		}
 	}
 	return pool, nil
 }
 
-// Latest is the newest configuration that could be made from files. Its methods may be called from any goroutine.
+// Latest is the newest valid configuration built from files. Its methods are safe for concurrent use.
 type Latest struct {
 	read   func() (*tls.Config, error)
 	usable atomic.Pointer[tls.Config]
 }
 
-// New reads the files for the first time; the error is that of read.
+// New reads the files for the first time. The error is that of read.
 func New(read func() (*tls.Config, error)) (*Latest, error) {
 	l := Unread(read)
 	_, err := l.Read()
@@ -68,11 +68,11 @@ func New(read func() (*tls.Config, error)) (*Latest, error) {
 	return l, nil
 }
 
-// Unread is New for files that are not read yet: call Read, and Config only after it succeeded.
+// Unread is like New, but does not read the files. Call Read, and call Config only after Read has succeeded.
 func Unread(read func() (*tls.Config, error)) *Latest { return &Latest{read: read} }
 
-// Read reads the files again. It fails, with the error of read, if they could never be used. The caller does not change
-// what it returns.
+// Read reads the files again. If that fails, it returns the last valid configuration, or the error of read if there is
+// none. The caller must not modify the result.
 func (l *Latest) Read() (*tls.Config, error) {
 	cfg, err := l.read()
 	if err == nil {
@@ -85,13 +85,13 @@ func (l *Latest) Read() (*tls.Config, error) {
 	return nil, err
 }
 
-// Config is Read of files that could be used once.
+// Config is like Read, for files that were read successfully before.
 func (l *Latest) Config() *tls.Config {
 	cfg, _ := l.Read()
 	return cfg
 }
 
-// Credentials are those of connections that this side makes, from the files as they are at each handshake.
+// Credentials returns credentials for outgoing connections, which read the files at each handshake.
 func (l *Latest) Credentials() credentials.TransportCredentials {
 	return &dialing{credentials.NewTLS(l.usable.Load()), l}
 }
@@ -101,10 +101,10 @@ type dialing struct {
 	latest *Latest
 }
 
-// ClientHandshake is that of credentials.TransportCredentials.
+// ClientHandshake implements credentials.TransportCredentials.
 func (d *dialing) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	return credentials.NewTLS(d.latest.Config()).ClientHandshake(ctx, authority, raw)
 }
 
-// Clone is that of credentials.TransportCredentials.
+// Clone implements credentials.TransportCredentials.
 func (d *dialing) Clone() credentials.TransportCredentials { return d.latest.Credentials() }

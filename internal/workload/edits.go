@@ -17,7 +17,7 @@ import (
 func newBatch() *Kind {
 	return &Kind{
 		Name:  "batch",
-		Short: "change --edits definitions of the caller's own in one batch; each definition is an operation, the latency is the batch's",
+		Short: "change --edits definitions per caller in one batch; each definition counts as an operation, latency is per batch",
 		Edits: true,
 		needs: func(s Settings) []*gatekeeperv1.Definition {
 			var all []*gatekeeperv1.Definition
@@ -49,13 +49,13 @@ func newBatch() *Kind {
 
 func batchName(caller, i int) string { return "batch/" + strconv.Itoa(caller) + "/" + strconv.Itoa(i) }
 
-// editor changes the descriptions of some definitions again and again, all in one batch.
+// editor repeatedly changes the descriptions of some definitions, all in one batch.
 type editor struct {
 	field       *Field
 	caller      int
 	definitions []*gatekeeperv1.Definition
 	n           int
-	// versions are theirs; nil when they have to be read.
+	// versions are the definitions' versions. It is nil if they must be read first.
 	versions []uint64
 }
 
@@ -65,11 +65,11 @@ func (e *editor) add(name string) {
 	e.definitions = append(e.definitions, e.field.definitions[e.field.name(name)])
 }
 
-// edit makes one batch, and returns its revision.
+// edit makes one batch and returns its revision.
 func (e *editor) edit(ctx context.Context) (uint64, error) {
 	ctx, cancel := e.field.bounded(ctx)
 	defer cancel()
-	if e.versions == nil { // the last edit has failed
+	if e.versions == nil { // first edit, or the last one failed
 		if err := e.read(ctx); err != nil {
 			return 0, err
 		}
@@ -85,7 +85,7 @@ func (e *editor) edit(ctx context.Context) (uint64, error) {
 		Edits: edits, Author: e.field.Author, Reason: e.field.Reason, RequestId: client.NewRequestID(),
 	})
 	if err != nil {
-		e.versions = nil // it may have been done
+		e.versions = nil // the edit may have been made
 		return 0, err
 	}
 	for i := range e.versions {
@@ -94,7 +94,7 @@ func (e *editor) edit(ctx context.Context) (uint64, error) {
 	return r.GetRevision(), nil
 }
 
-// read reads the versions, before the first edit and after one that has failed.
+// read reads the versions, before the first edit and after a failed one.
 func (e *editor) read(ctx context.Context) error {
 	versions := make([]uint64, len(e.definitions))
 	for i, d := range e.definitions {
@@ -114,7 +114,7 @@ func newWatch() *Kind {
 	const watched = "watched"
 	return &Kind{
 		Name:  "watch",
-		Short: "one editor changes a definition and waits until every caller, who watches it, has heard of it; watch/event is from the edit's answer to each watcher",
+		Short: "one editor changes a definition and waits until all callers, which watch it, have received the event; watch/event is from the edit's response to each watcher's event",
 		Edits: true,
 		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(watched, 1)} },
 		prepare: func(ctx context.Context, f *Field, watchers int) (*Session, error) {
@@ -133,7 +133,7 @@ func newWatch() *Kind {
 				return nil
 			}
 			if err := w.ready(ctx, watchers); err != nil {
-				_ = closing(ctx) // it has no error
+				_ = closing(ctx) // it always returns nil
 				return nil, err
 			}
 			return &Session{Call: w.call, Callers: 1, Parts: []*Part{w.part}, close: closing}, nil
@@ -141,20 +141,20 @@ func newWatch() *Kind {
 	}
 }
 
-// watch is an editor, and those who watch what it edits.
+// watch is an editor and the watchers of its edits.
 type watch struct {
 	*editor
 	part    *Part
 	news    chan heard
 	running sync.WaitGroup
-	// last is the newest revision that each watcher has heard of. Only the editor touches it.
+	// last is the newest revision that each watcher has received. Only the editor accesses it.
 	last []uint64
 }
 
-// heard is what a watcher received.
+// heard is an event received by a watcher.
 type heard struct {
 	watcher  int
-	revision uint64 // 0: it listens from now on
+	revision uint64 // 0 means that the watch is established
 	at       time.Time
 	err      error
 }
@@ -187,7 +187,7 @@ func (w *watch) listen(ctx context.Context, watcher int) {
 	}
 }
 
-// ready waits until every watcher listens.
+// ready waits until every watch is established.
 func (w *watch) ready(ctx context.Context, watchers int) error {
 	ctx, cancel := w.field.bounded(ctx)
 	defer cancel()
@@ -205,7 +205,7 @@ func (w *watch) ready(ctx context.Context, watchers int) error {
 	return nil
 }
 
-// call makes an edit and waits until everybody has heard of it.
+// call makes an edit and waits until every watcher has received it.
 func (w *watch) call(ctx context.Context, _ loop.Turn) (int, error) {
 	revision, err := w.edit(ctx)
 	if err != nil {
@@ -221,12 +221,12 @@ func (w *watch) call(ctx context.Context, _ loop.Turn) (int, error) {
 				return 0, h.err
 			}
 			if h.revision >= revision && w.last[h.watcher] < revision {
-				w.part.Record(h.watcher, h.at.Sub(answered)) // 0 when it came before the answer
+				w.part.Record(h.watcher, h.at.Sub(answered)) // 0 if the event arrived before the response
 				missing--
 			}
 			w.last[h.watcher] = max(w.last[h.watcher], h.revision)
 		case <-timer.C:
-			return 0, fmt.Errorf("%d of %d watchers have not heard of revision %d within %s", missing, len(w.last), revision, w.field.Timeout)
+			return 0, fmt.Errorf("%d of %d watchers did not receive revision %d within %s", missing, len(w.last), revision, w.field.Timeout)
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}

@@ -81,7 +81,7 @@ func TestWatch_AWatcherThatHearsNothing_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "watch")
 		r := b.disturbed("watch", func() { b.server.Partition(t, b.clients[1]) })
-		wantError(t, r, "1 of 3 watchers have not heard of revision ")
+		wantError(t, r, "1 of 3 watchers did not receive revision ")
 		b.server.Heal(t)
 		b.cleared()
 	})

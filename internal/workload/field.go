@@ -18,74 +18,76 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Group is in which every caller of a run asks.
+// Group is the group of all callers.
 const Group = "bench"
 
-// Acquirer is who asks on a connection. Callers of one connection are distinguished by holder ids: acquirers are
-// remembered by the servers, and each is listed to people.
+// Acquirer returns the acquirer for a connection. Callers on the same connection differ only in their holder ids,
+// because servers remember acquirers, and each acquirer appears in listings.
 func Acquirer(connection int) string { return "bench-" + strconv.Itoa(connection+1) }
 
 // Settings are the options of a run.
 type Settings struct {
-	// Prefix begins the names of all its semaphores, before a slash.
+	// Prefix is the first part of the names of all its semaphores, followed by a slash.
 	Prefix string
-	// Callers is the largest number that is asked for.
+	// Callers is the largest number of callers.
 	Callers int
-	// Tokens is how many permits one frame of a stream refreshes, Edits how many definitions one batch changes.
+	// Tokens is the number of permits refreshed by one frame of a stream. Edits is the number of definitions changed by
+	// one batch.
 	Tokens, Edits int
-	// Duration is that of the permits: longer than a caller ever takes to come to refresh its own.
+	// Duration is the duration of the permits. It must exceed the time between two refreshes by a caller.
 	Duration time.Duration
-	// Timeout bounds each call; 0 means that only the context does. watch needs it.
+	// Timeout bounds each call. 0 means that only the context does. The kind watch requires it.
 	Timeout time.Duration
-	// Author and Reason are for the journal.
+	// Author and Reason are recorded in the journal.
 	Author, Reason string
-	// Run distinguishes this run from every other: it labels the definitions.
+	// Run is the unique id of this run. It labels the definitions.
 	Run string
 }
 
-// label is the key of the label by which a run knows its own definitions.
+// label is the key of the label by which a run recognizes its definitions.
 const label = "gkctl-bench"
 
-// Field is the semaphores of a run, and the connections on which it works.
+// Field is the set of semaphores of a run, and the connections that the run uses.
 type Field struct {
 	Settings
 	definitions map[string]*gatekeeperv1.Definition
 	control     *client.Client
 	clients     []*client.Client
 	over        []grpc.ClientConnInterface
-	// created: definitions of this run were there. Otherwise what there is below the prefix is somebody else's.
+	// created reports whether definitions of this run existed. If not, anything below the prefix belongs to someone
+	// else.
 	created bool
 }
 
-// NewField returns the field for these kinds, of which nothing is created yet. control is the connection for everything
-// that is not measured. Without clients it only reports its size.
+// NewField returns the field for these kinds without creating anything. control is the connection for all calls that
+// are not measured. Without clients the field can only report its size.
 func NewField(s Settings, kinds []*Kind, control *client.Client, clients []*client.Client) *Field {
 	f := &Field{Settings: s, definitions: make(map[string]*gatekeeperv1.Definition), control: control, clients: clients}
 	for _, k := range kinds {
 		for _, d := range k.needs(s) {
 			d.Name, d.Duration, d.Labels = s.Prefix+"/"+d.GetName(), durationpb.New(s.Duration), map[string]string{label: s.Run}
-			f.definitions[d.GetName()] = d // kinds share some
+			f.definitions[d.GetName()] = d // kinds share some definitions
 		}
 	}
 	return f
 }
 
-// Over makes the calls that are measured go over these connections by the generated stub, and not by the clients. That
-// measures the servers without the client library, which repeats calls and asks in batches. Only queue, watch and the
-// permit that deny is about stay with the clients.
+// Over makes measured calls use the generated stub on these connections instead of the clients. It measures the servers
+// without the client library, which repeats and batches calls. Only queue, watch and the permit that deny competes for
+// still use the clients.
 func (f *Field) Over(conns ...grpc.ClientConnInterface) { f.over = conns }
 
-// Size is how many semaphores it has.
+// Size returns the number of semaphores.
 func (f *Field) Size() int { return len(f.definitions) }
 
 func (f *Field) name(parts ...any) string {
 	return f.Prefix + "/" + strings.TrimSuffix(strings.ReplaceAll(fmt.Sprintln(parts...), " ", "/"), "\n")
 }
 
-// client is the connection of a caller.
+// client returns the connection of a caller.
 func (f *Field) client(caller int) *client.Client { return f.clients[caller%len(f.clients)] }
 
-// requestID is that of a measured call. A call that is not repeated needs none.
+// requestID returns a request id for a measured call. A call that is not repeated needs none.
 func (f *Field) requestID() string {
 	if len(f.over) > 0 {
 		return ""
@@ -93,7 +95,7 @@ func (f *Field) requestID() string {
 	return client.NewRequestID()
 }
 
-// permits is the service by which a caller makes calls that are measured.
+// permits returns the service that a caller uses for measured calls.
 func (f *Field) permits(caller int) gatekeeperv1.PermitServiceClient {
 	if len(f.over) > 0 {
 		return gatekeeperv1.NewPermitServiceClient(f.over[caller%len(f.over)])
@@ -112,17 +114,17 @@ func (f *Field) bounded(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, f.Timeout)
 }
 
-// below is what a listing is asked for: everything below the prefix, whosever it is.
+// below returns the listing pattern for everything below the prefix, including objects of others.
 func (f *Field) below() []string { return []string{f.Prefix + "/*"} }
 
-// TakenError says that there is something already where a run was to have its own.
+// TakenError means that the prefix of a run is already in use.
 type TakenError struct{ Prefix, Name string }
 
 func (e *TakenError) Error() string {
-	return fmt.Sprintf("there is something below %s/ already: %s", e.Prefix, e.Name)
+	return fmt.Sprintf("%s/ is already in use: %s", e.Prefix, e.Name)
 }
 
-// CheckUnused returns a *TakenError when there is any definition or permit below the prefix.
+// CheckUnused returns a *TakenError if any definition or permit exists below the prefix.
 func (f *Field) CheckUnused(ctx context.Context) error {
 	ctx, cancel := f.bounded(ctx)
 	defer cancel()
@@ -143,7 +145,7 @@ func (f *Field) CheckUnused(ctx context.Context) error {
 	return nil
 }
 
-// Create creates all semaphores in one change, or none. Clear must follow, also after an error.
+// Create creates all semaphores in one change, or none. The caller must call Clear, even after an error.
 func (f *Field) Create(ctx context.Context) error {
 	var edits []*gatekeeperv1.Edit
 	for _, name := range slices.Sorted(maps.Keys(f.definitions)) {
@@ -163,16 +165,16 @@ func (f *Field) edit(ctx context.Context, edits []*gatekeeperv1.Edit) error {
 	return err
 }
 
-// Clear deletes the definitions and then gives back what permits there still are, also those whose grant nobody has
-// heard of. It returns how many permits that were, and an error when anything is left. ctx must not be one that an
-// interrupt ends.
+// Clear deletes the definitions and then releases the remaining permits, including those whose grant was not received.
+// It returns the number of released permits, and an error if anything remains. ctx must not be cancelled by an
+// interrupt.
 func (f *Field) Clear(ctx context.Context) (freed int, err error) {
 	for n := 0; ; n++ {
 		deleted, err := f.deleteAll(ctx)
 		if err == nil && deleted == 0 {
 			break
 		}
-		// An edit whose caller was interrupted may come in between.
+		// A concurrent edit by an interrupted caller may interfere.
 		if err != nil && (!changedMeanwhile(err) || n >= 10) {
 			return 0, err
 		}
@@ -189,7 +191,7 @@ func changedMeanwhile(err error) bool {
 	return stale || gone
 }
 
-// deleteAll deletes in one change those definitions of the field that are there.
+// deleteAll deletes the existing definitions of the field in one change.
 func (f *Field) deleteAll(ctx context.Context) (int, error) {
 	reading, cancel := f.bounded(ctx)
 	defer cancel()
@@ -209,7 +211,7 @@ func (f *Field) deleteAll(ctx context.Context) (int, error) {
 	return len(edits), f.edit(ctx, edits)
 }
 
-// left lists the permits that are held in the field.
+// left returns the permits that are held in the field.
 func (f *Field) left(ctx context.Context) ([]*gatekeeperv1.Permit, error) {
 	ctx, cancel := f.bounded(ctx)
 	defer cancel()
@@ -225,8 +227,8 @@ func (f *Field) left(ctx context.Context) ([]*gatekeeperv1.Permit, error) {
 	return left, nil
 }
 
-// Release gives back what permits there still are, and returns how many. After every session was closed there are none,
-// unless an answer was lost.
+// Release releases the remaining permits and returns their number. After every session was closed there are none,
+// unless a response was lost.
 func (f *Field) Release(ctx context.Context) (freed int, err error) {
 	left, err := f.left(ctx)
 	if err != nil || len(left) == 0 {
@@ -246,16 +248,16 @@ func (f *Field) Release(ctx context.Context) (freed int, err error) {
 	return len(left) - len(still), err
 }
 
-// together is how many calls prepare and clear at once.
+// together is the number of concurrent calls that prepare and clear the field.
 const together = 32
 
-// release gives permits back, each on the connection for everything that is not measured. One that has ended is an
-// error unless it was released before.
+// release releases permits on the connection for calls that are not measured. A permit that has ended is an error,
+// unless it was already released.
 func (f *Field) release(ctx context.Context, tokens []uint64) error {
 	return each(len(tokens), func(i int) error { return f.releaseOne(ctx, f.control.Permits(), tokens[i]) })
 }
 
-// releaseOne gives a permit back.
+// releaseOne releases a permit.
 func (f *Field) releaseOne(ctx context.Context, by gatekeeperv1.PermitServiceClient, token uint64) error {
 	ctx, cancel := f.bounded(ctx)
 	defer cancel()
@@ -266,7 +268,7 @@ func (f *Field) releaseOne(ctx context.Context, by gatekeeperv1.PermitServiceCli
 	return err
 }
 
-// acquire takes a permit of a semaphore that is free.
+// acquire acquires a permit of a semaphore that has a free one.
 func (f *Field) acquire(ctx context.Context, caller int, holder, semaphore string) (uint64, error) {
 	ctx, cancel := f.bounded(ctx)
 	defer cancel()
@@ -282,7 +284,7 @@ func (f *Field) acquire(ctx context.Context, caller int, holder, semaphore strin
 	return r.GetGrant().GetPermit().GetToken(), nil
 }
 
-// each calls f for 0 to n-1, some at once, and returns the first error.
+// each calls f with 0 to n-1, some of the calls concurrently, and returns the first error.
 func each(n int, f func(i int) error) error {
 	errs := make([]error, min(together, n))
 	var wg sync.WaitGroup

@@ -10,58 +10,58 @@ import (
 
 // Kind is a kind of traffic.
 type Kind struct {
-	// Name is what a person calls it.
+	// Name is the name used on the command line and in reports.
 	Name string
-	// Short says what one call of it is, and what is counted as an operation.
+	// Short describes one call, and what counts as an operation.
 	Short string
-	// Edits says that it changes definitions, which the journal keeps.
+	// Edits reports whether the kind changes definitions, which adds to the journal.
 	Edits bool
-	// needs are the definitions it works with; their names are completed by the field.
+	// needs returns the definitions that it uses. The field adds its prefix to their names.
 	needs func(Settings) []*gatekeeperv1.Definition
-	// prepare makes everything ready for so many callers. What it began when it fails, the field clears away.
+	// prepare makes everything ready for a number of callers. If it fails, the field cleans up.
 	prepare func(ctx context.Context, f *Field, callers int) (*Session, error)
 }
 
-// Kinds are all of them, in the order in which they are run.
+// Kinds returns all kinds in the order in which they run.
 func Kinds() []*Kind {
 	return []*Kind{newAcquire(), newQueue(), newDeny(), newRefresh(), newStream(), newWatch(), newBatch(), newMixed()}
 }
 
-// Session is a kind of traffic that is ready for a number of callers.
+// Session is a kind of traffic prepared for a number of callers.
 type Session struct {
-	// Call is what is measured.
+	// Call is the call to measure.
 	Call loop.Call
-	// Callers is how many may make it at once.
+	// Callers is the maximum number of concurrent callers.
 	Callers int
-	// Parts are measured beside it.
+	// Parts are measured in addition to the call.
 	Parts []*Part
-	// close gives back every permit that was taken, and ends every stream.
+	// close releases all permits and ends all streams.
 	close func(context.Context) error
 }
 
-// Part is something that happens within calls and has its own latency.
+// Part is a part of a call with a separate latency.
 type Part struct {
-	// Name is below that of the kind.
+	// Name is the name of the part below the kind.
 	Name string
 	*loop.Recorder
 }
 
 func newPart(name string) *Part { return &Part{name, loop.NewRecorder()} }
 
-// Prepare makes everything ready for so many callers. Close must follow when there is no error. The session lives until
-// ctx ends.
+// Prepare makes everything ready for a number of callers. If it succeeds, the caller must call Close. The session lives
+// until ctx ends.
 func (k *Kind) Prepare(ctx context.Context, f *Field, callers int) (*Session, error) {
 	return k.prepare(ctx, f, callers)
 }
 
-// Forget forgets what the parts have measured, as after the warm-up.
+// Forget discards what the parts have measured, for use after the warm-up.
 func (s *Session) Forget() {
 	for _, p := range s.Parts {
 		p.Reset()
 	}
 }
 
-// Close gives back every permit that the session took, and returns the first error of that.
+// Close releases every permit that the session acquired, and returns the first error.
 func (s *Session) Close(ctx context.Context) error {
 	if s.close == nil {
 		return nil
@@ -69,13 +69,13 @@ func (s *Session) Close(ctx context.Context) error {
 	return s.close(ctx)
 }
 
-// permits is a definition that grants so many.
+// permits returns a definition with that number of permits.
 func permits(name string, most uint32) *gatekeeperv1.Definition {
 	return &gatekeeperv1.Definition{Name: name, Permits: &most}
 }
 
-// wide is how many permits a semaphore has that everybody is to fit in.
+// wide is a number of permits that is enough for all callers.
 const wide = 1_000_000
 
-// since records what has lasted from then to now.
+// since records the time since begin.
 func (p *Part) since(caller int, begin time.Time) { p.Record(caller, time.Since(begin)) }

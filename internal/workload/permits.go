@@ -12,14 +12,14 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The semaphores that several kinds share.
+// Semaphores that several kinds share.
 const (
 	nameOwn  = "own"  // one for each caller
-	nameHeld = "held" // its only permit is taken all the time
-	nameWide = "wide" // everybody fits in
+	nameHeld = "held" // its only permit is always held
+	nameWide = "wide" // it has enough permits for all callers
 )
 
-// owns are definitions for callers that have one each.
+// owns returns one definition for each caller.
 func owns(s Settings) []*gatekeeperv1.Definition {
 	var all []*gatekeeperv1.Definition
 	for caller := range s.Callers {
@@ -31,7 +31,7 @@ func owns(s Settings) []*gatekeeperv1.Definition {
 func newAcquire() *Kind {
 	return &Kind{
 		Name:  "acquire",
-		Short: "acquire a permit of a semaphore of the caller's own, and release it; both are one operation",
+		Short: "acquire and release a permit of a separate semaphore per caller; each pair counts as one operation",
 		needs: owns,
 		prepare: func(_ context.Context, f *Field, callers int) (*Session, error) {
 			p := newPairs(f, callers)
@@ -40,11 +40,11 @@ func newAcquire() *Kind {
 	}
 }
 
-// pairs are callers that acquire and release, each at its own semaphore.
+// pairs are callers that acquire and release, each at a separate semaphore.
 type pairs struct {
 	field *Field
-	names []string // of each caller's semaphore
-	// tokens are what each caller holds; 0 when it holds nothing. Only the caller writes its own.
+	names []string // each caller's semaphore
+	// tokens holds the token of each caller, or 0. Each element is written only by its caller.
 	tokens []uint64
 }
 
@@ -57,7 +57,7 @@ func newPairs(f *Field, callers int) *pairs {
 }
 
 func (p *pairs) call(ctx context.Context, turn loop.Turn) (int, error) {
-	// After an error the caller may still hold a permit: by the same identity it gets that one back.
+	// After an error the caller may still hold a permit. It gets that permit back under the same identity.
 	token, err := p.field.acquire(ctx, turn.Caller, strconv.Itoa(turn.Caller), p.names[turn.Caller])
 	if err != nil {
 		return 0, err
@@ -72,7 +72,7 @@ func (p *pairs) call(ctx context.Context, turn loop.Turn) (int, error) {
 
 func (p *pairs) close(ctx context.Context) error { return p.field.release(ctx, some(p.tokens)) }
 
-// some are the tokens that are not 0.
+// some returns the tokens that are not 0.
 func some(tokens []uint64) []uint64 {
 	var out []uint64
 	for _, t := range tokens {
@@ -83,14 +83,14 @@ func some(tokens []uint64) []uint64 {
 	return out
 }
 
-// queueFor is how long a caller waits in the queue before it is said to be lost.
+// queueFor is how long a caller waits in the queue before it is considered lost.
 const queueFor = time.Minute
 
 func newQueue() *Kind {
 	const hot = "hot"
 	return &Kind{
 		Name:  "queue",
-		Short: "wait in the queue of one semaphore of which everybody wants the only permit, get it, and release it; the latency is mostly waiting",
+		Short: "queue for the only permit of a semaphore that all callers share, and release it; the latency is mostly waiting",
 		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(hot, 1)} },
 		prepare: func(_ context.Context, f *Field, callers int) (*Session, error) {
 			return &Session{Callers: callers, Call: func(ctx context.Context, turn loop.Turn) (int, error) {
@@ -100,7 +100,7 @@ func newQueue() *Kind {
 				if err != nil {
 					return 0, err
 				}
-				// Released also when the run is interrupted now: the others wait for it.
+				// Release even if the run is interrupted now, because other callers wait for the permit.
 				releasing, cancel := f.bounded(context.WithoutCancel(ctx))
 				defer cancel()
 				return 1, p.Release(releasing)
@@ -112,7 +112,7 @@ func newQueue() *Kind {
 func newDeny() *Kind {
 	return &Kind{
 		Name:  "deny",
-		Short: "ask for a permit that somebody else holds; a denial is the answer that is wanted, a grant is an error",
+		Short: "try to acquire a permit that is held by another caller; a denial is the expected response, a grant is an error",
 		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(nameHeld, 1)} },
 		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
 			d, err := newDenials(ctx, f)
@@ -124,11 +124,11 @@ func newDeny() *Kind {
 	}
 }
 
-// denials are callers that ask for what somebody else holds.
+// denials are callers that request a permit which is held.
 type denials struct {
 	field *Field
 	name  string
-	held  *client.Permit // which the client keeps alive
+	held  *client.Permit // kept alive by the client
 }
 
 func newDenials(ctx context.Context, f *Field) (*denials, error) {
@@ -150,7 +150,7 @@ func (d *denials) call(ctx context.Context, turn loop.Turn) (int, error) {
 	}
 	if token := r.GetGrant().GetPermit().GetToken(); token != 0 {
 		err := d.field.releaseOne(ctx, d.field.permits(turn.Caller), token)
-		return 0, errors.Join(fmt.Errorf("permit %d was granted although another holds the only one", token), err)
+		return 0, errors.Join(fmt.Errorf("permit %d was granted although the only one is held", token), err)
 	}
 	if reason := r.GetDenial().GetReason(); reason != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
 		return 0, fmt.Errorf("denied, but not because the permit is taken: %s", r.GetDenial().GetMessage())
@@ -167,7 +167,7 @@ func (d *denials) close(ctx context.Context) error {
 func newMixed() *Kind {
 	return &Kind{
 		Name:  "mixed",
-		Short: "of a hundred calls 90 as in deny, 9 as in refresh and 1 as in acquire: what schedulers ask of a cluster",
+		Short: "90% deny, 9% refresh and 1% acquire: the typical load of schedulers",
 		needs: func(s Settings) []*gatekeeperv1.Definition {
 			return append(owns(s), permits(nameHeld, 1), permits(nameWide, wide))
 		},
@@ -186,15 +186,15 @@ func prepareMixed(ctx context.Context, f *Field, callers int) (*Session, error) 
 	}
 	paired := newPairs(f, callers)
 	deny, refresh, acquire := newPart("deny"), newPart("refresh"), newPart("acquire")
-	calls := make([]int, callers) // of each caller
+	calls := make([]int, callers) // calls of each caller
 	return &Session{
 		Callers: callers,
 		Parts:   []*Part{deny, refresh, acquire},
 		Call: func(ctx context.Context, turn loop.Turn) (int, error) {
-			n := calls[turn.Caller] + turn.Caller // so that not all come to the rare ones at once
+			n := calls[turn.Caller] + turn.Caller // offset callers, so that they do not make the rare calls at the same time
 			calls[turn.Caller]++
 			part, call := deny, denied.call
-			switch n * 37 % 100 { // each number once in a hundred calls, and well mixed
+			switch n * 37 % 100 { // each remainder occurs once in a hundred calls, in a mixed order
 			case 0:
 				part, call = acquire, paired.call
 			case 1, 2, 3, 4, 5, 6, 7, 8, 9:

@@ -22,7 +22,7 @@ func needsWide(Settings) []*gatekeeperv1.Definition {
 func newRefresh() *Kind {
 	return &Kind{
 		Name:  "refresh",
-		Short: "refresh a permit by a call",
+		Short: "refresh a permit with a unary call",
 		needs: needsWide,
 		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
 			h, err := hold(ctx, f, callers, 1)
@@ -37,10 +37,10 @@ func newRefresh() *Kind {
 // holders are callers that hold permits and refresh them.
 type holders struct {
 	field  *Field
-	tokens [][]uint64 // of each caller
+	tokens [][]uint64 // tokens of each caller
 }
 
-// hold acquires so many permits for each caller.
+// hold acquires a number of permits for each caller.
 func hold(ctx context.Context, f *Field, callers, permits int) (*holders, error) {
 	h := &holders{f, make([][]uint64, callers)}
 	for caller := range h.tokens {
@@ -52,7 +52,7 @@ func hold(ctx context.Context, f *Field, callers, permits int) (*holders, error)
 		return err
 	})
 	if err != nil {
-		_ = h.close(context.WithoutCancel(ctx)) // the first error says what is wrong, and the field clears away what is left
+		_ = h.close(context.WithoutCancel(ctx)) // the first error says what is wrong, and the field clears what remains
 		return nil, err
 	}
 	return h, nil
@@ -87,7 +87,7 @@ func notRefreshed(r *gatekeeperv1.TokenResult) error {
 func newStream() *Kind {
 	return &Kind{
 		Name:  "stream",
-		Short: "refresh --tokens permits by one frame of a stream that stays open; each permit is an operation, the latency is the frame's",
+		Short: "refresh --tokens permits with one frame on an open stream; each permit counts as an operation, latency is per frame",
 		needs: needsWide,
 		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
 			h, err := hold(ctx, f, callers, f.Tokens)
@@ -104,12 +104,12 @@ func newStream() *Kind {
 	}
 }
 
-// streams are callers with a stream each, which is opened by the first call, and again after an error.
+// streams are callers with one stream each. It is opened by the first call, and reopened after an error.
 type streams struct {
 	*holders
-	ctx    context.Context //nolint:containedctx // the streams' own life, which is longer than a call's
+	ctx    context.Context //nolint:containedctx // the lifetime of the streams, which is longer than a call
 	cancel context.CancelFunc
-	open   []*stream // only its caller touches it
+	open   []*stream // each element is accessed only by its caller
 }
 
 type stream struct {
@@ -131,7 +131,7 @@ func (s *streams) call(ctx context.Context, turn loop.Turn) (int, error) {
 	now := s.open[turn.Caller]
 	inTime := func() bool { return true }
 	if s.field.Timeout > 0 {
-		// A frame has no deadline: the stream ends with the window, and when an answer takes too long.
+		// A frame has no deadline, so cancel the stream when the window ends or a response takes too long.
 		defer context.AfterFunc(ctx, now.cancel)()
 		inTime = time.AfterFunc(s.field.Timeout, now.cancel).Stop
 	}
@@ -146,11 +146,11 @@ func (s *streams) call(ctx context.Context, turn loop.Turn) (int, error) {
 	return n, err
 }
 
-// exchange sends a frame, in the form that the client library sends, and waits for its answer.
+// exchange sends a frame in the form used by the client library, and waits for the response.
 func (s *stream) exchange(group *gatekeeperv1.TokenGroup) (int, error) {
 	s.frame++
 	if err := s.Send(&gatekeeperv1.KeepAliveRequest{Frame: s.frame, Grouped: true, Groups: []*gatekeeperv1.TokenGroup{group}}); err != nil {
-		_, err = s.Recv() // says why
+		_, err = s.Recv() // returns the reason
 		return 0, said(err)
 	}
 	for {
@@ -175,7 +175,7 @@ func (s *stream) exchange(group *gatekeeperv1.TokenGroup) (int, error) {
 	}
 }
 
-// said is what a server said when it ended a stream, without what gRPC puts around it.
+// said returns the server's error for a stream, without the text that gRPC adds to it.
 func said(err error) error {
 	if s, ok := status.FromError(err); ok {
 		return fmt.Errorf("the stream ended: %s", s.Message())

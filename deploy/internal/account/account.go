@@ -1,5 +1,5 @@
-// Package account is how a process tells what it believes and does: one line of JSON a record, written at once, so that
-// a process that is killed has told everything up to then.
+// Package account lets a process record what it believes and does. Each record is one line of JSON that is written
+// immediately, so that a killed process has recorded everything up to its end.
 package account
 
 import (
@@ -11,22 +11,22 @@ import (
 	"sync"
 )
 
-// File is the descriptor on which a process that was started by package child finds its account.
+// File is the descriptor of the account in a process started by package child.
 const File = 3
 
-// Writer writes an account. It may be used from many goroutines.
+// Writer writes an account. It is safe for concurrent use.
 type Writer struct {
-	mu sync.Mutex // keeps lines whole
+	mu sync.Mutex // prevents interleaved lines
 	w  io.Writer
 }
 
 // New returns a Writer that writes to w.
 func New(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Inherited is the Writer of the account that this process was started with.
+// Inherited returns a Writer to the account that this process inherited from its parent.
 func Inherited() *Writer { return New(os.NewFile(File, "account")) }
 
-// Write adds a record. An account that cannot be written makes the process end: what it believes must be known.
+// Write adds a record. It panics if the record cannot be written, because an account without it would be incomplete.
 func (a *Writer) Write(record any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -35,12 +35,12 @@ func (a *Writer) Write(record any) {
 		_, err = a.w.Write(append(line, '\n'))
 	}
 	if err != nil {
-		panic(fmt.Sprintf("the process cannot write down what it believes: %v", err))
+		panic(fmt.Sprintf("the process cannot write its account: %v", err))
 	}
 }
 
-// Read reads an account to its end and hands each record to take. A line that was cut off by the process's death is the
-// last and is left out.
+// Read reads an account to its end and passes each record to take. It ignores an incomplete last line, which remains if
+// the process was killed.
 func Read[R any](r io.Reader, take func(R)) error {
 	decoder := json.NewDecoder(r)
 	for {
@@ -50,7 +50,7 @@ func Read[R any](r io.Reader, take func(R)) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("an account that cannot be read: %w", err)
+			return fmt.Errorf("an account cannot be read: %w", err)
 		}
 		take(record)
 	}

@@ -1,4 +1,4 @@
-// Package belief finds out until when a process believed that it held a permit, as the process itself can tell.
+// Package belief finds the time until which a process believed that it held a permit, from the process's point of view.
 package belief
 
 import (
@@ -8,29 +8,28 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
-// look is how often a holder asks itself whether it still holds.
+// look is the interval at which a holder checks whether it still holds.
 const look = 10 * time.Millisecond
 
-// Watch follows a permit. While it is held, it looks again and again; the end of belief is the release, or the deadline
-// that was known at the last look. A process that was stopped in between believed no longer than that, however late it
-// notices.
+// Watch follows a permit and checks it regularly. The belief ends at the release, or at the deadline that was known at
+// the last check. A process that was suspended in between did not believe longer than that, even if it notices later.
 type Watch struct {
 	permit  *client.Permit
 	ended   func(until time.Duration, lost bool)
 	stop    chan struct{} // closed by Stop
-	stopped chan struct{} // closed when ended has returned
+	stopped chan struct{} // closed after ended has returned
 }
 
-// Of follows p until belief ends or Stop is called, and then calls ended, once: with the end of belief by the shared
-// clock, and whether the permit was lost.
+// Of follows p until the belief ends or Stop is called. It then calls ended once, with the end of the belief on the
+// shared clock and whether the permit was lost.
 func Of(p *client.Permit, ended func(until time.Duration, lost bool)) *Watch {
 	w := &Watch{permit: p, ended: ended, stop: make(chan struct{}), stopped: make(chan struct{})}
 	go w.believe()
 	return w
 }
 
-// Stop says that the holder gives the permit up now, and returns when ended has returned. Call it once, before the
-// release.
+// Stop ends the belief because the holder is about to release the permit. It returns after ended has returned. Call it
+// once, before the release.
 func (w *Watch) Stop() {
 	close(w.stop)
 	<-w.stopped
@@ -62,7 +61,7 @@ func (w *Watch) believe() {
 	}
 }
 
-// safeUntil is the permit's local deadline by the shared clock, or the one before when it has none any more.
+// safeUntil returns the permit's local deadline on the shared clock, or before if the permit has none any more.
 func (w *Watch) safeUntil(before time.Duration) time.Duration {
 	until := w.permit.SafeUntil()
 	if until.IsZero() {

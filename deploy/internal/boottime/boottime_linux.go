@@ -1,5 +1,5 @@
-// Package boottime reads a clock that all processes of a machine share and that nobody can set: what several holders
-// wrote down by it can be laid side by side.
+// Package boottime reads a clock that all processes of a machine share and that cannot be set, so that the records of
+// several holders can be compared.
 package boottime
 
 import (
@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now is the time since the machine started, suspended time included.
+// Now returns the time since boot, including time in suspend.
 func Now() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
-		panic("CLOCK_BOOTTIME cannot be read: " + err.Error()) // every Linux since 2.6.39 has it
+		panic("CLOCK_BOOTTIME cannot be read: " + err.Error()) // available since Linux 2.6.39
 	}
 	return time.Duration(ts.Nano())
 }

@@ -1,10 +1,10 @@
 //go:build !linux
 
-// Package boottime reads a clock that all processes of a machine share: what several holders wrote down by it can be
-// laid side by side.
+// Package boottime reads a clock that all processes of a machine share, so that the records of several holders can be
+// compared.
 package boottime
 
 import "time"
 
-// Now is the wall clock: good enough while nobody sets it.
+// Now returns the wall clock, which is good enough as long as it is not set.
 func Now() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -1,5 +1,5 @@
-// Package child starts this program again, as a separate process that writes an account, and has what the account says
-// at any moment, also after the process was killed.
+// Package child starts this program again as a separate process that writes an account. The account can be read at any
+// time, even after the process was killed.
 package child
 
 import (
@@ -18,23 +18,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Process is a process and the account that it writes, of records R. Kill and Wait are called from one goroutine,
-// everything else from any.
+// Process is a child process and its account of records R. Kill and Wait must be called from one goroutine. The other
+// methods are safe for concurrent use.
 type Process[R any] struct {
-	// Name is for people.
+	// Name is used in messages.
 	Name string
 
 	cmd    *exec.Cmd
-	done   chan struct{} // closed when it has ended and its account was read
-	err    error         // how it ended; after done
-	stderr bytes.Buffer  // after done
+	done   chan struct{} // closed when the process has exited and its account was read
+	err    error         // exit error; valid after done
+	stderr bytes.Buffer  // valid after done
 	killed time.Duration
 
 	mu      sync.Mutex // guards records
 	records []R
 }
 
-// Start starts this program with args. The process ends with ctx, and with this one.
+// Start starts this program with args. The process is killed when ctx ends or this program exits.
 func Start[R any](ctx context.Context, name string, args []string) (*Process[R], error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -50,7 +50,7 @@ func Start[R any](ctx context.Context, name string, args []string) (*Process[R],
 	p.cmd.Stderr = &p.stderr
 	servers.DieWithParent(p.cmd)
 	err = p.cmd.Start()
-	w.Close() // the process has its own
+	w.Close() // the child has its own copy
 	if err != nil {
 		r.Close()
 		return nil, fmt.Errorf("start %s: %w", name, err)
@@ -68,33 +68,34 @@ func Start[R any](ctx context.Context, name string, args []string) (*Process[R],
 	return p, nil
 }
 
-// Records are those that it has written so far.
+// Records returns the records written so far.
 func (p *Process[R]) Records() []R {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.records[:len(p.records):len(p.records)]
 }
 
-// Said is what it has written to its standard error, once it has ended.
+// Said returns the process's standard error. It is complete once the process has exited.
 func (p *Process[R]) Said() string {
 	<-p.done
 	return p.stderr.String()
 }
 
-// Signal sends it a signal.
+// Signal sends a signal to the process.
 func (p *Process[R]) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
 
-// Kill is kill -9. Once it has returned the process believes nothing, and all that it has written is in Records.
+// Kill kills the process (SIGKILL). After Kill returns, the process believes nothing, and all its records are in
+// Records.
 func (p *Process[R]) Kill() {
 	_ = p.Signal(syscall.SIGKILL) // it may have exited already
 	<-p.done
 	p.killed = boottime.Now()
 }
 
-// Killed is when it was gone after Kill, by the shared clock; 0 when it was not killed.
+// Killed returns when Kill had ended the process, on the shared clock, or 0 if it was not killed.
 func (p *Process[R]) Killed() time.Duration { return p.killed }
 
-// Wait waits for its end, which must be a good one unless it was killed.
+// Wait waits for the process to exit. Unless it was killed, an exit with an error is returned as an error.
 func (p *Process[R]) Wait(within time.Duration) error {
 	select {
 	case <-p.done:
@@ -108,7 +109,7 @@ func (p *Process[R]) Wait(within time.Duration) error {
 	return nil
 }
 
-// Await waits until it has written a record like this, and returns the first one. It fails when the process ends
+// Await waits for a record for which like returns true, and returns the first one. It fails if the process exits
 // before.
 func (p *Process[R]) Await(ctx context.Context, what string, like func(R) bool) (R, error) {
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -123,14 +124,14 @@ func (p *Process[R]) Await(ctx context.Context, what string, like func(R) bool) 
 		seen = len(records)
 		var none R
 		if ended {
-			return none, errors.Join(fmt.Errorf("%s ended before %s\n%s", p.Name, what, &p.stderr), p.err)
+			return none, errors.Join(fmt.Errorf("%s exited before %s\n%s", p.Name, what, &p.stderr), p.err)
 		}
 		select {
 		case <-tick.C:
 		case <-p.done:
-			ended = true // the record may be among its last ones
+			ended = true // check once more: the record may be among the last ones
 		case <-ctx.Done():
-			return none, fmt.Errorf("waited in vain for %s: %w", what, ctx.Err())
+			return none, fmt.Errorf("no record of %s: %w", what, ctx.Err())
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package counted says what was counted.
+// Package counted formats counts.
 package counted
 
 import (
@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Words is "12 a, 3 b" with the given separator, the most frequent first; "none" of nothing.
+// Words formats counts as "12 a, 3 b" with the given separator, most frequent first. It returns "none" if there are
+// none.
 func Words(counts map[string]int, separator string) string {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		if counts[a] != counts[b] {

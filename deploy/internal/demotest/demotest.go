@@ -1,4 +1,4 @@
-// Package demotest is the TestMain of programs that start servers, and themselves again.
+// Package demotest provides TestMain for programs that start servers and further instances of themselves.
 package demotest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Main runs the tests with a gatekeeperd that was built into the folder bin, and returns the exit code. When the test
-// program was started again with the name of a part of the program, it is that part instead.
+// Main builds gatekeeperd into a directory, sets bin to it, runs the tests and returns the exit code. If the test
+// program was started with the name of a part of the program as its argument, Main runs that part instead.
 func Main(m *testing.M, bin *string, part string, command func(context.Context, []string) error) int {
 	fail := func(err error) int {
 		fmt.Fprintln(os.Stderr, err)

@@ -6,16 +6,16 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// Shared is how many connections the callers of one server share.
+// Shared is the number of connections that the callers of a server share.
 const Shared = 4
 
-// Conns are a few connections that callers share.
+// Conns are connections shared by callers.
 type Conns []*grpc.ClientConn
 
-// Dial makes Shared connections to a server, which are opened with their first calls.
+// Dial creates Shared connections to a server. They are opened by the first calls.
 func Dial(address string) (Conns, error) { return DialWith(address, insecure.NewCredentials()) }
 
-// DialWith is Dial with credentials.
+// DialWith is like Dial, with credentials.
 func DialWith(address string, creds credentials.TransportCredentials) (Conns, error) {
 	var c Conns
 	for range Shared {
@@ -28,10 +28,10 @@ func DialWith(address string, creds credentials.TransportCredentials) (Conns, er
 	return c, nil
 }
 
-// Of is the connection of a caller.
+// Of returns the connection of a caller.
 func (c Conns) Of(caller int) *grpc.ClientConn { return c[caller%len(c)] }
 
-// Interfaces are the same connections, for packages that take any.
+// Interfaces returns the connections as interface values.
 func (c Conns) Interfaces() []grpc.ClientConnInterface {
 	var all []grpc.ClientConnInterface
 	for _, conn := range c {
@@ -40,7 +40,7 @@ func (c Conns) Interfaces() []grpc.ClientConnInterface {
 	return all
 }
 
-// Close closes them.
+// Close closes the connections.
 func (c Conns) Close() {
 	for _, conn := range c {
 		_ = conn.Close()

@@ -14,11 +14,11 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// echoMethod is a unary call that answers with what it was given: what gRPC itself costs on this machine.
+// echoMethod is a unary call that returns its argument. It measures the cost of gRPC alone on this machine.
 const echoMethod = "/bench.Echo/Echo"
 
-// ServeEcho serves the echo on a free port, which it prints, until its standard input ends. It runs as a separate
-// process, as the servers that it is compared with do.
+// ServeEcho serves the echo on a free port, which it prints, until its standard input is closed. It runs as a separate
+// process, like the servers with which it is compared.
 func ServeEcho() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -41,14 +41,15 @@ func ServeEcho() error {
 	return server.Serve(l)
 }
 
-// Echo is the echo in a separate process.
+// Echo is an echo server in a separate process.
 type Echo struct {
 	cmd   *exec.Cmd
 	in    io.Closer
 	conns Conns
 }
 
-// StartEcho starts this program again with args, upon which it must call ServeEcho. The process ends with ctx.
+// StartEcho starts this program again with args, which must make it call ServeEcho. The process is killed when ctx
+// ends.
 func StartEcho(ctx context.Context, args ...string) (*Echo, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -77,16 +78,16 @@ func StartEcho(ctx context.Context, args ...string) (*Echo, error) {
 	return e, nil
 }
 
-// Call is one echo of about what a TryAcquire carries.
+// Call makes one echo of about the size of a TryAcquire.
 func (e *Echo) Call(ctx context.Context, caller int) (int, error) {
 	payload := &wrapperspb.BytesValue{Value: make([]byte, 100)}
 	return 1, e.conns.Of(caller).Invoke(ctx, echoMethod, payload, &wrapperspb.BytesValue{})
 }
 
-// PID is the process.
+// PID returns the id of the process.
 func (e *Echo) PID() int { return e.cmd.Process.Pid }
 
-// Close ends the process.
+// Close stops the process.
 func (e *Echo) Close() {
 	e.conns.Close()
 	_ = e.in.Close()

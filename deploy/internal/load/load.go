@@ -1,5 +1,5 @@
-// Package load is what the benches measure by: callers in a closed loop, the connections that they share, and grpc-go's
-// own speed on this machine.
+// Package load is the measuring code of the benches: closed loops of callers, the connections that they share, and the
+// speed of grpc-go on this machine as a baseline.
 package load
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
 )
 
-// Figure is what one closed loop of callers reached.
+// Figure is the result of one closed loop of callers.
 type Figure struct {
 	Callers    int     `json:"callers"`
 	Operations int     `json:"operations"`
@@ -19,11 +19,11 @@ type Figure struct {
 	P99        float64 `json:"p99_us"`
 }
 
-// Call does a piece of work for one of the callers, from 0, and returns how many operations it was.
+// Call does a piece of work for a caller, numbered from 0, and returns the number of operations that it contained.
 type Call func(ctx context.Context, caller int) (int, error)
 
-// Measure makes callers call one after the other for that long, each on its own and at least once. The first error ends
-// it and is returned.
+// Measure runs a closed loop of concurrent callers for that long. Each caller makes at least one call. Measure stops at
+// the first error and returns it.
 func Measure(ctx context.Context, length time.Duration, callers int, call Call) (Figure, error) {
 	r := loop.Window{Callers: callers, Length: length, FailFast: true}.Run(ctx, func(ctx context.Context, turn loop.Turn) (int, error) {
 		return call(ctx, turn.Caller)
@@ -34,12 +34,12 @@ func Measure(ctx context.Context, length time.Duration, callers int, call Call) 
 	case ctx.Err() != nil:
 		return Figure{}, context.Cause(ctx)
 	case r.Calls == 0:
-		return Figure{}, fmt.Errorf("nothing was called in %v", length)
+		return Figure{}, fmt.Errorf("no call succeeded in %v", length)
 	}
 	return Figure{
 		Callers: callers, Operations: r.Operations, PerSecond: r.PerSecond(), P50: Micros(r.Latency.P50), P99: Micros(r.Latency.P99),
 	}, nil
 }
 
-// Micros is d in µs, with a fraction.
+// Micros returns d in µs, with a fraction.
 func Micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }

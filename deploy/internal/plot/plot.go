@@ -1,5 +1,4 @@
-// Package plot draws curves as SVG, for reports that stand in a page: it takes the colours of the reader's light or
-// dark scheme.
+// Package plot draws curves as SVG for reports on web pages. It follows the reader's light or dark colour scheme.
 package plot
 
 import (
@@ -9,44 +8,44 @@ import (
 	"strings"
 )
 
-// The measures, in the plot's own units.
+// Dimensions, in the plot's own units.
 const (
 	width, panelHeight = 760, 150
 	left, top          = 70, 30
 	perPanel           = panelHeight + 50
 )
 
-// Plot is one panel below the other, over the same range.
+// Plot is a column of panels over the same range.
 type Plot struct {
-	// Names are those of the curves of a panel that has several; a panel with one curve needs none.
+	// Names are the names of the curves in panels with several curves.
 	Names  []string
 	Panels []Panel
-	// From and To are what is written below the ends of each panel.
+	// From and To are the labels below the ends of each panel.
 	From, To string
 }
 
-// Panel is some curves on one scale, which begins at 0.
+// Panel is a set of curves on one scale, which begins at 0.
 type Panel struct {
 	Title  string
 	Curves []Curve
 }
 
-// Curve is points from left to right.
+// Curve is a series of points from left to right.
 type Curve struct {
 	Points []Point
-	// Dots marks each point: for few of them.
+	// Dots marks each point. It suits curves with few points.
 	Dots bool
 }
 
-// Point is a value at a part of the range, from 0 to 1. One that is no number is left out.
+// Point is a value at a position in the range, from 0 to 1. NaN points are left out.
 type Point struct{ At, Value float64 }
 
-// colour is that of a curve. Color-blind readers can distinguish them, on white and on black.
+// colour returns the colour of a curve. The colours are distinguishable for color-blind readers, on white and on black.
 func colour(curve int) string {
 	return [...]string{"#0080c8", "#d55e00", "#009e73", "#b0689a", "#8a7400"}[curve%5]
 }
 
-// SVG draws it.
+// SVG returns the plot as an SVG document.
 func (p *Plot) SVG() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n",

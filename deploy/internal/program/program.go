@@ -1,4 +1,4 @@
-// Package program is how the programs in deploy begin and end.
+// Package program runs the main functions of the programs in deploy.
 package program
 
 import (
@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// Main is the main of a program: it runs command with the program's arguments, in a context that ends with SIGINT or
-// SIGTERM. An error is printed behind the program's name, and makes the exit code 1. flag.ErrHelp is not an error.
+// Main runs command with the program's arguments, in a context that is cancelled by SIGINT or SIGTERM. It prints an
+// error after the program's name and exits with code 1. flag.ErrHelp is not an error.
 func Main(name string, command func(ctx context.Context, args []string, out io.Writer) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -24,7 +24,7 @@ func Main(name string, command func(ctx context.Context, args []string, out io.W
 	}
 }
 
-// SaveJSON writes a report; without a file it does nothing.
+// SaveJSON writes a report to a file. It does nothing if file is empty.
 func SaveJSON(file string, report any) error {
 	if file == "" {
 		return nil

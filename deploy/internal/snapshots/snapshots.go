@@ -1,4 +1,4 @@
-// Package snapshots measures what a snapshot of a server does to the grants that are made meanwhile.
+// Package snapshots measures how a server's snapshot delays concurrent grants.
 package snapshots
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Unfinished is how the name of a snapshot ends that is being made.
+// Unfinished is the suffix of the name of a snapshot in progress.
 const Unfinished = ".tmp"
 
-// Delay is what grants waited for while a snapshot was made, and before it.
+// Delay compares the latency of grants during a snapshot with that before it.
 type Delay struct {
 	Seconds float64 `json:"seconds"`
 	Bytes   float64 `json:"bytes"`
-	// What grants waited, in ms, while the snapshot was made and in a time of the same length before it.
+	// The latencies of grants in ms, during the snapshot and in a period of the same length before it.
 	LongestWithin float64 `json:"longest_within_ms"`
 	LongestBefore float64 `json:"longest_before_ms"`
 	P99Within     float64 `json:"p99_within_ms"`
@@ -30,18 +30,18 @@ type Delay struct {
 	Grants        int     `json:"grants_within"`
 }
 
-// Added is by how much the longest wait was longer than usual, in ms.
+// Added returns the increase of the longest latency, in ms.
 func (d *Delay) Added() float64 { return max(d.LongestWithin-d.LongestBefore, 0) }
 
-// within is how long a server may take to come to a snapshot: it looks every half to whole minute whether there is
-// enough to leave behind, and a slow machine may need as long to write that.
+// within is how long a server may take to make a snapshot. Every half to whole minute it checks whether the log is long
+// enough, and a slow machine may need as long to write the snapshot.
 const within = 5 * time.Minute
 
-// Acquire acquires a permit and returns what releases it.
+// Acquire acquires a permit and returns a function that releases it.
 type Acquire func(ctx context.Context) (release func(ctx context.Context) error, err error)
 
-// Measure acquires and releases until the server has taken a snapshot. Each grant and each release is an entry of the
-// log, so after enough of them it takes one without help.
+// Measure acquires and releases permits until the server has made a snapshot. Each grant and each release is a log
+// entry, so after enough of them the server makes one automatically.
 func Measure(ctx context.Context, server *servers.Server, acquire Acquire) (*Delay, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%s took no snapshot within %v", server.ID, within))
 	defer cancel()
@@ -53,7 +53,7 @@ func Measure(ctx context.Context, server *servers.Server, acquire Acquire) (*Del
 	span, err := await(probing, filepath.Join(server.Data(), "snapshots"))
 	if err == nil {
 		select {
-		case <-time.After(time.Second / 2): // for the grant that was under way when it ended
+		case <-time.After(time.Second / 2): // let the grant in progress at the end finish
 		case <-probing.Done():
 			err = probing.Err()
 		}
@@ -71,11 +71,11 @@ func Measure(ctx context.Context, server *servers.Server, acquire Acquire) (*Del
 
 // shot is one grant.
 type shot struct {
-	at   time.Time // when it was asked for
+	at   time.Time // when it was requested
 	took time.Duration
 }
 
-// probe acquires and releases until ctx ends, and stops the others when that fails.
+// probe acquires and releases permits until ctx ends. It calls stop if that fails.
 func probe(ctx context.Context, stop func(), acquire Acquire) (shots []shot, err error) {
 	defer stop()
 	for {
@@ -95,14 +95,14 @@ func probe(ctx context.Context, stop func(), acquire Acquire) (shots []shot, err
 	}
 }
 
-// span is when a snapshot was made.
+// span is the period in which a snapshot was made.
 type span struct {
 	from, to time.Time
 	bytes    float64
 }
 
-// await looks at the server's folder of snapshots until it makes one and has made it. One that is being made when it is
-// called does not count: its beginning was not seen.
+// await watches the server's snapshot directory until a snapshot has started and finished. A snapshot that is already
+// in progress does not count, because its start was not observed.
 func await(ctx context.Context, dir string) (span, error) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -130,7 +130,7 @@ func await(ctx context.Context, dir string) (span, error) {
 					seen.bytes = float64(info.Size())
 				}
 				return seen, err
-			case !making && begun == "": // it was made between two looks
+			case !making && begun == "": // it started and finished between two polls
 				had = append(had, whole)
 			}
 		}
@@ -142,7 +142,7 @@ func await(ctx context.Context, dir string) (span, error) {
 	}
 }
 
-// Names are the names in a folder, which need not be there yet.
+// Names returns the names in a directory, which need not exist yet.
 func Names(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
@@ -155,7 +155,7 @@ func Names(dir string) ([]string, error) {
 	return names, nil
 }
 
-// of compares the grants that were under way while the snapshot was made with those of an equally long time before.
+// of compares the grants in progress during the snapshot with those in an equally long period before it.
 func (s span) of(shots []shot) *Delay {
 	length := s.to.Sub(s.from)
 	during := between(shots, s.from, s.to)
@@ -166,7 +166,7 @@ func (s span) of(shots []shot) *Delay {
 	return r
 }
 
-// between returns how long the grants took of which at least a part was between the two.
+// between returns the durations of the grants that overlap the period.
 func between(shots []shot, from, to time.Time) []time.Duration {
 	var took []time.Duration
 	for _, s := range shots {
@@ -177,7 +177,7 @@ func between(shots []shot, from, to time.Time) []time.Duration {
 	return took
 }
 
-// longest returns the longest, and the one that only a hundredth is above, in ms.
+// longest returns the maximum and the 99th percentile, in ms.
 func longest(took []time.Duration) (most, p99 float64) {
 	if len(took) == 0 {
 		return 0, 0

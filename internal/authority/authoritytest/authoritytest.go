@@ -11,17 +11,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/authority"
 )
 
-// Authority signs certificates until the test is over.
+// Authority signs certificates for the duration of a test.
 type Authority struct {
 	*authority.Pair
-	// File is its certificate.
+	// File is the path of its certificate.
 	File string
 
 	t   testing.TB
 	dir string
 }
 
-// New makes an authority.
+// New creates an authority.
 func New(t testing.TB) *Authority {
 	t.Helper()
 	p, err := authority.New("test", time.Now().Add(-2*time.Hour), 24*time.Hour)
@@ -34,18 +34,18 @@ func New(t testing.TB) *Authority {
 	return a
 }
 
-// Pool has the authority alone.
+// Pool returns a pool with only this authority.
 func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.Cert)
 	return pool
 }
 
-// Issue writes a certificate and its key to files of its name, over those that are there. It is for loopback if it is
-// for a server.
+// Issue writes a certificate and its key to files named after l, and overwrites existing ones. Server certificates are
+// valid for loopback.
 func (a *Authority) Issue(l authority.Leaf) authority.Files { return a.IssueAt(time.Now(), l) }
 
-// IssueAt is Issue as of another time.
+// IssueAt is like Issue, with at as the current time.
 func (a *Authority) IssueAt(at time.Time, l authority.Leaf) authority.Files {
 	a.t.Helper()
 	if l.Server && l.Hosts == nil {
@@ -63,7 +63,7 @@ func (a *Authority) IssueAt(at time.Time, l authority.Leaf) authority.Files {
 	return f
 }
 
-// Pair reads what Issue has written.
+// Pair reads the files that Issue wrote.
 func Pair(t testing.TB, f authority.Files) tls.Certificate {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)

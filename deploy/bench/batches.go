@@ -13,43 +13,43 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// batched is what the goroutines of one client gain by asking in batches, at one number of them.
+// batched compares batched and separate calls by the goroutines of one client, for one number of callers.
 type batched struct {
 	Callers int `json:"callers"`
-	// Unary is by the generated stub, each request a call, and Batches by one client of the library. Both were measured
-	// by turns.
+	// Unary is the result with the generated stub, where each request is a call. Batches is the result with one client
+	// of the library. The two were measured in alternating windows.
 	Unary   load.Figure `json:"unary"`
 	Batches load.Figure `json:"batches"`
-	// Ratio is the median of the ratios of two windows in a row.
+	// Ratio is the median of the ratios of adjacent windows.
 	Ratio float64 `json:"ratio"`
 }
 
-// batchedTarget is how many times the unary figure batches must reach from batchedFrom callers on.
+// batchedTarget is the required ratio of batches to unary calls from batchedFrom callers on.
 const (
 	batchedTarget = 1.8
 	batchedFrom   = 64
 )
 
-// denial asks for the semaphore that somebody else holds.
+// denial requests a permit of the semaphore that another caller holds.
 func denial(ctx context.Context, stub gatekeeperv1.PermitServiceClient, caller int) (int, error) {
 	answer, err := stub.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: "held", Identity: identity(caller, "")})
 	if err != nil {
 		return 0, err
 	}
 	if reason := answer.GetDenial().GetReason(); reason != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
-		return 0, fmt.Errorf("answered %v, want a denial for want of a free permit", answer)
+		return 0, fmt.Errorf("got %v, want a denial because no permit is free", answer)
 	}
 	return 1, nil
 }
 
-// measureBatched asks for a semaphore that another caller holds, by separate calls and by the client, which asks in
-// batches, window by window in turn. The callers are known to the servers.
+// measureBatched requests a permit that another caller holds, in alternating windows by separate calls and by the
+// client, which batches requests. The servers already know the callers.
 func (b *bench) measureBatched(ctx context.Context, leader *servers.Server, conns load.Conns) ([]batched, error) {
 	c, err := client.Dial(ctx, []string{leader.API})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = c.Close() }() // it holds nothing
+	defer func() { _ = c.Close() }() // it holds no permits
 	stubs := make([]gatekeeperv1.PermitServiceClient, len(conns))
 	for i := range conns {
 		stubs[i] = gatekeeperv1.NewPermitServiceClient(conns.Of(i))
@@ -72,7 +72,7 @@ func (b *bench) measureBatched(ctx context.Context, leader *servers.Server, conn
 	return all, err
 }
 
-// byTurns measures two ways to do the same, a window of one right after one of the other.
+// byTurns measures two ways to do the same work in alternating windows.
 func (w windows) byTurns(ctx context.Context, callers int, unary, batches load.Call) (batched, error) {
 	s := batched{Callers: callers}
 	var figures [2][]load.Figure
@@ -103,10 +103,10 @@ func (w windows) byTurns(ctx context.Context, callers int, unary, batches load.C
 	return s, nil
 }
 
-// printBatched: denials by the client's batches beside those of the stub.
+// printBatched prints denials with the client's batches next to those with the stub.
 func printBatched(out io.Writer, clusters []*core) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "denials a second, by turns\tcallers\tunary\tclient's batches\tratio\t\t")
+	fmt.Fprintln(w, "denials/s, alternating\tcallers\tunary\tclient's batches\tratio\t\t")
 	for _, c := range clusters {
 		for _, s := range c.Batched {
 			miss := ""

@@ -16,39 +16,39 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// added is what the client library adds to the generated stub, for one piece of work by one caller.
+// added is the overhead of the client library over the generated stub, for one unit of work by one caller.
 type added struct {
 	What string `json:"what"`
-	// RPCs is how many calls one piece of work is.
+	// RPCs is the number of calls in a unit of work.
 	RPCs int `json:"rpcs"`
-	// Raw and Client are the medians of one piece of work, in µs.
+	// Raw and Client are the median times of a unit of work, in µs.
 	Raw    float64 `json:"raw_p50_us"`
 	Client float64 `json:"client_p50_us"`
-	// PerRPC is the median difference of two pieces that were done one right after the other, for one call, and Error
-	// about how far chance may have moved it, both in µs.
+	// PerRPC is the median difference between two adjacent units, per call. Error is roughly its statistical error.
+	// Both are in µs.
 	PerRPC float64 `json:"added_us_per_rpc"`
 	Error  float64 `json:"error_us_per_rpc"`
-	// What one piece of work cost the calling process. Its CPU time depends less than the medians on what else the
-	// machine does.
+	// The cost of a unit of work to the calling process. Its CPU time depends less on other load on the machine than
+	// the medians do.
 	RawCost    cost `json:"raw"`
 	ClientCost cost `json:"client"`
 }
 
-// cost is what one piece of work costs the process that calls.
+// cost is the cost of a unit of work to the calling process.
 type cost struct {
 	CPU    float64 `json:"cpu_us"`
 	Allocs float64 `json:"allocs"`
 }
 
-// addedTarget is the promise, in µs a call.
+// addedTarget is the target, in µs per call.
 const addedTarget = 20.0
 
-// work is one piece of work.
+// work is one unit of work.
 type work func(context.Context) error
 
-// measureCalls measures the same work through the generated stub and through the client, by turns, against one server
-// whose folder is in memory, where there is such: the waits for a disk and for other members spread by more than what
-// is looked for.
+// measureCalls measures the same work through the generated stub and through the client, alternately, against one
+// server. If possible, the server's data is in memory, because the variation of disk and network latency would exceed
+// the overhead.
 func (b *bench) measureCalls(ctx context.Context) ([]added, error) {
 	dir, err := os.MkdirTemp("/dev/shm", "gatekeeper-bench-")
 	if err != nil {
@@ -65,7 +65,7 @@ func (b *bench) measureCalls(ctx context.Context) ([]added, error) {
 		return nil, err
 	}
 	defer raw.Close()
-	// As long as the identity by which the stub's caller asks, so that both send as much.
+	// As long as the identity of the stub's caller, so that the request sizes are equal.
 	c, err := client.Dial(ctx, []string{leader.API}, client.WithGroup("bench"), client.WithAcquirer("caller-0"))
 	if err != nil {
 		return nil, err
@@ -100,11 +100,11 @@ func (b *bench) measureCalls(ctx context.Context) ([]added, error) {
 	return all, nil
 }
 
-// tryAcquire asks as the client does, with a new request id; but a cheap one, since making good ones is the client's
-// work.
+// tryAcquire makes the same call as the client, with a new request id. The id is cheap to make, because generating good
+// ids is part of the client's overhead.
 func tryAcquire(ctx context.Context, stub gatekeeperv1.PermitServiceClient, semaphore string, turn *int) (*gatekeeperv1.TryAcquireResponse, error) {
 	*turn++
-	id := fmt.Sprintf("%026d", *turn) // as long as the client's
+	id := fmt.Sprintf("%026d", *turn) // as long as the client's ids
 	return stub.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: semaphore, Identity: identity(0, id), RequestId: id})
 }
 
@@ -127,7 +127,7 @@ func clientDenial(c *client.Client) work {
 		if d, ok := errors.AsType[*client.DeniedError](err); ok && d.Reason == client.ReasonNoFreePermit {
 			return nil
 		}
-		return fmt.Errorf("not denied for want of a free permit: %w", err)
+		return fmt.Errorf("not denied because no permit is free: %w", err)
 	}
 }
 
@@ -160,8 +160,8 @@ func clientPair(c *client.Client) work {
 	}
 }
 
-// compare does both works by turns, and takes the difference of each two that follow each other: whatever else the
-// machine does is about the same to both. It returns that for whole pieces of work.
+// compare alternates between two kinds of work and computes the differences between adjacent units, which are affected
+// about equally by other load on the machine. The result is per unit of work.
 func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
 	works := [2]work{raw, client}
 	var took [2][]time.Duration
@@ -173,7 +173,7 @@ func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
 		first := time.Now()
 		var now [2]time.Duration
 		for i := range works {
-			which := (turn + i) % 2 // neither is always the one that comes after the other
+			which := (turn + i) % 2 // alternate the order, too
 			start := time.Now()
 			if err := works[which](ctx); err != nil {
 				return added{}, err
@@ -197,8 +197,8 @@ func (w windows) compare(ctx context.Context, raw, client work) (added, error) {
 	return a, a.measureCosts(ctx, works)
 }
 
-// median returns the median and two standard errors of it, in µs: 1.25 times that of a mean, with the standard
-// deviation read off the quartiles, so that a few slow calls do not count.
+// median returns the median and two standard errors of the median, in µs. The standard error is 1.25 times that of the
+// mean, with the standard deviation estimated from the quartiles, so that a few slow calls do not matter.
 func median(took []time.Duration) (mid, twoErrors float64) {
 	slices.Sort(took)
 	n := len(took)
@@ -206,8 +206,8 @@ func median(took []time.Duration) (mid, twoErrors float64) {
 	return load.Micros(took[n/2]), 2 * 1.25 * deviation / math.Sqrt(float64(n))
 }
 
-// measureCosts takes blocks of both works by turns: CPU time and allocations cannot be read often enough for each
-// piece.
+// measureCosts alternates between blocks of both kinds of work, because CPU time and allocations cannot be read for
+// each unit.
 func (a *added) measureCosts(ctx context.Context, works [2]work) error {
 	const blocks, pieces = 10, 100
 	costs := [2]*cost{&a.RawCost, &a.ClientCost}

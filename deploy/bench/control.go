@@ -15,23 +15,23 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// control is what operators wait for, on three servers. Times are in µs unless named otherwise.
+// control holds the latencies of operators' actions on three servers. Times are in µs unless noted.
 type control struct {
-	// RoundTrip is the median of a call that one server answers alone.
+	// RoundTrip is the median latency of a call that one server answers without the others.
 	RoundTrip float64 `json:"round_trip_us"`
-	// Heard is from the answer to an edit until a watcher on each of the servers has heard of it: of the slowest of
-	// them.
+	// Heard is the time from the response to an edit until watchers on all servers have received it.
 	HeardP50 float64 `json:"edit_heard_p50_us"`
 	HeardMax float64 `json:"edit_heard_max_us"`
-	// Batch is one batch of batchEdits edits, in ms: the median of a few.
+	// Batch is the median time of a batch of batchEdits edits, in ms.
 	Batch float64 `json:"batch_ms"`
-	// HandOver is from sending a release until the waiter has its grant. Commit is a release that nobody waits for, and
-	// Floor two syncs in a row and two hops, for which two calls stand that one server answers alone. The three are
-	// measured by turns.
+	// HandOver is the time from sending a release until the waiter has its grant. Commit is a release without a waiter.
+	// Floor is two consecutive syncs and two hops, measured as two calls that one server answers without the others.
+	// The three are measured alternately.
 	HandOverP50 float64 `json:"hand_over_p50_us"`
 	CommitP50   float64 `json:"commit_p50_us"`
 	Floor       float64 `json:"floor_us"`
-	// WatchersCPU is what the server took of one core with manyWatchers watchers of eventsPerSecond events a second.
+	// WatchersCPU is the server's CPU usage in percent of one core, with manyWatchers watchers of eventsPerSecond
+	// events per second.
 	WatchersCPU float64 `json:"watchers_cpu_percent"`
 	Events      int     `json:"events_told"`
 }
@@ -46,12 +46,12 @@ const (
 	eventsPerSecond = 10
 	watchFor        = 5 * time.Second
 
-	// The targets: two round trips, 100 ms, twice the floor, a fifth of a core.
+	// Targets: two round trips for Heard, twice the floor for HandOver, 100 ms, and a fifth of a core.
 	batchTarget    = 100.0
 	watchersTarget = 20.0
 )
 
-// measureControl starts three servers and measures what operators wait for.
+// measureControl starts three servers and measures operators' actions.
 func (b *bench) measureControl(ctx context.Context) (*control, error) {
 	appendOnce, f, err := b.appender("control-sync")
 	if err != nil {
@@ -96,13 +96,13 @@ func (b *bench) measureControl(ctx context.Context) (*control, error) {
 	return c, nil
 }
 
-// heard is a revision that a watcher heard of, and when.
+// heard is a revision and the time at which a watcher received it.
 type heard struct {
 	revision uint64
 	at       time.Time
 }
 
-// listen watches definitions on a server and hands on what it hears. The first message has come when it returns.
+// listen watches definitions on a server and sends the events to a channel. It returns after the first message.
 func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- heard) error {
 	stream, err := gatekeeperv1.NewWatchServiceClient(conn).Watch(ctx, &gatekeeperv1.WatchRequest{})
 	if err != nil {
@@ -115,7 +115,7 @@ func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- heard) error {
 		for {
 			r, err := stream.Recv()
 			if err != nil {
-				return // ctx has ended, or the next wait for it says so
+				return // ctx has ended, or the consumer's wait will time out
 			}
 			for _, e := range r.GetEvents() {
 				select {
@@ -129,9 +129,9 @@ func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- heard) error {
 	return nil
 }
 
-// measureHeard makes one edit after the other and waits each time until a watcher on every server has heard of it.
+// measureHeard makes edits, and after each of them waits until a watcher on every server has received it.
 func (c *control) measureHeard(ctx context.Context, cluster *servers.Cluster, _ *servers.Server, conn *grpc.ClientConn) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("a watcher did not hear of an edit"))
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("a watcher did not receive an edit"))
 	defer cancel()
 	news := make([]chan heard, len(cluster.Servers))
 	for i, s := range cluster.Servers {
@@ -170,8 +170,8 @@ func (c *control) measureHeard(ctx context.Context, cluster *servers.Cluster, _ 
 	return nil
 }
 
-// edit replaces the first count definitions by what differs only in its description, in one batch, and says how long
-// that took.
+// edit replaces the first count definitions in one batch, changing only their descriptions, and returns how long that
+// took.
 func edit(ctx context.Context, conn *grpc.ClientConn, count, n int) (revision uint64, took time.Duration, err error) {
 	service := gatekeeperv1.NewDefinitionServiceClient(conn)
 	batch := &gatekeeperv1.BatchEditRequest{Author: "bench"}
@@ -191,7 +191,7 @@ func edit(ctx context.Context, conn *grpc.ClientConn, count, n int) (revision ui
 	return answer.GetRevision(), time.Since(began), err
 }
 
-// measureBatch makes batches of many edits.
+// measureBatch measures batches of many edits.
 func (c *control) measureBatch(ctx context.Context, _ *servers.Cluster, _ *servers.Server, conn *grpc.ClientConn) error {
 	var all []time.Duration
 	for n := range batches {
@@ -206,8 +206,7 @@ func (c *control) measureBatch(ctx context.Context, _ *servers.Cluster, _ *serve
 	return nil
 }
 
-// measureHandOver releases a permit for which somebody waits, again and again, and between times what it is compared
-// with.
+// measureHandOver repeatedly releases a permit that has a waiter, alternating with the calls for comparison.
 func (c *control) measureHandOver(ctx context.Context, conn *grpc.ClientConn, appendOnce, trip func() error) error {
 	permits := gatekeeperv1.NewPermitServiceClient(conn)
 	release := func(token uint64) error {
@@ -236,7 +235,7 @@ func (c *control) measureHandOver(ctx context.Context, conn *grpc.ClientConn, ap
 			return err
 		}
 		if first, err := waiting.Recv(); err != nil || first.GetPlace() == nil {
-			return fmt.Errorf("the waiter has no place: %v, %w", first, err)
+			return fmt.Errorf("the waiter is not queued: %v, %w", first, err)
 		}
 		released := make(chan error, 1)
 		began := time.Now()
@@ -268,9 +267,9 @@ func (c *control) measureHandOver(ctx context.Context, conn *grpc.ClientConn, ap
 	return nil
 }
 
-// measureWatchers opens many watches at the leader, makes edits at a steady rate, and reads what the leader took.
+// measureWatchers opens many watches on the leader, makes edits at a steady rate, and measures the leader's CPU time.
 func (c *control) measureWatchers(ctx context.Context, _ *servers.Cluster, leader *servers.Server, conn *grpc.ClientConn) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the watchers were not told of every edit"))
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("the watchers did not receive every edit"))
 	defer cancel()
 	conns, err := load.Dial(leader.API)
 	if err != nil {
@@ -308,7 +307,7 @@ func (c *control) measureWatchers(ctx context.Context, _ *servers.Cluster, leade
 		case err := <-failed:
 			return err
 		case <-ctx.Done():
-			return fmt.Errorf("%w: %d of %d events came", context.Cause(ctx), c.Events, expected*manyWatchers)
+			return fmt.Errorf("%w: got %d of %d events", context.Cause(ctx), c.Events, expected*manyWatchers)
 		}
 	}
 	after, err := scrape(ctx, leader)
@@ -320,12 +319,12 @@ func (c *control) measureWatchers(ctx context.Context, _ *servers.Cluster, leade
 }
 
 func (c *control) print(out io.Writer) {
-	fmt.Fprintf(out, "An edit was heard of by watchers on all three servers %.0f µs after its answer (median; %.0f at most)%s; two round trips are %.0f µs.\n",
+	fmt.Fprintf(out, "Watchers on all three servers received an edit %.0f µs after its response (median; maximum %.0f)%s. Two round trips take %.0f µs.\n",
 		c.HeardP50, c.HeardMax, missed(c.HeardP50, 2*c.RoundTrip), 2*c.RoundTrip)
-	fmt.Fprintf(out, "A batch of %d edits took %.1f ms%s; it is to take less than %.0f ms.\n", batchEdits, c.Batch, missed(c.Batch, batchTarget), batchTarget)
-	fmt.Fprintf(out, "From a release to the grant of the next in the queue %.0f µs passed, %.1f times the floor of two syncs and two hops%s (%.0f µs); it is to be less than 2. "+
+	fmt.Fprintf(out, "A batch of %d edits took %.1f ms%s. The target is less than %.0f ms.\n", batchEdits, c.Batch, missed(c.Batch, batchTarget), batchTarget)
+	fmt.Fprintf(out, "The time from a release to the next waiter's grant was %.0f µs, %.1f times the floor of two syncs and two hops%s (%.0f µs). The target is less than 2 times. "+
 		"A release alone, which is one commit, took %.0f µs.\n",
 		c.HandOverP50, c.HandOverP50/c.Floor, missed(c.HandOverP50, 2*c.Floor), c.Floor, c.CommitP50)
-	fmt.Fprintf(out, "With %d watchers of %d events a second the leader took %.1f %% of one core%s; it is to take less than %.0f %%.\n",
+	fmt.Fprintf(out, "With %d watchers of %d events per second, the leader used %.1f %% of one core%s. The target is less than %.0f %%.\n",
 		manyWatchers, eventsPerSecond, c.WatchersCPU, missed(c.WatchersCPU, watchersTarget), watchersTarget)
 }

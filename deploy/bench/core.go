@@ -14,22 +14,22 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// core is what a cluster of one size reached.
+// core holds the results of a cluster of one size.
 type core struct {
 	Servers   int           `json:"servers"`
 	Denials   []load.Figure `json:"denials"`
 	Refreshes []load.Figure `json:"refreshes"`
-	// Messages is refreshes by stream with one token a frame, Tokens with many.
+	// Messages is refreshes on streams with one token per frame. Tokens is the same with many tokens per frame.
 	Messages []load.Figure `json:"refreshes_by_stream"`
 	Tokens   []load.Figure `json:"tokens_by_stream"`
 	Pairs    []load.Figure `json:"pairs"`
-	// Denials by the batches of one client, beside those by separate calls.
+	// Batched compares denials in one client's batches with denials by separate calls.
 	Batched []batched `json:"denials_in_batches"`
-	// What the leader's own counters say of these windows, at each number of callers.
+	// Entries is computed from the leader's counters in these windows, for each number of callers.
 	Entries []shared `json:"entries"`
 }
 
-// shared says how many commands one log entry carried.
+// shared is the number of commands per log entry.
 type shared struct {
 	Callers  int     `json:"callers"`
 	Commands float64 `json:"commands"`
@@ -37,10 +37,10 @@ type shared struct {
 	InOne    float64 `json:"commands_in_one_entry"`
 }
 
-// long is the permits' duration: none expires while it is measured.
+// long is the duration of permits, which must not expire during a measurement.
 const long = time.Hour
 
-// measureCore starts a cluster and measures what callers ask of its leader.
+// measureCore starts a cluster and measures the leader's operations.
 func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
 	cluster, leader, err := b.start(ctx, strconv.Itoa(count), count)
 	if err != nil {
@@ -79,7 +79,7 @@ func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
 	return result, nil
 }
 
-// start starts a cluster with its data in a folder of that name, and finds its leader. The caller kills it.
+// start starts a cluster with its data in a directory of that name, and finds its leader. The caller must kill it.
 func (b *bench) start(ctx context.Context, name string, count int) (*servers.Cluster, *servers.Server, error) {
 	return b.startIn(ctx, filepath.Join(b.dir, name), count)
 }
@@ -103,8 +103,8 @@ func (b *bench) startIn(ctx context.Context, dir string, count int) (*servers.Cl
 	return cluster, leader, nil
 }
 
-// define makes what the workloads do not: a semaphore for each caller, one that is held, and one wide enough for every
-// permit to keep.
+// define creates the semaphores that the workloads do not create: one per caller, one that is held, and one with enough
+// permits for all permits to keep.
 func define(ctx context.Context, conn *grpc.ClientConn, callers int) error {
 	wide := uint32(1_000_000)
 	edits := []*gatekeeperv1.Edit{
@@ -125,7 +125,7 @@ func identity(caller int, holder string) *gatekeeperv1.Identity {
 	return &gatekeeperv1.Identity{Group: "bench", Acquirer: "caller-" + strconv.Itoa(caller), HolderId: holder}
 }
 
-// acquire takes a permit, and fails when it is denied.
+// acquire acquires a permit. A denial is an error.
 func acquire(ctx context.Context, conn *grpc.ClientConn, semaphore string, id *gatekeeperv1.Identity) (uint64, error) {
 	answer, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: semaphore, Identity: id})
 	if err != nil {
@@ -137,11 +137,11 @@ func acquire(ctx context.Context, conn *grpc.ClientConn, semaphore string, id *g
 	return answer.GetGrant().Permit.Token, nil
 }
 
-// measureDenials asks for a permit that another identity holds.
+// measureDenials requests a permit that another identity holds.
 func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, t *workloads) (figures []load.Figure, err error) {
 	return figures, t.with(ctx, "deny", b.most(), 1, func(call load.Call) error {
-		// The leader notes new callers in the log, in the background. No denial waits for it, and it is not what is
-		// measured.
+		// The leader records new callers in the log in the background. Denials do not wait for that, and it is not part
+		// of the measurement.
 		for caller := range min(b.most(), load.Shared) { // each connection has its acquirer
 			if _, err := call(ctx, caller); err != nil {
 				return err
@@ -157,7 +157,7 @@ func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, t *w
 	})
 }
 
-// known makes the callers of the denials in batches known to the leader, and takes what they ask for.
+// known makes the leader record the callers of the batched denials, and acquires the permit that they request.
 func (b *bench) known(ctx context.Context, leader *servers.Server, conns load.Conns) error {
 	if _, err := acquire(ctx, conns.Of(0), "held", &gatekeeperv1.Identity{Group: "bench", Acquirer: "holder"}); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (b *bench) known(ctx context.Context, leader *servers.Server, conns load.Co
 	return settled(ctx, leader)
 }
 
-// measureRefreshes refreshes one permit a call, one permit a frame by streams, and many permits a frame.
+// measureRefreshes refreshes one permit per call, one permit per stream frame, and many permits per stream frame.
 func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, t *workloads, result *core) error {
 	for _, work := range []struct {
 		kind            string
@@ -203,7 +203,7 @@ func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, t 
 	return nil
 }
 
-// measurePairs acquires and releases, each caller in its own semaphore.
+// measurePairs acquires and releases, with a separate semaphore for each caller.
 func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, t *workloads, result *core) error {
 	return t.with(ctx, "acquire", b.most(), 1, func(call load.Call) error {
 		for _, callers := range b.callers {

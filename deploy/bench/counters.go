@@ -9,14 +9,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// The servers' counters that the bench looks at, as the admin port shows them.
+// Counters on the admin port that the bench uses.
 const (
 	metricEntries  = "gatekeeper_log_entries_total"
 	metricCommands = "gatekeeper_log_entry_commands_sum"
-	metricCPU      = "process_cpu_seconds_total" // which not every system tells
+	metricCPU      = "process_cpu_seconds_total" // not available on every system
 )
 
-// counters are what a server has written to its log, and the CPU time in seconds that it has taken, since it started.
+// counters holds the log entries and commands that a server has written and its CPU time in seconds, since it started.
 type counters struct{ entries, commands, cpu float64 }
 
 // scrape reads the counters of a server from its admin port.
@@ -33,12 +33,12 @@ func scrape(ctx context.Context, server *servers.Server) (counters, error) {
 	return counters{entries: sums[metricEntries], commands: sums[metricCommands], cpu: sums[metricCPU]}, nil
 }
 
-// quiet is how long nothing may be written for the leader to count as settled: callers are noted once a second.
+// quiet is how long the leader must not write before it counts as settled. It records callers once a second.
 const quiet = 2 * time.Second
 
-// settled waits until the leader has written for a while nothing more of what it notes in the background.
+// settled waits until the leader has finished its background writes.
 func settled(ctx context.Context, leader *servers.Server) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 15*quiet, errors.New("the leader goes on writing to its log although nobody asks it to"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 15*quiet, errors.New("the leader keeps writing to its log without requests"))
 	defer cancel()
 	tick := time.NewTicker(quiet / 20)
 	defer tick.Stop()
@@ -60,7 +60,7 @@ func settled(ctx context.Context, leader *servers.Server) error {
 	return nil
 }
 
-// unwritten runs do and fails when the leader wrote anything to its log meanwhile.
+// unwritten runs do, and fails if the leader wrote anything to its log in the meantime.
 func unwritten(ctx context.Context, leader *servers.Server, do func() error) error {
 	before, err := scrape(ctx, leader)
 	if err != nil {

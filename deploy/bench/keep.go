@@ -15,24 +15,25 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// kept is what it cost to keep permits alive.
+// kept is the cost of keeping permits alive.
 type kept struct {
 	keeperReport
-	// ServersCPU is what all servers took meanwhile, in percent of one core.
+	// ServersCPU is the CPU usage of all servers in that time, in percent of one core.
 	ServersCPU float64 `json:"servers_cpu_percent"`
 }
 
-// The promise: one client keeps 10 000 permits of 30 s alive over one stream with less than 5 % of one core, missing
-// none.
+// The target: one client keeps 10 000 permits of 30 s alive over one stream with less than 5 % of one core and without
+// missing a refresh.
 const (
 	keepDuration  = 30 * time.Second
 	keepTargetCPU = 5.0
-	// keepTwice is how long it takes until every permit has been refreshed twice: that is due every third of the
-	// duration, give or take a tenth.
+	// keepTwice is the time in which every permit is refreshed twice. A refresh is due after a third of the duration,
+	// plus or minus a tenth of that.
 	keepTwice = 2 * (keepDuration/3 + keepDuration/30)
 )
 
-// measureKeep has a separate process keep permits alive on three servers, and looks at the servers' counters meanwhile.
+// measureKeep starts a separate process that keeps permits alive on three servers, and reads the servers' counters
+// during its window.
 func (b *bench) measureKeep(ctx context.Context) (*kept, error) {
 	cluster, leader, err := b.start(ctx, "keep", 3)
 	if err != nil {
@@ -63,7 +64,7 @@ func (b *bench) measureKeep(ctx context.Context) (*kept, error) {
 	}
 	k, err := b.watchKeeper(ctx, cluster, bufio.NewReader(out))
 	if err != nil {
-		_ = cmd.Process.Kill() // it may have ended already
+		_ = cmd.Process.Kill() // it may have exited already
 	}
 	if ended := cmd.Wait(); err == nil || errors.Is(err, errKeeperEnded) {
 		return k, errors.Join(err, ended)
@@ -71,10 +72,10 @@ func (b *bench) measureKeep(ctx context.Context) (*kept, error) {
 	return nil, err
 }
 
-// errKeeperEnded is all that the pipe says of a keeper that failed; it has printed why.
-var errKeeperEnded = errors.New("the process that keeps the permits ended before it was done")
+// errKeeperEnded is returned for a keeper that exited early. The keeper itself has printed the reason.
+var errKeeperEnded = errors.New("the process that keeps the permits exited early")
 
-// watchKeeper reads what the keeper says: a line when its window begins, and one with its report.
+// watchKeeper reads the keeper's output: a line when its window begins, and a line with its report.
 func (b *bench) watchKeeper(ctx context.Context, cluster *servers.Cluster, out *bufio.Reader) (*kept, error) {
 	if _, err := out.ReadString('\n'); err != nil {
 		return nil, errKeeperEnded
@@ -106,24 +107,24 @@ func (b *bench) watchKeeper(ctx context.Context, cluster *servers.Cluster, out *
 	return k, k.check()
 }
 
-// check fails when a promise was broken that does not depend on the machine's speed.
+// check returns an error if a guarantee was broken that does not depend on the speed of the machine.
 func (k *kept) check() error {
 	switch {
 	case k.Lost > 0:
 		return fmt.Errorf("%d of %d permits were lost, the first because %s", k.Lost, k.Permits, k.FirstLoss)
 	case k.Missed > 0:
 		return fmt.Errorf("%d of %d permits were not refreshed twice in %.0f s", k.Missed, k.Permits, k.Seconds)
-	case k.Tokens < k.Permits: // a frame may have been under way when the counting began
-		return fmt.Errorf("%d tokens were sent, by which %d permits cannot have been refreshed twice", k.Tokens, k.Permits)
+	case k.Tokens < k.Permits: // a frame may have been in flight when the counting began
+		return fmt.Errorf("%d tokens were sent, too few to refresh %d permits twice", k.Tokens, k.Permits)
 	case k.NotRefreshed > 0:
-		return fmt.Errorf("%d answers did not refresh their permit", k.NotRefreshed)
+		return fmt.Errorf("%d results did not refresh their permit", k.NotRefreshed)
 	case k.Streams != 1:
 		return fmt.Errorf("%d streams were used, want one", k.Streams)
 	}
 	return nil
 }
 
-// cpu adds up the CPU time of all servers, in seconds.
+// cpu returns the total CPU time of all servers, in seconds.
 func cpu(ctx context.Context, cluster *servers.Cluster) (total float64, err error) {
 	for _, s := range cluster.Servers {
 		c, err := scrape(ctx, s)

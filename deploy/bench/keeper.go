@@ -15,33 +15,33 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// keeperReport is what one client's process says of the window in which it did nothing but keep its permits.
+// keeperReport is the report of one client process about the window in which it only kept its permits alive.
 type keeperReport struct {
 	Permits int     `json:"permits"`
 	Seconds float64 `json:"seconds"`
-	// CPU is the CPU time of the whole process, user and system, in percent of one core.
+	// CPU is the CPU usage of the whole process, user and system, in percent of one core.
 	CPU float64 `json:"client_cpu_percent"`
-	// PerToken is the CPU time that one refresh of one permit took, in µs.
+	// PerToken is the CPU time per refreshed permit, in µs.
 	PerToken float64 `json:"client_cpu_us_per_token"`
-	// Streams is how many streams were open at the beginning or were opened later.
+	// Streams is the number of streams that were open at the start or opened later.
 	Streams int `json:"streams"`
 	Frames  int `json:"frames"`
 	Tokens  int `json:"tokens"`
-	// NotRefreshed counts answers for a token that were no refresh.
+	// NotRefreshed counts results other than a refresh.
 	NotRefreshed int `json:"not_refreshed"`
 	// Missed counts permits that were refreshed less than twice.
 	Missed int `json:"missed"`
-	// Lost counts permits that cannot be counted on at the end, or whose job had to stop.
+	// Lost counts permits that are not valid at the end, or whose job had to stop.
 	Lost      int    `json:"lost"`
 	FirstLoss string `json:"first_loss,omitempty"`
 }
 
-// acquirers is how many permits are acquired at once.
+// acquirers is the number of concurrent acquires.
 const acquirers = 50
 
-// keep is the keeper's process. It acquires permits of "kept" evenly over a third of their duration, so that their
-// refreshes are spread as evenly as those of permits that came at any time; says so with a line when all have been
-// refreshed once; and reports what the window after that was like.
+// keep runs in the keeper process. It acquires permits of "kept", spread evenly over a third of their duration, so that
+// their refreshes are as evenly distributed as in normal operation. It prints a line when all permits have been
+// refreshed once, and then reports on the following window.
 func keep(ctx context.Context, out io.Writer, endpoints []string, permits int, window time.Duration) error {
 	t := &traffic{counts: make(map[uint64]int, permits)}
 	c, err := client.Dial(ctx, endpoints, client.WithGroup("bench"), client.WithAcquirer("keeper"),
@@ -49,7 +49,7 @@ func keep(ctx context.Context, out io.Writer, endpoints []string, permits int, w
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Close() }() // its permits end with the servers
+	defer func() { _ = c.Close() }() // its permits expire with the servers
 	held, err := acquireAll(ctx, c, permits)
 	if err != nil {
 		return err
@@ -110,14 +110,14 @@ func acquireAll(ctx context.Context, c *client.Client, permits int) ([]*client.P
 	return held, context.Cause(ctx)
 }
 
-// traffic counts what goes over the streams of a client.
+// traffic counts the messages on a client's streams.
 type traffic struct {
-	mu           sync.Mutex // guards everything below
-	open, opened int        // streams
+	mu           sync.Mutex // guards the fields below
+	open, opened int        // numbers of streams
 	frames       int
 	tokens       int
 	notRefreshed int
-	counts       map[uint64]int // refreshes, by token
+	counts       map[uint64]int // number of refreshes by token
 }
 
 func (t *traffic) intercept(
@@ -155,7 +155,7 @@ func (t *traffic) awaitAll(ctx context.Context, permits int) error {
 	}
 }
 
-// restart counts from zero again; open streams stay open.
+// restart resets the counters. Open streams stay open.
 func (t *traffic) restart() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,7 +183,7 @@ func (t *traffic) report(r *keeperReport, held []*client.Permit) {
 	}
 }
 
-// countedStream is a KeepAlive stream that is counted.
+// countedStream is a KeepAlive stream that counts its messages.
 type countedStream struct {
 	grpc.ClientStream
 	traffic *traffic

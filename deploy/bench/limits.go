@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// measureEcho measures the echo at each number of callers.
+// measureEcho measures the echo for each number of callers.
 func (b *bench) measureEcho(ctx context.Context) ([]load.Figure, error) {
 	echo, err := load.StartEcho(ctx, "-echo")
 	if err != nil {
@@ -19,7 +19,7 @@ func (b *bench) measureEcho(ctx context.Context) ([]load.Figure, error) {
 	return b.each(ctx, echo.Call)
 }
 
-// measureSync measures one append and fdatasync after the other, on the disk of the data folders.
+// measureSync measures sequential appends with fdatasync, on the disk of the data directories.
 func (b *bench) measureSync(ctx context.Context) (load.Figure, error) {
 	appendOnce, f, err := b.appender("sync")
 	if err != nil {
@@ -31,7 +31,7 @@ func (b *bench) measureSync(ctx context.Context) (load.Figure, error) {
 	return w.loop(ctx, 1, func(context.Context, int) (int, error) { return 1, appendOnce() })
 }
 
-// appender returns what appends a small record to a file of that name, beside the data folders, and syncs it.
+// appender returns a function that appends a small record to a file next to the data directories and syncs the file.
 func (b *bench) appender(name string) (appendOnce func() error, f *os.File, err error) {
 	if f, err = os.Create(filepath.Join(b.dir, name)); err != nil {
 		return nil, nil, err

@@ -8,14 +8,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// windows says how long to measure: the warm-up is run and not counted; the figure is the median of the windows.
+// windows configures measurements. The warm-up does not count. The result is the median of the windows.
 type windows struct {
 	warmUp, window time.Duration
 	count          int
 }
 
-// loop makes callers call one after the other, each on its own, and measures them together. The first error ends the
-// loop and is returned.
+// loop runs a closed loop of callers and measures their total. The loop stops at the first error, which is returned.
 func (w windows) loop(ctx context.Context, callers int, call load.Call) (load.Figure, error) {
 	if w.warmUp > 0 {
 		if _, err := load.Measure(ctx, w.warmUp, callers, call); err != nil {

@@ -1,24 +1,24 @@
-// Command bench measures Gatekeeper on servers that run as processes of their own on this machine, in six parts:
+// Command bench measures Gatekeeper servers that run as separate processes on this machine. It has six parts:
 //
-//   - core: denials, refreshes, and pairs of acquire and release, on one and on three servers, beside two limits
-//     measured in the same run: grpc-go's unary echo and append with fdatasync.
-//   - calls: what the client library adds to a call of the generated stub, both by turns against one server with its
-//     data in memory.
-//   - control: what operators wait for on three servers: an edit at every watcher, a batch of 1 000 edits, the
-//     hand-over from a release to the next in the queue, and what 1 000 watchers cost.
-//   - keep: what it costs one client, in a separate process, to keep 10 000 permits of 30 s alive on three servers.
-//   - profile: where the CPU time of a leader of three servers goes while it denies, refreshes and grants. It runs only
-//     when it is named.
-//   - failover: from a kill -9 of the leader to the next grant, with both profiles. It takes minutes, and runs only
-//     when it is named.
+//   - core: denials, refreshes, and pairs of acquire and release, on one and on three servers, next to two limits
+//     measured in the same run: grpc-go's unary echo, and append with fdatasync.
+//   - calls: the overhead of the client library over the generated stub, measured alternately against one server with
+//     its data in memory.
+//   - control: the latency of operators' actions on three servers: an edit at every watcher, a batch of 1 000 edits,
+//     the hand-over from a release to the next waiter, and the cost of 1 000 watchers.
+//   - keep: the cost to one client, in a separate process, of keeping 10 000 permits of 30 s alive on three servers.
+//   - profile: the CPU profile of the leader of three servers while it denies, refreshes and grants. It runs only on
+//     request.
+//   - failover: the time from a kill -9 of the leader to the next grant, with both profiles. It takes minutes, and runs
+//     only on request.
 //
-// Package peers, a separate module, measures all that next to other systems. Only ratios and differences taken in one
-// run mean anything; absolute figures drift from run to run and machine to machine.
+// Package peers, a separate module, compares the same work with other systems. Only ratios and differences within one
+// run are meaningful. Absolute figures vary between runs and machines.
 //
-// It also holds the servers to two promises by their own counters: denials and refreshes of known callers write no log
-// entry, and acquires that come together share entries; and the client to two: no permit is lost, and one stream is
-// enough. A failed call or a broken promise fails the run. A target in time that was missed is shown and does not, for
-// it depends on the machine and on what else it does.
+// The bench also checks two guarantees with the servers' counters: denials and refreshes of known callers write no log
+// entry, and concurrent acquires share entries. It checks two guarantees of the client: no permit is lost, and one
+// stream is enough. A failed call or a broken guarantee fails the run. A missed performance target is only shown,
+// because it depends on the machine and its other load.
 package main
 
 import (
@@ -48,12 +48,12 @@ type bench struct {
 	callers []int
 	store   string
 	windows windows
-	permits int           // to keep
-	keepFor time.Duration // how long
+	permits int           // number of permits to keep
+	keepFor time.Duration // length of the window
 	runs    int           // of the part failover
 }
 
-// report is everything that one run measured.
+// report holds the results of a run.
 type report struct {
 	Go       string        `json:"go"`
 	CPUs     int           `json:"cpus"`
@@ -68,7 +68,7 @@ type report struct {
 	Profiles []profiled        `json:"profiles,omitempty"`
 }
 
-// The parts of a run.
+// Parts of a run.
 const (
 	partCore  = "core"
 	partCalls = "calls"
@@ -82,20 +82,20 @@ const (
 
 func main() {
 	var b bench
-	echo := flag.Bool("echo", false, "serve the echo; for the bench's own use")
-	keeper := flag.String("keeper", "", "keep permits on the servers at these addresses; for the bench's own use")
-	parts := flag.String("parts", "core,calls,control,keep", "what to measure; profile and failover run only when they are named")
+	echo := flag.Bool("echo", false, "serve the echo; for internal use")
+	keeper := flag.String("keeper", "", "keep permits on the servers at these addresses; for internal use")
+	parts := flag.String("parts", "core,calls,control,keep", "what to measure; profile and failover run only if they are named")
 	flag.StringVar(&b.bin, "bin", "bin", "folder of gatekeeperd")
-	sizes := flag.String("servers", "1,3", "sizes of the clusters to measure")
-	callers := flag.String("callers", "1,16,64,256", "how many callers call at once")
-	flag.DurationVar(&b.windows.warmUp, "warm-up", 500*time.Millisecond, "what is run before each measurement and not counted")
+	sizes := flag.String("servers", "1,3", "cluster sizes to measure")
+	callers := flag.String("callers", "1,16,64,256", "numbers of concurrent callers")
+	flag.DurationVar(&b.windows.warmUp, "warm-up", 500*time.Millisecond, "warm-up time before each measurement")
 	flag.DurationVar(&b.windows.window, "window", time.Second, "length of a window")
-	flag.StringVar(&b.store, "log-store", "", "how the servers of the part core keep their logs, bolt or wal; empty: their default")
-	flag.IntVar(&b.permits, "permits", 10_000, "how many permits the part keep keeps")
-	flag.DurationVar(&b.keepFor, "keep-for", 24*time.Second, "how long the part keep measures, after as long as it takes to spread the permits")
+	flag.StringVar(&b.store, "log-store", "", "log store of the servers of the part core, bolt or wal; empty for their default")
+	flag.IntVar(&b.permits, "permits", 10_000, "number of permits of the part keep")
+	flag.DurationVar(&b.keepFor, "keep-for", 24*time.Second, "window of the part keep, which begins after the permits were spread")
 	flag.IntVar(&b.runs, "runs", 20, "how often the part failover kills the leader of each cluster")
-	flag.IntVar(&b.windows.count, "windows", 3, "how many windows; the median counts")
-	file := flag.String("json", "bin/bench.json", "file for the figures; empty for none")
+	flag.IntVar(&b.windows.count, "windows", 3, "number of windows; the result is their median")
+	file := flag.String("json", "bin/bench.json", "file for the results as JSON; empty for none")
 	flag.Parse()
 	if *echo {
 		exit(load.ServeEcho())
@@ -122,7 +122,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 		return err
 	}
 	var err error
-	// Beside the binaries, so that it is a disk: temporary folders often are memory.
+	// Next to the binaries, to use a real disk: temporary directories are often in memory.
 	if b.dir, err = os.MkdirTemp(b.bin, "bench-"); err != nil {
 		return err
 	}
@@ -156,12 +156,12 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 	return program.SaveJSON(file, r)
 }
 
-// check takes the flags that are lists, and refuses what cannot be measured.
+// check parses the flags that are lists and validates all flags.
 func (b *bench) check(parts, sizes, callers string) (err error) {
 	b.parts = strings.Split(parts, ",")
 	for _, part := range b.parts {
 		if known := []string{partCore, partCalls, partControl, partKeep, partProfile, partFailover}; !slices.Contains(known, part) {
-			return fmt.Errorf("-parts %q must be of %s, with commas between", parts, strings.Join(known, ", "))
+			return fmt.Errorf("-parts %q must be a comma-separated list of %s", parts, strings.Join(known, ", "))
 		}
 	}
 	if b.sizes, err = numbers("-servers", sizes); err != nil {
@@ -180,12 +180,12 @@ func (b *bench) check(parts, sizes, callers string) (err error) {
 		return fmt.Errorf("-runs %d must be above 0", b.runs)
 	}
 	if b.keepFor < keepTwice {
-		return fmt.Errorf("-keep-for %v must be at least %v, for every permit to be refreshed twice", b.keepFor, keepTwice)
+		return fmt.Errorf("-keep-for %v must be at least %v, so that every permit is refreshed twice", b.keepFor, keepTwice)
 	}
 	return nil
 }
 
-// measureCores measures the limits of the machine, and clusters of each size beside them.
+// measureCores measures the limits of the machine, and then clusters of each size.
 func (b *bench) measureCores(ctx context.Context, r *report) error {
 	var err error
 	if r.Echo, err = b.measureEcho(ctx); err != nil {
@@ -222,7 +222,7 @@ func (b *bench) measureClient(ctx context.Context, r *report) error {
 	return nil
 }
 
-// each measures the same call at each number of callers.
+// each measures the same call for each number of callers.
 func (b *bench) each(ctx context.Context, call load.Call) ([]load.Figure, error) {
 	var figures []load.Figure
 	for _, callers := range b.callers {
@@ -235,7 +235,7 @@ func (b *bench) each(ctx context.Context, call load.Call) ([]load.Figure, error)
 	return figures, nil
 }
 
-// most is the highest number of callers.
+// most returns the largest number of callers.
 func (b *bench) most() int { return slices.Max(b.callers) }
 
 func numbers(flag, list string) ([]int, error) {
@@ -243,7 +243,7 @@ func numbers(flag, list string) ([]int, error) {
 	for word := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > 10_000 {
-			return nil, fmt.Errorf("%s %q must be numbers from 1 to 10000 with commas between", flag, list)
+			return nil, fmt.Errorf("%s %q must be a comma-separated list of numbers from 1 to 10000", flag, list)
 		}
 		all = append(all, n)
 	}

@@ -20,13 +20,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// profiled is where the CPU time of a leader of three servers went while callers asked it one thing.
+// profiled is the distribution of the CPU time of the leader of three servers during one kind of work.
 type profiled struct {
 	Work    string `json:"work"`
 	Callers int    `json:"callers"`
-	// CPU is what one operation took of the leader, in µs.
+	// CPU is the leader's CPU time per operation, in µs.
 	CPU float64 `json:"cpu_us"`
-	// Samples is how many different stacks were seen: with few of them the shares say little.
+	// Samples is the number of different stacks. With few of them the shares are not meaningful.
 	Samples int     `json:"samples"`
 	Parts   []share `json:"parts"`
 }
@@ -36,8 +36,8 @@ type share struct {
 	Percent float64 `json:"percent"`
 }
 
-// part is what functions whose names begin so do. A moment of the CPU is of the first frame that is of any part, from
-// the innermost on.
+// part is a group of functions, identified by prefixes of their names. A sample belongs to the part of its innermost
+// frame that belongs to any part.
 type part struct {
 	what  string
 	names []string
@@ -45,7 +45,7 @@ type part struct {
 
 const (
 	modulePath = "github.com/gatekeeperd/gatekeeper/"
-	// elsewhere is most of all how goroutines wait and are woken, and how the process reads and writes.
+	// elsewhere is mostly the blocking and waking of goroutines, and system calls.
 	elsewhere = "the scheduler and the rest"
 )
 
@@ -54,7 +54,7 @@ func profileParts() []part {
 		{"garbage collection", []string{"runtime.gcBgMarkWorker", "runtime.bgsweep", "runtime.bgscavenge", "runtime.gcAssistAlloc"}},
 		{"gRPC and protobuf", []string{"google.golang.org/", "golang.org/x/net/"}},
 		{"log store", []string{"go.etcd.io/bbolt", "github.com/hashicorp/raft-wal", modulePath + "gatekeeper/internal/consensus/store"}},
-		{"Raft, and the questions to followers", []string{"github.com/hashicorp/", modulePath + "gatekeeper/internal/consensus"}},
+		{"Raft and leadership confirmation", []string{"github.com/hashicorp/", modulePath + "gatekeeper/internal/consensus"}},
 		{"state machine", []string{modulePath + "fsm", "github.com/tidwall/btree"}},
 		{"API, limits and metrics", []string{
 			modulePath + "gatekeeper/internal/api", modulePath + "gatekeeper/internal/admission", modulePath + "gatekeeper/internal/metrics",
@@ -64,7 +64,7 @@ func profileParts() []part {
 	}
 }
 
-// measureProfiles profiles the leader of three servers under each kind of work, at each number of callers.
+// measureProfiles profiles the leader of three servers under each kind of work, for each number of callers.
 func (b *bench) measureProfiles(ctx context.Context) (all []profiled, err error) {
 	cluster, leader, err := b.start(ctx, "profile", 3)
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *bench) measureProfiles(ctx context.Context) (all []profiled, err error)
 	defer t.close()
 	for _, callers := range b.callers {
 		for _, work := range []struct{ name, kind string }{
-			{"denials", "deny"}, {"refreshes by stream, one a frame", "stream"}, {"pairs", "acquire"},
+			{"denials", "deny"}, {"refreshes by stream, one per frame", "stream"}, {"pairs", "acquire"},
 		} {
 			err := t.with(ctx, work.kind, callers, 1, func(call load.Call) error {
 				one, err := b.profile(ctx, leader, callers, call)
@@ -101,12 +101,12 @@ func (b *bench) measureProfiles(ctx context.Context) (all []profiled, err error)
 	if now, err := cluster.Leader(ctx); err != nil {
 		return nil, err
 	} else if now != leader {
-		return nil, errors.New("another server leads now than the one that was profiled")
+		return nil, errors.New("the leader changed during the profile")
 	}
 	return all, nil
 }
 
-// profile profiles the leader for all windows, while callers call.
+// profile profiles the leader for the length of all windows while callers make calls.
 func (b *bench) profile(ctx context.Context, leader *servers.Server, callers int, call load.Call) (*profiled, error) {
 	length := max(b.windows.window*time.Duration(b.windows.count), time.Second).Round(time.Second)
 	if _, err := load.Measure(ctx, max(b.windows.warmUp, time.Millisecond), callers, call); err != nil {
@@ -130,7 +130,7 @@ func (b *bench) profile(ctx context.Context, leader *servers.Server, callers int
 	return &profiled{Callers: callers, Samples: len(p.Sample), CPU: nanos / 1000 / (f.PerSecond * length.Seconds()), Parts: parts}, nil
 }
 
-// cpuProfile has a server profile itself.
+// cpuProfile fetches a CPU profile from a server.
 func cpuProfile(ctx context.Context, admin string, length time.Duration) (*profile.Profile, error) {
 	ctx, cancel := context.WithTimeout(ctx, length+time.Minute)
 	defer cancel()
@@ -150,7 +150,7 @@ func cpuProfile(ctx context.Context, admin string, length time.Duration) (*profi
 	return profile.Parse(answer.Body)
 }
 
-// sharesOf adds up a CPU profile, in ns, and says which part took how much of it.
+// sharesOf returns the total of a CPU profile, in ns, and the share of each part.
 func sharesOf(p *profile.Profile) (total float64, shares []share) {
 	parts := profileParts()
 	took := make(map[string]float64)

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// print writes what was measured, each part as a table.
+// print writes the results, with a table for each part.
 func (r *report) print(out io.Writer) {
 	if len(r.Clusters) > 0 {
 		r.printCores(out)
@@ -30,7 +30,7 @@ func (r *report) print(out io.Writer) {
 	}
 }
 
-// printCores: one column a number of callers, and what the limits of this machine make of them.
+// printCores prints one column per number of callers, next to the limits of this machine.
 func (r *report) printCores(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "a second, at callers\t")
@@ -48,7 +48,7 @@ func (r *report) printCores(out io.Writer) {
 		r.row(w, name+"denials", c.Denials)
 		r.ratio(w, "of echo", c.Denials)
 		r.row(w, name+"refreshes", c.Refreshes)
-		r.row(w, name+"refreshes by stream, one a frame", c.Messages)
+		r.row(w, name+"refreshes by stream, one per frame", c.Messages)
 		r.row(w, fmt.Sprintf("%stokens in frames of %d", name, tokensInFrame), c.Tokens)
 		r.row(w, name+"pairs", c.Pairs)
 		fmt.Fprintf(w, "commands in one entry\t")
@@ -59,7 +59,7 @@ func (r *report) printCores(out io.Writer) {
 	}
 	_ = w.Flush()
 	for _, c := range r.Clusters {
-		// A pair is an acquire and a release; each is two syncs in a row and two hops.
+		// A pair is an acquire and a release. Each of them takes two consecutive syncs and two hops.
 		if len(c.Pairs) > 0 && c.Pairs[0].Callers == 1 && c.Servers > 1 {
 			floor := 2*r.Sync.P50 + 2*r.Echo[0].P50
 			fmt.Fprintf(out, "%d servers: one acquire or release takes %.0f µs at one caller, %.1f times the floor of two syncs and two hops (%.0f µs)\n",
@@ -67,29 +67,29 @@ func (r *report) printCores(out io.Writer) {
 		}
 	}
 	printBatched(out, r.Clusters)
-	fmt.Fprintln(out, "Denials and refreshes wrote no log entry, by the leaders' own counters.")
+	fmt.Fprintln(out, "According to the leaders' counters, denials and refreshes wrote no log entries.")
 }
 
-// printCalls: what the client library adds to the generated stub.
+// printCalls prints the overhead of the client library over the generated stub.
 func (r *report) printCalls(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "one caller, by turns\tstub µs\tclient µs\tadded to a call, µs\tCPU µs\t\tallocs\t\t")
+	fmt.Fprintln(w, "one caller, alternating\tstub µs\tclient µs\tadded per call, µs\tCPU µs\t\tallocs\t\t")
 	for _, a := range r.Calls {
 		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.1f ± %.1f%s\t%.0f\t%.0f\t%.0f\t%.0f\t\n", a.What, a.Raw, a.Client, a.PerRPC, a.Error, missed(a.PerRPC-a.Error, addedTarget),
 			a.RawCost.CPU, a.ClientCost.CPU, a.RawCost.Allocs, a.ClientCost.Allocs)
 	}
 	_ = w.Flush()
-	fmt.Fprintf(out, "Times are medians of one piece of work, and what is added the median of the differences between two in a row; CPU and allocations are those of the calling process, stub and client. The client is to add less than %.0f µs to a call.\n", addedTarget)
+	fmt.Fprintf(out, "Times are medians per unit of work. The added time is the median difference between adjacent units. CPU and allocations are those of the calling process, with the stub and with the client. The target is less than %.0f µs added per call.\n", addedTarget)
 }
 
 func (k *kept) print(out io.Writer) {
-	fmt.Fprintf(out, "One client kept %d permits of %s alive for %.0f s, %d lost, with %.1f %% of one core%s; it is to take less than %.0f %% with 10000.\n",
+	fmt.Fprintf(out, "One client kept %d permits of %s alive for %.0f s, %d lost, with %.1f %% of one core%s. The target is less than %.0f %% with 10000.\n",
 		k.Permits, keepDuration, k.Seconds, k.Lost, k.CPU, missed(k.CPU, keepTargetCPU), keepTargetCPU)
-	fmt.Fprintf(out, "It sent %d tokens in %d frames on one stream, %.1f µs of CPU a token; the three servers took %.1f %% of one core.\n",
+	fmt.Fprintf(out, "It sent %d tokens in %d frames on one stream, with %.1f µs of CPU per token. The three servers used %.1f %% of one core.\n",
 		k.Tokens, k.Frames, k.PerToken, k.ServersCPU)
 }
 
-// missed marks a figure that is not below its target.
+// missed marks a figure that misses its target.
 func missed(figure, target float64) string {
 	if figure < target {
 		return ""

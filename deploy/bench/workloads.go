@@ -12,31 +12,31 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/workload"
 )
 
-// workloads are the kinds of work that gkctl bench measures too, but by generated stubs on connections to the leader.
+// workloads are the workloads of gkctl bench, but with generated stubs on connections to the leader.
 type workloads struct {
 	*workload.Field
 	client *client.Client
 }
 
-// tokensInFrame is how many permits one frame of a stream refreshes where it refreshes many.
+// tokensInFrame is the number of permits per frame in streams that refresh many permits.
 const tokensInFrame = 100
 
-// newWorkloads creates the semaphores for the most callers. The caller closes it.
+// newWorkloads creates the semaphores for the largest number of callers. The caller must close it.
 func (b *bench) newWorkloads(ctx context.Context, leader *servers.Server, conns load.Conns) (*workloads, error) {
 	c, err := client.Dial(ctx, []string{leader.API}, client.WithGroup(workload.Group), client.WithAcquirer("bench"))
 	if err != nil {
 		return nil, err
 	}
-	// Without a timeout, and without request ids, a call costs its caller nothing that a plain stub does not.
+	// Without a timeout and without request ids, a call costs its caller no more than a plain stub call.
 	settings := workload.Settings{Prefix: "bench", Callers: b.most(), Tokens: 1, Duration: long, Author: "bench", Run: "core"}
 	t := &workloads{workload.NewField(settings, kinds("acquire", "deny", "refresh", "stream"), c, []*client.Client{c}), c}
 	t.Over(conns.Interfaces()...)
 	return t, t.Create(ctx)
 }
 
-func (t *workloads) close() { _ = t.client.Close() } // every permit was given back
+func (t *workloads) close() { _ = t.client.Close() } // every permit was released
 
-// kinds are the kinds of work with these names.
+// kinds returns the kinds of work with these names.
 func kinds(names ...string) (some []*workload.Kind) {
 	for _, k := range workload.Kinds() {
 		for _, name := range names {
@@ -48,7 +48,7 @@ func kinds(names ...string) (some []*workload.Kind) {
 	return some
 }
 
-// with prepares a kind of work for so many callers, with so many tokens in a frame, and calls measure.
+// with prepares a kind of work for a number of callers and of tokens per frame, and calls measure.
 func (t *workloads) with(ctx context.Context, kind string, callers, tokens int, measure func(load.Call) error) error {
 	t.Tokens = tokens
 	s, err := kinds(kind)[0].Prepare(ctx, t.Field, callers)

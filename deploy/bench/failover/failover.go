@@ -1,5 +1,5 @@
-// Package failover measures how long a cluster of three servers grants nothing after its leader was killed: of
-// Gatekeeper, and of whatever else is given as a Cluster, by turns.
+// Package failover measures how long a cluster of three servers grants nothing after its leader is killed. It compares
+// Gatekeeper with other implementations of Cluster, alternating between them.
 package failover
 
 import (
@@ -12,52 +12,51 @@ import (
 	"time"
 )
 
-// Cluster is a cluster whose servers can be killed and started again. Ask and AskAll are called from many goroutines at
-// once, everything else from one.
+// Cluster is a cluster whose servers can be killed and restarted. Ask and AskAll must be safe for concurrent use. The
+// other methods are called from one goroutine.
 type Cluster interface {
-	// Leader is which server leads, from 0; it waits until one does.
+	// Leader returns the index of the leader. It waits until there is one.
 	Leader(ctx context.Context) (int, error)
-	// Kill is kill -9; it returns when the process is gone.
+	// Kill kills a server (SIGKILL) and returns after the process has exited.
 	Kill(server int)
-	// Restart starts a server that was killed, and waits until it has everything that the leader had when it came back.
+	// Restart starts a killed server, and waits until it has caught up with the state of the leader at that time.
 	Restart(ctx context.Context, server int) error
-	// Ask asks one server, once, for a permit that is free. nil means that it was granted, by a majority.
+	// Ask makes one request for a free permit to one server. It returns nil if a majority granted the permit.
 	Ask(ctx context.Context, server int) error
-	// AskAll asks until a permit is granted, as an application does by the system's client library that knows all
+	// AskAll requests a permit until it is granted, like an application that uses the system's client library with all
 	// servers.
 	AskAll(ctx context.Context) error
 }
 
-// Contestant is a cluster of a name.
+// Contestant is a named cluster.
 type Contestant struct {
 	Name    string
 	Cluster Cluster
 }
 
-// Result is what one contestant took, in ms, in the order of its runs.
+// Result holds the times of one contestant, in ms, in the order of its runs.
 type Result struct {
 	Name string `json:"name"`
-	// First is from the kill to the first grant that any of the servers left gave.
+	// First is the time from the kill to the first grant by any remaining server.
 	First []float64 `json:"first_grant_ms"`
-	// Library is from the kill to the grant of a caller who asked through the client library just after it.
+	// Library is the time from the kill to the grant of a caller that uses the client library.
 	Library []float64 `json:"library_grant_ms"`
 }
 
 const (
 	count = 3
-	// askEvery is how often each of the servers left is asked, whether or not it has answered: one that keeps quiet
-	// about a request that was lost with the leader delays no other. It is also how far a figure may be above the
-	// truth.
+	// askEvery is the interval of requests to each remaining server. It does not wait for responses, so a server that
+	// does not answer a request lost with the leader delays no other request. It is also the measurement error.
 	askEvery = 10 * time.Millisecond
-	// grantWithin is when a cluster that does not grant has failed: long after what is looked for, since disks may
-	// stall for seconds.
+	// grantWithin is the time after which a cluster that does not grant has failed. It is far longer than the expected
+	// times, because disks may stall for seconds.
 	grantWithin = 2 * time.Minute
-	// restoreWithin is when a server that is started again and does not catch up has failed.
+	// restoreWithin is the time after which a restarted server that does not catch up has failed.
 	restoreWithin = 2 * time.Minute
 )
 
-// Measure kills the leader of each contestant by turns, as often as runs says. The first that does not come back ends
-// it.
+// Measure kills the leader of each contestant alternately, in a number of runs. It stops at the first contestant that
+// does not recover.
 func Measure(ctx context.Context, contestants []Contestant, runs int) ([]Result, error) {
 	results := make([]Result, len(contestants))
 	for i, c := range contestants {
@@ -76,26 +75,26 @@ func Measure(ctx context.Context, contestants []Contestant, runs int) ([]Result,
 	return results, nil
 }
 
-// once kills the leader, takes the time until permits are granted again, and brings the server back.
+// once kills the leader, measures the time until permits are granted again, and restarts the server.
 func once(ctx context.Context, c Cluster) (first, library time.Duration, err error) {
-	within, cancel := context.WithTimeoutCause(ctx, grantWithin, fmt.Errorf("nothing was granted within %v of the leader's death", grantWithin))
+	within, cancel := context.WithTimeoutCause(ctx, grantWithin, fmt.Errorf("no permit was granted within %v of killing the leader", grantWithin))
 	defer cancel()
 	leader, err := c.Leader(within)
 	if err != nil {
 		return 0, 0, err
 	}
-	// The caller is connected, as clients are.
+	// Establish the connections first, because clients are connected, too.
 	for server := range count {
 		if err := c.Ask(within, server); err != nil {
-			return 0, 0, fmt.Errorf("server %d grants nothing before the leader is killed: %w", server+1, err)
+			return 0, 0, fmt.Errorf("server %d granted no permit before the leader was killed: %w", server+1, err)
 		}
 	}
 	if err := c.AskAll(within); err != nil {
-		return 0, 0, fmt.Errorf("nothing is granted before the leader is killed: %w", err)
+		return 0, 0, fmt.Errorf("no permit was granted before the leader was killed: %w", err)
 	}
 
 	killed := time.Now()
-	c.Kill(leader) // and only then is anybody asked, so that no grant is the old leader's
+	c.Kill(leader) // before the first request, so that the old leader grants nothing
 	var wg sync.WaitGroup
 	var failed error
 	wg.Go(func() {
@@ -116,14 +115,14 @@ func once(ctx context.Context, c Cluster) (first, library time.Duration, err err
 	return first, library, nil
 }
 
-// firstGrant asks every server but the one that is gone, again and again, until one of them has granted.
+// firstGrant repeatedly requests a permit from every remaining server until one of them grants it.
 func firstGrant(ctx context.Context, c Cluster, gone int, since time.Time) (time.Duration, error) {
 	asking, done := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer done()
 	granted := make(chan time.Duration, 1)
-	var last atomic.Pointer[error] // the newest refusal, for people
+	var last atomic.Pointer[error] // the newest refusal, for the error message
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	for {
@@ -150,7 +149,7 @@ func firstGrant(ctx context.Context, c Cluster, gone int, since time.Time) (time
 		case <-ctx.Done():
 			err := context.Cause(ctx)
 			if refused := last.Load(); refused != nil {
-				err = fmt.Errorf("%w; the last answer: %w", err, *refused)
+				err = fmt.Errorf("%w; the last response: %w", err, *refused)
 			}
 			return 0, err
 		}
@@ -159,7 +158,7 @@ func firstGrant(ctx context.Context, c Cluster, gone int, since time.Time) (time
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Median is the middle of what was measured, of which there must be some.
+// Median returns the median. took must not be empty.
 func Median(took []float64) float64 {
 	sorted := slices.Sorted(slices.Values(took))
 	n := len(sorted)

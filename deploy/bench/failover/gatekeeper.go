@@ -17,17 +17,17 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Gatekeeper is three servers as a Cluster.
+// Gatekeeper implements Cluster with three Gatekeeper servers.
 type Gatekeeper struct {
 	cluster *servers.Cluster
 	client  *client.Client
 	asked   atomic.Int64
 }
 
-// wide is the semaphore that everybody is granted.
+// wide is a semaphore with a free permit for every caller.
 const wide = "wide"
 
-// StartGatekeeper starts three servers of that profile, with their data in dir.
+// StartGatekeeper starts three servers with a profile and their data in dir.
 func StartGatekeeper(ctx context.Context, binary, dir, profile string) (*Gatekeeper, error) {
 	cluster, err := servers.Start(ctx, servers.Options{Binary: binary, Dir: filepath.Join(dir, profile), Count: count, Profile: profile})
 	if err != nil {
@@ -52,7 +52,7 @@ func StartGatekeeper(ctx context.Context, binary, dir, profile string) (*Gatekee
 // Close kills the servers.
 func (g *Gatekeeper) Close() {
 	if g.client != nil {
-		_ = g.client.Close() // its permits are of no more use
+		_ = g.client.Close() // an error does not matter, because the permits are no longer needed
 	}
 	g.cluster.Kill()
 }
@@ -101,7 +101,7 @@ func (g *Gatekeeper) Restart(ctx context.Context, server int) error {
 	}
 }
 
-// Ask implements Cluster, by the generated stub.
+// Ask implements Cluster with the generated stub.
 func (g *Gatekeeper) Ask(ctx context.Context, server int) error {
 	conn, err := g.cluster.Servers[server].Conn()
 	if err != nil {
@@ -117,7 +117,7 @@ func (g *Gatekeeper) Ask(ctx context.Context, server int) error {
 	return err
 }
 
-// AskAll implements Cluster. The client library asks all servers; the permit stays with it.
+// AskAll implements Cluster with the client library, which keeps the permit.
 func (g *Gatekeeper) AskAll(ctx context.Context) error {
 	_, err := g.client.Semaphore(wide).TryAcquire(ctx)
 	return err

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// Target is what the median of a contestant's first grants may not be above: Limit in ms, or the median of another
+// Target is an upper limit for the median of a contestant's first grants: Limit in ms, or the median of another
 // contestant.
 type Target struct {
 	Name  string
@@ -15,18 +15,18 @@ type Target struct {
 	Other string
 }
 
-// Names of Gatekeeper's contestants, one a profile.
+// Names of Gatekeeper's contestants, one per profile.
 const (
 	Default = "gatekeeper, default profile"
 	Fast    = "gatekeeper, fast profile"
 )
 
-// Targets are what Gatekeeper is to reach.
+// Targets returns Gatekeeper's targets.
 func Targets() []Target {
 	return []Target{{Name: Default, Limit: 2200}, {Name: Fast, Limit: 800}}
 }
 
-// Print writes a table, and what became of each target whose contestants were measured.
+// Print writes a table of the results, and whether each target was met whose contestants were measured.
 func Print(out io.Writer, results []Result, targets []Target) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "kill -9 of the leader, ms\truns\tfirst grant, median\tmax\tby the client library, median\tmax\t\n")

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// asynqName is asynq in a server of Redis.
+// asynqName is the name of asynq on a Redis server.
 const asynqName = "asynq"
 
-// newAsynq lets asynq work in a server that runs. It looks for tasks far more often than by default, and keeps the
+// newAsynq starts asynq workers on a running server. They poll for tasks far more often than by default, and retain the
 // results.
 func (r *redisSystem) newAsynq(callers int) ([]way, error) {
 	l := &ledger{}
@@ -26,7 +26,7 @@ func (r *redisSystem) newAsynq(callers int) ([]way, error) {
 	}
 	client := asynq.NewClient(opt)
 	r.asynq = func() {
-		_ = client.Close() // the server of Redis goes too
+		_ = client.Close() // the Redis server is stopped, too
 		server.Shutdown()
 	}
 	enqueue := func(ctx context.Context, id string) error {
@@ -37,7 +37,7 @@ func (r *redisSystem) newAsynq(callers int) ([]way, error) {
 		if tasks == 1 {
 			return enqueue(ctx, id)
 		}
-		// It has no call for many.
+		// asynq has no call to submit several tasks
 		submitting, ctx := errgroup.WithContext(ctx)
 		submitting.SetLimit(workers)
 		for i := range tasks {
@@ -47,13 +47,13 @@ func (r *redisSystem) newAsynq(callers int) ([]way, error) {
 	}), nil
 }
 
-// hooked makes clients of Redis whose commands a hook sees.
+// hooked makes Redis clients with a hook that sees their commands.
 type hooked struct {
 	options *redis.Options
 	hook    redis.Hook
 }
 
-// MakeRedisClient is for asynq.
+// MakeRedisClient implements asynq.RedisConnOpt.
 func (h hooked) MakeRedisClient() any {
 	options := *h.options
 	client := redis.NewClient(&options)
@@ -61,7 +61,7 @@ func (h hooked) MakeRedisClient() any {
 	return client
 }
 
-// completions sees which tasks asynq has completed: it says so to nobody but Redis.
+// completions detects the tasks that asynq has completed. asynq reports completions only to Redis.
 type completions struct{ ledger *ledger }
 
 func (completions) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -70,9 +70,9 @@ func (completions) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 	return next
 }
 
-// ProcessHook looks for the script whose third key is the list of completed tasks, and whose fourth is the task.
+// ProcessHook detects the script whose third key is the list of completed tasks and whose fourth key is the task.
 func (c completions) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	const completed, task = 5, 6 // among the arguments of EVALSHA, whose keys begin at 3
+	const completed, task = 5, 6 // indexes into the arguments of EVALSHA, whose keys begin at 3
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
 		args := cmd.Args()

@@ -13,12 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownTime is the CPU time that this process has taken.
+// ownTime returns the CPU time of this process.
 func ownTime() (time.Duration, error) { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
 
-// cpuTime is the CPU time that these processes have taken, and those that they have started and that still run. Time
-// that a hypervisor gave to somebody else is not in it, if the kernel accounts for that
-// (CONFIG_PARAVIRT_TIME_ACCOUNTING).
+// cpuTime returns the CPU time of these processes and their running descendants. It excludes time that a hypervisor
+// gave to other machines, if the kernel accounts for that (CONFIG_PARAVIRT_TIME_ACCOUNTING).
 func cpuTime(processes []int) (time.Duration, error) {
 	var sum time.Duration
 	for _, pid := range processes {
@@ -31,7 +30,7 @@ func cpuTime(processes []int) (time.Duration, error) {
 	return sum, nil
 }
 
-// treeTime leaves out children that have ended meanwhile.
+// treeTime returns the CPU time of a process and its descendants, without children that exit in the meantime.
 func treeTime(pid int) (time.Duration, error) {
 	sum, err := clock(int32(^pid<<3 | cpuClock))
 	if err != nil {
@@ -51,8 +50,8 @@ func treeTime(pid int) (time.Duration, error) {
 	return sum, nil
 }
 
-// cpuClock, with a process above it, is the clock of that process: clock_getcpuclockid(3) makes it so, and is no system
-// call.
+// cpuClock, combined with a process id in the higher bits, is the clock id of that process. clock_getcpuclockid(3)
+// computes the id in the same way, without a system call.
 const cpuClock = 2
 
 func clock(id int32) (time.Duration, error) {
@@ -63,7 +62,7 @@ func clock(id int32) (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
-// childrenOf are the processes that any thread of this one has started.
+// childrenOf returns the processes started by any thread of this process.
 func childrenOf(pid int) ([]int, error) {
 	tasks := fmt.Sprintf("/proc/%d/task", pid)
 	lists, err := filepath.Glob(filepath.Join(tasks, "*/children"))
@@ -77,7 +76,7 @@ func childrenOf(pid int) ([]int, error) {
 	for _, list := range lists {
 		text, err := os.ReadFile(list)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
-			continue // a thread that has ended
+			continue // the thread has exited
 		}
 		if err != nil {
 			return nil, err

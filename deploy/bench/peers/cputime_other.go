@@ -4,7 +4,7 @@ package main
 
 import "time"
 
-// ownTime and cpuTime are known on Linux only; 0 is shown nowhere.
+// ownTime and cpuTime work only on Linux. A zero time is not shown.
 func ownTime() (time.Duration, error) { return 0, nil }
 
 func cpuTime([]int) (time.Duration, error) { return 0, nil }

@@ -15,14 +15,14 @@ import (
 	"go.uber.org/zap"
 )
 
-// etcd is a cluster of etcd, each server a separate process.
+// etcd is an etcd cluster whose servers are separate processes.
 type etcd struct {
 	members   []member
 	processes []*process
-	direct    []*clientv3.Client // one a server
+	direct    []*clientv3.Client // one per server
 }
 
-// startEtcd starts a cluster of that many servers, with their data in dir, and waits until all of them answer.
+// startEtcd starts a cluster with that number of servers and their data in dir, and waits until all of them respond.
 func startEtcd(ctx context.Context, dir string, count int, t timing) (*etcd, error) {
 	free, err := ports.Free(2 * count)
 	if err != nil {
@@ -74,7 +74,7 @@ func (e *etcd) start(i int) (*process, error) {
 	return run(e.members[i].Name, e.members[i].Dir, nil, self, "-etcd", string(text))
 }
 
-// answers waits until a server answers a read that a majority confirms.
+// answers waits until a server answers a linearizable read.
 func (e *etcd) answers(ctx context.Context, i int) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -88,14 +88,14 @@ func (e *etcd) answers(ctx context.Context, i int) error {
 		select {
 		case <-tick.C:
 		case <-e.processes[i].done:
-			return e.processes[i].failed(errors.New("it was to serve"))
+			return e.processes[i].failed(errors.New("the server did not become ready"))
 		case <-ctx.Done():
 			return e.processes[i].failed(errors.Join(ctx.Err(), err))
 		}
 	}
 }
 
-// leader is which server leads, from 0.
+// leader returns the index of the leader.
 func (e *etcd) leader(ctx context.Context) (int, error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -111,12 +111,12 @@ func (e *etcd) leader(ctx context.Context) (int, error) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return 0, fmt.Errorf("no server of etcd leads: %w", ctx.Err())
+			return 0, fmt.Errorf("no etcd server leads: %w", ctx.Err())
 		}
 	}
 }
 
-// endpoints are the addresses of all servers.
+// endpoints returns the addresses of all servers.
 func (e *etcd) endpoints() []string {
 	var all []string
 	for _, m := range e.members {
@@ -134,7 +134,7 @@ func (e *etcd) close() {
 	}
 }
 
-// newEtcdClient is etcd's own client, without its log output.
+// newEtcdClient returns etcd's Go client without its log output.
 func newEtcdClient(endpoints ...string) (*clientv3.Client, error) {
 	return clientv3.New(clientv3.Config{Endpoints: endpoints, DialTimeout: 5 * time.Second, Logger: zap.NewNop()})
 }

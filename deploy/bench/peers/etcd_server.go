@@ -11,21 +11,21 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// member says what one server of etcd is started with; everything else is etcd's default.
+// member configures an etcd server. All other settings are etcd's defaults.
 type member struct {
 	Name    string
 	Dir     string
 	Client  string // host:port
 	Peer    string // host:port
-	Cluster string // name=http://host:port, with commas between
-	// Timing is etcd's default when it is not set.
+	Cluster string // comma-separated list of name=http://host:port
+	// Timing is etcd's default if it is zero.
 	Timing timing
 }
 
-// timing is how soon etcd replaces a dead leader.
+// timing determines how soon etcd replaces a dead leader.
 type timing struct{ HeartbeatMs, ElectionMs uint }
 
-// serveEtcd is a server of etcd, in a separate process, until its standard input ends.
+// serveEtcd runs an etcd server in this process until standard input is closed.
 func serveEtcd(text string) error {
 	var m member
 	if err := json.Unmarshal([]byte(text), &m); err != nil {

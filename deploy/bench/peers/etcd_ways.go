@@ -15,17 +15,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// leaseSeconds is how long etcd's leases live: none expires while it is measured.
+// leaseSeconds is the TTL of etcd's leases, which must not expire during a measurement.
 const leaseSeconds = 3600
 
-// etcdSystem is a cluster of etcd as it is measured: asked at its leader, over as many connections as Gatekeeper.
+// etcdSystem is an etcd cluster to measure. Requests go to its leader, over as many connections as for Gatekeeper.
 type etcdSystem struct {
 	cluster *etcd
 	clients []*clientv3.Client
-	leases  []clientv3.LeaseID // one a caller
+	leases  []clientv3.LeaseID // one per caller
 }
 
-// newEtcdSystem starts a cluster for at most that many callers.
+// newEtcdSystem starts a cluster for at most that number of callers.
 func newEtcdSystem(ctx context.Context, dir string, count, callers int) (*system, error) {
 	cluster, err := startEtcd(ctx, dir, count, timing{})
 	if err != nil {
@@ -87,7 +87,7 @@ func (e *etcdSystem) close() {
 	e.cluster.close()
 }
 
-// create is the acquire: it puts the key unless it is there.
+// create acquires by putting a key that must not exist.
 func (e *etcdSystem) create(ctx context.Context, caller int, key string) (bool, error) {
 	answer, err := e.of(caller).Txn(ctx).
 		If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
@@ -106,7 +106,7 @@ func (e *etcdSystem) pair(ctx context.Context, caller int) (int, error) {
 		return 0, err
 	}
 	if !granted {
-		return 0, fmt.Errorf("%s is there already", key)
+		return 0, fmt.Errorf("%s already exists", key)
 	}
 	answer, err := e.of(caller).Delete(ctx, key)
 	if err == nil && answer.Deleted != 1 {
@@ -115,12 +115,12 @@ func (e *etcdSystem) pair(ctx context.Context, caller int) (int, error) {
 	return 1, err
 }
 
-// mutexes gives each caller its own mutex; the callers of one connection share a session.
+// mutexes gives each caller a separate mutex. Callers on the same connection share a session.
 func (e *etcdSystem) mutexes(ctx context.Context, callers int) (load.Call, func(), error) {
 	var sessions []*concurrency.Session
 	shut := func() {
 		for _, s := range sessions {
-			_ = s.Close() // nothing is locked any more
+			_ = s.Close() // no mutex is locked any more
 		}
 	}
 	for _, c := range e.clients {
@@ -159,8 +159,8 @@ func (e *etcdSystem) get(ctx context.Context, caller int) (int, error) {
 	return 1, err
 }
 
-// keepAlive opens a stream a caller, each for its own lease, and sends when the message before has been answered.
-// etcd's own client would send one every twenty minutes.
+// keepAlive opens one stream per caller, each with a separate lease, and sends a message as soon as the previous one
+// was answered. etcd's client would send one every twenty minutes.
 func (e *etcdSystem) keepAlive(ctx context.Context, callers int) (load.Call, func(), error) {
 	ctx, cancel := context.WithCancel(ctx)
 	streams := make([]etcdserverpb.Lease_LeaseKeepAliveClient, callers)
@@ -177,7 +177,7 @@ func (e *etcdSystem) keepAlive(ctx context.Context, callers int) (load.Call, fun
 		}
 		answer, err := streams[caller].Recv()
 		if err == nil && answer.TTL != leaseSeconds {
-			err = fmt.Errorf("a time to live of %d s, want %d", answer.TTL, leaseSeconds)
+			err = fmt.Errorf("got a TTL of %d s, want %d", answer.TTL, leaseSeconds)
 		}
 		return 1, err
 	}, cancel, nil

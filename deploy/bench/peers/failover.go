@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/bench/failover"
 )
 
-// The contestants of etcd: as it comes, and with the timing that suits a fast network and fast disks.
+// The etcd contestants: with default timing, and with timing for a fast network and fast disks.
 const (
 	etcdDefault = "etcd, 100/1000 ms"
 	etcdFast    = "etcd, 50/250 ms"
@@ -24,7 +24,7 @@ func failoverTargets() []failover.Target {
 	return append(failover.Targets(), failover.Target{Name: failover.Default, Other: etcdDefault})
 }
 
-// measureFailover kills leaders of Gatekeeper and of etcd by turns.
+// measureFailover kills leaders of Gatekeeper and of etcd alternately.
 func (b *bench) measureFailover(ctx context.Context) ([]failover.Result, error) {
 	var contestants []failover.Contestant
 	for _, c := range []struct{ name, profile string }{{failover.Default, "default"}, {failover.Fast, "fast"}} {
@@ -59,7 +59,7 @@ func (b *bench) measureFailover(ctx context.Context) ([]failover.Result, error) 
 	return failover.Measure(ctx, contestants, b.runs)
 }
 
-// killable is a cluster of etcd as a failover.Cluster.
+// killable implements failover.Cluster with an etcd cluster.
 type killable struct {
 	*etcd
 	all   *clientv3.Client
@@ -73,7 +73,7 @@ func (k *killable) Leader(ctx context.Context) (int, error) { return k.leader(ct
 // Kill implements failover.Cluster.
 func (k *killable) Kill(server int) { k.processes[server].kill() }
 
-// Restart implements failover.Cluster. Its own answer to a linearizable read says that it has all that was there.
+// Restart implements failover.Cluster. The server has caught up when it answers a linearizable read.
 func (k *killable) Restart(ctx context.Context, server int) error {
 	p, err := k.start(server)
 	if err != nil {
@@ -88,12 +88,11 @@ func (k *killable) Ask(ctx context.Context, server int) error {
 	return k.acquire(ctx, k.direct[server])
 }
 
-// libraryTimeout bounds one attempt of a caller of etcd's client. Otherwise a request that was on its way to a leader
-// that died is answered after seven seconds.
+// libraryTimeout bounds one attempt with etcd's client. Without it, a request in flight to a leader that dies would
+// return only after seven seconds.
 const libraryTimeout = time.Second
 
-// AskAll implements failover.Cluster. etcd's client chooses among all servers, and leaves it to its user to repeat a
-// write.
+// AskAll implements failover.Cluster. etcd's client chooses among all servers, but does not retry writes.
 func (k *killable) AskAll(ctx context.Context) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, libraryTimeout)
@@ -105,7 +104,7 @@ func (k *killable) AskAll(ctx context.Context) error {
 	}
 }
 
-// acquire creates a key that nobody else creates.
+// acquire creates a key with a unique name.
 func (k *killable) acquire(ctx context.Context, c *clientv3.Client) error {
 	key := "asked/" + strconv.FormatInt(k.asked.Add(1), 10)
 	answer, err := c.Txn(ctx).
@@ -113,7 +112,7 @@ func (k *killable) acquire(ctx context.Context, c *clientv3.Client) error {
 		Then(clientv3.OpPut(key, "bench", clientv3.WithLease(k.lease))).
 		Commit()
 	if err == nil && !answer.Succeeded {
-		err = fmt.Errorf("%s is there already", key)
+		err = fmt.Errorf("%s already exists", key)
 	}
 	return err
 }

@@ -18,24 +18,25 @@ import (
 )
 
 const (
-	// long is the permits' duration: none expires while it is measured.
+	// long is the duration of permits, which must not expire during a measurement.
 	long = time.Hour
-	// tokensInFrame is how many permits one message of the work tokens refreshes, and frameStreams how many callers
-	// have so many.
+	// tokensInFrame is the number of permits refreshed by one message of the work tokens. frameStreams is the number of
+	// callers that have that many permits.
 	tokensInFrame = 100
 	frameStreams  = 64
 )
 
-// gatekeeper is a cluster as it is measured, asked at its leader.
+// gatekeeper is a cluster to measure. Requests go to its leader.
 type gatekeeper struct {
 	cluster *servers.Cluster
 	creds   credentials.TransportCredentials
 	conns   load.Conns
-	tokens  [][]uint64 // of each caller
-	opened  int        // semaphores of tasks
+	tokens  [][]uint64 // tokens of each caller
+	opened  int        // number of semaphores for tasks
 }
 
-// newGatekeeper starts a cluster for at most that many callers. Only the first store is given work that stores nothing.
+// newGatekeeper starts a cluster for at most that number of callers. Work that writes nothing is measured only for the
+// first store.
 func newGatekeeper(ctx context.Context, opts servers.Options, store string, callers int, first bool) (*system, error) {
 	creds := insecure.NewCredentials()
 	if opts.Secure != nil {
@@ -61,7 +62,7 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 	for i := range all {
 		all[i].System, all[i].Servers, all[i].Store, all[i].TLS = gatekeeperName, opts.Count, store, opts.Secure != nil
 	}
-	// What else the same servers do at most: every task is an acquire and a release, at least.
+	// The upper limit of the same servers: every task takes at least an acquire and a release.
 	all = append(all, way{Work: tasks, System: ownPairs, Servers: opts.Count, Store: store, TLS: opts.Secure != nil, open: ready(g.pair)})
 	s := &system{ways: all, stop: g.close}
 	for _, server := range cluster.Servers {
@@ -75,7 +76,7 @@ func (g *gatekeeper) close() {
 	g.cluster.Kill()
 }
 
-// prepare makes a semaphore for each caller, one that is held, and takes from a wide one what is to be refreshed.
+// prepare creates a semaphore for each caller and one that is held, and acquires the permits to refresh.
 func (g *gatekeeper) prepare(ctx context.Context, refreshed bool) error {
 	leader, err := g.cluster.Leader(ctx)
 	if err != nil {
@@ -137,7 +138,7 @@ func (g *gatekeeper) ask(ctx context.Context, caller int, semaphore, holder stri
 	})
 }
 
-// acquire takes a permit, and fails when it is denied.
+// acquire acquires a permit. A denial is an error.
 func (g *gatekeeper) acquire(ctx context.Context, caller int, semaphore, holder string) (uint64, error) {
 	answer, err := g.ask(ctx, caller, semaphore, holder)
 	if err != nil {
@@ -164,7 +165,7 @@ func (g *gatekeeper) pair(ctx context.Context, caller int) (int, error) {
 func (g *gatekeeper) denial(ctx context.Context, caller int) (int, error) {
 	answer, err := g.ask(ctx, caller, "held", "")
 	if err == nil && answer.GetDenial().GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
-		err = fmt.Errorf("answered %v, want a denial for want of a free permit", answer)
+		err = fmt.Errorf("got %v, want a denial because no permit is free", answer)
 	}
 	return 1, err
 }
@@ -181,7 +182,8 @@ func (g *gatekeeper) refresh(ctx context.Context, caller int) (int, error) {
 	return 1, nil
 }
 
-// keepAlive opens a stream a caller and sends a frame of that many tokens when the one before has been answered.
+// keepAlive opens one stream per caller, and sends a frame with that number of tokens as soon as the previous one was
+// answered.
 func (g *gatekeeper) keepAlive(inFrame int) func(context.Context, int) (load.Call, func(), error) {
 	return func(ctx context.Context, callers int) (load.Call, func(), error) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -207,7 +209,7 @@ func (g *gatekeeper) keepAlive(inFrame int) func(context.Context, int) (load.Cal
 				return 0, err
 			}
 			if answer.Frame != frames[caller] {
-				return 0, fmt.Errorf("frame %d was answered by %v", frames[caller], answer)
+				return 0, fmt.Errorf("frame %d was answered with %v", frames[caller], answer)
 			}
 			if len(answer.Results) != 0 || len(answer.Refreshed) != 1 || len(answer.Refreshed[0].Tokens) != len(mine) {
 				return 0, fmt.Errorf("not refreshed: %v", answer)

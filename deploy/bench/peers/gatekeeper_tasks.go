@@ -15,10 +15,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// keptJob is how long a job is kept after its end: a run has more of them than a cluster stores by default.
+// keptJob is how long a finished job is retained. It is short, because a run has more jobs than a cluster stores by
+// default.
 const keptJob = time.Second
 
-// taskWorkers are streams that offer to work together on a semaphore.
+// taskWorkers are worker streams on a semaphore.
 type taskWorkers struct {
 	*gatekeeper
 	ledger
@@ -27,7 +28,7 @@ type taskWorkers struct {
 	running   sync.WaitGroup
 }
 
-// taskWays are the ways to submit tasks to workers of this cluster, and its own pairs beside them.
+// taskWays returns the ways to submit tasks to workers of this cluster.
 func (g *gatekeeper) taskWays() []way {
 	var all []way
 	for _, c := range []struct {
@@ -60,7 +61,7 @@ func (g *gatekeeper) taskWays() []way {
 	return all
 }
 
-// startWorkers creates a semaphore, and opens so many streams that share the slots.
+// startWorkers creates a semaphore and opens a number of streams that share its slots.
 func (g *gatekeeper) startWorkers(ctx context.Context, streams int) (*taskWorkers, error) {
 	g.opened++
 	semaphore := fmt.Sprint("tasks-", g.opened)
@@ -99,9 +100,9 @@ func (w *taskWorkers) close() {
 	w.running.Wait()
 }
 
-// work ends each task as soon as it comes.
+// work ends each task immediately.
 func (w *taskWorkers) work(recv func() (*gatekeeperv1.WorkResponse, error), send func(*gatekeeperv1.WorkRequest) error) error {
-	jobs := make(map[uint64]string) // by token
+	jobs := make(map[uint64]string) // job ids by token
 	for frame := uint64(2); ; {
 		m, err := recv()
 		if err != nil {
@@ -122,7 +123,7 @@ func (w *taskWorkers) work(recv func() (*gatekeeperv1.WorkResponse, error), send
 			w.recorded(strings.TrimPrefix(jobs[k.Ended.GetToken()], w.semaphore+"/"))
 			delete(jobs, k.Ended.GetToken())
 		default:
-			return fmt.Errorf("a worker was answered %v", m)
+			return fmt.Errorf("unexpected response to a worker: %v", m)
 		}
 	}
 }
@@ -137,12 +138,12 @@ func (w *taskWorkers) submit(ctx context.Context, id string, count int) error {
 		Job:   &gatekeeperv1.JobSpec{Id: w.semaphore + "/" + id, Semaphore: w.semaphore, MaxResult: new(uint32(0)), Retention: durationpb.New(keptJob)},
 		Tasks: make([][]byte, count), Last: true,
 	})
-	if err != nil && !errors.Is(err, io.EOF) { // then the answer says why
+	if err != nil && !errors.Is(err, io.EOF) { // after io.EOF, the response says why
 		return err
 	}
 	answer, err := stream.CloseAndRecv()
 	if err == nil && answer.GetRepeated() {
-		err = fmt.Errorf("job %s was there", id)
+		err = fmt.Errorf("job %s already exists", id)
 	}
 	return err
 }

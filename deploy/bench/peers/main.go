@@ -1,19 +1,20 @@
-// Command peers measures Gatekeeper beside what a user would pick instead, on this machine and in one run: etcd, Redis
-// and PostgreSQL. It is a separate module, because no user of Gatekeeper needs theirs. It has three parts:
+// Command peers compares Gatekeeper with alternatives on this machine, in one run: etcd, Redis and PostgreSQL. It is a
+// separate module so that Gatekeeper does not depend on theirs. It has three parts:
 //
-//   - work: pairs of acquire and release, denials, and refreshes, by the same numbers of callers, on one and on three
-//     servers. Every server is a separate process with its data on the same disk, and syncs before it answers. All run
-//     all the time, and are asked by turns, one window each in every round: what else the machine does is about the
-//     same to all. Compared are systems with equally many servers, window by window.
-//   - tasks: empty tasks from their submission until their results are recorded, one by one and by thousands, worked by
-//     16 workers, next to River on PostgreSQL and asynq on Redis, and to Gatekeeper's own pairs.
-//   - failover: from a kill -9 of the leader to the next grant, of Gatekeeper and of etcd with two timings each, by
-//     turns.
+//   - work: pairs of acquire and release, denials, and refreshes, with the same numbers of callers, on one and on three
+//     servers. Every server is a separate process, with its data on the same disk, and syncs before it responds. All
+//     servers run the whole time and are measured alternately, with one window each in every round, so that other load
+//     on the machine affects them about equally. Systems with the same number of servers are compared window by window.
+//   - tasks: the time of empty tasks from submission until their results are recorded, submitted singly and by
+//     thousands, and processed by 16 workers. They are compared with River on PostgreSQL, asynq on Redis, and
+//     Gatekeeper's pairs.
+//   - failover: the time from a kill -9 of the leader to the next grant, for Gatekeeper and for etcd with two timings
+//     each, measured alternately.
 //
-// Servers of etcd are this very program, started again with etcd's server in it and etcd's own defaults. Redis and
-// PostgreSQL are those that are installed; one that is not is left out, with a word.
+// The etcd servers are instances of this program with etcd's embedded server and etcd's defaults. Redis and PostgreSQL
+// must be installed. If one is not, it is skipped with a message.
 //
-// A failed operation fails the run. A target that was missed is shown and does not.
+// A failed operation fails the run. A missed performance target is only shown.
 package main
 
 import (
@@ -51,7 +52,7 @@ type bench struct {
 	runs    int // of the part failover
 }
 
-// The parts of a run, and the systems.
+// Parts and systems of a run.
 const (
 	partWork     = "work"
 	partTasks    = "tasks"
@@ -68,20 +69,20 @@ const (
 
 func main() {
 	var b bench
-	echo := flag.Bool("echo", false, "serve the echo; for the bench's own use")
-	member := flag.String("etcd", "", "be a server of etcd; for the bench's own use")
-	flag.StringVar(&b.bin, "bin", "bin", "folder of gatekeeperd, beside which the data is kept")
+	echo := flag.Bool("echo", false, "serve the echo; for internal use")
+	member := flag.String("etcd", "", "run an etcd server; for internal use")
+	flag.StringVar(&b.bin, "bin", "bin", "directory of gatekeeperd, where the data is kept, too")
 	parts := flag.String("parts", "work,tasks,failover", "what to measure")
 	systems := flag.String("systems", "etcd,redis,postgresql", "peers to measure in the part work")
 	stores := flag.String("log-stores", bolt, "log stores of Gatekeeper to measure in the part work")
-	sizes := flag.String("servers", "1,3", "sizes of the clusters in the part work")
-	callers := flag.String("callers", "1,16,64,256", "how many callers call at once")
-	flag.BoolVar(&b.tls, "tls", false, "measure Gatekeeper with TLS, roles and an audit log too in the part work, beside itself without")
-	flag.IntVar(&b.plan.Rounds, "rounds", 5, "how many windows each way of asking has; the median counts")
+	sizes := flag.String("servers", "1,3", "cluster sizes in the part work")
+	callers := flag.String("callers", "1,16,64,256", "numbers of concurrent callers")
+	flag.BoolVar(&b.tls, "tls", false, "in the part work, also measure Gatekeeper with TLS, roles and an audit log")
+	flag.IntVar(&b.plan.Rounds, "rounds", 5, "number of windows per measurement; the result is their median")
 	flag.DurationVar(&b.plan.Window, "window", 500*time.Millisecond, "length of a window")
-	flag.DurationVar(&b.plan.WarmUp, "warm-up", 300*time.Millisecond, "what is run before the first window and not counted")
+	flag.DurationVar(&b.plan.WarmUp, "warm-up", 300*time.Millisecond, "warm-up time before the first window")
 	flag.IntVar(&b.runs, "runs", 20, "how often the part failover kills the leader of each cluster")
-	file := flag.String("json", "bin/peers.json", "file for the figures; empty for none")
+	file := flag.String("json", "bin/peers.json", "file for the results as JSON; empty for none")
 	flag.Parse()
 	switch {
 	case *echo:
@@ -113,12 +114,12 @@ func (b *bench) run(ctx context.Context, out io.Writer, sizes, callers, file str
 		return err
 	}
 	b.bin = bin
-	// Beside the binaries, so that it is a disk: temporary folders often are memory.
+	// Next to the binaries, to use a real disk: temporary directories are often in memory.
 	if b.dir, err = os.MkdirTemp(b.bin, "peers-"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
-	if err := os.Chmod(b.dir, 0o711); err != nil { // PostgreSQL runs as somebody else
+	if err := os.Chmod(b.dir, 0o711); err != nil { // PostgreSQL runs as another user
 		return err
 	}
 
@@ -138,7 +139,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, sizes, callers, file str
 	return program.SaveJSON(file, r)
 }
 
-// check takes the flags that are lists, and refuses what cannot be measured.
+// check parses the flags that are lists and validates all flags.
 func (b *bench) check(sizes, callers string) error {
 	for _, list := range []struct {
 		flag       string
@@ -150,7 +151,7 @@ func (b *bench) check(sizes, callers string) error {
 	} {
 		for i, word := range list.words {
 			if !slices.Contains(list.all, word) || slices.Contains(list.words[:i], word) {
-				return fmt.Errorf("%s %q must be of %s, each once, with commas between", list.flag, strings.Join(list.words, ","), strings.Join(list.all, ", "))
+				return fmt.Errorf("%s %q must be a comma-separated list of %s, without duplicates", list.flag, strings.Join(list.words, ","), strings.Join(list.all, ", "))
 			}
 		}
 	}
@@ -167,7 +168,7 @@ func (b *bench) check(sizes, callers string) error {
 	return nil
 }
 
-// numbers takes a list of numbers, of those that are allowed, or else from 1 to 10000.
+// numbers parses a list of numbers. They must be among the allowed ones, or from 1 to 10000 if none are given.
 func numbers(flag, list string, allowed ...int) ([]int, error) {
 	var all []int
 	for word := range strings.SplitSeq(list, ",") {
@@ -177,14 +178,14 @@ func numbers(flag, list string, allowed ...int) ([]int, error) {
 			if len(allowed) > 0 {
 				which = fmt.Sprintf("of %v", allowed)
 			}
-			return nil, fmt.Errorf("%s %q must be numbers %s, each once, with commas between", flag, list, which)
+			return nil, fmt.Errorf("%s %q must be a comma-separated list of numbers %s, without duplicates", flag, list, which)
 		}
 		all = append(all, n)
 	}
 	return all, nil
 }
 
-// measureWork starts every system and gives each kind of work to all of them.
+// measureWork starts every system and measures each kind of work on all of them.
 func (b *bench) measureWork(ctx context.Context, r *report) error {
 	var ways []way
 	for _, start := range b.starts() {
@@ -225,7 +226,7 @@ func (b *bench) measureWork(ctx context.Context, r *report) error {
 
 func (b *bench) does(part string) bool { return slices.Contains(b.parts, part) }
 
-// starts are how the systems of this run are started.
+// starts returns the functions that start the systems of this run.
 func (b *bench) starts() []func(context.Context) (*system, error) {
 	most := slices.Max(b.plan.Callers)
 	all := []func(context.Context) (*system, error){newEcho}
@@ -233,7 +234,7 @@ func (b *bench) starts() []func(context.Context) (*system, error) {
 		for i, store := range b.stores {
 			all = append(all, func(ctx context.Context) (*system, error) {
 				opts := servers.Options{Binary: filepath.Join(b.bin, "gatekeeperd"), Dir: filepath.Join(b.dir, fmt.Sprintf("gatekeeper%d-%s", count, store)), Count: count}
-				if store != bolt { // which is how a new folder keeps its log by default
+				if store != bolt { // bolt is the default store of a new directory
 					opts.Args = []string{"--log-store", store}
 				}
 				return newGatekeeper(ctx, opts, store, most, i == 0)
@@ -269,7 +270,7 @@ func (b *bench) starts() []func(context.Context) (*system, error) {
 	return all
 }
 
-// newEcho is grpc-go's own speed: what no call that is answered by gRPC can exceed.
+// newEcho returns the echo, whose speed is the upper limit for calls over grpc-go.
 func newEcho(ctx context.Context) (*system, error) {
 	e, err := load.StartEcho(ctx, "-echo")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// plan says how long to measure what.
+// plan configures the measurements.
 type plan struct {
 	Callers []int         `json:"callers"`
 	Rounds  int           `json:"rounds"`
@@ -16,17 +16,17 @@ type plan struct {
 	WarmUp  time.Duration `json:"warm_up_ns"`
 }
 
-// cell is what one way reached at one number of callers: a figure a round.
+// cell holds the results of one way of doing the work with one number of callers, with one figure per round.
 type cell struct {
 	way
 	Callers int           `json:"callers"`
 	Figures []load.Figure `json:"rounds"`
-	// CPU is what one operation took in each round; nothing where that is not known.
+	// CPU is the CPU time per operation in each round. It is empty where that is not known.
 	CPU []effort `json:"cpu,omitempty"`
 }
 
-// effort is the CPU time of one operation, in µs. What others take of the machine's time is not in it; that they slow
-// it down is.
+// effort is the CPU time per operation, in µs. It excludes the CPU time of other processes, but includes the slowdown
+// that they cause.
 type effort struct {
 	Servers float64 `json:"servers_us"`
 	Callers float64 `json:"callers_us"`
@@ -34,8 +34,8 @@ type effort struct {
 
 func (e effort) sum() float64 { return e.Servers + e.Callers }
 
-// measure measures all ways of one kind of work, by turns: each has one window in every round. A failed operation ends
-// it.
+// measure measures all ways of doing one kind of work alternately, with one window each in every round. It stops at a
+// failed operation.
 func (p *plan) measure(ctx context.Context, ways []way) ([]*cell, error) {
 	var cells []*cell
 	for _, callers := range p.Callers {
@@ -48,7 +48,7 @@ func (p *plan) measure(ctx context.Context, ways []way) ([]*cell, error) {
 	return cells, nil
 }
 
-// at measures the ways at one number of callers.
+// at measures the ways with one number of callers.
 func (p *plan) at(ctx context.Context, ways []way, callers int) ([]*cell, error) {
 	var cells []*cell
 	var calls []load.Call
@@ -73,7 +73,7 @@ func (p *plan) at(ctx context.Context, ways []way, callers int) ([]*cell, error)
 	}
 	for round := range p.Rounds {
 		for i := range cells {
-			turn := (i + round) % len(cells) // none is always the one that comes after the same other
+			turn := (i + round) % len(cells) // vary the order, so that no way always follows the same other one
 			if err := cells[turn].measure(ctx, p.Window, calls[turn]); err != nil {
 				return nil, cells[turn].failed(err)
 			}
@@ -82,7 +82,7 @@ func (p *plan) at(ctx context.Context, ways []way, callers int) ([]*cell, error)
 	return cells, nil
 }
 
-// measure adds a window.
+// measure adds the result of a window.
 func (c *cell) measure(ctx context.Context, length time.Duration, call load.Call) error {
 	before, err := c.taken()
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *cell) measure(ctx context.Context, length time.Duration, call load.Call
 	return nil
 }
 
-// taken is the CPU time that the way's servers and its callers have taken so far.
+// taken returns the total CPU time of the way's servers and callers so far.
 func (c *cell) taken() (effort, error) {
 	servers, err := cpuTime(c.processes)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// The statements of a lock in a table, as schedulers of jobs use it: a row for each name, and until when somebody has
-// it.
+// The statements of a table with locks, as job schedulers use it. Each name has a row with the holder and the end of
+// the lock.
 const (
 	postgresTable = `CREATE TABLE locks (name text PRIMARY KEY, holder text NOT NULL, until timestamptz NOT NULL)`
 	postgresRows  = `INSERT INTO locks SELECT name, '', '-infinity' FROM unnest($1::text[]) AS name`
@@ -30,17 +30,17 @@ const (
 	postgresKeep  = `UPDATE locks SET until = now() + interval '1 hour' WHERE name = $1 AND holder = $2 AND until > now()`
 )
 
-// postgresConns is how many connections the callers share: more make it slower.
+// postgresConns is the number of connections that the callers share. More connections are slower.
 const postgresConns = 64
 
-// postgres is one server of PostgreSQL with its own settings, so that each commit is synced before it is answered.
+// postgres is a PostgreSQL server with its default settings, with which each commit is synced before the response.
 type postgres struct {
 	process *process
 	pool    *pgxpool.Pool
-	river   *river.Client[pgx.Tx] // nil: it does not work
+	river   *river.Client[pgx.Tx] // nil if it does not run
 }
 
-// newPostgres starts a server, with River if tasks are wanted, or says why there can be none.
+// newPostgres starts a server, with River if tasks is set. If PostgreSQL cannot run here, it returns an *errAbsent.
 func newPostgres(ctx context.Context, dir string, callers int, tasks bool) (*system, error) {
 	initdb, program := postgresProgram("initdb"), postgresProgram("postgres")
 	if initdb == "" || program == "" {
@@ -63,7 +63,7 @@ func newPostgres(ctx context.Context, dir string, callers int, tasks bool) (*sys
 		return nil, err
 	}
 	if <-made.done; made.err != nil {
-		return nil, made.failed(errors.New("the data folder could not be made"))
+		return nil, made.failed(errors.New("the data directory could not be created"))
 	}
 	free, err := ports.Free(1)
 	if err != nil {
@@ -100,7 +100,7 @@ func newPostgres(ctx context.Context, dir string, callers int, tasks bool) (*sys
 	return &system{version: strings.TrimSpace(string(version)), ways: all, processes: pids(p.process), stop: p.close}, nil
 }
 
-// postgresProgram finds a program of the server, which Debian keeps out of PATH; empty when there is none.
+// postgresProgram returns the path of a server program, which Debian does not put on PATH, or "" if it is not found.
 func postgresProgram(name string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path
@@ -112,8 +112,8 @@ func postgresProgram(name string) string {
 	return slices.Max(found)
 }
 
-// unprivileged is who runs the server when this is root, as which it refuses to run: nobody, who gets dir. nil is the
-// user who asks.
+// unprivileged returns the user that runs the server. PostgreSQL refuses to run as root, so for root this is the user
+// nobody, who becomes the owner of dir. nil means the current user.
 func unprivileged(dir string) (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -139,7 +139,7 @@ func unprivileged(dir string) (*syscall.Credential, error) {
 			return nil, err
 		}
 		if info.Mode().Perm()&0o001 == 0 {
-			return nil, &errAbsent{"PostgreSQL does not run as root, and the user nobody cannot get through " + parent + ": give -bin a folder that everybody can enter"}
+			return nil, &errAbsent{"PostgreSQL does not run as root, and the user nobody cannot get through " + parent + ": give -bin a directory that all users can enter"}
 		}
 		if parent == filepath.Dir(parent) {
 			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
@@ -162,7 +162,7 @@ func (p *postgres) prepare(ctx context.Context, address string, callers int) err
 		select {
 		case <-tick.C:
 		case <-p.process.done:
-			return errors.New("it was to serve")
+			return errors.New("the server did not become ready")
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
 		}
@@ -193,10 +193,10 @@ func (p *postgres) close() {
 	if p.pool != nil {
 		p.pool.Close()
 	}
-	p.process.stop(syscall.SIGINT) // what PostgreSQL calls fast: it does not wait for clients
+	p.process.stop(syscall.SIGINT) // PostgreSQL's fast shutdown, which does not wait for clients
 }
 
-// row fails unless the statement has changed one row.
+// row executes a statement, and fails unless it changed exactly one row.
 func (p *postgres) row(ctx context.Context, statement string, args ...any) (int, error) {
 	tag, err := p.pool.Exec(ctx, statement, args...)
 	if err == nil && tag.RowsAffected() != 1 {

@@ -12,23 +12,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// process is a server of a peer. It ends with this program, however that ends.
+// process is a server process of a peer. It is killed when this program exits in any way.
 type process struct {
 	name    string
 	logFile string
 	cmd     *exec.Cmd
-	done    chan struct{} // closed when it has ended
-	err     error         // how; after done
+	done    chan struct{} // closed when it has exited
+	err     error         // exit error; valid after done
 }
 
-// run starts a server in a folder that is there, and writes what it says to a file beside the folder.
+// run starts a server in an existing directory, and writes its output to a file next to the directory.
 func run(name, dir string, as *syscall.Credential, program string, args ...string) (*process, error) {
 	p := &process{name: name, logFile: filepath.Clean(dir) + ".log", done: make(chan struct{})}
 	log, err := os.OpenFile(p.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close() // the process has its own
+	defer log.Close() // the process has its own copy
 	p.cmd = exec.Command(program, args...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, log, log
 	servers.DieWithParent(p.cmd)
@@ -56,13 +56,13 @@ func pids(of ...*process) []int {
 	return all
 }
 
-// kill is kill -9; it returns when the process is gone.
+// kill kills the process (SIGKILL) and returns after it has exited.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have exited already
 	<-p.done
 }
 
-// stop asks it to end by a signal, and kills it when it does not.
+// stop sends a signal to stop the process, and kills it if that does not help.
 func (p *process) stop(sig os.Signal) {
 	_ = p.cmd.Process.Signal(sig) // it may have exited already
 	select {
@@ -72,7 +72,7 @@ func (p *process) stop(sig os.Signal) {
 	}
 }
 
-// failed completes an error with what the process wrote last.
+// failed adds the end of the process's output to an error.
 func (p *process) failed(err error) error {
 	select {
 	case <-p.done:

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// spread is a middle and what it lies between.
+// spread is a median and its range.
 type spread struct {
 	Median float64 `json:"median"`
 	Least  float64 `json:"least"`
@@ -20,23 +20,23 @@ func spreadOf(all []float64) spread {
 	return spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Least: sorted[0], Most: sorted[n-1]}
 }
 
-// ratio is how many times as much Gatekeeper does as a peer, of the windows of each round.
+// ratio is Gatekeeper's throughput divided by that of a peer, computed from the windows of each round.
 type ratio struct {
 	Work    work   `json:"work"`
 	Callers int    `json:"callers"`
 	Of      string `json:"of"`
 	To      string `json:"to"`
 	spread
-	// CPU is how many times as much the peer's servers and callers compute for one operation; absent where that is not
-	// known.
+	// CPU is the CPU time per operation of the peer's servers and callers, divided by Gatekeeper's. It is absent where
+	// that is not known.
 	CPU *spread `json:"cpu,omitempty"`
 
 	of, to *way
 }
 
-// compared says whether the one is compared with the other: a way of Gatekeeper with every way of a peer that has as
-// many servers, and with the limits of the machine; with TLS only with the same way without; and tasks with the pairs
-// of the same servers.
+// compared reports whether two cells are compared. A way of Gatekeeper is compared with every way of a peer with the
+// same number of servers, and with the limits of the machine. Ways with TLS are compared only with the same way without
+// TLS, and tasks with the pairs of the same servers.
 func compared(of, to *cell) bool {
 	if of.Store == "" || of.System == ownPairs || of.Work != to.Work || of.Callers != to.Callers {
 		return false
@@ -50,7 +50,7 @@ func compared(of, to *cell) bool {
 	return to.Store == "" && (to.Servers == 0 || to.Servers == of.Servers)
 }
 
-// ratios compares all that is to be compared, round by round.
+// ratios computes the ratios of all comparisons, round by round.
 func ratios(cells []*cell) []ratio {
 	var all []ratio
 	for _, of := range cells {
@@ -73,8 +73,7 @@ func ratios(cells []*cell) []ratio {
 	return all
 }
 
-// lighter is how many times as much the one computes as the other, of the windows of each round in which that is known
-// of both.
+// lighter returns the ratios of CPU times in the rounds in which both are known.
 func lighter(of, to []effort) []float64 {
 	var each []float64
 	for round := range min(len(of), len(to)) {
@@ -83,7 +82,7 @@ func lighter(of, to []effort) []float64 {
 	return each
 }
 
-// effort is the middle of the rounds, of servers and callers each; false where it is not known.
+// effort returns the median CPU times of servers and callers. It returns false if they are not known.
 func (c *cell) effort() (effort, bool) {
 	if len(c.CPU) == 0 {
 		return effort{}, false
@@ -95,7 +94,7 @@ func (c *cell) effort() (effort, bool) {
 	return effort{spreadOf(servers).Median, spreadOf(callers).Median}, true
 }
 
-// middle is the figure of the median round.
+// middle returns the result of the median round.
 func (c *cell) middle() load.Figure {
 	sorted := slices.SortedFunc(slices.Values(c.Figures), func(a, b load.Figure) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
 	return sorted[len(sorted)/2]

@@ -21,22 +21,22 @@ type errAbsent struct{ why string }
 
 func (e *errAbsent) Error() string { return e.why }
 
-// The usual scripts of a lock in Redis: they end, or make longer, what is the caller's own.
+// The usual scripts of a lock in Redis. They delete or extend a lock only if it belongs to the caller.
 const (
 	redisDelete = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
 	redisExtend = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) else return 0 end`
 )
 
-// redisSystem is one server of Redis that syncs each write before it answers.
+// redisSystem is a Redis server that syncs each write before it responds.
 type redisSystem struct {
 	process        *process
 	client         *redis.Client
 	release, renew *redis.Script
-	asynq          func() // ends asynq; nil: it does not work
+	asynq          func() // stops asynq; nil if it does not run
 }
 
-// newRedis starts a server, with asynq if tasks are wanted, or says that it is not installed. Each of the callers has a
-// connection.
+// newRedis starts a server, with asynq if tasks is set. If Redis is not installed, it returns an *errAbsent. Each
+// caller has a connection.
 func newRedis(ctx context.Context, dir string, callers int, tasks bool) (*system, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -83,7 +83,7 @@ func newRedis(ctx context.Context, dir string, callers int, tasks bool) (*system
 		}
 		all = append(all, ways...)
 	}
-	name, _, _ := strings.Cut(string(version), " sha=") // and what else it was built from
+	name, _, _ := strings.Cut(string(version), " sha=") // drop the build details
 	return &system{version: name, ways: all, processes: pids(r.process), stop: r.close}, nil
 }
 
@@ -98,7 +98,7 @@ func (r *redisSystem) prepare(ctx context.Context, callers int) error {
 		select {
 		case <-tick.C:
 		case <-r.process.done:
-			return errors.New("it was to serve")
+			return errors.New("the server did not become ready")
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
 		}
@@ -134,7 +134,7 @@ func (r *redisSystem) pair(ctx context.Context, caller int) (int, error) {
 		return 0, err
 	}
 	if !granted {
-		return 0, fmt.Errorf("%s is there already", key)
+		return 0, fmt.Errorf("%s already exists", key)
 	}
 	return 1, one(r.release.EvalSha(ctx, r.client, []string{key}, me))
 }
@@ -151,11 +151,11 @@ func (r *redisSystem) refresh(ctx context.Context, caller int) (int, error) {
 	return 1, one(r.renew.EvalSha(ctx, r.client, []string{kept(caller)}, holder(caller), long.Milliseconds()))
 }
 
-// one fails unless the script has changed the one key.
+// one fails unless the script changed exactly one key.
 func one(c *redis.Cmd) error {
 	n, err := c.Int()
 	if err == nil && n != 1 {
-		err = fmt.Errorf("%d keys were the caller's, want 1", n)
+		err = fmt.Errorf("the script changed %d keys, want 1", n)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/bench/failover"
 )
 
-// report is everything that one run measured.
+// report holds the results of a run.
 type report struct {
 	Go       string            `json:"go"`
 	CPUs     int               `json:"cpus"`
@@ -23,7 +23,7 @@ type report struct {
 	Failover []failover.Result `json:"failover,omitempty"`
 }
 
-// measured notes the version of a peer; empty is none.
+// measured adds the version of a measured peer, unless it is empty.
 func (r *report) measured(version string) {
 	if version != "" && !slices.Contains(r.Versions, version) {
 		r.Versions = append(r.Versions, version)
@@ -47,7 +47,7 @@ func (r *report) print(out io.Writer) {
 	}
 }
 
-// printWork: one row a way, one column a number of callers, and below the ratios.
+// printWork prints one row per way and one column per number of callers, and the ratios below.
 func (r *report) printWork(out io.Writer, of work) {
 	rows := map[string][]string{}
 	var order []string
@@ -79,7 +79,7 @@ func (r *report) printWork(out io.Writer, of work) {
 		}
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\n%s a second (CPU time of the servers + of the callers for one), at callers", of)
+	fmt.Fprintf(w, "\n%s per second (CPU time of servers + callers per operation), at callers", of)
 	for _, callers := range r.Plan.Callers {
 		fmt.Fprintf(w, "\t%d", callers)
 	}
@@ -105,7 +105,7 @@ func (r *report) printTargets(out io.Writer) {
 	fmt.Fprintf(out, "%d of %d targets met.\n", met, len(r.Targets))
 }
 
-// micros has a digit after the point where there is but one before it.
+// micros formats µs with one decimal for single-digit figures.
 func micros(us float64) string {
 	if us < 10 {
 		return fmt.Sprintf("%.1f", us)
@@ -113,7 +113,7 @@ func micros(us float64) string {
 	return fmt.Sprintf("%.0f", us)
 }
 
-// brief is a ratio with two digits after the point, and a large figure without.
+// brief formats a ratio with two decimals, and a large figure without.
 func brief(f float64) string {
 	if f >= 1000 {
 		return fmt.Sprintf("%.0f", f)

@@ -12,17 +12,17 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// riverName is River in a server of PostgreSQL.
+// riverName is the name of River on a PostgreSQL server.
 const riverName = "River"
 
 // riverTask is an empty task.
 type riverTask struct {
-	ID string `json:"id"` // of its submission
+	ID string `json:"id"` // id of its submission
 }
 
 func (riverTask) Kind() string { return "task" }
 
-// newRiver lets River work in a separate database of a running server. It fetches as soon as it may, which is far
+// newRiver starts River in a separate database of a running server. It fetches tasks as soon as possible, which is far
 // sooner than by default.
 func (p *postgres) newRiver(ctx context.Context) ([]way, error) {
 	driver := riverpgxv5.New(p.pool)
@@ -48,7 +48,7 @@ func (p *postgres) newRiver(ctx context.Context) ([]way, error) {
 	}
 	p.river = client
 	l := &ledger{}
-	const unread = 1 << 20 // more than a window brings; an event that finds no place is dropped
+	const unread = 1 << 20 // more than the events of a window, because events that do not fit are dropped
 	events, _ := client.SubscribeConfig(&river.SubscribeConfig{ChanSize: unread, Kinds: []river.EventKind{river.EventKindJobCompleted, river.EventKindJobFailed}})
 	go func() {
 		for e := range events {
@@ -77,12 +77,12 @@ func (p *postgres) newRiver(ctx context.Context) ([]way, error) {
 	}), nil
 }
 
-// stopRiver ends River's client, if there is one.
+// stopRiver stops River's client, if there is one.
 func stopRiver(client *river.Client[pgx.Tx]) {
 	if client == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	_ = client.StopAndCancel(ctx) // the server goes too
+	_ = client.StopAndCancel(ctx) // the server is stopped, too
 }

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// target is what three servers of Gatekeeper are to reach.
+// target is a performance target for three Gatekeeper servers.
 type target struct {
 	work work
 	how  string
-	// stores are the log stores for which it is; nil is for any.
+	// stores are the log stores to which the target applies. nil means all.
 	stores []string
-	// peer and peerHow are what is compared with; empty is the plain figure a second.
+	// peer and peerHow select the peer to compare with. If they are empty, the target is in operations per second.
 	peer, peerHow string
 	at            map[int]float64 // by the number of callers
 	tls           bool            // for servers with TLS
 }
 
-// The log stores.
+// Log stores.
 const (
 	bolt = "bolt"
 	wal  = "wal"
@@ -34,7 +34,7 @@ func targets() []target {
 		{refreshes, "KeepAlive stream", nil, "etcd", "LeaseKeepAlive stream", map[int]float64{64: 0.8, 256: 0.8}, false},
 		{tokens, "KeepAlive stream", nil, "", "", map[int]float64{64: 2e6}, false},
 	}
-	// TLS, roles and the audit log together may cost a quarter.
+	// TLS, roles and the audit log together may cost a quarter of the throughput.
 	most := map[int]float64{1: 0.75, 16: 0.75, 64: 0.75, 256: 0.75}
 	return append(plain,
 		target{pairs, acquire, nil, gatekeeperName, acquire, most, true},
@@ -42,7 +42,7 @@ func targets() []target {
 		target{refreshes, "KeepAlive stream", nil, gatekeeperName, "KeepAlive stream", most, true})
 }
 
-// verdict is what became of one target at one number of callers.
+// verdict is the outcome of one target for one number of callers.
 type verdict struct {
 	What    string  `json:"what"`
 	Reached float64 `json:"reached"`
@@ -54,7 +54,7 @@ func (t *target) covers(w *way) bool {
 	return w.Servers == 3 && w.TLS == t.tls && w.Work == t.work && w.How == t.how && (t.stores == nil || slices.Contains(t.stores, w.Store))
 }
 
-// judge holds what was measured against the targets; what was not measured is left out.
+// judge compares the results with the targets. It skips targets without results.
 func judge(cells []*cell, ratios []ratio) []verdict {
 	var all []verdict
 	judged := func(what string, reached, atLeast float64) {

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// workers is how many tasks are worked at once.
+	// workers is the number of tasks processed concurrently.
 	workers = 16
-	// inJob is how many tasks a submission of the work jobs brings, and jobSubmitters how many callers submit so many
-	// at once.
+	// inJob is the number of tasks per submission of the work jobs. jobSubmitters is the number of callers that submit
+	// such jobs concurrently.
 	inJob         = 1000
 	jobSubmitters = 1
 )
 
-// taskWays are the two kinds of work of a system of workers. submit must bring that many empty tasks, and the workers
-// report each recorded result to the ledger under the id of its submission.
+// taskWays returns the two kinds of work of a system that runs tasks. submit submits a number of empty tasks. The
+// workers must report each recorded result to the ledger, with the id of its submission.
 func taskWays(system string, servers int, how string, l *ledger, submit submission) []way {
 	return []way{
 		{Work: tasks, System: system, Servers: servers, How: how, open: ready(l.call(1, submit))},
@@ -27,10 +27,10 @@ func taskWays(system string, servers int, how string, l *ledger, submit submissi
 	}
 }
 
-// submission submits that many tasks under an id.
+// submission submits a number of tasks under an id.
 type submission func(ctx context.Context, id string, tasks int) error
 
-// ledger knows which submissions wait for results. The zero ledger waits for none.
+// ledger tracks the submissions that wait for results. The zero value is ready to use.
 type ledger struct {
 	ids    atomic.Uint64
 	failed atomic.Pointer[error]
@@ -39,13 +39,13 @@ type ledger struct {
 	open map[string]*waited
 }
 
-// waited is a submission whose results are not all recorded.
+// waited is a submission with outstanding results.
 type waited struct {
 	left int
 	done chan struct{}
 }
 
-// call submits tasks, and returns when the results of all of them are recorded.
+// call returns a call that submits tasks and waits until all their results are recorded.
 func (l *ledger) call(count int, submit submission) load.Call {
 	return func(ctx context.Context, _ int) (int, error) {
 		id := strconv.FormatUint(l.ids.Add(1), 10)
@@ -71,13 +71,13 @@ func (l *ledger) call(count int, submit submission) load.Call {
 	}
 }
 
-// recorded notes that one more result of a submission is recorded.
+// recorded counts a recorded result of a submission.
 func (l *ledger) recorded(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.open[id]
 	if w == nil {
-		return // its caller has gone
+		return // its caller does not wait any more
 	}
 	if w.left--; w.left == 0 {
 		delete(l.open, id)

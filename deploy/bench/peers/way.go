@@ -7,46 +7,46 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// work is a kind of work that every system is given.
+// work is a kind of work that is measured on every system.
 type work string
 
 const (
-	// pairs: an acquire and the release of it, each caller on its own key.
+	// pairs: an acquire and its release, with a separate key per caller.
 	pairs work = "acquire+release pairs"
-	// denials: an acquire of a key that somebody else holds.
+	// denials: an acquire of a key that another caller holds.
 	denials work = "denials"
-	// refreshes: one holding is kept alive by one message.
+	// refreshes: one message keeps one permit or lease alive.
 	refreshes work = "refreshes, one a message"
-	// tokens: many holdings are kept alive by one message. Only Gatekeeper can.
+	// tokens: one message keeps many permits alive. Only Gatekeeper supports that.
 	tokens work = "refreshes in frames of 100"
-	// tasks: a submission of one empty task, until its result is recorded.
+	// tasks: the submission of one empty task, until its result is recorded.
 	tasks work = "tasks of a job each"
-	// jobs: a submission of 1000 empty tasks, until all results are recorded.
+	// jobs: the submission of 1000 empty tasks, until all results are recorded.
 	jobs work = "tasks of jobs of 1000"
 )
 
-// way is how one system does one kind of work.
+// way is one way in which a system does one kind of work.
 type way struct {
 	Work work `json:"work"`
-	// System and Servers say what was asked, and How by which calls. 0 servers are a limit of the machine, to which any
-	// number compares.
+	// System and Servers identify what was measured, and How the calls. 0 servers mean a limit of the machine, which is
+	// compared with clusters of any size.
 	System  string `json:"system"`
 	Servers int    `json:"servers"`
 	How     string `json:"how"`
-	// Store is Gatekeeper's log store; peers have none.
+	// Store is Gatekeeper's log store. It is empty for peers.
 	Store string `json:"log_store,omitempty"`
-	// TLS: Gatekeeper's servers, and the callers with them, talk by it.
+	// TLS reports whether Gatekeeper's servers and callers use TLS.
 	TLS bool `json:"tls,omitempty"`
 
-	// most is the highest number of callers; 0 is any.
+	// most is the largest number of callers; 0 means any
 	most int
-	// processes are the servers that are asked.
+	// processes are the servers that do the work
 	processes []int
-	// open prepares for that many callers. shut may be nil.
+	// open prepares for that number of callers. shut may be nil
 	open func(ctx context.Context, callers int) (call load.Call, shut func(), err error)
 }
 
-// name tells a way from all others of the same work.
+// name distinguishes a way from all others of the same work.
 func (w *way) name() string {
 	name := w.System
 	switch {
@@ -67,7 +67,7 @@ func (w *way) name() string {
 	return name
 }
 
-// system is servers that run, and the ways of asking them.
+// system is a set of running servers and the ways to use them.
 type system struct {
 	version   string
 	ways      []way
@@ -75,7 +75,7 @@ type system struct {
 	stop      func()
 }
 
-// ready is a way's open when nothing is to be prepared.
+// ready returns an open function that prepares nothing.
 func ready(call load.Call) func(context.Context, int) (load.Call, func(), error) {
 	return func(context.Context, int) (load.Call, func(), error) { return call, nil, nil }
 }

@@ -1,7 +1,7 @@
-// Command work measures what queued and stored tasks do to everything else, on three real servers: acquires of another
-// semaphore while 64 MiB are submitted and while 100 000 tasks wait, and with 256 MiB stored a snapshot, a hand-over of
-// leadership, a killed leader and its restart, and an empty server that joins under load. Figures with and without are
-// taken by turns, and the ratios of the rounds count.
+// Command work measures how queued and stored tasks affect other work, on three real servers. It measures acquires of
+// another semaphore while 64 MiB are submitted and while 100 000 tasks wait. With 256 MiB stored it measures a
+// snapshot, a hand-over of leadership, a killed leader and its restart, and an empty server that joins under load.
+// Measurements with and without tasks alternate, and the result is the ratio of each round.
 package main
 
 import (
@@ -35,10 +35,10 @@ type bench struct {
 
 func main() {
 	b := &bench{}
-	bin := flag.String("bin", "bin", "folder of gatekeeperd, next to which the data is kept")
+	bin := flag.String("bin", "bin", "directory of gatekeeperd, where the data is kept, too")
 	flag.DurationVar(&b.window, "window", 2*time.Second, "length of a window")
-	flag.IntVar(&b.rounds, "rounds", 5, "how many windows there are with and without; the median counts")
-	stored := flag.Bool("stored", true, "measure with 256 MiB stored, too")
+	flag.IntVar(&b.rounds, "rounds", 5, "number of windows with and without tasks; the result is the median")
+	stored := flag.Bool("stored", true, "also measure with 256 MiB stored")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -53,7 +53,7 @@ func (b *bench) run(ctx context.Context, bin string, stored bool) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(bin, "work-") // next to the binaries, so that it is a disk
+	dir, err := os.MkdirTemp(bin, "work-") // next to the binaries, to use a real disk
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (b *bench) define(ctx context.Context) error {
 	return err
 }
 
-// acquire acquires a permit of the caller's own semaphore.
+// acquire acquires a permit of the caller's semaphore.
 func (b *bench) acquire(ctx context.Context, caller int) (release func(context.Context) error, err error) {
 	permits := gatekeeperv1.NewPermitServiceClient(b.conns.Of(caller))
 	r, err := permits.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
@@ -136,7 +136,7 @@ func (b *bench) pair(ctx context.Context, caller int) (int, error) {
 	return 1, release(ctx)
 }
 
-// submit submits a job of so many tasks of that size, and returns its id.
+// submit submits a job with that number of tasks of that size, and returns its id.
 func (b *bench) submit(ctx context.Context, semaphore string, tasks, size int) (string, error) {
 	id := fmt.Sprint("job-", b.jobs.Add(1))
 	stream, err := b.jobsOf(1).SubmitJob(ctx)
@@ -196,7 +196,7 @@ func (b *bench) queued(ctx context.Context) error {
 		}
 		ratios = append(ratios, with.PerSecond/without.PerSecond)
 	}
-	fmt.Printf("pairs of other semaphores while 100 000 tasks wait: %.3f of those without (median of %.3f), at least 0.95\n", median(ratios), ratios)
+	fmt.Printf("throughput of other semaphores while 100 000 tasks wait: %.3f of that without tasks (median of %.3f); target at least 0.95\n", median(ratios), ratios)
 	return nil
 }
 
@@ -233,12 +233,12 @@ func (b *bench) submitting(ctx context.Context) error {
 		}
 		ratios = append(ratios, latency.p99()/without.P99)
 	}
-	fmt.Printf("p99 of pairs of another semaphore while 64 MiB are submitted: %.2f times that without (median of %.2f), at most 2; the submission took %.1f s\n",
+	fmt.Printf("p99 of pairs of another semaphore while 64 MiB are submitted: %.2f times that without (median of %.2f); target at most 2; the submission took %.1f s\n",
 		median(ratios), ratios, median(took))
 	return nil
 }
 
-// latencies are the p99 of short windows.
+// latencies holds the p99 of short windows.
 type latencies struct{ each []float64 }
 
 func (l *latencies) add(f load.Figure) { l.each = append(l.each, f.P99) }

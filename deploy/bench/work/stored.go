@@ -11,9 +11,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// stored fills the store and measures what that does to a server's duties.
+// stored fills the store and measures how that affects the servers.
 func (b *bench) stored(ctx context.Context) error {
-	for i, tasks := range []int{1000, 1000, 1000, 850} { // of 64 KiB; the last is what is left below the limit of the cluster
+	for i, tasks := range []int{1000, 1000, 1000, 850} { // 64 KiB each; the last job stays below the limit
 		if _, err := b.submit(ctx, fmt.Sprint("tasks-", i%3), tasks, 64<<10); err != nil {
 			return err
 		}
@@ -26,7 +26,7 @@ func (b *bench) stored(ctx context.Context) error {
 	return nil
 }
 
-// handedOver hands leadership over, and measures until the new leader grants.
+// handedOver transfers leadership, and measures the time until the new leader grants a permit.
 func (b *bench) handedOver(ctx context.Context) error {
 	begun := time.Now()
 	_, err := gatekeeperv1.NewClusterServiceClient(b.conns.Of(0)).TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{})
@@ -36,11 +36,11 @@ func (b *bench) handedOver(ctx context.Context) error {
 	if err := b.untilGranted(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("hand-over of leadership with 256 MiB stored until the next grant: %.0f ms, at most 150\n", load.Micros(time.Since(begun))/1000)
+	fmt.Printf("time from a hand-over of leadership with 256 MiB stored to the next grant: %.0f ms; target at most 150\n", load.Micros(time.Since(begun))/1000)
 	return nil
 }
 
-// untilGranted asks for a permit at the server that leads, until it is granted.
+// untilGranted requests a permit from the leader until it is granted.
 func (b *bench) untilGranted(ctx context.Context) error {
 	for {
 		err := b.dial(ctx)
@@ -53,7 +53,7 @@ func (b *bench) untilGranted(ctx context.Context) error {
 	}
 }
 
-// snapshot waits for one of the leader while it grants.
+// snapshot waits for a snapshot of the leader while the leader grants permits.
 func (b *bench) snapshot(ctx context.Context) error {
 	leader, err := b.cluster.Leader(ctx)
 	if err != nil {
@@ -63,12 +63,13 @@ func (b *bench) snapshot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("snapshot of %.0f MB: %.1f s; the longest grant within took %.1f ms, that before %.1f ms: %.1f ms more, at most 10\n",
+	fmt.Printf("snapshot of %.0f MB: %.1f s; the longest grant took %.1f ms during it and %.1f ms before: %.1f ms more; target at most 10\n",
 		d.Bytes/1e6, d.Seconds, d.LongestWithin, d.LongestBefore, d.Added())
 	return nil
 }
 
-// killed kills the leader, measures until another one grants, and then until the killed one has restarted under load.
+// killed kills the leader, measures the time until another server grants a permit, and then the time until the killed
+// server has restarted under load.
 func (b *bench) killed(ctx context.Context) error {
 	leader, err := b.cluster.Leader(ctx)
 	if err != nil {
@@ -79,7 +80,7 @@ func (b *bench) killed(ctx context.Context) error {
 	if err := b.untilGranted(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("a killed leader with 256 MiB stored until the next grant: %.1f s, at most 2.2\n", time.Since(begun).Seconds())
+	fmt.Printf("time from killing the leader with 256 MiB stored to the next grant: %.1f s; target at most 2.2\n", time.Since(begun).Seconds())
 	return b.underLoad(ctx, func() error {
 		begun := time.Now()
 		if err := leader.Start(); err != nil {
@@ -88,12 +89,12 @@ func (b *bench) killed(ctx context.Context) error {
 		if err := b.caughtUp(ctx, leader); err != nil {
 			return err
 		}
-		fmt.Printf("its restart under load until it has all: %.1f s, at most 10\n", time.Since(begun).Seconds())
+		fmt.Printf("its restart under load until it has caught up: %.1f s; target at most 10\n", time.Since(begun).Seconds())
 		return nil
 	})
 }
 
-// joined lets an empty server join, as one does whose folder was wiped: it needs a new id.
+// joined lets an empty server join, like a server whose directory was wiped, which needs a new id.
 func (b *bench) joined(ctx context.Context) error {
 	return b.underLoad(ctx, func() error {
 		begun := time.Now()
@@ -104,26 +105,26 @@ func (b *bench) joined(ctx context.Context) error {
 		if err := b.caughtUp(ctx, joined); err != nil {
 			return err
 		}
-		fmt.Printf("an empty server that joins under load until it has all: %.1f s\n", time.Since(begun).Seconds())
+		fmt.Printf("join of an empty server under load until it has caught up: %.1f s\n", time.Since(begun).Seconds())
 		return nil
 	})
 }
 
-// underLoad calls f while four callers acquire and release.
+// underLoad calls f while four callers acquire and release permits.
 func (b *bench) underLoad(ctx context.Context, f func() error) error {
 	busy, rest := context.WithCancel(ctx)
 	loaded := make(chan struct{})
 	go func() {
 		defer close(loaded)
 		for busy.Err() == nil {
-			_, _ = load.Measure(busy, time.Second, 4, b.pair) // its errors are those of the end
+			_, _ = load.Measure(busy, time.Second, 4, b.pair) // it ends with an error because busy is cancelled
 		}
 	}()
 	defer func() { rest(); <-loaded }()
 	return f()
 }
 
-// caughtUp waits until a server has applied what the leader had committed.
+// caughtUp waits until a server has applied everything that the leader had committed.
 func (b *bench) caughtUp(ctx context.Context, s *servers.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()

@@ -1,10 +1,10 @@
-// Command demo shows Gatekeeper at work and under faults. Its first argument is the story: hosts that compete for due
-// runs (`demo`, the default), gocron jobs (`jobs`), a move of all tasks to another zone (`move`), or work that is
-// shared as in the JGroups article (`jgroups`), as in the Oddjob article (`oddjob`), or as ten thousand tasks
-// (`words`). In each, servers and holders are processes, some of which are killed or suspended.
+// Command demo shows Gatekeeper at work and under faults. Its first argument is the scenario: hosts that compete for
+// due runs (`demo`, the default), gocron jobs (`jobs`), a move of all tasks to another zone (`move`), or shared work as
+// in the JGroups article (`jgroups`), as in the Oddjob article (`oddjob`), or with ten thousand tasks (`words`). In
+// each of them, servers and holders are processes, some of which are killed or suspended.
 //
-// A story ends with a report, made of what the holders wrote down that they believed. A broken promise makes the exit
-// code 1.
+// A scenario ends with a report that is based on the holders' records of their beliefs. If a promise was broken, the
+// exit code is 1.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 
 func main() { program.Main("demo", run) }
 
-// run plays a story. With a part's name as the first argument it is that part of a story.
+// run runs a scenario. If the first argument is the name of a part, it runs that part of a scenario.
 func run(ctx context.Context, args []string, _ io.Writer) error {
 	name := "demo"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, _ io.Writer) error {
 	case "words":
 		story = &work.Words{}
 	default:
-		return fmt.Errorf("no story is called %q: there are demo, jobs, move, jgroups, oddjob and words", name)
+		return fmt.Errorf("unknown scenario %q: choose demo, jobs, move, jgroups, oddjob or words", name)
 	}
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	story.Flags(flags)

@@ -12,23 +12,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// Part is the first argument of a process that is a host.
+// Part is the first argument of a host process.
 const Part = "host"
 
-// gaveUp: the host asked for a long time, and had neither a permit nor a denial.
+// gaveUp: the host got neither a permit nor a denial for a long time.
 const gaveUp stage.Event = "gave up"
 
-// host is one machine of a group. It knows the timetable, asks for a permit for everything that falls due, and runs
-// what it is granted. It is a process with its own deadlines, and writes down what it believes.
+// host is one machine of a group. It knows the timetable, acquires a permit for every due run, and runs the jobs for
+// which it is granted one. It is a process with its own deadlines, and records its beliefs.
 type host struct {
 	Name, Group string
 	Endpoints   []string
 	Table       timetable
 	Length      time.Duration
-	// Run is how long every job runs; 0: as the timetable says.
+	// Run is how long every job runs. 0 means the time in the timetable.
 	Run time.Duration
-	// BelieveLonger is a fault, so that a test can see the count notice it: the host believes in its permits until it
-	// is done with them, whatever the library says.
+	// BelieveLonger injects a fault, to test that it is detected: the host believes in its permits until its jobs are
+	// done, regardless of the library.
 	BelieveLonger bool
 
 	account stage.Account
@@ -36,8 +36,8 @@ type host struct {
 	running sync.WaitGroup
 }
 
-// Host is the host that args describe. It works through the timetable until its end, and returns when everything that
-// it began has ended.
+// Host runs the host described by args. It works through the timetable to its end, and returns after all started jobs
+// have ended.
 func Host(ctx context.Context, args []string) (err error) {
 	var h host
 	if h.account, err = stage.Begin(args, &h); err != nil {
@@ -66,11 +66,11 @@ func Host(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// patience is how long a host tries to get an answer, through a fail-over too.
+// patience is how long a host tries to get a response, including during a failover.
 const patience = 10 * time.Second
 
-// fire runs one due job. It asks for the job's own semaphore with the firing first, so that it runs once, and then
-// waits for its share of the pool.
+// fire runs one due job. It first acquires the job's semaphore with the firing, so that the firing runs once, and then
+// waits for a share of the pool.
 func (h *host) fire(ctx context.Context, f firing) {
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -87,7 +87,7 @@ func (h *host) fire(ctx context.Context, f firing) {
 	})
 	if pool == nil {
 		job.end()
-		_ = job.permit.ReleaseNotRun(ctx) // a permit that no server heard of expires
+		_ = job.permit.ReleaseNotRun(ctx) // if the release reaches no server, the permit expires
 		return
 	}
 	h.account.Write(stage.Record{Event: stage.Began, Semaphore: f.job.Name, Token: job.permit.Token()})
@@ -98,13 +98,13 @@ func (h *host) fire(ctx context.Context, f firing) {
 	}
 }
 
-// holding is a permit of a host, and what ends the belief in it.
+// holding is a permit of a host and the watch of its belief.
 type holding struct {
 	permit *client.Permit
 	end    func()
 }
 
-// ask asks for what the record describes and writes down the answer. Without a permit it returns nil.
+// ask makes the acquisition described by the record, and records the result. Without a permit it returns nil.
 func (h *host) ask(what stage.Record, acquire func(*client.Semaphore) (*client.Permit, error)) *holding {
 	what.Asked = boottime.Now()
 	permit, err := acquire(h.client.Semaphore(what.Semaphore))
@@ -130,7 +130,7 @@ func (h *host) hold(p *client.Permit, what stage.Record) *holding {
 	}}
 }
 
-// work is the job. It ends when it is done, or when one of its permits says that it must stop.
+// work is the job. It ends when it is done, or when it must stop because of one of its permits.
 func (h *host) work(f firing, job, pool *holding) {
 	length := h.Run
 	if length == 0 {

@@ -1,6 +1,6 @@
-// Package hosts is the story `demo`: the timetable of the Kubernetes project sped up, and for each of its seven build
-// clusters several hosts, each a process, which compete for every due run. Midway the leader is killed, and later a
-// host.
+// Package hosts is the scenario `demo`. It runs the timetable of the Kubernetes project at high speed. Each of the
+// seven build clusters has several hosts, each a process, which compete for every due run. Halfway through the leader
+// is killed, and later a host.
 package hosts
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// Story is one run of it.
+// Story is a run of the scenario.
 type Story struct {
 	stage.Stage
 	hour  time.Duration
@@ -24,23 +24,23 @@ type Story struct {
 	table timetable
 }
 
-// When the faults happen, as parts of the story's length.
+// Times of the faults, as fractions of the scenario's length.
 const (
 	leaderDies  = 0.25
 	serverBack  = 0.4
 	hostDies    = 0.5
-	lastMinutes = 15 * time.Second // for hosts to finish what runs at the end
+	lastMinutes = 15 * time.Second // time for hosts to finish their jobs at the end
 )
 
-// Flags defines the story's flags.
+// Flags defines the scenario's flags.
 func (s *Story) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 6*time.Second)
 	f.DurationVar(&s.Length, "for", 30*time.Second, "how long hosts work")
-	f.DurationVar(&s.hour, "hour", 2*time.Second, "how long an hour of the timetable takes")
+	f.DurationVar(&s.hour, "hour", 2*time.Second, "real time for an hour of the timetable")
 	f.IntVar(&s.hosts, "hosts", 3, "hosts of each group")
 }
 
-// Play plays the story.
+// Play runs the scenario.
 func (s *Story) Play(ctx context.Context) error {
 	if s.hosts < 2 || s.Length < 10*time.Second || s.hour <= 0 {
 		return errors.New("a demo needs -hosts 2 or more, -for 10s or more, and an -hour above 0")
@@ -101,20 +101,21 @@ func (s *Story) startHosts(ctx context.Context, jobs []samples.Job) error {
 			}
 		}
 	}
-	fmt.Fprintf(s.Out, "%d hosts in %d groups, each a process; an hour of the timetable takes %v\n", len(s.Processes), len(groups), s.hour)
+	fmt.Fprintf(s.Out, "%d hosts in %d groups, each host a process; an hour of the timetable takes %v\n", len(s.Processes), len(groups), s.hour)
 	return nil
 }
 
-// faulted is what was done, and when.
+// faulted records the faults and their times.
 type faulted struct {
 	leader       string
 	leaderKilled time.Duration
 	host         string
-	// freed is how long after its death the host's last slot was free; zero when one was still taken at the end.
+	// freed is the time from the host's death until its last slot was free. It is zero if a slot was still taken at the
+	// end.
 	freed time.Duration
 }
 
-// faults kills the leader, starts it again, and kills a host, each at its time.
+// faults kills the leader, restarts it, and kills a host, each at its time.
 func (s *Story) faults(ctx context.Context) (*faulted, error) {
 	if err := s.Until(ctx, leaderDies); err != nil {
 		return nil, err
@@ -130,12 +131,12 @@ func (s *Story) faults(ctx context.Context) (*faulted, error) {
 	if err := leader.Start(); err != nil {
 		return nil, err
 	}
-	s.Say("%s is started again", leader.ID)
+	s.Say("%s is restarted", leader.ID)
 
 	if err := s.Until(ctx, hostDies); err != nil {
 		return nil, err
 	}
-	// The host that holds most.
+	// The host with the most permits.
 	host := slices.MaxFunc(s.Processes, func(a, b *stage.Process) int { return holds(a) - holds(b) })
 	host.Kill()
 	f.host = host.Name
@@ -153,7 +154,7 @@ func (s *Story) faults(ctx context.Context) (*faulted, error) {
 	return f, s.Until(ctx, 1)
 }
 
-// holds is how many permits the host believes to hold now.
+// holds returns how many permits the host currently believes to hold.
 func holds(p *stage.Process) int {
 	l := p.Life()
 	return len(l.Since(stage.Granted, 0)) - len(l.Since(stage.Ended, 0))

@@ -13,27 +13,27 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// tally is what all accounts say together.
+// tally summarizes all accounts.
 type tally struct {
-	jobs, shares  int // grants of jobs, and of shares of pools
+	jobs, shares  int // grants of jobs and of pool shares
 	denials, ends map[string]int
 	gaveUp        int
-	// ran is how often each firing was run.
+	// ran counts the runs of each firing.
 	ran map[string]int
 
 	beliefs []overlap.Belief
 	broken  []string
 
-	// handOvers are the times from the end of one holder's belief to the next holder's grant, where there had been no
-	// room for the next.
+	// handOvers are the times from the end of one holder's belief to the next holder's grant, if the next holder had to
+	// wait.
 	handOvers []time.Duration
-	// failOver is the time from the leader's death to the next grant; zero when there was none.
+	// failOver is the time from the leader's death to the next grant, or zero if there was none.
 	failOver time.Duration
-	// orphans is how many permits the killed host held.
+	// orphans is the number of permits that the killed host held.
 	orphans int
 }
 
-// count makes the tally. permits are the sizes of all semaphores; leaderKilled is when the leader was gone.
+// count computes the tally. permits are the sizes of all semaphores. leaderKilled is the time of the leader's death.
 func count(lives []*stage.Life, permits map[string]uint32, leaderKilled time.Duration) *tally {
 	t := &tally{denials: map[string]int{}, ends: map[string]int{}, ran: map[string]int{}}
 	var grants []*stage.Grant
@@ -73,14 +73,14 @@ func (t *tally) add(g *stage.Grant) {
 	case g.Has(stage.Ended):
 		t.ends["released"]++
 	}
-	// Whether an orphan's job had begun may have died with its host. Then no other host may run it.
+	// An orphan's job may have begun without a record. No other host may run it then.
 	if !g.Due.IsZero() && (orphan || g.Has(stage.Began)) {
 		t.ran[g.Semaphore+" at "+g.Due.Format(time.RFC3339)]++
 	}
 }
 
-// handOvers finds, for every grant that had to wait because there was no room when it was asked for, the last belief in
-// its semaphore that ended before it: that is the slot that was handed over.
+// handOvers finds, for each grant that had to wait because its semaphore was full when it was requested, the last
+// belief in the semaphore that ended before the grant. The slot of that belief was handed over.
 func handOvers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 	bySemaphore := map[string][]*stage.Grant{}
 	for _, g := range all {
@@ -107,7 +107,7 @@ func handOvers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 	return found
 }
 
-// twice are the firings that were run more than once.
+// twice returns the firings that ran more than once.
 func (t *tally) twice() (broken []string) {
 	for firing, n := range t.ran {
 		if n > 1 {
@@ -117,29 +117,29 @@ func (t *tally) twice() (broken []string) {
 	return broken
 }
 
-// report says what was counted, and which promises were broken.
+// report reports the counts and the broken promises.
 func (s *Story) report(t *tally, f *faulted) {
 	s.Row("grants", "%d of jobs, %d of pool shares", t.jobs, t.shares)
 	s.Row("denials", "%s", counted.Words(t.denials, ", "))
 	s.Row("no answer in time", "%d", t.gaveUp)
 	s.Row("ends", "%s, %d with the killed host", counted.Words(t.ends, ", "), t.orphans)
 	if times := stage.SpreadOf(t.handOvers); times.N == 0 {
-		s.Row("hand-over", "none: there was room for everybody")
+		s.Row("hand-over", "none: every host got a permit immediately")
 	} else {
-		s.Row("hand-over", "%v median, %v at most, of %d to hosts that had to wait",
+		s.Row("hand-over", "%v median, %v maximum, of %d to hosts that had to wait",
 			times.Median.Round(10*time.Microsecond), times.Max.Round(10*time.Microsecond), times.N)
 	}
 	if t.failOver > 0 {
 		s.Row("fail-over", "%v from kill -9 of %s to the next grant", t.failOver.Round(time.Millisecond), f.leader)
 	} else {
-		s.Breakf("nothing was granted after the leader's death")
+		s.Breakf("no permit was granted after the leader's death")
 	}
 	if f.freed > 0 {
-		s.Row("killed host", "%s: its slots were free after %v, of a duration of %v", f.host, f.freed.Round(10*time.Millisecond), s.Duration)
+		s.Row("killed host", "%s: its slots were free after %v; the duration is %v", f.host, f.freed.Round(10*time.Millisecond), s.Duration)
 	}
 	s.Row("runs", "%d, %d of them twice", len(t.ran), s.Break(t.twice()...))
 	s.Row("overlaps", "%d, of %d beliefs", s.Break(t.broken...), len(t.beliefs))
 	if t.jobs == 0 || t.shares == 0 {
-		s.Breakf("nothing was granted: this shows nothing")
+		s.Breakf("no permits of both kinds were granted, so the run is not conclusive")
 	}
 }

@@ -7,42 +7,43 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// timetable is the real one, sped up. All hosts have the same, and agree on what is due when without asking each other.
+// timetable is the real timetable at high speed. All hosts have the same one, so they agree on due runs without
+// communication.
 type timetable struct {
-	// Epoch is the shared clock's reading at which the story begins.
+	// Epoch is the time on the shared clock at which the scenario begins.
 	Epoch time.Duration
-	// Start is the moment of the timetable at which it begins.
+	// Start is the time in the timetable at which it begins.
 	Start time.Time
-	// Hour is how long an hour of the timetable takes.
+	// Hour is the real time for an hour of the timetable.
 	Hour time.Duration
 }
 
 // firing is one due run of a job.
 type firing struct {
 	job    samples.Job
-	due    time.Time // in the timetable, UTC
-	weight uint32    // in the job's pool
+	due    time.Time // UTC, in the timetable
+	weight uint32    // weight in the job's pool
 }
 
-// String names the firing: no other has this name.
+// String returns the firing's unique name.
 func (f firing) String() string { return f.job.Name + " at " + f.due.Format(time.RFC3339) }
 
-// at is the shared clock's reading at which a moment of the timetable comes.
+// at returns the time on the shared clock of a time in the timetable.
 func (t timetable) at(due time.Time) time.Duration {
 	return t.Epoch + t.speedUp(due.Sub(t.Start))
 }
 
-// speedUp is how long a stretch of the timetable takes.
+// speedUp converts a duration in the timetable to real time.
 func (t timetable) speedUp(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * float64(t.Hour) / float64(time.Hour))
 }
 
-// slowDown is how much of the timetable passes in d.
+// slowDown converts a duration in real time to the timetable.
 func (t timetable) slowDown(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * float64(time.Hour) / float64(t.Hour))
 }
 
-// firings are those of the jobs that fall due within length of the beginning, in the order of their due times.
+// firings returns the firings due within length from the start, sorted by due time.
 func (t timetable) firings(jobs []samples.Job, length time.Duration) ([]firing, error) {
 	end := t.Start.Add(t.slowDown(length))
 	var all []firing
@@ -63,7 +64,7 @@ func (t timetable) firings(jobs []samples.Job, length time.Duration) ([]firing, 
 	return all, nil
 }
 
-// running is how long a firing runs: a different part of the job's interval each time, the same on every host.
+// running returns how long a firing runs. The time is a varying part of the job's interval, and the same on every host.
 func (t timetable) running(f firing) time.Duration {
 	h := samples.Hash(f.String())
 	return 50*time.Millisecond + time.Duration(h%uint64(t.speedUp(10*time.Minute)))

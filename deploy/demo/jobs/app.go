@@ -21,29 +21,29 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
 )
 
-// Part is the first argument of a process that is an application.
+// Part is the first argument of an application process.
 const Part = "app"
 
-// app is one application process, as a developer would write it with gocron and Gatekeeper: a scheduler with a
-// timetable, of which every process has the same, a Locker so that each firing runs in one of them, and jobs that write
-// to a store under the token of their permit.
+// app is an application process as a developer would write it with gocron and Gatekeeper. It has a scheduler with a
+// timetable, which is the same in every process, a Locker that lets each firing run in one process, and jobs that write
+// to a store with the token of their permit.
 type app struct {
-	// Name is the acquirer's.
+	// Name is the acquirer.
 	Name      string
 	Endpoints []string
-	// Store is the address of what its jobs write to: an HTTP service that is fenced by the token of the writer's
-	// permit.
+	// Store is the address of the store to which its jobs write. It is an HTTP service that fences writes by the token
+	// of the writer's permit.
 	Store string
-	// Jobs is how many jobs the timetable has.
+	// Jobs is the number of jobs in the timetable.
 	Jobs int
-	// Clock is how far its clock is off.
+	// Clock is the error of its clock.
 	Clock time.Duration
 
 	account stage.Account
 	http    http.Client
 }
 
-// App is the application that args describe. It runs the timetable until ctx ends.
+// App runs the application described by args. It runs the timetable until ctx ends.
 func App(ctx context.Context, args []string) (err error) {
 	a := app{http: http.Client{Transport: fence.Transport(nil, client.TokenOf), Timeout: 5 * time.Second}}
 	if a.account, err = stage.Begin(args, &a); err != nil {
@@ -61,9 +61,9 @@ func App(ctx context.Context, args []string) (err error) {
 
 	clock := wrongClock{clockwork.NewRealClock(), a.Clock}
 	locker := gkgocron.NewLocker(c,
-		gkgocron.WithNow(clock.Now), // that of the scheduler, or none
-		// A late application asks again while another has the firing: if that one dies, and the definition says so, it
-		// runs here.
+		gkgocron.WithNow(clock.Now), // the scheduler's clock
+		// An application that finds a firing claimed keeps asking. If the holder dies and the definition frees the
+		// firing, it runs here.
 		gkgocron.WithJobOptions(client.WithDenialPolicy(client.DenialRunLate), client.WithHooks(a.hooks())))
 	s, err := gocron.NewScheduler(gocron.WithClock(clock), gocron.WithLocation(time.UTC), gocron.WithDistributedLocker(locker))
 	if err != nil {
@@ -85,9 +85,9 @@ func App(ctx context.Context, args []string) (err error) {
 	return s.Shutdown()
 }
 
-// export is the job. It works and writes, works and writes, and looks before each step whether it may continue. A write
-// must not be torn, so it does not end with the job: between the look and the write is the gap that only the token
-// covers. It begins with an empty write, which shuts out all who held the permit before.
+// export is the job. It alternates between working and writing, and before each step checks whether it may continue. A
+// write must not be torn, so it is not cancelled with the job. Between the check and the write is the gap that only the
+// token protects. The first write is empty and shuts out all previous holders.
 func (a *app) export(ctx context.Context, job job) error {
 	if err := a.write(ctx, job.Name, 0); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (a *app) export(ctx context.Context, job job) error {
 			return context.Cause(ctx)
 		}
 		a.account.Write(stage.Record{Event: checked, Semaphore: job.Name, Token: client.TokenOf(ctx), Step: step})
-		<-time.After(stepTime) // a computation that cannot be interrupted
+		<-time.After(stepTime) // represents a computation that cannot be interrupted
 		if err := a.write(context.WithoutCancel(ctx), job.Name, step); err != nil {
 			a.account.Write(stage.Record{Event: refused, Semaphore: job.Name, Token: client.TokenOf(ctx), Step: step, Text: err.Error()})
 			return err
@@ -106,8 +106,8 @@ func (a *app) export(ctx context.Context, job job) error {
 	return nil
 }
 
-// write writes a step of a job, under the token of the permit in ctx. An error says that it was refused, or did not
-// arrive.
+// write writes a step of a job, with the token of the permit in ctx. An error means that the write was refused or did
+// not arrive.
 func (a *app) write(ctx context.Context, job string, step int) error {
 	target := "http://" + a.Store + "/" + url.PathEscape(job)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPut, target, strings.NewReader(strconv.Itoa(step)))
@@ -121,13 +121,13 @@ func (a *app) write(ctx context.Context, job string, step int) error {
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err == nil && answer.StatusCode != http.StatusNoContent {
-		err = fmt.Errorf("the store answers %s: %s", answer.Status, strings.TrimSpace(string(text)))
+		err = fmt.Errorf("the store returned %s: %s", answer.Status, strings.TrimSpace(string(text)))
 	}
 	return err
 }
 
-// wrongClock is the machine's clock, and off by a fixed time: what an application sees on a machine whose clock is
-// wrong. Timers run as they do everywhere.
+// wrongClock is the machine's clock with a constant error, as on a machine whose clock is wrong. Timers are not
+// affected.
 type wrongClock struct {
 	clockwork.Clock
 	off time.Duration

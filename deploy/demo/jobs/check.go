@@ -8,22 +8,22 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// evidence is everything on which the report is founded.
+// evidence is the data from which the report is made.
 type evidence struct {
 	*history
 	jobs   []job
 	writes []write
-	// claims are what the servers said of the firings at the end; one that is absent was not claimed there.
+	// claims holds the servers' records of the firings at the end. A firing without an entry was not claimed.
 	claims map[firing]claim
-	asked  int // of how many firings
-	// window is the part of the timetable in which every firing is expected.
+	asked  int // number of firings that the servers were asked about
+	// window is the part of the timetable in which every firing must be claimed.
 	window window
-	// leaderless is from the leader's death to the next grant.
+	// leaderless is the time from the leader's death to the next grant.
 	leaderless stretch
 }
 
-// twice are the broken promises of firings that were begun more than once. Only one that was cut short, of a job whose
-// firings are then free, may be run again; again counts those.
+// twice returns the violations by firings that ran more than once. Only a firing that was cut short may run again, and
+// only if the job's definition frees such firings. again counts these.
 func (e *evidence) twice() (again int, broken []string) {
 	before := map[firing]*run{}
 	for _, r := range e.runs {
@@ -35,9 +35,9 @@ func (e *evidence) twice() (again int, broken []string) {
 		switch {
 		case was == nil:
 		case !was.cut():
-			broken = append(broken, fmt.Sprintf("%s was run twice: by %s and, after that was done, by %s", e.name(r.firing), was, r))
+			broken = append(broken, fmt.Sprintf("%s was run twice: by %s and, after that run was done, by %s", e.name(r.firing), was, r))
 		case !e.job(r.job).free:
-			broken = append(broken, fmt.Sprintf("%s is spent by a loss, and was run twice: by %s and by %s", e.name(r.firing), was, r))
+			broken = append(broken, fmt.Sprintf("%s was spent by a loss, but was run twice: by %s and by %s", e.name(r.firing), was, r))
 		default:
 			again++
 		}
@@ -45,7 +45,7 @@ func (e *evidence) twice() (again int, broken []string) {
 	return again, broken
 }
 
-// overlaps are the moments in which two applications believed in one permit, and tokens that fell.
+// overlaps returns the times at which two applications believed in the same permit, and falling tokens.
 func (e *evidence) overlaps() (broken []string) {
 	var beliefs []overlap.Belief
 	permits := map[string]uint32{}
@@ -56,8 +56,8 @@ func (e *evidence) overlaps() (broken []string) {
 	return stage.Overlaps(beliefs, permits)
 }
 
-// successions looks at every run that was followed by another of its job: it must have stopped before the next was
-// granted, unless its process was suspended then; those are returned too.
+// successions checks every run that was followed by another run of its job. The run must have stopped before the next
+// one was granted, unless its process was suspended at that time. It returns those exceptions, too.
 func (e *evidence) successions() (lost int, suspended []*run, broken []string) {
 	for _, r := range e.runs {
 		if !r.began() {
@@ -68,7 +68,7 @@ func (e *evidence) successions() (lost int, suspended []*run, broken []string) {
 		case next != nil && r.stopped() > next.At && r.life.suspended.has(next.At):
 			suspended = append(suspended, r)
 		case next != nil && r.stopped() > next.At:
-			broken = append(broken, fmt.Sprintf("%s went on when %s had begun: for %v", r, next, min(r.stopped(), next.stopped())-next.At))
+			broken = append(broken, fmt.Sprintf("%s continued after %s had begun: for %v", r, next, min(r.stopped(), next.stopped())-next.At))
 		case r.cut() || r.Said(finished).Lost:
 			lost++
 		}
@@ -76,17 +76,17 @@ func (e *evidence) successions() (lost int, suspended []*run, broken []string) {
 	return lost, suspended, broken
 }
 
-// stale are the writes that the store should have refused and did not, or did and should not have.
+// stale returns the writes that the store refused, and as violations the writes that it accepted or refused by mistake.
 func (e *evidence) stale() (refused []write, broken []string) {
 	newest := map[string]uint64{}
 	for _, w := range e.writes {
 		switch {
 		case w.accepted && w.token < newest[w.job]:
-			broken = append(broken, fmt.Sprintf("the store took write %d of %s with token %d after one with token %d", w.step, w.job, w.token, newest[w.job]))
+			broken = append(broken, fmt.Sprintf("the store accepted write %d of %s with token %d after one with token %d", w.step, w.job, w.token, newest[w.job]))
 		case w.accepted:
 			newest[w.job] = w.token
 		case w.token >= newest[w.job]:
-			broken = append(broken, fmt.Sprintf("the store refused write %d of %s with token %d, and had seen no newer one", w.step, w.job, w.token))
+			broken = append(broken, fmt.Sprintf("the store refused write %d of %s with token %d, but had seen no newer one", w.step, w.job, w.token))
 		default:
 			refused = append(refused, w)
 		}
@@ -94,12 +94,12 @@ func (e *evidence) stale() (refused []write, broken []string) {
 	return refused, broken
 }
 
-// String is the run for a person.
+// String formats the run for messages.
 func (r *run) String() string { return fmt.Sprintf("%s with token %d", r.life.Name, r.Token) }
 
 func (e *evidence) name(f firing) string { return f.job + " of " + f.due.Format("15:04:05") }
 
-// job returns the job of that name.
+// job returns the job with that name.
 func (e *evidence) job(name string) job { return find(e.jobs, name) }
 
 func find(jobs []job, name string) job {

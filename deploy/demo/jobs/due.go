@@ -6,20 +6,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
 )
 
-// window is a part of the timetable, and how its times are found on the shared clock.
+// window is a part of the timetable, and the conversion of its times to the shared clock.
 type window struct {
 	from, until time.Time
-	// wall and boot are one instant, by the machine's wall clock and by the shared one.
+	// wall and boot are the same instant on the machine's wall clock and on the shared clock.
 	wall time.Time
 	boot time.Duration
 }
 
-// at is when an application whose clock is off comes to a time of the timetable.
+// at returns when an application whose clock has that error reaches a time of the timetable.
 func (w window) at(t time.Time, clock time.Duration) time.Duration {
 	return w.boot + t.Sub(w.wall) - clock
 }
 
-// unclaimed counts the firings of the window that nobody claimed, by the reason for that; broken are those without one.
+// unclaimed counts the firings in the window that no application claimed, by reason. broken are those without a reason.
 func (e *evidence) unclaimed() (why map[string]int, broken []string) {
 	why = map[string]int{}
 	for _, j := range e.jobs {
@@ -33,22 +33,22 @@ func (e *evidence) unclaimed() (why map[string]int, broken []string) {
 				why[reason]++
 				continue
 			}
-			broken = append(broken, e.name(f)+" was claimed by nobody, "+reason)
+			broken = append(broken, e.name(f)+" was not claimed, "+reason)
 		}
 	}
 	return why, broken
 }
 
-// Why nobody claimed a firing, the first that holds for an application counts.
+// Reasons why a firing was not claimed. For each application the first one that holds counts.
 const (
-	noServer = "while no server led"
-	holder   = "while those who could still asked for the firing before, whose holder was lost"
-	goesOn   = "while the run before went on"
+	noServer = "while there was no leader"
+	holder   = "while the other applications still waited for the previous firing, whose holder was lost"
+	goesOn   = "while the previous run continued"
 	weak     = "while an application was dying, starting or suspended"
-	nobody   = "while no application lived"
+	nobody   = "while no application was running"
 )
 
-// whyNot says what kept the applications from a firing. Each comes to it at its own time.
+// whyNot returns the reason that kept the applications from a firing. Each of them reaches it at a different time.
 func (e *evidence) whyNot(f firing, period time.Duration) (string, bool) {
 	holds := map[string]bool{}
 	for _, l := range e.lives {
@@ -56,7 +56,7 @@ func (e *evidence) whyNot(f firing, period time.Duration) (string, bool) {
 		turn := stretch{at, at + period}
 		switch {
 		case l.End() <= turn.from || l.started >= turn.until:
-			// Another life of the application tells.
+			// Another process of the application is responsible.
 		case l.End() < turn.until || l.started > turn.from || l.suspended.meets(turn):
 			holds[weak] = true
 		case e.leaderless.meets(turn):
@@ -66,7 +66,7 @@ func (e *evidence) whyNot(f firing, period time.Duration) (string, bool) {
 		case !e.heard(l, f.job, stretch{at - period, at}):
 			holds[holder] = true
 		default:
-			return "and " + l.Name + " was there to run it", false
+			return "and " + l.Name + " was able to run it", false
 		}
 	}
 	for _, reason := range []string{noServer, holder, goesOn, weak} {
@@ -77,7 +77,7 @@ func (e *evidence) whyNot(f firing, period time.Duration) (string, bool) {
 	return nobody, true
 }
 
-// ran says whether a run of the job by this process was under way.
+// ran reports whether this process was running the job at the beginning of the period.
 func (e *evidence) ran(l *life, name string, in stretch) bool {
 	for _, r := range e.byJob[name] {
 		if r.life == l && r.At < in.from && r.stopped() > in.from {
@@ -87,7 +87,7 @@ func (e *evidence) ran(l *life, name string, in stretch) bool {
 	return false
 }
 
-// heard says whether the process had an answer about the job: it was not waiting all the time.
+// heard reports whether the process got a response for the job in the period. If not, it was waiting all the time.
 func (e *evidence) heard(l *life, name string, in stretch) bool {
 	for _, r := range l.Records {
 		if r.Semaphore == name && (r.Event == skipped || r.Event == stage.Granted) && in.has(r.At) {

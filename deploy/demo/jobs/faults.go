@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
-// faults are what was done, and when.
+// faults records the faults and their times.
 type faults struct {
 	kill    killedApp
 	leader  killedLeader
@@ -21,28 +21,29 @@ type faults struct {
 type killedApp struct {
 	app string
 	at  time.Duration
-	// held is how many permits the servers said it had, just after its death; they were free after freed.
+	// held is the number of its permits on the servers right after its death. They were free after freed.
 	held  int
 	freed time.Duration
 }
 
-// killedLeader is a server that was killed while it led.
+// killedLeader is a leader that was killed.
 type killedLeader struct {
 	server string
 	// without is the time from its death to the next grant.
 	without stretch
 }
 
-// suspendedApp is an application that was stopped by SIGSTOP between its check and its write.
+// suspendedApp is an application that was suspended by SIGSTOP between its check and its write.
 type suspendedApp struct {
 	app  string
 	when stretch
-	// caught is the write that was to come, and next the token that had written meanwhile.
+	// caught is the record of the check. next is the token that wrote during the suspension.
 	caught stage.Record
 	next   uint64
 }
 
-// Not before these parts of the demo's length does a fault happen; then it waits for its moment.
+// Earliest times of the faults, as fractions of the scenario's length. From then on a fault waits for a suitable
+// moment.
 const (
 	appDies      = 0.15
 	leaderDies   = 0.4
@@ -65,13 +66,13 @@ func (s *Story) faults(ctx context.Context) (*faults, error) {
 	return f, nil
 }
 
-// killApp kills an application in the middle of jobs of both kinds, and starts it again when the servers have freed
-// what it held.
+// killApp kills an application while it runs jobs of both kinds, and restarts it when the servers have freed its
+// permits.
 func (s *Story) killApp(ctx context.Context, f *faults) error {
 	var victim *process
 	err := stage.Await(ctx, "an application in the middle of jobs of both kinds", func() (bool, error) {
 		for _, p := range s.living() {
-			// No application comes later to a firing than the one whose clock is behind: none would run it again.
+			// An application whose clock is slow reaches each firing after all others, so none would run the job again.
 			if p.clock >= 0 && s.busy(p) {
 				victim = p
 				break
@@ -98,12 +99,12 @@ func (s *Story) killApp(ctx context.Context, f *faults) error {
 	if err != nil {
 		return err
 	}
-	s.Say("all of them are free again; %s is started again", victim.Name)
+	s.Say("all of them are free again; %s is restarted", victim.Name)
 	return again.scheduling(ctx)
 }
 
-// busy says whether the application is in the middle of jobs of both kinds. At its edges a run may be over, or not yet
-// seen.
+// busy reports whether the application is running jobs of both kinds. Near its start and end, a run may already be over
+// or not yet recorded.
 func (s *Story) busy(p *process) bool {
 	kinds := map[bool]int{}
 	for _, rec := range writing(p.Records()) {
@@ -114,12 +115,12 @@ func (s *Story) busy(p *process) bool {
 	return kinds[true] > 0 && kinds[false] > 0
 }
 
-// living are the applications that have not been killed, in the order of their starts.
+// living returns the applications that were not killed, in the order of their starts.
 func (s *Story) living() []*process {
 	return slices.DeleteFunc(slices.Clone(s.apps), func(p *process) bool { return p.Killed() > 0 })
 }
 
-// killLeader kills the leader while jobs run, waits for the next one's first grant, and starts the server again.
+// killLeader kills the leader while jobs run, waits for the first grant of the next leader, and restarts the server.
 func (s *Story) killLeader(ctx context.Context, f *faults) error {
 	err := stage.Await(ctx, "jobs under way", func() (bool, error) {
 		var n int
@@ -147,12 +148,12 @@ func (s *Story) killLeader(ctx context.Context, f *faults) error {
 	if err := leader.Start(); err != nil {
 		return err
 	}
-	s.Say("the next leader has granted; %s is started again", leader.ID)
+	s.Say("the next leader has granted a permit; %s is restarted", leader.ID)
 	return leader.Ready(ctx)
 }
 
-// suspendApp stops an application between a check and its write, until the job's next holder has written, and so have
-// all that were granted what it held, and resumes it.
+// suspendApp suspends an application between a check and its write. It resumes the application when the next holder of
+// the job has written, and likewise the next holders of the application's other jobs.
 func (s *Story) suspendApp(ctx context.Context, f *faults) error {
 	c := &f.suspend
 	var victim *process
@@ -192,12 +193,12 @@ func (s *Story) suspendApp(ctx context.Context, f *faults) error {
 	if err := victim.Signal(syscall.SIGCONT); err != nil {
 		return err
 	}
-	s.Say("SIGCONT of %s: meanwhile token %d has written", victim.Name, c.next)
+	s.Say("SIGCONT of %s: in the meantime, token %d has written", victim.Name, c.next)
 	_, err = victim.Await(ctx, "its late write", func(r stage.Record) bool { return r.Event == returned && r.Token == c.caught.Token })
 	return err
 }
 
-// succeeded says whether all that were granted a permit under which the application was writing have written.
+// succeeded reports whether, for each job that the application was writing, the next holder has written.
 func (s *Story) succeeded(victim *process) bool {
 	for _, was := range writing(victim.Records()) {
 		later := func(rec stage.Record) bool { return rec.Semaphore == was.Semaphore && rec.Token > was.Token }
@@ -211,7 +212,7 @@ func (s *Story) succeeded(victim *process) bool {
 	return true
 }
 
-// about is a write that the application is about to make, in a job whose next holder is not long in coming.
+// about returns a write that the application is about to make, in a job whose next holder will come soon.
 func (s *Story) about(p *process) (stage.Record, bool) {
 	for _, rec := range writing(p.Records()) {
 		if s.job(rec.Semaphore).Period <= 6*time.Second {
@@ -221,15 +222,15 @@ func (s *Story) about(p *process) (stage.Record, bool) {
 	return stage.Record{}, false
 }
 
-// catch suspends the application, and says whether the write that is to follow rec has not been made. Otherwise it
-// resumes it.
+// catch suspends the application, and reports whether the write after rec has not been made. If it was made, catch
+// resumes the application.
 func (s *Story) catch(ctx context.Context, p *process, rec stage.Record) (bool, error) {
 	at := boottime.Now()
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		return false, err
 	}
 	select {
-	case <-time.After(2 * stepTime): // what was on its way arrives
+	case <-time.After(2 * stepTime): // let a write in flight arrive
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
@@ -241,7 +242,7 @@ func (s *Story) catch(ctx context.Context, p *process, rec stage.Record) (bool, 
 	return false, p.Signal(syscall.SIGCONT)
 }
 
-// writing are the last words of each run that has looked and has not returned: it is about to write.
+// writing returns the last record of each run that has checked and not returned, and so is about to write.
 func writing(records []stage.Record) []stage.Record {
 	open := map[uint64]stage.Record{}
 	for _, rec := range records {

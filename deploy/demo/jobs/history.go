@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
 )
 
-// stretch is a part of the shared clock's time, its end not included.
+// stretch is a period on the shared clock, excluding its end.
 type stretch struct{ from, until time.Duration }
 
 func (s stretch) has(at time.Duration) bool { return s.from <= at && at < s.until }
@@ -17,10 +17,10 @@ func (s stretch) meets(o stretch) bool      { return s.from < o.until && o.from 
 // life is one process of an application.
 type life struct {
 	stage.Life
-	// clock is how far its clock was off.
+	// clock is the error of its clock.
 	clock   time.Duration
 	started time.Duration
-	// suspended is when it did not run; empty if it always did.
+	// suspended is the period in which it was suspended, or empty.
 	suspended stretch
 }
 
@@ -30,17 +30,17 @@ type firing struct {
 	due time.Time
 }
 
-// run is what became of one grant, by the account of its application.
+// run is the result of one grant, according to its application's account.
 type run struct {
 	*stage.Grant
 	firing
 	life *life
 }
 
-// history is all accounts together.
+// history combines all accounts.
 type history struct {
 	lives []*life
-	runs  []*run // in the order of their tokens
+	runs  []*run // sorted by token
 	byJob map[string][]*run
 	by    map[firing][]*run
 }
@@ -62,7 +62,7 @@ func newHistory(lives []*life) *history {
 
 func (r *run) began() bool { return r.Has(stage.Began) }
 
-// stopped is when the run did nothing any more.
+// stopped returns when the run stopped working.
 func (r *run) stopped() time.Duration {
 	if r.Has(returned) {
 		return r.Said(returned).At
@@ -70,21 +70,21 @@ func (r *run) stopped() time.Duration {
 	return r.life.End()
 }
 
-// cut says that the servers may not know the firing as done: its permit was lost, died with its process, it was stopped
-// before its end, or its release was not confirmed.
+// cut reports whether the servers may not know that the firing is done: its permit was lost, its process died, it was
+// stopped early, or its release was not confirmed.
 func (r *run) cut() bool {
 	return r.Said(stage.Ended).Lost || !r.Has(finished) && r.life.Killed > 0 || r.Said(returned).Text != "" || r.Said(finished).Text != ""
 }
 
-// unconfirmed says that it ran to its end, and that no server has confirmed the release.
+// unconfirmed reports whether it ran to its end but no server confirmed the release.
 func (r *run) unconfirmed() bool {
 	return r.Has(returned) && r.Said(returned).Text == "" && r.Said(finished).Text != ""
 }
 
-// givenBack says that nothing was begun, so that the firing may be claimed again.
+// givenBack reports whether the run did not start, so that the firing may be claimed again.
 func (r *run) givenBack() bool { return !r.began() && r.Has(finished) }
 
-// next is the job's next grant; nil when there was none.
+// next returns the job's next grant, or nil.
 func (h *history) next(r *run) *run {
 	all := h.byJob[r.job]
 	if i := slices.Index(all, r) + 1; i < len(all) {

@@ -11,24 +11,24 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
 )
 
-// What an application writes down besides grants and the belief in them, which it starts with stage.Began.
+// Events of an application, in addition to grants and beliefs. A belief begins with stage.Began.
 const (
 	// schedulerRuns: the application is ready.
 	schedulerRuns stage.Event = "started"
-	// skipped: the job does not run this time; Text says why.
+	// skipped: the job does not run this time. Text is the reason.
 	skipped stage.Event = "skipped"
-	// checked: the run has looked whether it may continue, and works on its write number Step.
+	// checked: the run has checked that it may continue, and works on its write number Step.
 	checked stage.Event = "checked"
-	// refused: its write number Step was refused; Text says why.
+	// refused: its write number Step was refused. Text is the reason.
 	refused stage.Event = "refused"
-	// returned: the run's function has returned, with the error Text.
+	// returned: the job's function has returned, with the error Text.
 	returned stage.Event = "returned"
-	// finished: the run is over. Without a Text the servers have confirmed the release. Lost says that the run had to
-	// stop because its permit was lost.
+	// finished: the run is over. An empty Text means that the servers have confirmed the release. Lost means that the
+	// run had to stop because its permit was lost.
 	finished stage.Event = "finished"
 )
 
-// shutDown is why a run was skipped when its scheduler ends.
+// shutDown is the reason of runs that are skipped because the scheduler shuts down.
 const shutDown = "shut down"
 
 func (a *app) hooks() client.Hooks {
@@ -43,7 +43,7 @@ func (a *app) hooks() client.Hooks {
 	}
 }
 
-// skipped is gocron's listener for locks that were not granted.
+// skipped implements gocron's listener for locks that were not granted.
 func (a *app) skipped(_ uuid.UUID, job string, err error) {
 	text := err.Error()
 	denied, no := errors.AsType[*client.DeniedError](err)
@@ -60,7 +60,7 @@ func (a *app) skipped(_ uuid.UUID, job string, err error) {
 	a.account.Write(stage.Record{Event: skipped, Semaphore: job, Text: text})
 }
 
-// observe writes down a job's runs.
+// observe records a job's runs.
 func (a *app) observe(run func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		p := client.PermitOf(ctx)

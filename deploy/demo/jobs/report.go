@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/counted"
 )
 
-// report says what the evidence comes to, and which promises were broken.
+// report reports the results and the broken promises.
 func (e *evidence) report(r *stage.Report, f *faults) {
 	why, missed := e.unclaimed()
 	again, twice := e.twice()
@@ -44,20 +44,20 @@ func (e *evidence) report(r *stage.Report, f *faults) {
 	}
 	r.Row("firings", "%d due, %d claimed once, %d claimed twice", due, claimed-len(twice), len(twice))
 	r.Row("not claimed", "%s", counted.Words(why, "; "))
-	r.Row("lost firings", "%d run again, as their definitions say (free), %d not (spent); %d of both kinds had run to their end when no server was reachable",
+	r.Row("lost firings", "%d run again as defined (free), %d not (spent); %d of both kinds finished while no server was reachable",
 		again, spent, unconfirmed)
-	r.Row("by the servers", "of %d firings %d otherwise; %d were claimed by an application that died, or was suspended, before it wrote that down",
+	r.Row("by the servers", "%d firings, %d with another outcome; %d were claimed by an application that died or was suspended before it recorded that",
 		e.asked, len(otherwise), died)
-	r.Row("runs", "%d begun, %d overlaps", begun, len(overlaps))
-	r.Row("lost permits", "%d jobs, stopped before the next began; and %d of the suspended application, see below", lost, len(suspended))
-	r.Row("writes", "%d taken, %d refused by their tokens", len(e.writes)-len(refused)-len(stale), len(refused))
+	r.Row("runs", "%d started, %d overlaps", begun, len(overlaps))
+	r.Row("lost permits", "%d jobs, stopped before the next one started, and %d of the suspended application (see below)", lost, len(suspended))
+	r.Row("writes", "%d accepted, %d refused because of their tokens", len(e.writes)-len(refused)-len(stale), len(refused))
 	e.clock(r)
 	e.leader(r, f.leader)
 	e.killed(r, f.kill)
 	e.suspended(r, f.suspend, suspended, refused)
 }
 
-// clock is about the application whose clock is off.
+// clock reports on the application whose clock is wrong.
 func (e *evidence) clock(r *stage.Report) {
 	for _, l := range e.lives {
 		if l.clock == 0 {
@@ -69,12 +69,12 @@ func (e *evidence) clock(r *stage.Report) {
 				why[rec.Text]++
 			}
 		}
-		r.Row("wrong clock", "%s, off by %vs: ran %d firings, and of the others heard %s",
+		r.Row("wrong clock", "%s, off by %vs: ran %d firings, and skipped others: %s",
 			l.Name, l.clock.Seconds(), len(l.Since(stage.Began, 0)), counted.Words(why, ", "))
 	}
 }
 
-// leader is about the server that was killed.
+// leader reports on the killed leader.
 func (e *evidence) leader(r *stage.Report, k killedLeader) {
 	at := k.without.from
 	var underWay, unconfirmed, stopped int
@@ -89,17 +89,17 @@ func (e *evidence) leader(r *stage.Report, k killedLeader) {
 		}
 		underWay++
 	}
-	r.Row("fail-over", "%.2fs from kill -9 of %s to the next grant; of %d jobs under way %d went on, %d ended when no server was reachable, %d had to stop",
+	r.Row("fail-over", "%.2fs from kill -9 of %s to the next grant; of %d running jobs, %d continued, %d finished while no server was reachable, %d had to stop",
 		(k.without.until - at).Seconds(), k.server, underWay, underWay-unconfirmed-stopped, unconfirmed, stopped)
 }
 
-// killed is about the application that was killed.
+// killed reports on the killed application.
 func (e *evidence) killed(r *stage.Report, k killedApp) {
 	t := stage.Table{Lines: heading(), Title: fmt.Sprintf("kill -9 of %s, which held %d permits, all free again after %.2fs", k.app, k.held, k.freed.Seconds())}
 	kinds := map[bool]int{}
 	for _, run := range e.runs {
 		if run.life.Killed == 0 || run.Has(finished) {
-			continue // its permit did not die with a process
+			continue // its permit was not lost with a process
 		}
 		t.Lines = append(t.Lines, e.fate(run, k.at))
 		free := e.job(run.job).free
@@ -110,7 +110,7 @@ func (e *evidence) killed(r *stage.Report, k killedApp) {
 		_, claimed := e.claims[run.firing]
 		switch {
 		case again && !free:
-			r.Breakf("%s was spent by the death of %s, and was run again", e.name(run.firing), k.app)
+			r.Breakf("%s was spent by the death of %s, but was run again", e.name(run.firing), k.app)
 		case !again && free && claimed:
 			r.Breakf("%s was not freed by the death of %s", e.name(run.firing), k.app)
 		case again == free:
@@ -118,12 +118,12 @@ func (e *evidence) killed(r *stage.Report, k killedApp) {
 		}
 	}
 	if kinds[true] == 0 || kinds[false] == 0 {
-		r.Breakf("of the killed application's firings %d were run again and %d spent: this shows too little", kinds[true], kinds[false])
+		r.Breakf("of the killed application's firings, %d were run again and %d spent: not conclusive", kinds[true], kinds[false])
 	}
 	r.Tables = append(r.Tables, t)
 }
 
-// suspended is about the application that was suspended.
+// suspended reports on the suspended application.
 func (e *evidence) suspended(r *stage.Report, s suspendedApp, runs []*run, refused []write) {
 	t := stage.Table{Lines: heading(), Title: fmt.Sprintf("SIGSTOP of %s for %.2fs, longer than its permits, in the middle of %s",
 		s.app, (s.when.until - s.when.from).Seconds(), s.caught.Semaphore)}
@@ -137,12 +137,13 @@ func (e *evidence) suspended(r *stage.Report, s suspendedApp, runs []*run, refus
 				continue
 			}
 			if late++; w.accepted {
-				// It is in order: had the next one written, the store would have refused it, or stale has found it.
-				writes = fmt.Sprintf("write %d taken: it came before the first of token %d", w.step, next.Token)
+				// That is correct: if the next holder had written before, the store would have refused the write, or
+				// stale would have reported it.
+				writes = fmt.Sprintf("write %d accepted: it arrived before the first one of token %d", w.step, next.Token)
 			}
 		}
 		if late > 1 {
-			r.Breakf("%s made %d writes with token %d after waking: it looked in between, and continued", run.job, late, run.Token)
+			r.Breakf("%s made %d writes with token %d after it was resumed, although it checked in between", run.job, late, run.Token)
 		}
 		for _, w := range refused {
 			if w.token == run.Token {
@@ -162,7 +163,7 @@ func heading() [][]string {
 	return [][]string{{"job", "due", "on loss", "token", "its firing", "the next holder"}}
 }
 
-// fate is what became of a run that was hit by a fault at that moment, by columns.
+// fate returns a table row with the outcome of a run that was hit by a fault at that moment.
 func (e *evidence) fate(r *run, at time.Duration) []string {
 	onLoss := "spent"
 	if e.job(r.job).free {
@@ -173,11 +174,11 @@ func (e *evidence) fate(r *run, at time.Duration) []string {
 	case last != nil && last != r:
 		its = "run again by " + last.life.Name
 	case r.Has(returned) && r.Said(returned).Text == "":
-		its = "run to its end"
+		its = "run to completion"
 	case !r.began():
 		its = "claimed, not begun"
 	case e.claims[r.firing].token == 0:
-		its = "free again, and all others had passed it"
+		its = "free again, but too late for the others"
 	}
 	holder := "none yet"
 	if next := e.next(r); next != nil {

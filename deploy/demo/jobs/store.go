@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
-// write is one write that reached the store.
+// write is a write that reached the store.
 type write struct {
 	job      string
 	token    uint64
@@ -23,8 +23,8 @@ type write struct {
 	accepted bool
 }
 
-// store is what the applications write to, fenced by the tokens of their permits, a resource for each job. It remembers
-// every write.
+// store is the store to which the applications write. Each job is a resource, fenced by the tokens of its permits. The
+// store remembers every write.
 type store struct {
 	address string
 	server  *http.Server
@@ -33,7 +33,7 @@ type store struct {
 	writes []write
 }
 
-// openStore serves on a loopback port until close.
+// openStore serves on a loopback port until close is called.
 func openStore(ctx context.Context) (*store, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -42,7 +42,7 @@ func openStore(ctx context.Context) (*store, error) {
 	s := &store{address: l.Addr().String()}
 	fenced := fence.Handler(http.HandlerFunc(s.accept), fence.WithResource(jobOf))
 	s.server = &http.Server{Handler: s.noting(fenced), ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = s.server.Serve(l) }() // ends with close
+	go func() { _ = s.server.Serve(l) }() // returns after close
 	return s, nil
 }
 
@@ -50,16 +50,16 @@ func (s *store) close() { _ = s.server.Close() }
 
 func jobOf(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, "/") }
 
-// accept is behind the fence: what comes here is written.
+// accept handles a request that passed the fence.
 func (s *store) accept(w http.ResponseWriter, r *http.Request) {
 	if s.note(r, true) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	http.Error(w, "want the number of a step", http.StatusBadRequest)
+	http.Error(w, "the number of a step is required", http.StatusBadRequest)
 }
 
-// noting also notes what the fence refuses.
+// noting wraps the fence to record the requests that it refuses, too.
 func (s *store) noting(fenced http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := &statusWriter{ResponseWriter: w}
@@ -80,7 +80,7 @@ func (w *statusWriter) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
-// note says whether the request made sense.
+// note records a write. It returns false if the request was invalid.
 func (s *store) note(r *http.Request, accepted bool) bool {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 100))
 	if err != nil {
@@ -100,14 +100,14 @@ func (s *store) note(r *http.Request, accepted bool) bool {
 	return true
 }
 
-// history is every write so far, in the order of their arrival.
+// history returns the writes so far, in the order of their arrival.
 func (s *store) history() []write {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writes[:len(s.writes):len(s.writes)]
 }
 
-// has says whether a write like this has arrived.
+// has reports whether a write that satisfies like has arrived.
 func (s *store) has(like func(write) bool) bool {
 	for _, w := range s.history() {
 		if like(w) {

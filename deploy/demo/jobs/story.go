@@ -1,11 +1,11 @@
-// Package jobs is the story `jobs`: jobs of gocron under Gatekeeper and under faults. Three applications, each a
-// process, have the same timetable, fifty real jobs sped up, and one of them has a clock that is two seconds off. An
-// application is killed, then the leader, and then an application is suspended for longer than its permits last and
+// Package jobs is the scenario `jobs`: gocron jobs under Gatekeeper and under faults. Three applications, each a
+// process, have the same timetable of fifty real jobs at high speed. The clock of one of them is off by two seconds. An
+// application is killed, then the leader. Finally an application is suspended for longer than its permits last, and
 // resumed.
 //
-// The report is made of what the applications wrote down, of what the store that they write to has seen, and of what
-// the servers say of every firing. The application itself is in app.go, as a developer would write it; what it does for
-// the story is in record.go.
+// The report is based on the applications' records, on the writes that their store has received, and on the servers'
+// record of every firing. The application itself is in app.go, as a developer would write it. Its code for the scenario
+// is in record.go.
 package jobs
 
 import (
@@ -23,7 +23,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Story is one run of it: three applications, and three faults.
+// Story is a run of the scenario: three applications and three faults.
 type Story struct {
 	stage.Stage
 	jobs int
@@ -35,31 +35,31 @@ type Story struct {
 	window    window
 }
 
-// process is a process of an application, and the parts of its life that it cannot write down itself.
+// process is an application process, and the facts about it that it cannot record itself.
 type process struct {
 	*stage.Process
 	clock, started time.Duration
 	suspended      stretch
-	// caught is where it was when it was suspended.
+	// caught is its last record before it was suspended.
 	caught stage.Record
 }
 
 const (
-	// lastMinutes are for applications to end, and for a fault that waits for its moment.
+	// lastMinutes is the time for applications to stop, and for a fault that waits for a suitable moment.
 	lastMinutes = 30 * time.Second
-	// auditTime is for asking the servers about every firing.
+	// auditTime is the time to ask the servers about every firing.
 	auditTime = 30 * time.Second
 )
 
-// Flags defines the story's flags.
+// Flags defines the scenario's flags.
 func (s *Story) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 3*time.Second)
 	f.DurationVar(&s.Length, "for", 40*time.Second, "how long applications work")
-	f.IntVar(&s.jobs, "jobs", 50, "how many jobs the timetable has")
-	f.DurationVar(&s.skew, "clock", -2*time.Second, "how far the clock of the third application is off")
+	f.IntVar(&s.jobs, "jobs", 50, "number of jobs in the timetable")
+	f.DurationVar(&s.skew, "clock", -2*time.Second, "error of the third application's clock")
 }
 
-// Play plays the story.
+// Play runs the scenario.
 func (s *Story) Play(ctx context.Context) error {
 	if s.Length < 10*time.Second || s.Duration < time.Second || s.jobs < 6 {
 		return errors.New("a demo needs -for 10s or more, a -duration of 1s or more, and -jobs 6 or more")
@@ -91,7 +91,8 @@ func (s *Story) play(ctx context.Context) error {
 	return nil
 }
 
-// define makes the timetable and its real definitions. Every other one says that a firing which was cut short is free.
+// define creates the timetable and its real definitions. In every other definition, a firing that was cut short is
+// free.
 func (s *Story) define() ([]*gatekeeperv1.Definition, error) {
 	timetable, sample, err := timetableOf(s.jobs)
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *Story) define() ([]*gatekeeperv1.Definition, error) {
 	return defs, nil
 }
 
-// work starts the applications, lets the faults happen, and ends the applications.
+// work starts the applications, injects the faults, and stops the applications.
 func (s *Story) work(ctx context.Context) (*faults, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Length+lastMinutes)
 	defer cancel()
@@ -143,7 +144,7 @@ func (s *Story) work(ctx context.Context) (*faults, error) {
 	if err := s.Until(ctx, 1); err != nil {
 		return nil, err
 	}
-	// A firing that came up later may not have been begun everywhere.
+	// Applications with a slow clock may not have started later firings.
 	s.window.until = time.Now().Add(-max(s.skew, -s.skew))
 	return f, s.End(ctx, syscall.SIGTERM, lastMinutes)
 }
@@ -158,7 +159,7 @@ func (s *Story) startApp(ctx context.Context, name string, off time.Duration) (*
 	return s.apps[len(s.apps)-1], nil
 }
 
-// scheduling waits until the application's scheduler runs.
+// scheduling waits until the application's scheduler is running.
 func (p *process) scheduling(ctx context.Context) error {
 	_, err := p.Await(ctx, "its scheduler ran", func(r stage.Record) bool { return r.Event == schedulerRuns })
 	return err
@@ -191,7 +192,7 @@ func (s *Story) evidence(ctx context.Context, f *faults) (*evidence, error) {
 	return e, err
 }
 
-// freed waits until the servers know no permit of the acquirers that are chosen, and returns when that was.
+// freed waits until the servers have no permit of the chosen acquirers, and returns the time.
 func (s *Story) freed(ctx context.Context, chosen func(acquirer string) bool) (time.Duration, error) {
 	err := stage.Await(ctx, "the end of the applications' permits", func() (bool, error) {
 		n, err := s.Held(ctx, chosen)

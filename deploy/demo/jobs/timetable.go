@@ -10,29 +10,30 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// group is where the applications run: the build cluster with the most jobs, of which the timetable takes some.
+// group is the group of the applications. It is the build cluster with the most jobs. The timetable uses some of them.
 const group = "k8s-infra-prow-build"
 
-// job is a job of the sped-up timetable. Its name is the semaphore's.
+// job is a job of the timetable. Its name is also the name of its semaphore.
 type job struct {
 	Name string
-	// Period is how often it is due.
+	// Period is the interval between its due times.
 	Period time.Duration
-	// Cron is its line with seconds; empty for a job with an interval, which counts from the start of its scheduler.
+	// Cron is its cron line with seconds. It is empty for a job with an interval, which counts from the start of the
+	// scheduler.
 	Cron string
-	// Offset is where in the period a cron line comes up, counted from the Unix epoch.
+	// Offset is the offset of the cron line's due times within the period, counted from the Unix epoch.
 	Offset time.Duration
-	// Steps is how many writes a run makes.
+	// Steps is the number of writes in a run.
 	Steps int
-	// free: a firing whose permit is lost may be run again. Otherwise it is spent.
+	// free means that a firing may run again after its permit was lost. Otherwise the firing is spent.
 	free bool
 }
 
-// stepTime is how long a run works for each of its writes.
+// stepTime is how long a run works before each of its writes.
 const stepTime = 150 * time.Millisecond
 
-// timetableOf takes n real jobs of the group, the same in every process. A job with an interval keeps one and a job
-// with a cron line keeps one, sped up so that each is due every 5 to 10 seconds and runs for a third of that, or less.
+// timetableOf returns n real jobs of the group, the same in every process. Intervals and cron lines are sped up so that
+// each job is due every 5 to 10 seconds and runs for at most a third of that.
 func timetableOf(n int) ([]job, []samples.Job, error) {
 	ours, err := samples.Of(group)
 	if err != nil {
@@ -54,8 +55,8 @@ func timetableOf(n int) ([]job, []samples.Job, error) {
 	return jobs, real, nil
 }
 
-// spedUp is the job with its interval, or that between the runs of its cron line, made short. Periods divide a minute,
-// so that a cron line can say them.
+// spedUp returns the job with a short interval, or with a short period between the runs of its cron line. Periods
+// divide a minute, so that a cron line can express them.
 func spedUp(sample samples.Job) (job, error) {
 	schedule, err := sample.Schedule()
 	if err != nil {
@@ -77,7 +78,7 @@ func spedUp(sample samples.Job) (job, error) {
 	return j, nil
 }
 
-// definition is the job as gocron takes it.
+// definition returns the job's definition for gocron.
 func (j job) definition() gocron.JobDefinition {
 	if j.Cron != "" {
 		return gocron.CronJob(j.Cron, true)
@@ -85,8 +86,8 @@ func (j job) definition() gocron.JobDefinition {
 	return gocron.DurationJob(j.Period)
 }
 
-// due are the job's firings that come up after from and whose period is over by until, by their due times as Gatekeeper
-// knows them: a job with an interval is due once in each multiple of it.
+// due returns the due times, as Gatekeeper knows them, of the firings after from whose period is over by until. A job
+// with an interval is due at each multiple of the interval.
 func (j job) due(from, until time.Time) []time.Time {
 	var times []time.Time
 	for at := from.Truncate(j.Period).Add(j.Offset - j.Period); !at.Add(j.Period).After(until); at = at.Add(j.Period) {

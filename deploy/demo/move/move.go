@@ -1,7 +1,7 @@
-// Package move is the story `move`: what an operator does at three in the morning. Hosts of one build cluster hold all
-// of its 510 tasks, and the hosts of another one wait. `gkctl move` moves all of them with a drain, and `gkctl undo`
-// back. Most holders stop at once, some take their time, and one does not stop. With -kill the leader is killed in the
-// middle of the move.
+// Package move is the scenario `move`: what an operator does at three in the morning. The hosts of one build cluster
+// hold all of its 510 tasks, and the hosts of another one wait. `gkctl move` moves all tasks with a drain, and `gkctl
+// undo` moves them back. Most holders stop immediately, some take their time, and one does not stop. With -kill the
+// leader is killed in the middle of the move.
 package move
 
 import (
@@ -25,7 +25,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Story is one run of it: a move and its undo.
+// Story is a run of the scenario: a move and its undo.
 type Story struct {
 	stage.Stage
 	from, to string
@@ -37,20 +37,20 @@ type Story struct {
 	legs  []*leg
 }
 
-// patience bounds each step: a step that is not done by then is a broken promise.
+// patience bounds each step. A step that takes longer is a broken promise.
 const patience = 45 * time.Second
 
-// Flags defines the story's flags.
+// Flags defines the scenario's flags.
 func (s *Story) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 6*time.Second)
-	f.StringVar(&s.from, "from", "eks-prow-build-cluster", "the build cluster that is left")
-	f.StringVar(&s.to, "to", "k8s-infra-prow-build", "the build cluster that takes over")
-	f.IntVar(&s.tasks, "tasks", 0, "how many of its tasks have hosts; 0 for all")
+	f.StringVar(&s.from, "from", "eks-prow-build-cluster", "build cluster to move the tasks from")
+	f.StringVar(&s.to, "to", "k8s-infra-prow-build", "build cluster to move the tasks to")
+	f.IntVar(&s.tasks, "tasks", 0, "number of its tasks that have hosts; 0 for all")
 	f.DurationVar(&s.drain, "drain", 5*time.Second, "how long holders may continue after the order to stop")
 	f.BoolVar(&s.kill, "kill", false, "kill the leader in the middle of the move")
 }
 
-// Play plays the story.
+// Play runs the scenario.
 func (s *Story) Play(ctx context.Context) error {
 	if s.Duration < time.Second || s.drain < time.Second || s.tasks < 0 || s.tasks == 1 {
 		return errors.New("a demo needs a -duration and a -drain of 1s or more, and -tasks 2 or more")
@@ -58,7 +58,7 @@ func (s *Story) Play(ctx context.Context) error {
 	return s.Run(ctx, s.play)
 }
 
-// play moves the tasks there and back.
+// play moves the tasks to the other zone and back.
 func (s *Story) play(ctx context.Context) error {
 	var err error
 	if s.names, err = tasksOf(s.from, s.tasks); err != nil {
@@ -103,7 +103,7 @@ func (s *Story) play(ctx context.Context) error {
 	}
 	for name, pattern := range before {
 		if after[name] != pattern {
-			s.Breakf("after the undo %s admits %q, and had admitted %q", name, after[name], pattern)
+			s.Breakf("%s admits %q after the undo, but had admitted %q", name, after[name], pattern)
 		}
 	}
 	if err := s.End(ctx, syscall.SIGTERM, patience); err != nil {
@@ -113,7 +113,7 @@ func (s *Story) play(ctx context.Context) error {
 	return nil
 }
 
-// startZone starts the hosts of a zone and waits until they have written e of every task.
+// startZone starts the hosts of a zone and waits until they have recorded e for every task.
 func (s *Story) startZone(ctx context.Context, z *zone, e stage.Event) (*stage.Process, error) {
 	z.Tasks, z.Endpoints, z.Slow = s.names, s.Cluster.Endpoints(), s.drain/2
 	p, err := s.Start(ctx, Part, "the hosts of "+z.Group, z)
@@ -126,14 +126,15 @@ func (s *Story) startZone(ctx context.Context, z *zone, e stage.Event) (*stage.P
 	return p, nil
 }
 
-// leg runs gkctl and measures how the tasks change hands between the zones. It returns what gkctl printed.
+// leg runs gkctl and measures how the tasks move between the zones. It returns the output of gkctl.
 func (s *Story) leg(ctx context.Context, name string, from, to *stage.Process, kill bool, args ...string) []byte {
 	gkctl := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, "gkctl"), args...)
 		cmd.Env = append(os.Environ(), "GK_ENDPOINTS="+strings.Join(s.Cluster.Endpoints(), ","))
 		return cmd
 	}
-	// The servers note new callers a moment later, and gkctl moves nothing to a zone that no caller has named.
+	// Servers record new callers with a short delay, and gkctl refuses to move tasks to a zone that no caller has
+	// named.
 	await(ctx, func() bool { return gkctl(append(slices.Clone(args), "--dry-run")...).Run() == nil })
 	began := boottime.Now()
 	cmd := gkctl(args...)
@@ -147,7 +148,7 @@ func (s *Story) leg(ctx context.Context, name string, from, to *stage.Process, k
 	if kill {
 		await(ctx, func() bool { return len(from.Life().Since(ordered, began)) > 0 })
 		if leader, _, err := s.KillLeader(ctx); err != nil {
-			s.Breakf("there is no leader to kill: %v", err)
+			s.Breakf("no leader to kill: %v", err)
 		} else {
 			killed = leader.ID
 		}
@@ -159,14 +160,14 @@ func (s *Story) leg(ctx context.Context, name string, from, to *stage.Process, k
 			s.Breakf("gkctl %s: %v\n%s", name, err, said.String())
 		}
 	case <-time.After(patience):
-		s.Breakf("gkctl %s did not end", name)
+		s.Breakf("gkctl %s did not exit", name)
 	}
 	l := newLeg(began, from.Life(), to.Life())
 	if len(l.started) < len(s.names) {
 		s.Breakf("%s: only %d of %d tasks were started", name, len(l.started), len(s.names))
 	}
 	s.legs = append(s.legs, l)
-	s.Say("%d tasks have changed hands", len(l.started))
+	s.Say("%d tasks have moved", len(l.started))
 	l.report(&s.Report, name)
 	if killed != "" {
 		s.Row("leader killed", "%s, in the middle of the move", killed)
@@ -174,7 +175,7 @@ func (s *Story) leg(ctx context.Context, name string, from, to *stage.Process, k
 	return out.Bytes()
 }
 
-// patterns are the group patterns of the tasks.
+// patterns returns the group patterns of the tasks.
 func (s *Story) patterns(ctx context.Context) (map[string]string, error) {
 	found := map[string]string{}
 	for rec, err := range s.Client.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{}) {
@@ -186,7 +187,7 @@ func (s *Story) patterns(ctx context.Context) (map[string]string, error) {
 	return found, nil
 }
 
-// await waits until cond holds, and reports whether it did in time.
+// await waits for cond, and reports whether it became true in time.
 func await(ctx context.Context, cond func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

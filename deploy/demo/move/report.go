@@ -10,9 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// leg is a move of all tasks from one zone to the other. Times count from when the first host heard of the edit.
+// leg is a move of all tasks from one zone to the other. Times are relative to the first event about the edit.
 type leg struct {
-	// handOver is from the end of the old holder's belief to the beginning of the new one's.
+	// handOver is the time from the end of the old holder's belief to the start of the new holder's.
 	ordered, stopped, handOver []time.Duration
 	started                    map[string]time.Duration
 }
@@ -22,7 +22,7 @@ func newLeg(began time.Duration, from, to *stage.Life) *leg {
 	orders := from.Since(ordered, began)
 	heard := slices.Concat(from.Since(edited, began), to.Since(edited, began), orders)
 	if len(heard) == 0 {
-		return l // no host heard of it: nothing was started either
+		return l // no host received an event, so no task was started either
 	}
 	edit := slices.MinFunc(heard, func(a, b stage.Record) int { return cmp.Compare(a.At, b.At) }).At
 	for _, r := range orders {
@@ -52,14 +52,14 @@ func (l *leg) report(r *stage.Report, name string) {
 		name  string
 		times []time.Duration
 	}{
-		{"  told to stop", l.ordered}, {"  old holders stopped", l.stopped}, {"  new holders started", started}, {"  from one to the next", l.handOver},
+		{"  ordered to stop", l.ordered}, {"  old holders stopped", l.stopped}, {"  new holders started", started}, {"  hand-over", l.handOver},
 	} {
 		s := stage.SpreadOf(row.times)
-		r.Row(row.name, "%d, median %.3fs, the last after %.3fs", s.N, s.Median.Seconds(), s.Max.Seconds())
+		r.Row(row.name, "%d, median %.3fs, maximum %.3fs", s.N, s.Median.Seconds(), s.Max.Seconds())
 	}
 }
 
-// moveOutput is what gkctl move prints, as far as it is needed here.
+// moveOutput holds the used fields of gkctl move's output.
 type moveOutput struct {
 	Revision string `json:"revision"`
 	Tasks    []struct {
@@ -71,7 +71,7 @@ type moveOutput struct {
 	Left int `json:"left"`
 }
 
-// judge compares what gkctl said of the move with what happened.
+// judge compares gkctl's output with what happened.
 func (m *moveOutput) judge(deaf string) (broken []string) {
 	var overran []string
 	for _, task := range m.Tasks {
@@ -82,27 +82,27 @@ func (m *moveOutput) judge(deaf string) (broken []string) {
 		}
 	}
 	if !slices.Contains(overran, deaf) {
-		broken = append(broken, fmt.Sprintf("gkctl does not name %s, whose holder ignored its drain, but %q", deaf, overran))
+		broken = append(broken, fmt.Sprintf("gkctl names %[2]q instead of %[1]s, whose holder ignored its drain", deaf, overran))
 	}
 	if m.Left > 0 {
-		broken = append(broken, fmt.Sprintf("gkctl says that %d old holders are left", m.Left))
+		broken = append(broken, fmt.Sprintf("gkctl reports that %d old holders are left", m.Left))
 	}
 	return broken
 }
 
-// judge looks for overlaps and losses in what the hosts wrote down. The first zone has the holder that is deaf.
+// judge finds overlaps and losses in the hosts' records. The first zone has the deaf holder.
 func (s *Story) judge(lives []*stage.Life, deaf string) {
 	permits := map[string]uint32{}
 	var beliefs []overlap.Belief
 	var lost int
-	var kept *stage.Grant // by the deaf holder, to its deadline
+	var kept *stage.Grant // the deaf holder's, until its deadline
 	for _, l := range lives {
 		for _, g := range l.Grants() {
 			permits[g.Semaphore] = 1
 			beliefs = append(beliefs, g.Belief(stage.Granted))
 			switch {
 			case !g.Has(stage.Ended):
-				s.Breakf("it is unknown how the belief in token %d ended", g.Token)
+				s.Breakf("no record of how the belief in token %d ended", g.Token)
 			case g.Said(stage.Ended).Lost && g.Semaphore == deaf && kept == nil:
 				kept = g
 			case g.Said(stage.Ended).Lost:
@@ -116,14 +116,14 @@ func (s *Story) judge(lives []*stage.Life, deaf string) {
 	s.Row("lost permits", "%d", lost)
 }
 
-// judgeDeaf says how long the holder that ignored its drain kept its slot, from the order to stop on.
+// judgeDeaf reports how long the holder that ignored its drain kept its slot after the order to stop.
 func (s *Story) judgeDeaf(kept *stage.Grant, deaf string) {
 	if kept == nil || !kept.Has(ordered) || len(s.legs) == 0 {
 		s.Breakf("the holder of %s did not keep it to its deadline", deaf)
 		return
 	}
 	span := kept.Until() - kept.Said(ordered).At
-	s.Row("ignored its drain", "%s: its holder kept it for %.2fs, to its deadline; the next one began at %.2fs",
+	s.Row("ignored its drain", "%s: its holder kept it for %.2fs, until its deadline; the next holder started at %.2fs",
 		deaf, span.Seconds(), s.legs[0].started[deaf].Seconds())
 	if span < s.drain*9/10 {
 		s.Breakf("the holder of %s lost it before its drain was over: after %v", deaf, span)

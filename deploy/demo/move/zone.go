@@ -14,35 +14,35 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hosts is how many hosts a zone has. Each has its own client and its share of the tasks.
+// hosts is the number of hosts in a zone. Each has its own client and its share of the tasks.
 const hosts = 3
 
-// Part is the first argument of a process that is the hosts of a zone.
+// Part is the first argument of a zone process.
 const Part = "zone"
 
 const (
-	// waits: the group is not admitted; the host asks again when the definition is edited.
+	// waits: the group is not admitted. The host asks again after an edit of the definition.
 	waits stage.Event = "waits"
-	// edited: the host heard of an edit of the definition.
+	// edited: the host received an event about an edit of the definition.
 	edited stage.Event = "edited"
-	// ordered: the permit's context ended with the order to stop, for Text.
+	// ordered: the permit's context was cancelled by an order to stop, with the reason Text.
 	ordered stage.Event = "ordered"
 )
 
-// zone is the hosts of one build cluster, in one process. They hold each task as long as they can, and otherwise wait
+// zone runs the hosts of one build cluster in one process. They hold each task as long as they can, and otherwise wait
 // for it.
 type zone struct {
 	Group     string
 	Tasks     []string
 	Endpoints []string
-	Slow      time.Duration // what the slow ones take at most to stop
-	Deaf      string        // the task that ignores the first order to stop
+	Slow      time.Duration // the longest time that slow holders take to stop
+	Deaf      string        // the task whose holder ignores the first order to stop
 
 	account stage.Account
-	kicks   map[string]chan struct{} // by task: its definition was edited
+	kicks   map[string]chan struct{} // by task; signalled after an edit of its definition
 }
 
-// tasksOf are the names of the first n tasks of a build cluster; of all of them when n is 0.
+// tasksOf returns the names of the first n tasks of a build cluster, or of all tasks if n is 0.
 func tasksOf(cluster string, n int) ([]string, error) {
 	jobs, err := samples.Of(cluster)
 	if err != nil {
@@ -57,7 +57,7 @@ func tasksOf(cluster string, n int) ([]string, error) {
 	return names, nil
 }
 
-// Zone is the zone that args describe. It ends with ctx, when everything is released.
+// Zone runs the zone described by args. When ctx ends, it releases everything and returns.
 func Zone(ctx context.Context, args []string) (err error) {
 	z := zone{kicks: map[string]chan struct{}{}}
 	if z.account, err = stage.Begin(args, &z); err != nil {
@@ -89,11 +89,11 @@ func Zone(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// listen has tasks asked for again whose definitions are edited.
+// listen triggers new acquires of tasks whose definitions are edited.
 func (z *zone) listen(ctx context.Context, c *client.Client, from uint64) {
 	for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: from}) {
 		if err != nil {
-			return // the fallback of every task remains
+			return // each task still has its fallback timer
 		}
 		for _, e := range r.GetEvents() {
 			kick, ok := z.kicks[e.GetSemaphore()]
@@ -103,7 +103,7 @@ func (z *zone) listen(ctx context.Context, c *client.Client, from uint64) {
 			z.account.Write(stage.Record{Event: edited, Semaphore: e.GetSemaphore()})
 			select {
 			case kick <- struct{}{}:
-			default: // it will ask anyway
+			default: // an acquire is already due
 			}
 		}
 	}
@@ -131,8 +131,8 @@ func (z *zone) keep(ctx context.Context, c *client.Client, task string) {
 	}
 }
 
-// hold holds a permit until the order to stop. It returns whether the holder will ignore the next order too: once is
-// enough.
+// hold holds a permit until the order to stop. It returns whether the holder will ignore the next order, too. A deaf
+// holder ignores only one.
 func (z *zone) hold(ctx context.Context, p *client.Permit, deaf bool) bool {
 	watch := z.account.Hold(p, stage.Granted, stage.Record{})
 	select {
@@ -145,19 +145,19 @@ func (z *zone) hold(ctx context.Context, p *client.Permit, deaf bool) bool {
 	watch.Stop()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
-	_ = p.Release(last) // one that does not get through expires
+	_ = p.Release(last) // if the release fails, the permit expires
 	return deaf
 }
 
-// finish is what a holder does after the order to stop. Most are ready soon, every fifth has something to finish, and a
-// deaf one continues for as long as its permit lasts.
+// finish simulates a holder after the order to stop. Most stop soon, every fifth has work to finish, and a deaf one
+// continues as long as its permit lasts.
 func (z *zone) finish(ctx context.Context, p *client.Permit, deaf bool) {
 	n := time.Duration(samples.Hash(p.Semaphore()) % 1000)
 	takes := n * 200 * time.Millisecond / 1000
 	if n%5 == 0 {
 		takes = n * z.Slow / 1000
 	}
-	var ready <-chan time.Time // never
+	var ready <-chan time.Time // nil: never ready
 	if !deaf {
 		ready = time.After(takes)
 	}

@@ -12,19 +12,19 @@ import (
 // Never is later than every instant.
 const Never = time.Duration(1<<63 - 1)
 
-// noElection is a time in which no new leader can be elected. A grant that a process notes so soon after the leader's
-// death still came from the dead leader.
+// noElection is a time in which no new leader can be elected. A grant recorded so soon after the leader's death still
+// came from the dead leader.
 const noElection = 50 * time.Millisecond
 
-// Life is one process and everything that it wrote down.
+// Life is a process and everything that it recorded.
 type Life struct {
 	Name    string
 	Records []Record
-	// Killed is when the process was gone; zero when it ended in order. A dead process believes nothing.
+	// Killed is when the process was killed, or zero if it exited normally. A dead process believes nothing.
 	Killed time.Duration
 }
 
-// End is when the process was killed; Never if it was not.
+// End returns when the process was killed, or Never.
 func (l *Life) End() time.Duration {
 	if l.Killed > 0 {
 		return l.Killed
@@ -32,14 +32,14 @@ func (l *Life) End() time.Duration {
 	return Never
 }
 
-// Grant is one grant, and what its holder wrote down about it afterwards.
+// Grant is a grant and its holder's later records about it.
 type Grant struct {
 	Record
 	Life *Life
 	said map[Event]Record
 }
 
-// Grants are the grants of a process, in the order in which it wrote them down.
+// Grants returns the grants of a process in the order in which it recorded them.
 func (l *Life) Grants() []*Grant {
 	byToken := map[uint64]*Grant{}
 	var all []*Grant
@@ -56,14 +56,14 @@ func (l *Life) Grants() []*Grant {
 	return all
 }
 
-// Said is the last record of this kind about the grant; the zero Record when there is none.
+// Said returns the last record of this kind about the grant, or the zero Record.
 func (g *Grant) Said(e Event) Record { return g.said[e] }
 
 // Has reports whether there is a record of this kind about the grant.
 func (g *Grant) Has(e Event) bool { return g.said[e].Event == e }
 
-// Until is the end of belief. A process that never wrote it down believed until its death: a living one believes for
-// ever.
+// Until returns the end of belief. A process that did not record the end believed until its death. If it is still
+// alive, the belief has no end.
 func (g *Grant) Until() time.Duration {
 	if g.Has(Ended) {
 		return g.Said(Ended).Until
@@ -71,7 +71,7 @@ func (g *Grant) Until() time.Duration {
 	return g.Life.End()
 }
 
-// Belief is what the holder believed, from an event on.
+// Belief returns the holder's belief, starting with an event.
 func (g *Grant) Belief(from Event) overlap.Belief {
 	b := overlap.Belief{Semaphore: g.Semaphore, Token: g.Token, Weight: max(g.Weight, 1), Holder: g.Life.Name}
 	if g.Holder != "" {
@@ -83,7 +83,7 @@ func (g *Grant) Belief(from Event) overlap.Belief {
 	return b
 }
 
-// Overlaps are the moments at which more was believed in than the semaphores' permits, and the tokens that fell.
+// Overlaps returns the times at which holders believed in more than the semaphores' permits, and falling tokens.
 func Overlaps(beliefs []overlap.Belief, permits map[string]uint32) (broken []string) {
 	for _, o := range overlap.Find(beliefs, permits) {
 		broken = append(broken, "overlap: "+o.String())
@@ -94,7 +94,7 @@ func Overlaps(beliefs []overlap.Belief, permits map[string]uint32) (broken []str
 	return broken
 }
 
-// NextGrant is the first grant after the leader's death that the next leader gave; zero when there is none.
+// NextGrant returns the time of the next leader's first grant after a leader's death, or zero if there was none.
 func NextGrant(lives []*Life, death time.Duration) time.Duration {
 	var next time.Duration
 	for _, l := range lives {
@@ -107,7 +107,7 @@ func NextGrant(lives []*Life, death time.Duration) time.Duration {
 	return next
 }
 
-// Since are the records of this kind from an instant on.
+// Since returns the records of this kind from an instant on.
 func (l *Life) Since(e Event, from time.Duration) []Record {
 	var found []Record
 	for _, r := range l.Records {
@@ -118,7 +118,7 @@ func (l *Life) Since(e Event, from time.Duration) []Record {
 	return found
 }
 
-// Spread is the number, the median and the largest of some times.
+// Spread is the number, the median and the maximum of some times.
 type Spread struct {
 	N           int
 	Median, Max time.Duration

@@ -11,21 +11,22 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
-// Event is what a process writes down at a moment of its life.
+// Event is the kind of a record.
 type Event string
 
 const (
-	// Granted: from At on the process holds Token, and believes in it unless the story starts belief with Began.
+	// Granted: from At on the process holds Token. It believes in it from then on, unless the scenario lets the belief
+	// start with Began.
 	Granted Event = "granted"
-	// Began: the run under Token begins.
+	// Began: the run under Token starts.
 	Began Event = "began"
-	// Ended: the process stopped believing in Token at Until. Lost says that the permit was not released before.
+	// Ended: the process stopped believing in Token at Until. Lost means that the permit was not released before.
 	Ended Event = "ended"
-	// Denied: the answer was a denial, for Text.
+	// Denied: the response was a denial, with the reason Text.
 	Denied Event = "denied"
 )
 
-// Record is one line of a process's account. Instants are readings of the machine's shared clock.
+// Record is one line of a process's account. Times are on the machine's shared clock.
 type Record struct {
 	Event     Event         `json:"event"`
 	At        time.Duration `json:"at"`
@@ -41,21 +42,21 @@ type Record struct {
 	Until time.Duration `json:"until,omitempty"`
 	Lost  bool          `json:"lost,omitempty"`
 	Text  string        `json:"text,omitempty"`
-	// Job is the id of a job, whose task of index Step this is about.
+	// Job is the id of a job. The record is about its task with index Step.
 	Job string `json:"job,omitempty"`
-	// Revision is up to where the process has seen the changes of the job.
+	// Revision is the revision up to which the process has seen the changes of the job.
 	Revision uint64 `json:"revision,omitempty"`
 }
 
-// Account is where a process of a story writes down what it believes and does.
+// Account is the account of a process.
 type Account struct{ *account.Writer }
 
-// Begin reads the settings with which Stage.Start started this process, and returns its account. args are the part's
-// name and the settings.
+// Begin parses the settings with which Stage.Start started this process, and returns its account. args are the name of
+// the part and the settings.
 func Begin(args []string, settings any) (Account, error) {
 	a := Account{account.Inherited()}
 	if len(args) != 2 {
-		return a, fmt.Errorf("a process of a story needs its part and its settings, not %q", args)
+		return a, fmt.Errorf("the arguments must be the name of a part and its settings, not %q", args)
 	}
 	return a, json.Unmarshal([]byte(args[1]), settings)
 }
@@ -66,8 +67,8 @@ func (a Account) Write(r Record) {
 	a.Writer.Write(r)
 }
 
-// Hold writes down e, from which on the process believes in p, and Ended when belief ends. what completes the first
-// record. Call Stop before the release.
+// Hold records e, from which on the process believes in p, and Ended when the belief ends. what provides the other
+// fields of the first record. Call Stop before the release.
 func (a Account) Hold(p *client.Permit, e Event, what Record) *belief.Watch {
 	what.Event, what.Semaphore, what.Holder, what.Token = e, p.Semaphore(), p.Acquirer(), p.Token()
 	a.Write(what)

@@ -7,22 +7,21 @@ import (
 	"text/tabwriter"
 )
 
-// Report is the end of a story: a table, and the promises that were broken.
+// Report is the result of a scenario: a table, and the broken promises.
 type Report struct {
 	Rows   []Row    `json:"rows"`
 	Tables []Table  `json:"tables,omitempty"`
 	Broken []string `json:"broken_promises"`
 }
 
-// Row is a line of the report: Text is for people, Figures are what Text was made of, for programs. Durations are in
-// ns.
+// Row is a line of the report. Text is for people. Figures are the values in Text, for programs. Durations are in ns.
 type Row struct {
 	Name    string `json:"name"`
 	Text    string `json:"text"`
 	Figures []any  `json:"figures,omitempty"`
 }
 
-// Table is what happened to each of several things. The first line names the columns.
+// Table has one line for each of several objects. The first line is the heading.
 type Table struct {
 	Title string     `json:"title"`
 	Lines [][]string `json:"lines"`
@@ -33,7 +32,7 @@ func (r *Report) Row(name, format string, figures ...any) {
 	r.Rows = append(r.Rows, Row{name, fmt.Sprintf(format, figures...), figures})
 }
 
-// Break adds broken promises, and returns how many they are.
+// Break adds broken promises, and returns their number.
 func (r *Report) Break(broken ...string) int {
 	r.Broken = append(r.Broken, broken...)
 	return len(broken)
@@ -42,7 +41,7 @@ func (r *Report) Break(broken ...string) int {
 // Breakf adds one broken promise.
 func (r *Report) Breakf(format string, args ...any) { r.Break(fmt.Sprintf(format, args...)) }
 
-// Verdict is an error that names the broken promises; nil when none was broken.
+// Verdict returns an error that names the broken promises, or nil if there are none.
 func (r *Report) Verdict() error {
 	const most = 20
 	var errs []error
@@ -56,7 +55,7 @@ func (r *Report) Verdict() error {
 	return errors.Join(errs...)
 }
 
-// print writes the report for people.
+// print writes the report as text.
 func (r *Report) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w)

@@ -1,5 +1,5 @@
-// Package stage is what the stories of the demo share: three servers, processes that write down what they believe,
-// faults, and a report that is made of what the processes wrote down.
+// Package stage is the common part of the demo's scenarios: three servers, processes that record their beliefs, faults,
+// and a report based on these records.
 package stage
 
 import (
@@ -26,43 +26,43 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Stage is one run of a story. Its methods are called from one goroutine.
+// Stage is a run of a scenario. Its methods must be called from one goroutine.
 type Stage struct {
 	Report
-	// Out receives the report; nil means standard output.
+	// Out receives the report. nil means standard output.
 	Out               io.Writer
 	Bin, Dir, Profile string
 	JSON              string
-	// Duration is that of every permit.
+	// Duration is the duration of every permit.
 	Duration time.Duration
-	// Length is how long the story lasts, as far as it has a length.
+	// Length is the length of the scenario, if it has one.
 	Length time.Duration
 
 	Cluster   *servers.Cluster
 	Client    *client.Client
 	Processes []*Process // in the order of their starts
-	// Epoch is when the story begins, by the shared clock.
+	// Epoch is the start of the scenario on the shared clock.
 	Epoch time.Duration
 }
 
-// Process is a process of the story.
+// Process is a process of the scenario.
 type Process struct{ *child.Process[Record] }
 
-// Life is what the process has written down so far.
+// Life returns the records of the process so far.
 func (p *Process) Life() *Life {
 	return &Life{Name: p.Name, Records: p.Records(), Killed: p.Killed()}
 }
 
-// Flags defines the flags that all stories have.
+// Flags defines the flags that all scenarios have.
 func (s *Stage) Flags(f *flag.FlagSet, duration time.Duration) {
-	f.StringVar(&s.Bin, "bin", "bin", "folder of gatekeeperd and gkctl")
+	f.StringVar(&s.Bin, "bin", "bin", "directory of gatekeeperd and gkctl")
 	f.DurationVar(&s.Duration, "duration", duration, "duration of every permit: how long a dead holder keeps its slots")
 	f.StringVar(&s.Profile, "profile", "default", "the servers' timing profile, default or fast")
-	f.StringVar(&s.Dir, "dir", "", "folder for the servers' data and logs and for what the processes wrote, which stays; default is a temporary one")
+	f.StringVar(&s.Dir, "dir", "", "directory for the servers' data and logs and the processes' records, which is kept; default is a temporary one")
 	f.StringVar(&s.JSON, "json", "", "file for the report as JSON; empty for none")
 }
 
-// Run plays a story and publishes its report. The error names the promises that were broken.
+// Run runs a scenario and publishes its report. The error names the broken promises.
 func (s *Stage) Run(ctx context.Context, play func(context.Context) error) error {
 	if s.Out == nil {
 		s.Out = os.Stdout
@@ -89,15 +89,15 @@ func (s *Stage) close() {
 	}
 	s.keep()
 	if s.Client != nil {
-		_ = s.Client.Close() // it holds nothing
+		_ = s.Client.Close() // it holds no permits
 	}
 	if s.Cluster != nil {
 		s.Cluster.Kill()
 	}
 }
 
-// Serve starts three servers with these definitions, whose permits live for Duration. The longest hold and the expected
-// interval are removed: the stories run in seconds what the definitions were made for in hours.
+// Serve starts three servers with these definitions, with Duration as the duration of permits. It removes max_hold and
+// expect_every, because the scenarios run in seconds what the definitions intend for hours.
 func (s *Stage) Serve(ctx context.Context, defs []*gatekeeperv1.Definition) error {
 	for _, def := range defs {
 		def.MaxHold, def.ExpectEvery, def.Duration = nil, nil, durationpb.New(s.Duration)
@@ -123,7 +123,7 @@ func (s *Stage) Serve(ctx context.Context, defs []*gatekeeperv1.Definition) erro
 	return err
 }
 
-// Start starts this program again as a part of the story. The part reads its settings with Begin.
+// Start starts this program again as a part of the scenario. The part reads its settings with Begin.
 func (s *Stage) Start(ctx context.Context, part, name string, settings any) (*Process, error) {
 	text, err := json.Marshal(settings)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Stage) Start(ctx context.Context, part, name string, settings any) (*Pr
 	return s.Processes[len(s.Processes)-1], nil
 }
 
-// Lives are what all processes have written down so far.
+// Lives returns the records of all processes so far.
 func (s *Stage) Lives() []*Life {
 	var lives []*Life
 	for _, p := range s.Processes {
@@ -146,12 +146,12 @@ func (s *Stage) Lives() []*Life {
 	return lives
 }
 
-// End sends a signal to the processes, or none, and waits for them to end in order.
+// End sends a signal, if it is not nil, to the processes and waits for them to exit normally.
 func (s *Stage) End(ctx context.Context, signal os.Signal, within time.Duration) error {
 	errs := []error{ctx.Err()}
 	for _, p := range s.Processes {
 		if signal != nil {
-			_ = p.Signal(signal) // it may be dead
+			_ = p.Signal(signal) // the process may have been killed
 		}
 	}
 	for deadline, i := boottime.Now()+within, 0; i < len(s.Processes); i++ {
@@ -160,7 +160,7 @@ func (s *Stage) End(ctx context.Context, signal os.Signal, within time.Duration)
 	return errors.Join(errs...)
 }
 
-// KillLeader kills the server that leads. It returns the server, and when it was gone.
+// KillLeader kills the leader. It returns the server and the time of its death.
 func (s *Stage) KillLeader(ctx context.Context) (*servers.Server, time.Duration, error) {
 	leader, err := s.Cluster.Leader(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *Stage) KillLeader(ctx context.Context) (*servers.Server, time.Duration,
 	return leader, boottime.Now(), nil
 }
 
-// Held is how many permits the servers know of the acquirers that are chosen.
+// Held returns the number of permits of the chosen acquirers on the servers.
 func (s *Stage) Held(ctx context.Context, chosen func(acquirer string) bool) (int, error) {
 	var n int
 	for p, err := range s.Client.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{}) {
@@ -185,17 +185,17 @@ func (s *Stage) Held(ctx context.Context, chosen func(acquirer string) bool) (in
 	return n, nil
 }
 
-// Say prints what happened, with the time since Epoch.
+// Say prints an event with the time since Epoch.
 func (s *Stage) Say(format string, args ...any) {
 	fmt.Fprintf(s.Out, "%5.1fs  %s\n", (boottime.Now() - s.Epoch).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// Until waits until a part of Length has passed since Epoch.
+// Until waits until a fraction of Length has passed since Epoch.
 func (s *Stage) Until(ctx context.Context, part float64) error {
 	return SleepUntil(ctx, s.Epoch+time.Duration(part*float64(s.Length)))
 }
 
-// SleepUntil waits for an instant of the shared clock.
+// SleepUntil waits until a time on the shared clock.
 func SleepUntil(ctx context.Context, at time.Duration) error {
 	select {
 	case <-time.After(at - boottime.Now()):
@@ -205,7 +205,7 @@ func SleepUntil(ctx context.Context, at time.Duration) error {
 	}
 }
 
-// Await waits until cond holds or fails.
+// Await waits until cond returns true or an error.
 func Await(ctx context.Context, what string, cond func() (bool, error)) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -216,7 +216,7 @@ func Await(ctx context.Context, what string, cond func() (bool, error)) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("waited in vain for %s: %w", what, ctx.Err())
+			return fmt.Errorf("wait for %s: %w", what, ctx.Err())
 		}
 	}
 }
@@ -227,7 +227,7 @@ func (s *Stage) keep() {
 		var lines bytes.Buffer
 		out := json.NewEncoder(&lines)
 		for _, r := range p.Records() {
-			_ = out.Encode(r) // into memory
+			_ = out.Encode(r) // writing to memory does not fail
 		}
 		file := filepath.Join(s.Dir, fmt.Sprintf("%s-%d", p.Name, i))
 		err := os.WriteFile(file+".jsonl", lines.Bytes(), 0o600)

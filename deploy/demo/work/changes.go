@@ -8,13 +8,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// change is what happens to the cluster, once the submitter has so large a part of the results.
+// change is a change of the cluster that happens when the submitter has that fraction of the results.
 type change struct {
 	part float64
 	make func(context.Context) error
 }
 
-// changes are those of the story, in their order.
+// changes returns the scenario's changes in order.
 func (s *Words) changes() []change {
 	var leader *servers.Server
 	worker := func(i int) *stage.Process { return s.Processes[i-1] } // the first processes are the first workers
@@ -22,7 +22,7 @@ func (s *Words) changes() []change {
 		{0.1, func(ctx context.Context) error { return s.join(ctx, s.workers+1) }},
 		{0.2, func(context.Context) error { return s.kill(worker(1)) }},
 		{0.3, func(context.Context) error {
-			s.Say("%s leaves: it finishes what it has", worker(2).Name)
+			s.Say("%s leaves: it finishes its current tasks", worker(2).Name)
 			return worker(2).Signal(syscall.SIGTERM)
 		}},
 		{0.4, func(ctx context.Context) (err error) {
@@ -30,7 +30,7 @@ func (s *Words) changes() []change {
 			return err
 		}},
 		{0.5, func(context.Context) error {
-			s.Say("%s is started again", leader.ID)
+			s.Say("%s is restarted", leader.ID)
 			return leader.Start()
 		}},
 		{0.6, func(ctx context.Context) error { return s.join(ctx, s.workers+2) }},
@@ -74,14 +74,14 @@ func (s *Words) kill(p *stage.Process) error {
 	return nil
 }
 
-// restartSubmitter kills the submitter, and starts it again after the last change that it has seen all of.
+// restartSubmitter kills the submitter, and restarts it after the last change that it has completely seen.
 func (s *Words) restartSubmitter(ctx context.Context) (err error) {
 	s.submitter.Kill()
 	var after uint64
 	for _, r := range s.submitter.Life().Since(seen, 0) {
 		after = r.Revision
 	}
-	s.Say("kill -9 of the submitter, which is started again and asks for what it lacks")
+	s.Say("kill -9 of the submitter, which is restarted and requests the missing results")
 	s.submitter, err = s.submit(ctx, &submitter{Name: "submitter", Files: s.files, After: after})
 	return err
 }

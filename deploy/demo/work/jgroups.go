@@ -12,22 +12,22 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
 )
 
-// JGroups is the session at the end of the article "A simple clustered task distribution system": three workers, short
-// tasks that are spread over them, and a long one whose worker is killed in the middle. Another worker takes it over,
-// and its result goes to the submitter.
+// JGroups is the session at the end of the article "A simple clustered task distribution system". Three workers share
+// short tasks, and the worker of a long task is killed in the middle. Another worker takes the task over, and the
+// submitter gets its result.
 type JGroups struct {
 	shop
 	long time.Duration
 }
 
-// Flags defines the story's flags.
+// Flags defines the scenario's flags.
 func (s *JGroups) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 3*time.Second)
-	f.IntVar(&s.workers, "workers", 3, "how many workers there are")
+	f.IntVar(&s.workers, "workers", 3, "number of workers")
 	f.DurationVar(&s.long, "long", 15*time.Second, "how long the long task takes")
 }
 
-// Play plays the story.
+// Play runs the scenario.
 func (s *JGroups) Play(ctx context.Context) error {
 	if s.workers < 2 || s.Duration < time.Second || s.long <= 0 {
 		return errors.New("a demo needs -workers 2 or more, a -duration of 1s or more, and a -long above 0")
@@ -118,15 +118,16 @@ func (s *JGroups) takeOver(ctx context.Context, job string) error {
 		return err
 	}
 	if heir.Name == victim.Name {
-		s.Breakf("%s went to %s again, which is dead", job, victim.Name)
+		s.Breakf("%s was handed to %s again, which is dead", job, victim.Name)
 	}
 	after := second.At - victim.Killed()
 	s.Say("%s ==> taken over by %s", job, heir.Name)
-	s.Row("taken over", "%s, from %s by %s, %.2fs after the kill; permits live for %v", job, victim.Name, heir.Name, after.Seconds(), s.Duration)
+	s.Row("taken over", "%s, from %s by %s, %.2fs after the kill; the permits' duration is %v", job, victim.Name, heir.Name, after.Seconds(), s.Duration)
 	return nil
 }
 
-// spread says how the short tasks were spread. They came one by one, so each worker had its turn.
+// spread reports how the short tasks were distributed. They came one after another, so each worker should have got
+// some.
 func (s *JGroups) spread(e *evidence, short []string) {
 	by := map[string]int{}
 	for _, job := range short {

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// task names a task.
+// task identifies a task.
 type task struct {
 	job   string
 	index int
@@ -26,17 +26,17 @@ type evidence struct {
 	semaphore string
 	permits   uint32
 	tasks     []task
-	// stored is what the servers say of each task.
+	// stored is the servers' record of each task.
 	stored map[task]*gatekeeperv1.Task
-	// wrong is what is wrong with a result; empty when nothing is.
+	// wrong describes what is wrong with a result. It returns "" for a correct one.
 	wrong func(t task, result string) string
 
 	lives    []*stage.Life
-	attempts map[task][]*stage.Grant // in the order of their tokens
-	returned map[task][]stage.Record // to submitters
+	attempts map[task][]*stage.Grant // sorted by token
+	returned map[task][]stage.Record // the records of submitters
 }
 
-// evidence asks the servers about jobs, each of which has so many tasks.
+// evidence asks the servers about jobs with that number of tasks each.
 func (s *shop) evidence(ctx context.Context, jobs []string, tasks int) (*evidence, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -55,7 +55,7 @@ func (s *shop) evidence(ctx context.Context, jobs []string, tasks int) (*evidenc
 	return e, nil
 }
 
-// add finds the attempts and the results of each task in what the processes wrote down.
+// add finds the attempts and the results of each task in the processes' records.
 func (e *evidence) add(lives []*stage.Life) {
 	e.lives = lives
 	e.attempts, e.returned = map[task][]*stage.Grant{}, map[task][]stage.Record{}
@@ -76,10 +76,10 @@ func (e *evidence) add(lives []*stage.Life) {
 	}
 }
 
-// gaveUp reports whether a worker heard that it had lost a task. It may get the task again, and be killed later.
+// gaveUp reports whether a worker learned that it had lost a task. It may get the task again, and be killed later.
 func gaveUp(g *stage.Grant) bool { return g.Said(stage.Ended).Lost || g.Has(unrecorded) }
 
-// judge reports on the tasks and names the promises that were broken.
+// judge reports on the tasks and the broken promises.
 func (e *evidence) judge(r *stage.Report) {
 	bad, executions, afterKill, afterLoss := 0, 0, 0, 0
 	var beliefs []overlap.Belief
@@ -105,14 +105,13 @@ func (e *evidence) judge(r *stage.Report) {
 			}
 		}
 	}
-	r.Row("results", "%d of %d tasks have exactly one, as recorded, as their workers gave it, and right", len(e.tasks)-bad, len(e.tasks))
-	r.Row("executions", "%d: %d again because a worker was killed, %d because a permit was lost", executions, afterKill, afterLoss)
+	r.Row("results", "%d of %d tasks have exactly one correct result, equal to the recorded one and to their worker's", len(e.tasks)-bad, len(e.tasks))
+	r.Row("executions", "%d: %d repeated because a worker was killed, %d because a permit was lost", executions, afterKill, afterLoss)
 	r.Row("overlaps", "%d, of %d beliefs of workers", r.Break(stage.Overlaps(beliefs, permits)...), executions)
 	e.table(r)
 }
 
-// judgeResult compares what the submitters got for a task with what the servers have recorded and with what the workers
-// wrote down.
+// judgeResult compares the submitters' results of a task with the servers' and the workers' records.
 func (e *evidence) judgeResult(t task) (broken []string) {
 	breakf := func(format string, args ...any) {
 		broken = append(broken, t.String()+fmt.Sprintf(format, args...))
@@ -123,13 +122,13 @@ func (e *evidence) judgeResult(t task) (broken []string) {
 		return broken
 	}
 	first := results[0]
-	for _, r := range results { // a submitter may hear of a result twice
+	for _, r := range results { // a submitter may receive a result twice
 		if r.Event != returned || r.Token != first.Token || r.Text != first.Text {
-			breakf(" has %s %q of token %d beside %s %q of token %d", first.Event, first.Text, first.Token, r.Event, r.Text, r.Token)
+			breakf(" has %s %q of token %d and also %s %q of token %d", first.Event, first.Text, first.Token, r.Event, r.Text, r.Token)
 		}
 	}
 	if stored.GetState() != gatekeeperv1.TaskState_TASK_STATE_DONE || stored.GetToken() != first.Token || string(stored.GetResult()) != first.Text {
-		breakf(": the submitter got %q of token %d, and the servers have %s %q of token %d",
+		breakf(": the submitter got %q of token %d, but the servers have %s %q of token %d",
 			first.Text, first.Token, stored.GetState(), stored.GetResult(), stored.GetToken())
 	}
 	known := false
@@ -139,11 +138,11 @@ func (e *evidence) judgeResult(t task) (broken []string) {
 			breakf(" was also recorded for %s with token %d", g.Life.Name, g.Token)
 		case g.Token != first.Token:
 		case !g.Has(worked) || g.Said(worked).Text != first.Text:
-			breakf(": %s gave %q, and %q was recorded", g.Life.Name, g.Said(worked).Text, first.Text)
+			breakf(": %s returned %q, but %q was recorded", g.Life.Name, g.Said(worked).Text, first.Text)
 		case g.Has(recorded) || g.Life.Killed > 0:
 			known = true
 		default:
-			breakf(" was recorded for %s, which never heard of it: %s", g.Life.Name, g.Said(unrecorded).Text)
+			breakf(" was recorded for %s, which got no confirmation: %s", g.Life.Name, g.Said(unrecorded).Text)
 		}
 	}
 	if !known && len(broken) == 0 {
@@ -155,13 +154,13 @@ func (e *evidence) judgeResult(t task) (broken []string) {
 	return broken
 }
 
-// table says what each worker did.
+// table adds a table of the workers.
 func (e *evidence) table(r *stage.Report) {
 	lines := [][]string{{"worker", "its end", "tasks begun", "results recorded", "cut off"}}
 	for _, l := range e.lives {
 		grants := l.Grants()
 		if len(grants) == 0 {
-			continue // a submitter
+			continue // this is a submitter
 		}
 		fate, results, cut := "stopped in order", 0, 0
 		if l.Killed > 0 {
@@ -181,7 +180,7 @@ func (e *evidence) table(r *stage.Report) {
 	r.Tables = append(r.Tables, stage.Table{Title: "workers", Lines: lines})
 }
 
-// heirs checks that tasks which a killed worker had were given to other workers.
+// heirs checks that the tasks of killed workers were given to other workers.
 func (e *evidence) heirs(r *stage.Report, killed int) {
 	cut := 0
 	for t, attempts := range e.attempts {
@@ -191,7 +190,7 @@ func (e *evidence) heirs(r *stage.Report, killed int) {
 			}
 			cut++
 			if last := attempts[len(attempts)-1]; last.Life == g.Life {
-				r.Breakf("%s was cut off with %s, and no other worker had it", t, g.Life.Name)
+				r.Breakf("%s was interrupted when %s was killed, and no other worker got it", t, g.Life.Name)
 			}
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Oddjob is the last section of the article "Distributing Work", sped up: the work takes 15 s, and the schedule is
-// every 10 s. With three workers, one is always idle. In the end the worker of the last round is killed, and the idle
-// one does its work.
+// Oddjob is the last section of the article "Distributing Work" at high speed. In the article the work takes 15 s and
+// is due every 10 s. With three workers, one is always idle. At the end the worker of the last round is killed, and the
+// idle worker does its work.
 type Oddjob struct {
 	stage.Stage
 	period time.Duration
@@ -28,22 +28,22 @@ type Oddjob struct {
 	killed string
 }
 
-// oddjobs is how many Oddjobs there are, and how many permits the semaphore has: firings overlap.
+// oddjobs is the number of Oddjob workers. The semaphore has as many permits, because firings overlap.
 const oddjobs = 3
 
 const oddjobWork = "work"
 
-// Flags defines the story's flags.
+// Flags defines the scenario's flags.
 func (s *Oddjob) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 3*time.Second)
-	f.DurationVar(&s.period, "every", 3*time.Second, "the time between two rounds, 10s in the article; the work takes one and a half of it")
-	f.IntVar(&s.rounds, "rounds", 8, "how many rounds there are")
+	f.DurationVar(&s.period, "every", 3*time.Second, "the time between two rounds, 10s in the article; the work takes one and a half times as long")
+	f.IntVar(&s.rounds, "rounds", 8, "number of rounds")
 }
 
-// takes is how long the work takes.
+// takes returns how long the work takes.
 func (s *Oddjob) takes() time.Duration { return s.period * 3 / 2 }
 
-// Play plays the story.
+// Play runs the scenario.
 func (s *Oddjob) Play(ctx context.Context) error {
 	if s.period < time.Second || s.rounds < 2 || s.Duration < time.Second {
 		return errors.New("a demo needs an -every and a -duration of 1s or more, and -rounds 2 or more")
@@ -94,7 +94,7 @@ func (s *Oddjob) play(ctx context.Context) error {
 	return nil
 }
 
-// round waits until a worker has the firing and another one has lost it.
+// round waits until one worker has the firing and another one has lost it.
 func (s *Oddjob) round(ctx context.Context, i int, due time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -109,7 +109,7 @@ func (s *Oddjob) round(ctx context.Context, i int, due time.Time) error {
 	return err
 }
 
-// with are the processes that have written such a record of a firing.
+// with returns the processes that have such a record about a firing.
 func with(lives []*stage.Life, e stage.Event, due time.Time) (names []string) {
 	for _, l := range lives {
 		if slices.ContainsFunc(l.Records, func(r stage.Record) bool { return r.Event == e && r.Due.Equal(due) }) {
@@ -147,7 +147,7 @@ func (s *Oddjob) killTheLast(ctx context.Context) error {
 	return stage.Await(ctx, "another worker of the last round", func() (bool, error) {
 		for _, name := range with(s.Lives(), stage.Granted, due) {
 			if name != s.killed {
-				s.Say("%s heard that round %d is open again, and works", name, s.rounds)
+				s.Say("%s was notified that round %d is open again, and works", name, s.rounds)
 				return true, nil
 			}
 		}
@@ -155,7 +155,7 @@ func (s *Oddjob) killTheLast(ctx context.Context) error {
 	})
 }
 
-// ask asks the servers what they have recorded of each round.
+// ask reads the servers' record of each round.
 func (s *Oddjob) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

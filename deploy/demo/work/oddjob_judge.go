@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// judge reports on the rounds and names the promises that were broken.
+// judge reports on the rounds and the broken promises.
 func (s *Oddjob) judge(lives []*stage.Life) {
 	var all, byFiring []overlap.Belief
 	permits, runs := map[string]uint32{}, map[int64][]*stage.Grant{}
@@ -44,13 +44,13 @@ func (s *Oddjob) judge(lives []*stage.Life) {
 	s.Tables = append(s.Tables, stage.Table{Title: "rounds", Lines: lines})
 }
 
-// judgeRound compares the runs of a round with what is recorded of it.
+// judgeRound compares the runs of a round with the servers' record.
 func (s *Oddjob) judgeRound(i int, runs []*stage.Grant, idle []string) (broken []string) {
 	round, claim := "round "+strconv.Itoa(i+1), s.claims[s.dues[i]]
 	if claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE {
 		broken = append(broken, round+" is recorded as "+stateName(claim.GetState()))
 	}
-	var by []string // without the worker that was killed in the middle
+	var by []string // excludes the worker that was killed
 	for _, g := range runs {
 		if g.Life.Name != s.killed || i < len(s.dues)-1 {
 			by = append(by, g.Life.Name)
@@ -59,14 +59,14 @@ func (s *Oddjob) judgeRound(i int, runs []*stage.Grant, idle []string) (broken [
 	if winner := claim.GetWinner().GetAcquirer(); !slices.Equal(by, []string{winner}) {
 		broken = append(broken, round+" was done by "+strconv.Quote(strings.Join(by, ", "))+" and recorded for "+winner)
 	}
-	// In the first round nobody is busy with the round before.
+	// In the first round no worker is still busy with a previous round.
 	if len(idle) == 0 || len(idle) > 1 && i > 0 {
 		broken = append(broken, round+" left idle: "+strconv.Quote(strings.Join(idle, ", ")))
 	}
 	return broken
 }
 
-// news is what the idle workers heard of a firing.
+// news returns what the idle workers were notified of about a firing.
 func news(lives []*stage.Life, due time.Time) (heardOf []string) {
 	for _, l := range lives {
 		for _, r := range l.Since(heard, 0) {

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// scheduling: the timer runs.
+	// scheduling: the timer is running.
 	scheduling stage.Event = "scheduling"
 	// lost: another Oddjob has claimed the firing Due, and this one is idle.
 	lost stage.Event = "lost"
-	// heard: this Oddjob, which had lost the firing Due, heard that it is Text now.
+	// heard: this Oddjob, which had lost the firing Due, was notified that its state is now Text.
 	heard stage.Event = "heard"
 )
 
-// oddjob is one Oddjob of the article. Each has the same timer, and does one thing at a time. It grabs for each firing
-// that is due, and for one whose holder was lost. At SIGTERM its timer stops. Then it ends when the claims that it has
-// lost have ended.
+// oddjob is one Oddjob of the article. All have the same timer, and each does one thing at a time. It tries to claim
+// each due firing, and firings whose holder was lost. SIGTERM stops its timer. It exits when the claims that it lost
+// have ended.
 type oddjob struct {
 	Name, Semaphore string
 	Endpoints       []string
@@ -30,7 +30,7 @@ type oddjob struct {
 
 	account  stage.Account
 	sem      *client.Semaphore
-	due      time.Time // of the run under way
+	due      time.Time // due time of the current run
 	watched  map[time.Time]bool
 	watching sync.WaitGroup
 	opened   chan time.Time
@@ -45,10 +45,10 @@ func (o *oddjob) run(ctx context.Context, account stage.Account) error {
 	o.account, o.sem = account, c.Semaphore(o.Semaphore)
 	o.watched, o.opened = map[time.Time]bool{}, make(chan time.Time, 100)
 	runner := client.NewRunner(o.sem, o.work, client.WithHooks(client.Hooks{Denied: o.lose}))
-	lasting := context.WithoutCancel(ctx) // what has begun is finished
+	lasting := context.WithoutCancel(ctx) // finish what has begun
 	grab := func(due time.Time) {
 		o.due = due
-		_ = runner.RunDue(lasting, due) // what came of it is written down
+		_ = runner.RunDue(lasting, due) // the outcome is recorded elsewhere
 	}
 	account.Write(stage.Record{Event: scheduling})
 	for ctx.Err() == nil {
@@ -88,7 +88,7 @@ func (o *oddjob) work(ctx context.Context) error {
 	}
 }
 
-// lose has the end of the claim awaited that another Oddjob has won. It is the article's onLoosing.
+// lose waits for the end of a claim that another Oddjob has won. It is the article's onLoosing.
 func (o *oddjob) lose(ctx context.Context, d *client.DeniedError) {
 	due := o.due
 	o.account.Write(stage.Record{Event: lost, Due: due, Text: string(d.Reason)})

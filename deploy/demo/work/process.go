@@ -1,9 +1,9 @@
-// Package work is the stories of shared work: `jgroups`, `oddjob` and `words`. The first two play what the articles
-// show, with processes that are killed. In the third, ten thousand tasks are shared by workers that join, leave and
-// die, while the leader is killed too.
+// Package work has the scenarios with shared work: `jgroups`, `oddjob` and `words`. The first two reproduce what the
+// articles show, with processes that are killed. In the third, workers that join, leave and die share ten thousand
+// tasks, while the leader is killed, too.
 //
-// Servers, workers and submitters are processes. Each report is made of what workers and submitters wrote down, and of
-// what the servers have recorded.
+// Servers, workers and submitters are processes. Each report is based on the records of the workers, the submitters and
+// the servers.
 package work
 
 import (
@@ -19,17 +19,17 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Part is the first argument of a process of these stories.
+// Part is the first argument of a process of these scenarios.
 const Part = "work-part"
 
-// role is what a process of these stories is; one field is set.
+// role is the role of a process. One field is set.
 type role struct {
 	Worker    *worker    `json:",omitempty"`
 	Submitter *submitter `json:",omitempty"`
 	Oddjob    *oddjob    `json:",omitempty"`
 }
 
-// Process is the process that args describe. It ends with ctx, or when its work is done.
+// Process runs the process described by args. It returns when ctx ends or its work is done.
 func Process(ctx context.Context, args []string) error {
 	var r role
 	account, err := stage.Begin(args, &r)
@@ -44,10 +44,10 @@ func Process(ctx context.Context, args []string) error {
 	case r.Oddjob != nil:
 		return r.Oddjob.run(ctx, account)
 	}
-	return errors.New("a process of these stories needs a role")
+	return errors.New("the process has no role")
 }
 
-// patience bounds each step of a story.
+// patience bounds each step of a scenario.
 const patience = time.Minute
 
 // shop is a stage on which workers share the tasks of one semaphore.
@@ -57,7 +57,7 @@ type shop struct {
 	workers   int
 	parallel  int
 	permits   int
-	root      string // of the files that tasks name
+	root      string // directory of the files that tasks name
 }
 
 // open starts the servers with the shop's semaphore.
@@ -70,7 +70,7 @@ func (s *shop) open(ctx context.Context) error {
 	return nil
 }
 
-// hire starts the worker of this number and waits until the servers know it.
+// hire starts the worker with this number and waits until the servers know it.
 func (s *shop) hire(ctx context.Context, number int) (*stage.Process, error) {
 	name := fmt.Sprintf("worker-%d", number)
 	p, err := s.Start(ctx, Part, name, role{Worker: &worker{
@@ -99,11 +99,11 @@ func (s *shop) hireAll(ctx context.Context) error {
 			return err
 		}
 	}
-	s.Say("%d workers have joined, each with %d tasks at a time", s.workers, s.parallel)
+	s.Say("%d workers have joined, each with up to %d tasks at a time", s.workers, s.parallel)
 	return nil
 }
 
-// ignoreOutage is err, unless it says that no server answers: the next call may succeed.
+// ignoreOutage returns nil if no server answered, because the next call may succeed, and err otherwise.
 func ignoreOutage(err error) error {
 	if errors.Is(err, client.ErrUnavailable) {
 		return nil
@@ -117,14 +117,14 @@ func (s *shop) submit(ctx context.Context, sub *submitter) (*stage.Process, erro
 	return s.Start(ctx, Part, sub.Name, role{Submitter: sub})
 }
 
-// await waits until the process has written such a record.
+// await waits until the process has written a record that satisfies like.
 func await(ctx context.Context, p *stage.Process, what string, like func(stage.Record) bool) (stage.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return p.Await(ctx, what, like)
 }
 
-// granted waits until a worker holds a task with a token above this one, and returns who.
+// granted waits until a worker holds a task with a token above this one, and returns the worker.
 func (s *shop) granted(ctx context.Context, job string, above uint64) (by *stage.Process, grant stage.Record, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -16,28 +16,28 @@ import (
 const (
 	// submitted: the job is stored.
 	submitted stage.Event = "submitted"
-	// returned: the submitter has got Text as the result of the task, recorded under Token.
+	// returned: the submitter got the result Text of the task, recorded under Token.
 	returned stage.Event = "returned"
-	// failed: it has got an error, Text, instead.
+	// failed: it got the error Text instead.
 	failed stage.Event = "failed"
 	// seen: the submitter has seen all changes of the job up to Revision.
 	seen stage.Event = "seen"
 )
 
-// submitter submits jobs one after another, each when the one before is over, and writes down the results.
+// submitter submits jobs one after another, each when the previous one is over, and records the results.
 type submitter struct {
 	Name, Semaphore string
 	Endpoints       []string
-	// Sleeps are jobs of one task each, which sleeps for so long.
+	// Sleeps are jobs with one task each, which sleeps for that time.
 	Sleeps []time.Duration
-	// Files is how many files below Root another job has, a task for each; 0: there is no such job.
+	// Files is the number of files below Root in another job, with one task each. 0 means that there is no such job.
 	Files int
 	Root  string
-	// After is up to where a former life of the submitter has seen that job.
+	// After is the revision up to which a previous process of the submitter has seen that job.
 	After uint64
 }
 
-// sleepJob is the id of the job of Sleeps[i], and wordsJob that of the job of files.
+// sleepJob returns the id of the job of Sleeps[i]. wordsJob is the id of the job with files.
 func sleepJob(i int) string { return fmt.Sprintf("task-%d", i+1) }
 
 const wordsJob = "words"
@@ -67,7 +67,7 @@ func (s *submitter) run(ctx context.Context, account stage.Account) error {
 	return s.do(ctx, c, account, wordsJob, orders)
 }
 
-// do submits a job and follows it to its end. A job that was submitted before is followed only.
+// do submits a job and follows it to its end. A job that was already submitted is only followed.
 func (s *submitter) do(ctx context.Context, c *client.Client, account stage.Account, id string, orders []order) error {
 	var payloads [][]byte
 	for _, o := range orders {
@@ -103,7 +103,7 @@ func (s *submitter) do(ctx context.Context, c *client.Client, account stage.Acco
 	return nil
 }
 
-// filesOf are the first n files below root, in lexical order; all of them if there are fewer.
+// filesOf returns the first n files below root in lexical order, or all if there are fewer.
 func filesOf(root string, n int) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -16,9 +16,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
-// Words counts the words of the files of GOROOT, with a task for each file. While the tasks are executed, workers join,
-// leave and are killed, the leader is killed and started again, and the submitter is killed and started again. The
-// results are compared with a direct count.
+// Words counts the words in the files of GOROOT, with a task for each file. During the run, workers join, leave and are
+// killed, and the leader and the submitter are killed and restarted. The results are compared with a direct count.
 type Words struct {
 	shop
 	files int
@@ -27,16 +26,16 @@ type Words struct {
 	killed    []*stage.Process
 }
 
-// Flags defines the story's flags.
+// Flags defines the scenario's flags.
 func (s *Words) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 3*time.Second)
-	f.IntVar(&s.files, "tasks", 10_000, "how many files are counted, at most: a task for each")
-	f.IntVar(&s.workers, "workers", 4, "how many workers there are at the beginning")
-	f.IntVar(&s.parallel, "parallel", 4, "how many tasks a worker has at a time")
-	f.StringVar(&s.root, "root", "", "the folder whose files are counted; default is GOROOT")
+	f.IntVar(&s.files, "tasks", 10_000, "maximum number of files to count, with a task for each")
+	f.IntVar(&s.workers, "workers", 4, "number of workers at the beginning")
+	f.IntVar(&s.parallel, "parallel", 4, "number of tasks that a worker has at a time")
+	f.StringVar(&s.root, "root", "", "directory whose files are counted; default is GOROOT")
 }
 
-// Play plays the story.
+// Play runs the scenario.
 func (s *Words) Play(ctx context.Context) error {
 	if s.files < 100 || s.workers < 3 || s.parallel < 1 || s.Duration < time.Second {
 		return errors.New("a demo needs -tasks 100 or more, -workers 3 or more, -parallel 1 or more, and a -duration of 1s or more")
@@ -44,7 +43,7 @@ func (s *Words) Play(ctx context.Context) error {
 	if s.root == "" {
 		out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 		if err != nil {
-			return fmt.Errorf("find GOROOT, or name another folder with -root: %w", err)
+			return fmt.Errorf("GOROOT was not found; name another directory with -root: %w", err)
 		}
 		s.root = strings.TrimSpace(string(out))
 	}
@@ -94,7 +93,7 @@ func (s *Words) play(ctx context.Context) error {
 	e.add(s.Lives())
 	e.wrong = func(t task, result string) string {
 		if result != counts[t.index] {
-			return fmt.Sprintf("%s has %s words, and the result is %q", files[t.index], counts[t.index], result)
+			return fmt.Sprintf("%s has %s words, but the result is %q", files[t.index], counts[t.index], result)
 		}
 		return ""
 	}
@@ -103,7 +102,7 @@ func (s *Words) play(ctx context.Context) error {
 	return nil
 }
 
-// count is the direct count: of each file, and of all.
+// count counts the words directly, for each file and in total.
 func (s *Words) count(files []string) (counts []string, total int, err error) {
 	for _, file := range files {
 		n, err := words(filepath.Join(s.root, file))

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// worked: the task under Token brought Text, which is not recorded yet.
+	// worked: the task under Token returned Text, which is not recorded yet.
 	worked stage.Event = "worked"
 	// recorded: the servers have recorded the end of the task under Token.
 	recorded stage.Event = "recorded"
-	// unrecorded: the servers have not, for Text.
+	// unrecorded: the servers have not recorded it, for the reason Text.
 	unrecorded stage.Event = "unrecorded"
 )
 
@@ -30,7 +30,7 @@ type order struct {
 	Sleep time.Duration `json:"sleep,omitempty"`
 }
 
-// worker executes tasks until SIGTERM. Then it finishes those that it has.
+// worker executes tasks until SIGTERM. Then it finishes its current tasks.
 type worker struct {
 	Name, Semaphore string
 	Endpoints       []string
@@ -69,7 +69,7 @@ func (w *worker) run(ctx context.Context, account stage.Account) error {
 		},
 	})
 	if ctx.Err() != nil {
-		return nil // SIGTERM is how it ends
+		return nil // SIGTERM is the normal way to stop it
 	}
 	return err
 }
@@ -91,7 +91,7 @@ func (w *worker) execute(ctx context.Context, payload []byte) (string, error) {
 	}
 }
 
-// words is how many words a file has.
+// words returns the number of words in a file.
 func words(file string) (int, error) {
 	text, err := os.ReadFile(file)
 	return len(bytes.Fields(text)), err

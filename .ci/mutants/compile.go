@@ -19,15 +19,15 @@ import (
 	"slices"
 )
 
-// listed is what go list says of a package.
+// listed holds the used fields of go list's output.
 type listed struct {
 	Dir, ImportPath, Export string
 	GoFiles                 []string
 	DepOnly                 bool
 }
 
-// compile checks the types in every mutated package. It takes a second for all of them, because everything that they
-// import is compiled already; a build of each would take minutes.
+// compile type-checks every mutated package. It takes a second for all of them, because their imports are already
+// compiled. Building each of them would take minutes.
 func compile(ctx context.Context, root string, mutants []*mutant) error {
 	dirs := make(map[string]bool)
 	for _, m := range mutants {
@@ -69,7 +69,7 @@ func (m *mutant) typecheck(root string, p listed, files *token.FileSet, imports 
 	var parsed []*ast.File
 	for _, name := range p.GoFiles {
 		path := filepath.Join(p.Dir, name)
-		var mutated any // the parser reads the file where this is nil
+		var mutated any // nil makes the parser read the file
 		if relative, err := filepath.Rel(root, path); err != nil {
 			return err
 		} else if text, ok := m.files[filepath.ToSlash(relative)]; ok {

@@ -1,27 +1,26 @@
-// Command mutants puts known bugs into the tree, one at a time, and demands that the test which each names fails.
+// Command mutants puts known bugs into the tree, one at a time, and requires that the tests named by each of them fail.
 //
-// A mutant is a file in .ci/mutants: what it breaks, the tests that must fail, and a diff. Nothing of it is in the tree
-// itself. The tool applies the diff to the current files, and has the go command read the result in their place
-// (-overlay), in its own builds and in those which a test starts: fault runs get mutated servers this way.
+// A mutant is a file in .ci/mutants. It says what it breaks and which tests must fail, and contains a diff. The tree
+// itself is not changed: the tool applies the diff to copies of the current files, and makes the go command read the
+// copies instead (-overlay). That includes builds started by a test, so fault runs get mutated servers.
 //
 //	make mutants                     every mutant
 //	make mutants ARGS='-run Confirm' those whose name matches
-//	make mutants ARGS=-check         only apply and compile them, which make test does too
+//	make mutants ARGS=-check         only apply and compile them, as make test does
 //
 // # Format
 //
-// Lines "Key: value" come first. A line that starts with a space continues the one before.
+// A file begins with lines of the form "Key: value". A line that starts with a space continues the previous one.
 //
 //	Breaks:   the rule that the mutant breaks; or
 //	Harmless: why nothing may fail, although the diff changes what the tree does: the tests must pass
 //	Test:     package, test and arguments of one test that must fail; may be repeated
 //	With:     another mutant, which is applied first
 //
-// Then comes a unified diff, except that line numbers mean nothing: a line that starts with @@ opens a hunk, and its
-// context and removed lines must be in the file exactly once. git apply and the libraries for diffs go by the number of
-// the line, and where it is off they take the nearest place that fits: in a tree that moves, a mutant could silently go
-// somewhere else. To repair a mutant, copy the lines as they are now from the file, with a space or a minus before
-// each.
+// A unified diff follows. Line numbers in it are ignored: a line that starts with @@ opens a hunk, and the hunk's
+// context and removed lines must occur in the file exactly once. git apply and diff libraries use the line numbers, and
+// if they are wrong, choose the nearest match. In a changing tree, a mutant could silently be applied to the wrong
+// place. To repair a mutant, copy the current lines from the file, and put a space or a minus in front of each.
 package main
 
 import (
@@ -51,12 +50,12 @@ func main() {
 	}
 }
 
-// command runs the tool in the module whose folder is root.
+// command runs the tool in the module with root as its directory.
 func command(ctx context.Context, root string, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	choice := flags.String("run", "", "only the mutants whose name matches this regular expression")
-	check := flags.Bool("check", false, "apply and compile the mutants, and run no test")
-	timeout := flags.Duration("timeout", 6*time.Minute, "for each run of a test; what the test builds counts, its own build does not")
+	check := flags.Bool("check", false, "apply and compile the mutants without running tests")
+	timeout := flags.Duration("timeout", 6*time.Minute, "for each run of a test, including what the test builds, excluding its own build")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

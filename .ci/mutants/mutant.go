@@ -13,30 +13,30 @@ import (
 
 // mutant is a known bug.
 type mutant struct {
-	name     string // of its file, without the extension
-	breaks   string // the rule; empty for a harmless one
+	name     string // name of its file, without the extension
+	breaks   string // the broken rule; empty for a harmless mutant
 	harmless string
 	with     string
 	tests    []test
 	hunks    []hunk
 
-	// files are the mutated ones with their contents, by paths within the module.
+	// files maps the paths of mutated files within the module to their contents.
 	files map[string]string
 }
 
-// test is a test of one package, and the arguments with which it must fail.
+// test is a test in a package, and the arguments with which it must fail.
 type test struct{ pkg, name, args string }
 
 func (t test) String() string { return strings.TrimSpace(t.pkg + " " + t.name + " " + t.args) }
 
-// hunk is a change of some lines, which must be in the file exactly once.
+// hunk is a change of some lines, which must occur in the file exactly once.
 type hunk struct {
-	where    string // the file and line of the mutant in which it begins
+	where    string // file and line of the mutant where it begins
 	file     string
 	old, new []string
 }
 
-// load reads the mutants in dir, and applies them to the files under root. The error names all that is wrong.
+// load reads the mutants in dir, and applies them to the files under root. The error lists all problems.
 func load(root, dir string) ([]*mutant, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.patch"))
 	if err != nil {
@@ -62,7 +62,7 @@ func load(root, dir string) ([]*mutant, error) {
 		if m.with != "" {
 			other := byName[m.with]
 			if other == nil {
-				wrong = append(wrong, fmt.Errorf("%s.patch: With: there is no mutant %q", m.name, m.with))
+				wrong = append(wrong, fmt.Errorf("%s.patch: With: unknown mutant %q", m.name, m.with))
 				continue
 			}
 			hunks = slices.Concat(other.hunks, hunks)
@@ -75,7 +75,7 @@ func load(root, dir string) ([]*mutant, error) {
 	return mutants, errors.Join(wrong...)
 }
 
-// parse reads a mutant from its file. Without an error its hunks are not empty.
+// parse parses a mutant's file. If it returns no error, the mutant has hunks.
 func parse(file, text string) (*mutant, error) {
 	m := &mutant{name: strings.TrimSuffix(file, ".patch")}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -100,16 +100,16 @@ func parse(file, text string) (*mutant, error) {
 			parts := append(strings.SplitN(value, " ", 3), "", "")
 			m.tests = append(m.tests, test{parts[0], parts[1], parts[2]})
 		default:
-			return m, fmt.Errorf("%s: a line of its head is %q: want Breaks, Harmless, Test or With, a colon and a value", file, line)
+			return m, fmt.Errorf("%s: invalid header line %q: want Breaks, Harmless, Test or With, a colon and a value", file, line)
 		}
 	}
 	if (m.breaks == "") == (m.harmless == "") || len(m.tests) == 0 {
-		return m, fmt.Errorf("%s: its head must have Breaks or Harmless, and a Test", file)
+		return m, fmt.Errorf("%s: the header must have Breaks or Harmless, and a Test", file)
 	}
 	return m, m.diff(file, lines, start)
 }
 
-// diff reads the hunks from lines[start:].
+// diff parses the hunks in lines[start:].
 func (m *mutant) diff(file string, lines []string, start int) error {
 	var path string
 	for i, line := range lines[start:] {
@@ -146,7 +146,7 @@ func (m *mutant) diff(file string, lines []string, start int) error {
 	return nil
 }
 
-// apply puts the hunks into the files under root.
+// apply applies the hunks to the files under root.
 func (m *mutant) apply(root string, hunks []hunk) error {
 	m.files = make(map[string]string)
 	for _, h := range hunks {
@@ -166,11 +166,11 @@ func (m *mutant) apply(root string, hunks []hunk) error {
 	return nil
 }
 
-// apply returns the text with the hunk's lines replaced.
+// apply returns the text with the hunk applied.
 func (h *hunk) apply(text string) (string, error) {
 	lines := strings.Split(text, "\n")
 	var places []int
-	longest, at := 0, 0 // the start of the hunk that is found, and where
+	longest, at := 0, 0 // the longest match of the hunk's first lines, and its position
 	for i := range lines {
 		n := 0
 		for n < len(h.old) && i+n < len(lines) && lines[i+n] == h.old[n] {
@@ -196,12 +196,12 @@ func (h *hunk) apply(text string) (string, error) {
 		if at+longest < len(lines) {
 			is = lines[at+longest]
 		}
-		return "", fmt.Errorf("%s: this hunk does not fit %s: line %d is\n\t%s\nand the mutant wants\n\t%s",
+		return "", fmt.Errorf("%s: this hunk does not fit %s: line %d is\n\t%s\nbut the mutant expects\n\t%s",
 			h.where, h.file, at+longest+1, is, h.old[longest])
 	}
 }
 
-// finds looks for the test's function, so that a test that was renamed is noticed before anything runs.
+// finds checks that the test function exists, so that a renamed test is reported before any test runs.
 func (m *mutant) finds(root string, t test) error {
 	name, _, _ := strings.Cut(t.name, "/")
 	function := regexp.MustCompile(`(?m)^func ` + regexp.QuoteMeta(name) + `\(`)
@@ -221,7 +221,7 @@ func (m *mutant) finds(root string, t test) error {
 	return fmt.Errorf("%s.patch: Test: %s has no test %s", m.name, t.pkg, name)
 }
 
-// packages are the folders of the mutated files, as ./folder.
+// packages returns the directories of the mutated files, in the form ./directory.
 func (m *mutant) packages() []string {
 	dirs := make(map[string]bool)
 	for file := range m.files {

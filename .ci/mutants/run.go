@@ -24,7 +24,7 @@ type runner struct {
 	out        io.Writer
 }
 
-// all runs the tests without mutants, and then with each.
+// all runs the tests without mutants, and then with each mutant.
 func (r *runner) all(ctx context.Context, mutants []*mutant) error {
 	begun := time.Now()
 	healthy, err := r.healthy(ctx, mutants)
@@ -45,7 +45,7 @@ func (r *runner) all(ctx context.Context, mutants []*mutant) error {
 			result, took := r.test(ctx, overlay, t)
 			words, ok := m.judge(result, t)
 			if !healthy[t] {
-				words, ok = "NOT WELL", false // without the mutant
+				words, ok = "NOT WELL", false // it fails without the mutant, too
 			}
 			fmt.Fprintf(r.out, "%-36s %-9s %4.0fs  %s\n", m.name, words, took.Seconds(), t)
 			switch {
@@ -57,14 +57,14 @@ func (r *runner) all(ctx context.Context, mutants []*mutant) error {
 			}
 		}
 	}
-	fmt.Fprintf(r.out, "%d mutants, %d runs, %d not as they must be, in %v\n", len(mutants), ran, missed, time.Since(begun).Round(time.Second))
+	fmt.Fprintf(r.out, "%d mutants, %d runs, %d with a wrong result, in %v\n", len(mutants), ran, missed, time.Since(begun).Round(time.Second))
 	if missed > 0 {
 		return errors.New("a mutant was not caught")
 	}
 	return nil
 }
 
-// healthy runs each test once without a mutant, those of a package together.
+// healthy runs each test once without a mutant. The tests of a package run together.
 func (r *runner) healthy(ctx context.Context, mutants []*mutant) (map[test]bool, error) {
 	type group struct{ pkg, parent, args string }
 	var order []group
@@ -101,7 +101,7 @@ func (r *runner) healthy(ctx context.Context, mutants []*mutant) (map[test]bool,
 	return passed, nil
 }
 
-// overlay writes the mutant's files, and what has the go command read them in place of the tree's.
+// overlay writes the mutant's files, and an overlay file that makes the go command read them instead of the tree's.
 func (r *runner) overlay(m *mutant) (string, error) {
 	replace := make(map[string]string)
 	for file, text := range m.files {
@@ -122,7 +122,7 @@ func (r *runner) overlay(m *mutant) (string, error) {
 	return file, os.WriteFile(file, list, 0o600)
 }
 
-// test runs a test with an overlay, or with none. Packages under deploy are another module.
+// test runs a test, with an overlay unless it is empty. Packages under deploy belong to another module.
 func (r *runner) test(ctx context.Context, overlay string, t test) (*result, time.Duration) {
 	dir, pkg := r.root, t.pkg
 	if inside, ok := strings.CutPrefix(t.pkg, "./deploy/"); ok {
@@ -136,7 +136,7 @@ func (r *runner) test(ctx context.Context, overlay string, t test) (*result, tim
 	cmd.Dir, cmd.Env = dir, os.Environ()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if overlay != "" {
-		// By the environment, so that it holds for what the test builds as well.
+		// Set in the environment, so that it also applies to what the test builds.
 		cmd.Env = append(cmd.Env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
 	}
 	begun := time.Now()
@@ -148,7 +148,7 @@ func (r *runner) test(ctx context.Context, overlay string, t test) (*result, tim
 	return res, time.Since(begun)
 }
 
-// pattern matches exactly this test, whose name may have alternatives in its last part.
+// pattern returns a pattern that matches only this test. The last part of the name may have alternatives.
 func pattern(name string) string {
 	var parts []string
 	for part := range strings.SplitSeq(name, "/") {
@@ -157,11 +157,11 @@ func pattern(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// result is what a run of go test -json said.
+// result is the parsed output of go test -json.
 type result struct {
-	ended   map[string]string // how each test ended: pass, fail or skip
-	finding string            // the first line that a test logged: of one that fails, the first thing that it found
-	crashed bool              // a panic, or out of time
+	ended   map[string]string // outcome of each test: pass, fail or skip
+	finding string            // the first line that a test logged; for a failing test, its first finding
+	crashed bool              // a panic, or a timeout
 	output  string
 }
 
@@ -174,7 +174,7 @@ func read(in io.Reader) *result {
 		line, err := lines.ReadBytes('\n')
 		var e struct{ Action, Test, Output string }
 		if json.Unmarshal(line, &e) != nil {
-			e.Output = string(line) // of the go command itself
+			e.Output = string(line) // a line from the go command
 		}
 		for _, crash := range []string{"panic: ", "fatal error: "} {
 			r.crashed = r.crashed || strings.HasPrefix(e.Output, crash)
@@ -193,8 +193,8 @@ func read(in io.Reader) *result {
 	}
 }
 
-// judge says what the mutant's test came to, and whether it is as it must be: exactly that test fails, by what it found
-// itself.
+// judge describes the result of the mutant's test, and reports whether it is as required: exactly that test fails, and
+// because of its own finding.
 func (m *mutant) judge(r *result, t test) (words string, ok bool) {
 	for name, how := range r.ended {
 		family := strings.HasPrefix(t.name+"/", name+"/") || strings.HasPrefix(name, t.name+"/")
@@ -214,11 +214,11 @@ func (m *mutant) judge(r *result, t test) (words string, ok bool) {
 	case how == "pass":
 		return "MISSED", false
 	default:
-		return "NOT RUN", false // it did not build, there is no such test, or it was skipped
+		return "NOT RUN", false // it did not build, does not exist, or was skipped
 	}
 }
 
-// indented is the end of an output.
+// indented returns the end of an output, indented.
 func indented(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	if len(lines) > 40 {

@@ -1,8 +1,8 @@
-// Command testsum reads the output of `go test -json` and says plainly what happened: one line a package, the output of
-// every test that failed, and a closing line "N passed, N failed, N skipped". Subtests count like tests.
+// Command testsum summarizes the output of `go test -json`: one line per package, the output of every failed test, and
+// a last line "N passed, N failed, N skipped". Subtests count as tests.
 //
-// It exits with 1 when anything failed or did not end, when a test was skipped that the list given by -skips does not
-// name, and when no test ran at all: a run that proves nothing is not a success.
+// The exit code is 1 if anything failed or did not finish, if a skipped test is not in the file given by -skips, or if
+// no test ran, because such a run proves nothing.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// module is cut off package paths, here and in the list of skips.
+// module is removed from package paths, here and in the list of skips.
 const module = "github.com/gatekeeperd/gatekeeper/"
 
 func main() {
@@ -50,7 +50,7 @@ func run(in io.Reader, out io.Writer, skipsFile string) int {
 	return 1
 }
 
-// readSkips reads lines of "package test reason"; # starts a comment. A line without a reason is an error.
+// readSkips reads lines of the form "package test reason". # starts a comment. A line without a reason is an error.
 func readSkips(file string) (map[testName]string, error) {
 	allowed := map[testName]string{}
 	if file == "" {

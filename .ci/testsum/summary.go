@@ -20,16 +20,16 @@ type event struct {
 
 type testName struct{ pkg, test string }
 
-// summary gathers the events of a run.
+// summary collects the events of a run.
 type summary struct {
 	out     io.Writer
 	allowed map[testName]string
 
 	passed, failed int
 	skipped        []testName
-	output         map[testName]*strings.Builder // of tests that have not ended; test "" is the package's own
-	failedIn       map[string]int                // failed tests of a package
-	open           map[string]bool               // packages that have not ended
+	output         map[testName]*strings.Builder // output of unfinished tests; test "" is the package
+	failedIn       map[string]int                // number of failed tests by package
+	open           map[string]bool               // unfinished packages
 }
 
 func newSummary(out io.Writer, allowed map[testName]string) *summary {
@@ -45,7 +45,7 @@ func newSummary(out io.Writer, allowed map[testName]string) *summary {
 func (s *summary) line(line []byte) {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
-		// Not JSON: words of the go command itself. They are shown, never swallowed.
+		// Output of the go command that is not JSON is always shown.
 		fmt.Fprintf(s.out, "%s", line)
 		return
 	}
@@ -54,7 +54,7 @@ func (s *summary) line(line []byte) {
 		fmt.Fprint(s.out, e.Output)
 		return
 	case "build-fail":
-		return // The packages that needed it fail by themselves.
+		return // The packages that need it fail separately.
 	}
 	name := testName{strings.TrimPrefix(e.Package, module), e.Test}
 	s.open[name.pkg] = true
@@ -87,9 +87,9 @@ func (s *summary) test(name testName, action string) {
 		s.show(name)
 	case "skip":
 		s.skipped = append(s.skipped, name)
-		return // its output says why, which is shown at the end unless it is listed
+		return // its output has the reason; it is shown at the end unless the test is listed
 	default:
-		return // run, pause, cont, bench: not an end
+		return // run, pause, cont, bench: the test has not ended
 	}
 	delete(s.output, name)
 }
@@ -99,10 +99,10 @@ func (s *summary) pkg(pkg string, e event) {
 	switch e.Action {
 	case "pass":
 		fmt.Fprintf(s.out, "ok    %s  %.1fs\n", pkg, e.Elapsed)
-	case "skip": // no test files
+	case "skip": // a package without test files
 	case "fail":
 		if s.failedIn[pkg] == 0 {
-			// It did not build, panicked, leaked, or ran out of time: whatever it said last is the reason.
+			// It did not build, panicked, leaked goroutines, or timed out. The reason is at the end of its output.
 			s.failed++
 			s.showAll(pkg)
 		}
@@ -121,7 +121,7 @@ func (s *summary) show(name testName) {
 	}
 }
 
-// showAll shows what the package and its tests that did not end have said.
+// showAll shows the output of the package and its unfinished tests.
 func (s *summary) showAll(pkg string) {
 	var names []testName
 	for name := range s.output {
@@ -138,13 +138,13 @@ func (s *summary) showAll(pkg string) {
 	}
 }
 
-// finish prints the end of the summary and reports whether the run was a success.
+// finish prints the end of the summary, and reports whether the run succeeded.
 func (s *summary) finish() bool {
 	ok := true
 	for pkg := range s.open {
 		s.failed++
 		s.showAll(pkg)
-		fmt.Fprintf(s.out, "FAIL  %s  did not end\n", pkg)
+		fmt.Fprintf(s.out, "FAIL  %s  did not finish\n", pkg)
 	}
 	for _, name := range s.skipped {
 		if reason, listed := s.allowed[name]; listed {
@@ -153,7 +153,7 @@ func (s *summary) finish() bool {
 		}
 		ok = false
 		s.show(name)
-		fmt.Fprintf(s.out, "FAIL  %s %s was skipped, and .ci/skips.txt does not list it\n", name.pkg, name.test)
+		fmt.Fprintf(s.out, "FAIL  %s %s was skipped, but .ci/skips.txt does not list it\n", name.pkg, name.test)
 	}
 	if s.passed == 0 {
 		fmt.Fprintln(s.out, "FAIL  no test passed")

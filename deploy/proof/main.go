@@ -1,5 +1,5 @@
-// Command proof tries to break what Gatekeeper promises: it lets real servers and clients run, kills, suspends, cuts
-// off and damages them, and checks everything that the clients saw.
+// Command proof tries to break Gatekeeper's guarantees. It runs real servers and clients, kills, suspends, isolates and
+// damages them, and checks everything that the clients observed.
 package main
 
 import (
@@ -47,21 +47,21 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	}
 	p := proof{out: out}
 	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
-	flags.StringVar(&p.bin, "bin", "bin", "folder of the gatekeeperd to run, and in its folder faulty one of the build tag faulty")
-	flags.IntVar(&p.runs, "runs", 1, "how many runs to make, each with the next seed")
-	flags.Uint64Var(&p.seed, "seed", 1, "of the first run: it decides which faults happen, when, and what clients do")
-	flags.StringVar(&p.kind, "kind", "", "the kind of fault: "+strings.Join(fault.Names(), ", ")+", or mixed; empty: each in turn")
-	flags.StringVar(&p.network, "network", run.Auto, "what is between servers and clients: "+run.Namespaces+" (networks in the kernel; needs Linux, root, ip, tc and ss), "+
-		run.Proxies+", or "+run.Auto+": the first where it can be and can do the kind of fault")
-	flags.DurationVar(&p.length, "for", 12*time.Second, "how long the faults of a run go on, at most 30s")
-	flags.StringVar(&p.store, "log-store", "", "how the servers keep their logs, bolt or wal; empty: their default")
+	flags.StringVar(&p.bin, "bin", "bin", "directory of gatekeeperd, with a subdirectory faulty for gatekeeperd built with the tag faulty")
+	flags.IntVar(&p.runs, "runs", 1, "number of runs, each with the next seed")
+	flags.Uint64Var(&p.seed, "seed", 1, "seed of the first run, which determines the faults and the clients' actions")
+	flags.StringVar(&p.kind, "kind", "", "the kind of fault: "+strings.Join(fault.Names(), ", ")+", or mixed; empty for all kinds in turn")
+	flags.StringVar(&p.network, "network", run.Auto, "the network between servers and clients: "+run.Namespaces+" (networks in the kernel; requires Linux, root, ip, tc and ss), "+
+		run.Proxies+", or "+run.Auto+": the former if it is available and supports the kind of fault")
+	flags.DurationVar(&p.length, "for", 12*time.Second, "how long a run injects faults, at most 30s")
+	flags.StringVar(&p.store, "log-store", "", "the servers' log store, bolt or wal; empty for their default")
 	flags.BoolVar(&p.secure, "secure", false, "with TLS, authenticated clients, roles and an audit log")
-	flags.StringVar(&p.tally, "tally", "", "file to which a line is added for each run")
-	flags.StringVar(&p.commit, "commit", "", "what is tried, for the tally; empty: HEAD")
-	flags.StringVar(&p.keep, "keep", filepath.Join(os.TempDir(), "gatekeeper-proof"), "folder for the histories of runs in which something was wrong")
+	flags.StringVar(&p.tally, "tally", "", "file to which each run appends a line")
+	flags.StringVar(&p.commit, "commit", "", "the tested commit, for the tally; empty for HEAD")
+	flags.StringVar(&p.keep, "keep", filepath.Join(os.TempDir(), "gatekeeper-proof"), "directory for the histories of runs with violations")
 	flags.BoolVar(&p.every, "keep-all", false, "keep the histories of all runs")
-	again := flags.String("check", "", "make no run, but check the history in this file again")
-	total := flags.String("sum", "", "make no run, but say what the tally in this file comes to")
+	again := flags.String("check", "", "check the history in this file instead of making runs")
+	total := flags.String("sum", "", "summarize the tally in this file instead of making runs")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -74,13 +74,13 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if p.length > 30*time.Second {
-		return errors.New("faults go on for at most 30s: make more runs instead")
+		return errors.New("-for must be at most 30s: make more runs instead")
 	}
 	if !slices.Contains([]string{run.Namespaces, run.Proxies, run.Auto}, p.network) {
-		return fmt.Errorf("no network is called %q: there are %s, %s, and %s", p.network, run.Namespaces, run.Proxies, run.Auto)
+		return fmt.Errorf("unknown network %q: choose %s, %s or %s", p.network, run.Namespaces, run.Proxies, run.Auto)
 	}
 	if p.kind != "" && p.kind != fault.Mixed && !slices.Contains(fault.Names(), p.kind) {
-		return fmt.Errorf("no kind of fault is called %q: there are %s, and %s", p.kind, strings.Join(fault.Names(), ", "), fault.Mixed)
+		return fmt.Errorf("unknown kind of fault %q: choose one of %s, or %s", p.kind, strings.Join(fault.Names(), ", "), fault.Mixed)
 	}
 	if p.commit == "" {
 		p.commit = head()
@@ -88,11 +88,11 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	return p.all(ctx)
 }
 
-// all makes the runs, and fails when one broke a promise.
+// all makes the runs, and returns an error if one of them broke a promise.
 func (p *proof) all(ctx context.Context) error {
 	removed, err := namespaces.Sweep()
 	if len(removed) > 0 {
-		fmt.Fprintf(p.out, "removed what a killed run has left: %s\n", strings.Join(removed, ", "))
+		fmt.Fprintf(p.out, "removed the remains of a killed run: %s\n", strings.Join(removed, ", "))
 	}
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (p *proof) all(ctx context.Context) error {
 		}
 		r, err := p.once(ctx, kind, seed)
 		if errors.Is(err, run.ErrNotHere) {
-			fmt.Fprintf(p.out, "%-16s seed %-6d left out: %v\n", kind, seed, err)
+			fmt.Fprintf(p.out, "%-16s seed %-6d skipped: %v\n", kind, seed, err)
 			continue
 		}
 		if ctx.Err() != nil {
@@ -127,14 +127,14 @@ func (p *proof) all(ctx context.Context) error {
 			broken = append(broken, fmt.Sprintf("-kind %s -seed %d", kind, seed))
 		}
 	}
-	fmt.Fprintf(p.out, "%d runs, %d operations, %d faults, %d runs in which something was wrong\n", p.runs, operations, faults, len(broken))
+	fmt.Fprintf(p.out, "%d runs, %d operations, %d faults, %d failed runs\n", p.runs, operations, faults, len(broken))
 	if len(broken) > 0 {
-		return fmt.Errorf("something was wrong in %s", strings.Join(broken, "; "))
+		return fmt.Errorf("failed runs: %s", strings.Join(broken, "; "))
 	}
 	return nil
 }
 
-// once makes a run, tells what came of it, and keeps its history when something was wrong.
+// once makes a run, prints its result, and keeps its history if there were violations.
 func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report, error) {
 	dir, err := os.MkdirTemp("", "gatekeeper-proof-")
 	if err != nil {
@@ -174,11 +174,11 @@ func (p *proof) tell(r *run.Report) {
 		fmt.Fprintf(p.out, "  VIOLATION: %v\n", v)
 	}
 	for _, semaphore := range r.Undecided {
-		fmt.Fprintf(p.out, "  undecided: the model had not enough time for %s\n", semaphore)
+		fmt.Fprintf(p.out, "  undecided: the model did not have enough time for %s\n", semaphore)
 	}
 }
 
-// check checks a kept history.
+// check checks a saved history.
 func (p *proof) check(file string) error {
 	f, err := os.Open(file)
 	if err != nil {

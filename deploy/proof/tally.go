@@ -15,13 +15,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/run"
 )
 
-// columns are those of a tally: one line a run.
+// columns are the columns of a tally, which has one line per run.
 const columns = "commit\tseed\tkind\tseconds\toperations\tunanswered\tgrants\tlast term\tfaults\tviolations\tundecided\tnetwork\tshared work\n"
 
-// sharedColumn is the last of them, which tallies from before tasks were shared do not have.
+// sharedColumn is the last column. Tallies from before shared tasks do not have it.
 const sharedColumn = 12
 
-// head is the commit that is tried when -commit does not name one; "unknown" outside a repository.
+// head returns the commit under test if -commit does not name one. Outside a repository it returns "unknown".
 func head() string {
 	commit, err := exec.Command("git", "rev-parse", "--short=10", "HEAD").Output()
 	if err != nil {
@@ -30,7 +30,7 @@ func head() string {
 	return strings.TrimSpace(string(commit))
 }
 
-// sum says what a tally comes to, in the words of docs/reports/runs.md.
+// sum summarizes a tally in the format of docs/reports/runs.md.
 func sum(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -43,7 +43,7 @@ func sum(file string) (string, error) {
 	for i, line := range strings.Split(strings.TrimSpace(lines), "\n") {
 		fields := strings.Split(line, "\t")
 		if len(fields) != sharedColumn && len(fields) != sharedColumn+1 {
-			return "", fmt.Errorf("%s: line %d is no line of a tally", file, i+2)
+			return "", fmt.Errorf("%s: line %d is not a line of a tally", file, i+2)
 		}
 		runs++
 		if last = fields[0]; first == "" {
@@ -74,7 +74,7 @@ func sum(file string) (string, error) {
 		first, last, runs, counted.Words(networks, ", "), operations, unanswered, grants, counted.Words(work, ", "), done, counted.Words(faults, ", "), violations, undecided), nil
 }
 
-// add adds counts as counted.Words writes them.
+// add adds counts in the format of counted.Words.
 func add(counts map[string]int, words string) error {
 	for _, word := range strings.Split(words, ", ") {
 		if count, what, ok := strings.Cut(word, " "); ok {
@@ -88,7 +88,7 @@ func add(counts map[string]int, words string) error {
 	return nil
 }
 
-// note adds a run to the tally in a file. A log store that was asked for is told with the kind: full-disk+wal.
+// note appends a run to a tally file. An explicit log store becomes part of the kind: full-disk+wal.
 func note(file, commit, store string, r *run.Report, length time.Duration) error {
 	_, err := os.Stat(file)
 	missing := errors.Is(err, fs.ErrNotExist)

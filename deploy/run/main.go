@@ -1,5 +1,5 @@
-// Command run starts one gatekeeperd with the timetable of the Kubernetes project loaded, says what to type next, and
-// stops the server when it is stopped itself. It is what `make run` runs.
+// Command run starts one gatekeeperd with the timetable of the Kubernetes project, prints commands to try, and stops
+// the server when it is stopped itself. `make run` runs it.
 package main
 
 import (
@@ -35,8 +35,8 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.bin, "bin", "bin", "folder of gatekeeperd and gkctl")
-	flag.StringVar(&o.data, "data", "data/run", "data folder; what was edited there stays")
+	flag.StringVar(&o.bin, "bin", "bin", "directory of gatekeeperd and gkctl")
+	flag.StringVar(&o.data, "data", "data/run", "data directory; edits are kept there")
 	flag.StringVar(&o.definitions, "definitions", "deploy/samples/kubernetes.yaml", "definitions to load")
 	flag.StringVar(&o.api, "api", "127.0.0.1:7420", "API address")
 	flag.StringVar(&o.peer, "peer", "127.0.0.1:7421", "peer address")
@@ -51,10 +51,11 @@ func main() {
 	}
 }
 
-// run ends without an error when ctx does and the server has stopped as it should.
+// run runs the server until ctx ends. It returns nil if the server then stops normally.
 func (o *options) run(ctx context.Context, out io.Writer) error {
 	for _, address := range []string{o.api, o.peer, o.http, o.admin} {
-		// The server would say so too, but the program that has the address might answer in its place.
+		// The server would also report that the address is in use, but until then the other program might answer
+		// requests.
 		l, err := net.Listen("tcp", address)
 		if err != nil {
 			return fmt.Errorf("%w\nIs another server running? Take others with make run ARGS='-api 127.0.0.1:8420 -peer 127.0.0.1:8421 -http 127.0.0.1:8422 -admin 127.0.0.1:8423 -data data/other'", err)
@@ -76,10 +77,10 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		"--data-dir", filepath.Join(o.data, "gk1"),
 		"--api-address", o.api, "--peer-address", o.peer, "--http-address", o.http, "--admin-address", o.admin,
 		"--definitions", o.definitions)
-	// Why it could not start is for the one who typed the command; what it says later is for the log.
+	// Errors at startup are shown to the user. Later output goes to the log.
 	first := &firstWords{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = w, io.MultiWriter(w, first)
-	// In a separate process group: Ctrl-C reaches this program only, which then stops the server once.
+	// In a separate process group, so that Ctrl-C reaches only this program, which then stops the server once.
 	servers.DieWithParent(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
@@ -118,7 +119,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	return stop(cmd, done)
 }
 
-// gkctl is how to call it from another terminal.
+// gkctl returns the command to run gkctl in another terminal.
 func (o *options) gkctl() string {
 	gkctl := filepath.Join(o.bin, "gkctl")
 	if o.api != "127.0.0.1:7420" {
@@ -127,11 +128,11 @@ func (o *options) gkctl() string {
 	return gkctl
 }
 
-// loading is how long definitions may take to be declared once the server serves. A folder may also be one in which
-// somebody has deleted all of them, and then they stay deleted.
+// loading is how long the server may take to load the definitions after it is ready. If a user has deleted all
+// definitions in this data directory, they stay deleted.
 const loading = 5 * time.Second
 
-// serves waits until the server at this address serves and has its definitions, and returns how many there are.
+// serves waits until the server is ready and has its definitions, and returns their number.
 func serves(ctx context.Context, address string) (definitions uint32, err error) {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -160,7 +161,7 @@ func serves(ctx context.Context, address string) (definitions uint32, err error)
 	}
 }
 
-// stop asks the server to end and waits for it.
+// stop terminates the server and waits until it has exited.
 func stop(cmd *exec.Cmd, done <-chan error) error {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -169,11 +170,11 @@ func stop(cmd *exec.Cmd, done <-chan error) error {
 	case err := <-done:
 		return err
 	case <-time.After(20 * time.Second):
-		return errors.Join(errors.New("gatekeeperd did not end within 20 s of SIGTERM"), cmd.Process.Kill())
+		return errors.Join(errors.New("gatekeeperd did not exit within 20 s of SIGTERM"), cmd.Process.Kill())
 	}
 }
 
-// firstWords keeps the beginning of what is written to it.
+// firstWords keeps the beginning of the output.
 type firstWords struct {
 	limit int
 	text  []byte

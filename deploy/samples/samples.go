@@ -1,9 +1,9 @@
-// Package samples makes definitions of a real timetable: the periodic jobs of the Kubernetes project, 1 335 of them in
-// seven build clusters, as kubernetes-periodics.json holds them.
+// Package samples creates definitions for a real timetable: the 1 335 periodic jobs of the Kubernetes project in seven
+// build clusters, as recorded in kubernetes-periodics.json.
 //
-// A build cluster is a group: its jobs run there and nowhere else. Each job is a semaphore with one permit, so that it
-// never runs twice at once, and takes shares of its cluster's pool, a semaphore with several permits, so that not
-// everything that is due runs at once.
+// A build cluster is a group: its jobs run only there. Each job is a semaphore with one permit, so that it never runs
+// twice at the same time. It also takes shares of its cluster's pool, a semaphore with several permits, so that not all
+// due jobs run at the same time.
 package samples
 
 //go:generate go run ./kubernetes -o kubernetes.yaml
@@ -25,21 +25,21 @@ import (
 //go:embed kubernetes-periodics.json
 var kubernetesPeriodics []byte
 
-// The labels that the definitions carry.
+// The labels of the definitions.
 const (
 	// LabelKind is "job" or "pool".
 	LabelKind = "kind"
 	// LabelCluster is the build cluster, which is the group of its hosts.
 	LabelCluster = "cluster"
-	// LabelDashboard is where the job's results are shown; absent when nowhere.
+	// LabelDashboard is the dashboard with the job's results. It is absent if there is none.
 	LabelDashboard = "dashboard"
-	// LabelPool is the semaphore of the pool that the job takes shares of.
+	// LabelPool is the semaphore of the pool from which the job takes shares.
 	LabelPool = "pool"
-	// LabelPoolWeight is how many shares it takes.
+	// LabelPoolWeight is the number of shares that it takes.
 	LabelPoolWeight = "pool-weight"
 )
 
-// Duration is that of every permit: it only bounds how long a dead host keeps its slot.
+// Duration is the duration of every permit. It only determines how long a dead host keeps its slot.
 const Duration = time.Minute
 
 // Job is one line of the timetable. Exactly one of Interval and Cron is set.
@@ -53,7 +53,7 @@ type Job struct {
 	Dashboard      string `json:"dashboard,omitempty"`
 }
 
-// Kubernetes returns the timetable of the Kubernetes project in the order of its names.
+// Kubernetes returns the timetable of the Kubernetes project, sorted by name.
 func Kubernetes() ([]Job, error) {
 	var jobs []Job
 	if err := json.Unmarshal(kubernetesPeriodics, &jobs); err != nil {
@@ -63,7 +63,7 @@ func Kubernetes() ([]Job, error) {
 	return jobs, nil
 }
 
-// Of returns the jobs of a build cluster, in the order of their names.
+// Of returns the jobs of a build cluster, sorted by name.
 func Of(cluster string) ([]Job, error) {
 	jobs, err := Kubernetes()
 	if err != nil {
@@ -71,16 +71,16 @@ func Of(cluster string) ([]Job, error) {
 	}
 	jobs = slices.DeleteFunc(jobs, func(j Job) bool { return j.Cluster != cluster })
 	if len(jobs) == 0 {
-		return nil, fmt.Errorf("there is no build cluster %q in the timetable", cluster)
+		return nil, fmt.Errorf("the timetable has no build cluster %q", cluster)
 	}
 	return jobs, nil
 }
 
-// Pool is the name of a cluster's pool.
+// Pool returns the name of a cluster's pool.
 func Pool(cluster string) string { return "pool/" + cluster }
 
-// PoolWeight is how many shares of its pool a job takes: a job that may run for long weighs more. Up to one hour, or
-// without a timeout, it is 1, up to four hours 2, and above that 4.
+// PoolWeight returns the number of shares that a job takes of its pool. Longer jobs take more: 1 for jobs of up to one
+// hour or without a timeout, 2 for up to four hours, and 4 above that.
 func (j Job) PoolWeight() (uint32, error) {
 	timeout, err := duration(j.Name, "timeout", j.Timeout)
 	switch {
@@ -95,13 +95,13 @@ func (j Job) PoolWeight() (uint32, error) {
 	}
 }
 
-// PoolPermits is the size of the pool of a cluster with so many jobs: one share for eight jobs, at least 4, so that the
-// heaviest job fits, and at most 40.
+// PoolPermits returns the size of the pool of a cluster with that number of jobs: one share for eight jobs, but at
+// least 4, so that the heaviest job fits, and at most 40.
 func PoolPermits(jobs int) uint32 {
 	return uint32(min(max((jobs+7)/8, 4), 40)) //nolint:gosec // between 4 and 40
 }
 
-// Definitions makes one definition of each job and one of each cluster's pool, in the order of their names.
+// Definitions returns a definition for each job and for each cluster's pool, sorted by name.
 func Definitions(jobs []Job) ([]*gatekeeperv1.Definition, error) {
 	var defs []*gatekeeperv1.Definition
 	clusters := map[string]int{}
@@ -120,7 +120,7 @@ func Definitions(jobs []Job) ([]*gatekeeperv1.Definition, error) {
 	return defs, nil
 }
 
-// KubernetesDefinitions are the definitions of the whole timetable.
+// KubernetesDefinitions returns the definitions of the whole timetable.
 func KubernetesDefinitions() ([]*gatekeeperv1.Definition, error) {
 	jobs, err := Kubernetes()
 	if err != nil {
@@ -155,7 +155,7 @@ func (j Job) definition() (*gatekeeperv1.Definition, error) {
 	switch {
 	case interval > 0:
 		def.Description = "Runs every " + j.Interval + "."
-		// Only an interval says how often to expect it: a cron line may rest for days.
+		// Only for intervals, because with a cron line days may pass between two runs.
 		def.ExpectEvery = durationpb.New(interval)
 	case j.Cron != "":
 		def.Description = fmt.Sprintf("Runs at %q, UTC.", j.Cron)
@@ -183,7 +183,7 @@ func base(name, cluster string, permits uint32) *gatekeeperv1.Definition {
 	}
 }
 
-// duration reads an optional duration of a job.
+// duration parses an optional duration of a job.
 func duration(job, field, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil

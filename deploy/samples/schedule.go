@@ -8,8 +8,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule says when the job is due. Where in its interval a job without a cron line is due comes from its name: if all
-// began at midnight, everything would be due at once.
+// Schedule returns the schedule of the job. For a job without a cron line, the offset in its interval depends on its
+// name, so that not all jobs are due at midnight.
 func (j Job) Schedule() (cron.Schedule, error) {
 	if j.Cron != "" {
 		schedule, err := cron.ParseStandard(j.Cron)
@@ -35,7 +35,7 @@ func (e every) Next(t time.Time) time.Time {
 	return t.Add(-e.offset).Truncate(e.interval).Add(e.interval + e.offset)
 }
 
-// Hash is a number that every process makes of a name.
+// Hash returns a number that depends only on the name and is the same in every process.
 func Hash(name string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))

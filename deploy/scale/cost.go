@@ -15,30 +15,30 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// op is what one operation costs.
+// op is the cost of one operation.
 type op struct {
-	// P50 is the median of what a lone caller waits, in µs; 0 where nobody waits for one alone.
+	// P50 is the median latency for a single caller, in µs. It is 0 for operations without a single caller.
 	P50 float64 `json:"p50_us"`
-	// CPU is what it takes of the server's, in µs, while many call at once.
+	// CPU is the server's CPU time per operation with many concurrent callers, in µs.
 	CPU   float64 `json:"server_cpu_us"`
 	Count int     `json:"count"`
 }
 
-// costs are those of every kind of operation, on a server of one size.
+// costs holds the costs of every kind of operation on a server of one size.
 type costs struct {
-	Decision op `json:"decision"` // a denial: what is read for it is what a grant reads
-	Refresh  op `json:"refresh"`  // of one permit, by a separate call
-	Frame    op `json:"frame"`    // of one permit among inFrame in a call
-	Grant    op `json:"grant"`    // with its release
+	Decision op `json:"decision"` // a denial, which reads the same data as a grant
+	Refresh  op `json:"refresh"`  // of one permit in a separate call
+	Frame    op `json:"frame"`    // of one permit in a call with inFrame permits
+	Grant    op `json:"grant"`    // including its release
 	Expiry   op `json:"expiry"`
-	// Idle is what the server takes when nobody asks it anything, in percent of one core.
+	// Idle is the CPU usage of the server without requests, in percent of one core.
 	Idle float64 `json:"idle_cpu_percent"`
 }
 
-// atOnce is how many call at once where CPU is measured.
+// atOnce is the number of concurrent callers when CPU is measured.
 const atOnce = 16
 
-// expiries are how many permits are left to expire.
+// expiries is the number of permits that are left to expire.
 const expiries = 4000
 
 // measureCosts measures every kind of operation.
@@ -57,19 +57,19 @@ func (s *scale) measureCosts(ctx context.Context, server *servers.Server, f *fle
 			return c, fmt.Errorf("%s: %w", kind.what, err)
 		}
 	}
-	c.Frame.P50 = 0 // it is that of the whole call
+	c.Frame.P50 = 0 // it would be the latency of the whole call
 	if c.Expiry, err = s.measureExpiry(ctx, server, f); err != nil {
 		return c, fmt.Errorf("expiry: %w", err)
 	}
-	if err := pause(ctx, settling/2); err != nil { // callers are noted once a second
+	if err := pause(ctx, settling/2); err != nil { // the server records new callers once a second
 		return c, err
 	}
 	c.Idle, _, err = idle(ctx, server, s.window)
 	return c, err
 }
 
-// measureOp has one caller call alone, for what it waits, and then many at once, for what that takes of the server. The
-// same was called before for a little while: the first calls are others.
+// measureOp measures the latency for a single caller, and then the server's CPU time with many callers. A short warm-up
+// comes first, because the first calls are slower.
 func (s *scale) measureOp(ctx context.Context, server *servers.Server, call load.Call) (op, error) {
 	if _, err := load.Measure(ctx, s.window/8, atOnce, call); err != nil {
 		return op{}, err
@@ -96,26 +96,26 @@ func (s *scale) measureOp(ctx context.Context, server *servers.Server, call load
 	return op{P50: alone.P50, CPU: load.Micros(after-before) / float64(count), Count: count}, err
 }
 
-// denied asks for what somebody else holds.
+// denied requests a permit that another caller holds.
 func (f *fleet) denied(ctx context.Context, caller int) (int, error) {
 	answer, err := f.permits(caller).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: heldName, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: host(caller)},
 	})
 	if err == nil && answer.GetDenial().GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
-		err = fmt.Errorf("answered %v, want a denial for want of a free permit", answer)
+		err = fmt.Errorf("got %v, want a denial because no permit is free", answer)
 	}
 	return 1, err
 }
 
-// refreshed refreshes any one of the permits.
+// refreshed refreshes a random permit.
 func (f *fleet) refreshed(ctx context.Context, caller int) (int, error) {
 	return 1, f.refresh(ctx, caller, f.any())
 }
 
-// inFrame is how many permits are refreshed together, as a client does that holds many.
+// inFrame is the number of permits that are refreshed together, as by a client with many permits.
 const inFrame = 100
 
-// frame refreshes any of the permits, many in one call.
+// frame refreshes many random permits in one call.
 func (f *fleet) frame(ctx context.Context, caller int) (int, error) {
 	tokens := make([]uint64, inFrame)
 	for i := range tokens {
@@ -146,7 +146,7 @@ func (f *fleet) refresh(ctx context.Context, caller int, tokens ...uint64) error
 	return nil
 }
 
-// pair acquires and releases.
+// pair acquires and releases a permit.
 func (f *fleet) pair(ctx context.Context, caller int) (int, error) {
 	token, err := f.acquire(ctx, caller, ownName(caller), host(caller), "")
 	if err != nil {
@@ -155,7 +155,7 @@ func (f *fleet) pair(ctx context.Context, caller int) (int, error) {
 	return 1, f.release(ctx, caller, token)
 }
 
-// measureExpiry makes permits that nobody refreshes, and counts what it takes of the server until they are gone.
+// measureExpiry acquires permits without refreshing them, and measures the server's CPU time until they have expired.
 func (s *scale) measureExpiry(ctx context.Context, server *servers.Server, f *fleet) (op, error) {
 	left := func() (int, error) {
 		status, err := server.Status(ctx)
@@ -189,8 +189,8 @@ func (s *scale) measureExpiry(ctx context.Context, server *servers.Server, f *fl
 	if err != nil {
 		return op{}, err
 	}
-	count -= base // some may have expired already
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("permits that nobody refreshes do not expire"))
+	count -= base // subtract what expired before
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("permits that are not refreshed did not expire"))
 	defer cancel()
 	for {
 		if err := pause(ctx, brief/10); err != nil {

@@ -2,5 +2,5 @@
 
 package main
 
-// openFiles is how many files this process may have open: here no limit is known.
+// openFiles returns the maximum number of open files. No limit is known on this system.
 func openFiles() (int, error) { return 1 << 20, nil }

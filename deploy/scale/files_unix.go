@@ -4,7 +4,7 @@ package main
 
 import "syscall"
 
-// openFiles is how many files this process, and a server that it starts, may have open.
+// openFiles returns the maximum number of open files for this process and the servers that it starts.
 func openFiles() (int, error) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

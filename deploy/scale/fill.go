@@ -16,36 +16,36 @@ import (
 )
 
 const (
-	// long is the duration of permits: the cluster's largest, so that all live until the run is over.
+	// long is the duration of permits. It is the cluster's maximum, so that all of them live until the end of the run.
 	long = time.Hour
-	// brief is that of permits whose expiry is measured.
+	// brief is the duration of permits whose expiry is measured.
 	brief = 2 * time.Second
-	// wideOnes are how many semaphores share one half of the permits; the other half has semaphores with a few permits
-	// each.
+	// wideOnes is the number of semaphores that share one half of the permits. The other half is in semaphores with few
+	// permits each.
 	wideOnes = 10
-	// batchOf is how many definitions are made in one entry of the log.
+	// batchOf is the number of definitions created by one log entry.
 	batchOf = 5000
-	// hosts are how many acquirers hold the permits.
+	// hosts is the number of acquirers that hold the permits.
 	hosts = 10_000
-	// group is where all of them run.
+	// group is the group of all acquirers.
 	group = "site-3"
 )
 
-// Names of the semaphores that are there from the beginning, for what is measured.
+// Names of the semaphores for measurements, which exist from the start.
 const (
-	heldName  = "held"  // held by somebody else
-	probeName = "probe" // for one caller after the other
-	briefName = "brief" // whose permits expire
+	heldName  = "held"  // held by another caller
+	probeName = "probe" // used by one caller after another
+	briefName = "brief" // its permits expire
 )
 
 func wideName(i int) string { return "pool/site-" + strconv.Itoa(i) }
 
-// usualName is that of a definition as people make them.
+// usualName returns the name of a typical definition.
 func usualName(i int) string { return fmt.Sprintf("reports-nightly-%06d", i) }
 
 func ownName(caller int) string { return "own/" + strconv.Itoa(caller) }
 
-// usual is a definition of the size of those in the timetables that people run: two labels, a description, a pattern.
+// usual returns a definition of typical size: two labels, a description, a pattern.
 func usual(i int) *gatekeeperv1.Definition {
 	pattern, permits := group+"|site-"+strconv.Itoa(i%7), uint32(1000)
 	return &gatekeeperv1.Definition{
@@ -54,15 +54,14 @@ func usual(i int) *gatekeeperv1.Definition {
 	}
 }
 
-// fleet is a server's callers, and what they have made.
+// fleet is the callers of a server, and the objects that they have created.
 type fleet struct {
 	conns  load.Conns
 	made   amounts
 	tokens []uint64
 }
 
-// newFleet opens connections to the server at that address and makes the semaphores that are needed from the beginning,
-// with one held.
+// newFleet opens connections to a server, and creates the semaphores for measurements, one of them with a held permit.
 func newFleet(ctx context.Context, address string, callers int) (*fleet, error) {
 	conns, err := load.Dial(address)
 	if err != nil {
@@ -107,7 +106,7 @@ func (f *fleet) edit(ctx context.Context, edits []*gatekeeperv1.Edit) error {
 	return err
 }
 
-// acquire takes a permit, and fails when it is denied. A caller without a holder id gets its own permit back.
+// acquire acquires a permit. A denial is an error. A caller without a holder id gets its existing permit again.
 func (f *fleet) acquire(ctx context.Context, caller int, semaphore, acquirer, holder string) (uint64, error) {
 	request := &gatekeeperv1.TryAcquireRequest{
 		Semaphore: semaphore, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: acquirer, HolderId: holder},
@@ -133,13 +132,13 @@ func (f *fleet) release(ctx context.Context, caller int, token uint64) error {
 	return err
 }
 
-// holder is an id as long as the client library's.
+// holder returns a holder id of the same length as the client library's.
 func holder(i int) string { return fmt.Sprintf("h%025d", i) }
 
-// newHolder is an id that nobody has had: servers remember for a while how those ended that there were.
+// newHolder returns an unused holder id, because servers remember the ends of recent holders.
 func newHolder() string { return fmt.Sprintf("n%025d", rand.Uint64()) }
 
-// define makes definitions until there are so many.
+// define creates definitions until there are that many.
 func (f *fleet) define(ctx context.Context, to int) error {
 	for f.made.Definitions < to {
 		var edits []*gatekeeperv1.Edit
@@ -154,8 +153,8 @@ func (f *fleet) define(ctx context.Context, to int) error {
 	return nil
 }
 
-// grant makes permits until there are so many, each by a separate acquire: every second one of a wide semaphore, the
-// others of that many definitions made last, one after the other.
+// grant acquires permits until there are that many, each with a separate call. Every second permit belongs to a wide
+// semaphore. The others are distributed among that number of the newest definitions.
 func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
 	first := f.made.Permits
 	f.tokens = append(f.tokens, make([]uint64, to-first)...)
@@ -184,7 +183,7 @@ func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
 
 func host(i int) string { return fmt.Sprintf("batch-host-%05d", i%hosts) }
 
-// together has callers do something at the same time, and returns the first error, which ends all of them.
+// together runs do concurrently for a number of callers. The first error cancels the others and is returned.
 func together(ctx context.Context, callers int, do func(ctx context.Context, caller int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

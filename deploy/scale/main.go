@@ -1,19 +1,19 @@
-// Command scale fills real servers with 100 000 definitions, 1 000 000 permits and 10 000 clients on this machine, and
-// measures at 10, 30 and 100 % of that what each of them costs, and what grows with them that should not:
+// Command scale fills real servers on this machine with 100 000 definitions, 1 000 000 permits and 10 000 clients. At
+// 10, 30 and 100 % of that, it measures what each of them costs, and the growth of what should not grow:
 //
 //   - a server at rest with the timetable of the Kubernetes project;
-//   - memory for each client's stream, on connections that clients share and on connections of their own;
-//   - one server that is filled: memory for each definition and permit, the cost of a decision, a refresh, a grant and
-//     an expiry, how long a snapshot takes and what a grant sees of it, and how long a restart takes;
-//   - three servers, made of the full one by joining two more: how long nobody is granted anything when the leader
-//     hands over and when it is killed, beside the same of three empty servers.
+//   - memory per client stream, with shared and with separate connections;
+//   - one server that is filled: memory per definition and permit, the cost of a decision, a refresh, a grant and an
+//     expiry, the duration of a snapshot and its effect on grants, and the duration of a restart;
+//   - three servers, made from the full one by adding two members: how long no permit is granted when the leader hands
+//     over and when it is killed, compared with three empty servers.
 //
-// Permits are made by log entries through the public API. Each figure that has a target is printed beside it. A target
-// that was missed is shown and does not fail the run, for most depend on the machine and on what else it does; a failed
-// call or a lost permit does.
+// Permits are created by log entries through the public API. Each figure with a target is printed next to the target. A
+// missed target does not fail the run, because most of them depend on the machine and its other load. A failed call or
+// a lost permit fails the run.
 //
-// With -paper it measures nothing, and prints what larger machines and more clusters carry by the constants measured
-// here.
+// With -paper it measures nothing, and estimates the capacity of larger machines and more clusters from the constants
+// measured here.
 package main
 
 import (
@@ -33,14 +33,14 @@ import (
 
 func main() { program.Main("scale", command) }
 
-// amounts are how many there are of each.
+// amounts are the numbers of objects.
 type amounts struct {
 	Definitions int `json:"definitions"`
 	Permits     int `json:"permits"`
 	Clients     int `json:"clients"`
 }
 
-// of is a part of the amounts, at least one of each.
+// of returns a fraction of the amounts, at least one of each.
 func (a amounts) of(part float64) amounts {
 	some := func(n int) int { return max(int(float64(n)*part), 1) }
 	return amounts{some(a.Definitions), some(a.Permits), some(a.Clients)}
@@ -59,7 +59,7 @@ type scale struct {
 	kills     int
 }
 
-// report is everything that a run measured.
+// report holds the results of a run.
 type report struct {
 	Go      string      `json:"go"`
 	CPUs    int         `json:"cpus"`
@@ -73,7 +73,7 @@ type report struct {
 	Targets []judgement `json:"targets"`
 }
 
-// parts are how much of everything there is at each stage.
+// parts returns the fractions of the full size at which measurements are made.
 func parts() []float64 { return []float64{0.1, 0.3, 1} }
 
 func command(ctx context.Context, args []string, out io.Writer) error {
@@ -84,17 +84,17 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	var plotFile, jsonFile, from string
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
 	flags.StringVar(&s.bin, "bin", "bin", "folder of gatekeeperd")
-	flags.Float64Var(&size, "size", 1, "part of 100 000 definitions, 1 000 000 permits and 10 000 clients to make, for a quick try")
-	flags.IntVar(&s.callers, "callers", 256, "how many call at once while permits are made")
-	flags.DurationVar(&s.window, "window", 2*time.Second, "how long each cost is measured")
-	flags.DurationVar(&s.rest, "rest", 30*time.Second, "how long the server at rest is looked at")
-	flags.BoolVar(&s.snapshots, "snapshots", true, "wait at each stage for a snapshot, up to a minute and a half: servers take them by themselves")
-	flags.IntVar(&s.handOvers, "hand-overs", 5, "how often leadership is handed over, empty and full")
-	flags.IntVar(&s.kills, "kills", 3, "how often the leader is killed, empty and full")
+	flags.Float64Var(&size, "size", 1, "fraction of 100 000 definitions, 1 000 000 permits and 10 000 clients to create, for a quick test")
+	flags.IntVar(&s.callers, "callers", 256, "number of concurrent callers that create permits")
+	flags.DurationVar(&s.window, "window", 2*time.Second, "length of the measurement of each cost")
+	flags.DurationVar(&s.rest, "rest", 30*time.Second, "length of the measurement of the server at rest")
+	flags.BoolVar(&s.snapshots, "snapshots", true, "wait at each stage until the server makes a snapshot, up to a minute and a half")
+	flags.IntVar(&s.handOvers, "hand-overs", 5, "number of leadership hand-overs, each with empty and with full servers")
+	flags.IntVar(&s.kills, "kills", 3, "number of killed leaders, each with empty and with full servers")
 	flags.StringVar(&plotFile, "plot", "bin/scale.svg", "file for the plot; empty for none")
-	flags.StringVar(&jsonFile, "json", "bin/scale.json", "file for the figures; empty for none")
-	flags.BoolVar(&paper, "paper", false, "measure nothing; print what larger machines and more clusters carry, in Markdown")
-	flags.StringVar(&from, "constants", "", "with -paper: JSON file of constants that take the place of the built-in ones, or that of an earlier run's figures")
+	flags.StringVar(&jsonFile, "json", "bin/scale.json", "file for the results as JSON; empty for none")
+	flags.BoolVar(&paper, "paper", false, "measure nothing; print the capacity of larger machines and more clusters in Markdown")
+	flags.StringVar(&from, "constants", "", "with -paper: JSON file with constants that replace the built-in ones, or with the results of an earlier run")
 	p.flags(flags)
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -117,7 +117,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	return r.write(out, jsonFile, plotFile)
 }
 
-// write writes the figures and the plot.
+// write writes the results and the plot.
 func (r *report) write(out io.Writer, jsonFile, plotFile string) error {
 	if err := program.SaveJSON(jsonFile, r); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (r *report) write(out io.Writer, jsonFile, plotFile string) error {
 
 func (s *scale) run(ctx context.Context) (*report, error) {
 	begin := time.Now()
-	// Beside the binaries, so that it is a disk: temporary folders often are memory.
+	// Next to the binaries, to use a real disk: temporary directories are often in memory.
 	dir, err := os.MkdirTemp(s.bin, "scale-")
 	if err != nil {
 		return nil, err
@@ -158,12 +158,12 @@ func (s *scale) run(ctx context.Context) (*report, error) {
 	return r, nil
 }
 
-// say returns how far it is: a run takes minutes.
+// say prints progress, because a run takes minutes.
 func (s *scale) say(format string, args ...any) {
 	fmt.Fprintf(s.out, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }
 
-// start starts servers with their data in a folder of that name. The caller kills them.
+// start starts servers with their data in a directory of that name. The caller must kill them.
 func (s *scale) start(ctx context.Context, name string, count int, definitions string) (*servers.Cluster, error) {
 	return servers.Start(ctx, servers.Options{
 		Binary: filepath.Join(s.bin, "gatekeeperd"), Dir: filepath.Join(s.dir, name), Count: count, Definitions: definitions,

@@ -7,19 +7,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// memory is what a server takes, in bytes.
+// memory is the memory usage of a server, in bytes.
 type memory struct {
-	// Resident is what the system says. Beside what is in use Go keeps what fills up before the next collection (GOGC).
+	// Resident is the resident set size. In addition to used memory, it contains garbage up to the next collection
+	// (GOGC).
 	Resident float64 `json:"resident"`
-	// InUse are the spans of the heap that hold anything after a collection, and the stacks of goroutines.
+	// InUse is the size of the heap spans that contain objects after a collection, plus the goroutines' stacks.
 	InUse float64 `json:"in_use"`
-	// Live is what the objects themselves have of the heap after a collection. The rest of their spans is for the next
-	// ones of their size.
+	// Live is the size of the objects on the heap after a collection. The rest of their spans is reserved for more
+	// objects of the same size.
 	Live       float64 `json:"live"`
 	Goroutines float64 `json:"goroutines"`
 }
 
-// each is by how much it is more than before, for each of so many things.
+// each returns the increase since before, divided by count.
 func (m memory) each(before memory, count int) memory {
 	n := float64(max(count, 1))
 	return memory{
@@ -27,8 +28,8 @@ func (m memory) each(before memory, count int) memory {
 	}
 }
 
-// look has the server collect its garbage, twice so that nothing is left that only a finalizer held, and reads what it
-// takes.
+// look triggers garbage collections in the server and reads its memory usage. It collects twice, to free what only a
+// finalizer held.
 func look(ctx context.Context, server *servers.Server) (memory, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -49,16 +50,16 @@ func look(ctx context.Context, server *servers.Server) (memory, error) {
 	}, nil
 }
 
-// used is the CPU time that a server has taken since it started.
+// used returns the CPU time of a server since it started.
 func used(ctx context.Context, server *servers.Server) (time.Duration, error) {
 	m, err := server.Metrics(ctx)
 	return time.Duration(m["process_cpu_seconds_total"] * float64(time.Second)), err
 }
 
-// atRest is a server with a real timetable that nobody asks anything.
+// atRest is the result for a server with a real timetable and without requests.
 type atRest struct {
 	Definitions int     `json:"definitions"`
 	Seconds     float64 `json:"seconds"`
 	Resident    float64 `json:"resident_bytes"`
-	CPU         float64 `json:"cpu_percent"` // of one core
+	CPU         float64 `json:"cpu_percent"` // percent of one core
 }

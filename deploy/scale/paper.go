@@ -10,41 +10,42 @@ import (
 	"strings"
 )
 
-// constants are what a cluster's capacity follows from. Those of operations, bytes and CPU are measured by this
-// program; those of the machine are what somebody has or would buy.
+// constants are the inputs of a capacity estimate. Those of operations, bytes and CPU are measured by this program.
+// Those of the machine describe existing or planned hardware.
 type constants struct {
-	// Of the leader's CPU, in µs.
+	// The leader's CPU time, in µs.
 	Decision float64 `json:"decision_us"`
 	Refresh  float64 `json:"refresh_us"`
 	Frame    float64 `json:"frame_token_us"`
-	Grant    float64 `json:"grant_release_us"` // on a server alone
-	Follower float64 `json:"follower_us"`      // what each follower adds to that
+	Grant    float64 `json:"grant_release_us"` // on a single server
+	Follower float64 `json:"follower_us"`      // the additional time for each follower
 	Expiry   float64 `json:"expiry_us"`
-	Apply    float64 `json:"apply_us"` // of one command, one after the other
+	Apply    float64 `json:"apply_us"` // of one command, applied sequentially
 
 	PermitBytes     float64 `json:"permit_bytes"`
 	DefinitionBytes float64 `json:"definition_bytes"`
 	StreamBytes     float64 `json:"stream_bytes"`
 	EmptyBytes      float64 `json:"empty_bytes"`
-	// Reserve is how many times what is in use Go takes, to collect garbage seldom.
+	// Reserve is the ratio of total to used memory that Go needs to collect garbage rarely.
 	Reserve float64 `json:"reserve"`
 
-	// Restart is what a server needs at its start for each permit, in µs.
+	// Restart is the time that a server needs at its start for each permit, in µs.
 	Restart float64 `json:"restart_permit_us"`
 
 	InEntry float64 `json:"commands_in_entry"`
 
-	// Of the machine.
+	// The hardware.
 	Cores  float64 `json:"cores"`
 	Memory float64 `json:"memory_gib"`
 	Sync   float64 `json:"sync_us"`
 	Hop    float64 `json:"round_trip_us"`
-	// Use is which part of the CPU and of the memory is to be taken in a busy hour.
+	// Use is the fraction of CPU and memory to use in a busy hour.
 	Use float64 `json:"use"`
 }
 
-// realHardware is, with what a run of this program at 9e241d7 measured, and Apply by a benchmark of fsm, a server of
-// sixteen cores with a disk that keeps what it was given when the power fails, in one zone with the others.
+// realHardware returns the constants measured by a run of this program at 9e241d7, with Apply from a benchmark of
+// package fsm. The hardware is a server with sixteen cores and a disk with power-loss protection, in the same zone as
+// the others.
 func realHardware() *constants {
 	return &constants{
 		Decision: 35, Refresh: 48, Frame: 6.1, Grant: 320, Follower: 0, Expiry: 22, Apply: 6,
@@ -58,10 +59,10 @@ func (c *constants) flags(f *flag.FlagSet) {
 	f.Float64Var(&c.Memory, "memory", c.Memory, "with -paper: GiB of memory of each server")
 	f.Float64Var(&c.Sync, "sync", c.Sync, "with -paper: µs that an fdatasync takes")
 	f.Float64Var(&c.Hop, "round-trip", c.Hop, "with -paper: µs of a round trip between servers")
-	f.Float64Var(&c.Use, "use", c.Use, "with -paper: part of CPU and memory to be taken in a busy hour")
+	f.Float64Var(&c.Use, "use", c.Use, "with -paper: fraction of CPU and memory to use in a busy hour")
 }
 
-// command prints the table. What is set by a flag counts for more than what is in the file.
+// command prints the table. Flags take precedence over the file.
 func (c *constants) command(flags *flag.FlagSet, file string, out io.Writer) error {
 	set := map[string]string{}
 	flags.Visit(func(f *flag.Flag) { set[f.Name] = f.Value.String() })
@@ -86,10 +87,10 @@ func (c *constants) command(flags *flag.FlagSet, file string, out io.Writer) err
 	return nil
 }
 
-// election is how long a server of the default profile takes to elect itself after its start, in seconds.
+// election is how long a server with the default profile takes to elect itself after its start, in seconds.
 const election = 1.2
 
-// read takes constants as JSON, or what a run has measured of them.
+// read parses constants in JSON, or takes them from the results of a run.
 func (c *constants) read(text []byte) error {
 	var r report
 	if err := json.Unmarshal(text, &r); err == nil && len(r.Stages) > 0 {
@@ -126,22 +127,22 @@ func (c *constants) check() error {
 	return nil
 }
 
-// capacity is what one cluster carries.
+// capacity is the capacity of one cluster.
 type capacity struct {
 	Servers     int
 	Permits     float64 // with a tenth as many definitions and a hundredth as many clients
-	KeptAlive   float64 // of a minute's duration, refreshed every third of it
-	Decisions   float64 // a second, and so are the others
+	KeptAlive   float64 // with a duration of one minute, refreshed every third of it
+	Decisions   float64 // per second, like the fields below
 	Refreshes   float64
 	Grants      float64
 	Expiries    float64
-	GrantsBound string // what bounds them
+	GrantsBound string // the resource that limits grants
 }
 
-// refreshEvery is how often a client refreshes a permit of a minute, in seconds.
+// refreshEvery is how often a client refreshes a permit with a duration of one minute, in seconds.
 const refreshEvery = 20
 
-// of is what so many servers carry. The formulas stand below the table that print writes.
+// of returns the capacity of a number of servers. The formulas are below the table that print writes.
 func (c *constants) of(servers int) capacity {
 	cpu := c.Cores * c.Use * 1e6
 	commands := c.InEntry * 1e6 / (2*c.Sync + c.Hop)
@@ -159,15 +160,15 @@ func (c *constants) of(servers int) capacity {
 		k.Grants, k.GrantsBound = n, "disk and network"
 	}
 	if n := applied / 2; n < k.Grants {
-		k.Grants, k.GrantsBound = n, "applying one after the other"
+		k.Grants, k.GrantsBound = n, "sequential apply"
 	}
 	return k
 }
 
-// hundredfold is a hundred times what one cluster is made for.
+// hundredfold is a hundred times the size for which one cluster is designed.
 const hundredfold = 100
 
-// clusters is how many of such clusters hold a hundred times the full size, split by the names of semaphores.
+// clusters returns how many such clusters hold a hundred times the full size, partitioned by semaphore name.
 func (k capacity) clusters() float64 {
 	full := 1e6
 	return math.Ceil(hundredfold * full / min(k.Permits, k.KeptAlive))
@@ -211,7 +212,7 @@ func (c *constants) print(out io.Writer) {
 	}
 }
 
-// round writes a number with two digits that count.
+// round formats a number with two significant digits.
 func round(v float64) string {
 	if v < 1 {
 		return "0"

@@ -9,17 +9,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/plot"
 )
 
-// judgement is a target beside what was measured.
+// judgement is a target and the measured figure.
 type judgement struct {
 	What   string  `json:"what"`
 	Unit   string  `json:"unit"`
-	Target float64 `json:"target"` // to stay below
+	Target float64 `json:"target"` // upper limit
 	Figure float64 `json:"figure"`
 }
 
 func (j judgement) met() bool { return j.Figure < j.Target }
 
-// verdict is the last column of the table.
+// verdict returns the last column of the table.
 func (j judgement) verdict() string {
 	if j.met() {
 		return "met"
@@ -27,8 +27,8 @@ func (j judgement) verdict() string {
 	return fmt.Sprintf("MISSED, %.1f times the target", j.Figure/j.Target)
 }
 
-// judge holds what was measured against the targets. They are for the full size; a part of it is judged all the same,
-// to try the program.
+// judge compares the results with the targets. The targets are for the full size, but smaller runs are also judged, to
+// test the program.
 func (r *report) judge() {
 	add := func(what, unit string, target, figure float64) {
 		r.Targets = append(r.Targets, judgement{what, unit, target, figure})
@@ -40,8 +40,8 @@ func (r *report) judge() {
 	add("a definition, in use", "bytes", 1024, r.definitionBytes())
 	add("a permit after a restart, resident, with all else", "bytes", 500, last.Restarted.Resident/float64(last.Permits))
 	for _, s := range r.Streams {
-		if s.Clients*len(parts()) > last.Clients { // the most of each
-			// Of what is resident nothing can be said: streams also take the place of garbage.
+		if s.Clients*len(parts()) > last.Clients { // the largest number of each
+			// Resident memory would be misleading, because streams also replace garbage.
 			add(fmt.Sprintf("a stream of %d on %d connections, in use", s.Clients, s.Connections), "KiB", 40, s.Each.InUse/1024)
 		}
 	}
@@ -49,12 +49,12 @@ func (r *report) judge() {
 		add("a snapshot delays a grant by", "ms", 10, last.Snapshot.Added())
 	}
 	add("restart to the first grant", "s", 10, last.Restart.Seconds)
-	add("hand-over, more than with empty servers", "ms", 150, r.Three.Full.HandOver-r.Three.Empty.HandOver)
-	add("kill of the leader, more than with empty servers", "ms", 150, r.Three.Full.Kill-r.Three.Empty.Kill)
+	add("hand-over, increase over empty servers", "ms", 150, r.Three.Full.HandOver-r.Three.Empty.HandOver)
+	add("kill of the leader, increase over empty servers", "ms", 150, r.Three.Full.Kill-r.Three.Empty.Kill)
 	first := r.Stages[0]
 	allowed := math.Log(float64(last.Permits)) / math.Log(float64(max(first.Permits, 2)))
 	for _, kind := range kinds() {
-		add(kind.name+", server CPU at 100 % by that at 10 %", "times", allowed, kind.of(last.Costs).CPU/max(kind.of(first.Costs).CPU, 1e-9))
+		add(kind.name+", server CPU at 100 % relative to 10 %", "times", allowed, kind.of(last.Costs).CPU/max(kind.of(first.Costs).CPU, 1e-9))
 	}
 }
 
@@ -66,7 +66,7 @@ func (r *report) definitionBytes() float64 {
 	return r.average(func(s stage) (float64, int) { return s.Definition.InUse, s.Definitions })
 }
 
-// average is what one takes of those added in all stages.
+// average returns the average for the objects added in all stages.
 func (r *report) average(of func(stage) (each float64, count int)) float64 {
 	sum, had := 0.0, 0
 	for _, s := range r.Stages {
@@ -77,7 +77,7 @@ func (r *report) average(of func(stage) (each float64, count int)) float64 {
 	return sum / float64(max(had, 1))
 }
 
-// kind is one kind of operation.
+// kind is a kind of operation.
 type kind struct {
 	name string
 	of   func(costs) op
@@ -93,7 +93,7 @@ func kinds() []kind {
 	}
 }
 
-// print writes what was measured at each stage, and then the targets.
+// print writes the results of each stage, and then the targets.
 func (r *report) print(out io.Writer) {
 	fmt.Fprintf(out, "\n%s, %d processors, %.0f s in all\n\n", r.Go, r.CPUs, r.Seconds)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -116,7 +116,7 @@ func (r *report) print(out io.Writer) {
 	row("all in use, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Filled.InUse/1e6) })
 	row("resident, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Filled.Resident/1e6) })
 	row("resident after a restart, MB", func(s stage) string { return fmt.Sprintf("%.0f", s.Restarted.Resident/1e6) })
-	row("permits made a second", func(s stage) string { return fmt.Sprintf("%.0f", s.FillRate) })
+	row("permits created per second", func(s stage) string { return fmt.Sprintf("%.0f", s.FillRate) })
 	for _, kind := range kinds() {
 		if kind.of(r.Empty).P50 > 0 {
 			row(fmt.Sprintf("%s, median µs (%.0f empty)", kind.name, kind.of(r.Empty).P50), func(s stage) string { return fmt.Sprintf("%.0f", kind.of(s.Costs).P50) })
@@ -141,10 +141,10 @@ func (r *report) print(out io.Writer) {
 
 func (r *report) printThree(out io.Writer) {
 	t := &r.Three
-	fmt.Fprintf(out, "\nthree servers: two joined the full one in %.1f s; in use %.0f MB on its leader, %.0f MB on a follower\n",
+	fmt.Fprintf(out, "\nthree servers: two joined the full one in %.1f s; %.0f MB in use on the leader, %.0f MB on a follower\n",
 		t.Joined, t.Leader.InUse/1e6, t.Follower.InUse/1e6)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "nobody is granted anything for, ms\tempty\tfull\tlongest\t")
+	fmt.Fprintln(w, "time without grants, ms\tempty\tfull\tlongest\t")
 	fmt.Fprintf(w, "hand-over\t%.0f\t%.0f\t%.0f\t\n", t.Empty.HandOver, t.Full.HandOver, t.Full.HandOverMax)
 	fmt.Fprintf(w, "kill -9\t%.0f\t%.0f\t%.0f\t\n", t.Empty.Kill, t.Full.Kill, t.Full.KillMax)
 	_ = w.Flush()
@@ -160,7 +160,7 @@ func (r *report) printTargets(out io.Writer) {
 	_ = w.Flush()
 }
 
-// plot is how each grows.
+// plot plots the growth of each figure.
 func (r *report) plot() []byte {
 	most := r.Stages[len(r.Stages)-1]
 	p := plot.Plot{From: "0", To: fmt.Sprintf("%d definitions, %d permits, %d clients", most.Definitions, most.Permits, most.Clients)}
@@ -191,7 +191,7 @@ func (r *report) plot() []byte {
 	}
 	if most.Snapshot != nil {
 		p.Panels = append(p.Panels, one("snapshot, s", func(s stage) float64 { return s.Snapshot.Seconds }),
-			one("longest grant while it is made, ms", func(s stage) float64 { return s.Snapshot.LongestWithin }))
+			one("longest grant during the snapshot, ms", func(s stage) float64 { return s.Snapshot.LongestWithin }))
 	}
 	return p.SVG()
 }

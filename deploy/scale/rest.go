@@ -11,10 +11,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// settling is how long a server is left alone before it counts as at rest.
+// settling is how long a server gets no requests before it counts as at rest.
 const settling = 2 * time.Second
 
-// measureRest looks at a server that has a timetable and nothing to do.
+// measureRest measures a server with a timetable and without requests.
 func (s *scale) measureRest(ctx context.Context, r *report) error {
 	jobs, err := samples.Kubernetes()
 	if err != nil {
@@ -45,13 +45,13 @@ func (s *scale) measureRest(ctx context.Context, r *report) error {
 	if r.Rest.CPU, r.Rest.Seconds, err = idle(ctx, server, s.rest); err != nil {
 		return err
 	}
-	// Without a collection first: this is what an operator sees.
+	// Without a collection first, because that is what an operator sees.
 	m, err := server.Metrics(ctx)
 	r.Rest.Resident = m["process_resident_memory_bytes"]
 	return err
 }
 
-// idle is what a server takes of one core while nobody asks it anything.
+// idle returns the server's CPU usage without requests, in percent of one core.
 func idle(ctx context.Context, server *servers.Server, length time.Duration) (percent, seconds float64, err error) {
 	before, err := used(ctx, server)
 	if err != nil {
@@ -66,7 +66,7 @@ func idle(ctx context.Context, server *servers.Server, length time.Duration) (pe
 	return 100 * (after - before).Seconds() / seconds, seconds, err
 }
 
-// pause waits for so long, or until ctx ends.
+// pause waits for a duration, or until ctx ends.
 func pause(ctx context.Context, length time.Duration) error {
 	timer := time.NewTimer(length)
 	defer timer.Stop()

@@ -9,16 +9,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// stage is one server with a part of everything.
+// stage is the results for one server with a fraction of the full size.
 type stage struct {
 	Part float64 `json:"part"`
 	amounts
-	// What each one took that was added in this stage.
+	// The memory per object added in this stage.
 	Definition memory `json:"definition"`
 	Permit     memory `json:"permit"`
-	// Of a client's stream only what is in use: in a large process residence says little of something small.
+	// Only InUse is meaningful for a client's stream, because the resident size of a large process does not show small
+	// changes.
 	Stream memory `json:"stream"`
-	// Filled is the whole server then, and Restarted once it has been killed and started.
+	// Filled is the memory of the whole server. Restarted is the same after it was killed and restarted.
 	Filled    memory           `json:"filled"`
 	Restarted memory           `json:"restarted"`
 	FillRate  float64          `json:"permits_a_second"`
@@ -27,15 +28,15 @@ type stage struct {
 	Restart   restart          `json:"restart"`
 }
 
-// restart is how long a server was gone that was killed and started at once.
+// restart is the time that a server needs to restart after it was killed.
 type restart struct {
-	// Seconds are from the start of the process to the first grant, half of them or so to elect itself.
+	// Seconds is the time from the start of the process to the first grant. About half of it is the election.
 	Seconds float64 `json:"seconds"`
-	// Entries are those of the log that it had to apply after its snapshot.
+	// Entries is the number of log entries that it had to apply after its snapshot.
 	Entries uint64 `json:"entries_behind_snapshot"`
 }
 
-// measureFull fills one server stage by stage, and makes three of it.
+// measureFull fills one server in stages, and then makes it a cluster of three.
 func (s *scale) measureFull(ctx context.Context, r *report) error {
 	cluster, err := s.start(ctx, "full", 1, "")
 	if err != nil {
@@ -48,7 +49,7 @@ func (s *scale) measureFull(ctx context.Context, r *report) error {
 		return err
 	}
 	defer f.close()
-	if err := f.grant(ctx, s.callers, atOnce, 0); err != nil { // something to refresh
+	if err := f.grant(ctx, s.callers, atOnce, 0); err != nil { // there must be permits to refresh
 		return err
 	}
 	if r.Empty, err = s.measureCosts(ctx, server, f); err != nil {
@@ -70,7 +71,7 @@ func (s *scale) measureStage(ctx context.Context, server *servers.Server, f *fle
 	if err := s.fill(ctx, server, f, st); err != nil {
 		return nil, err
 	}
-	s.say("  %d definitions, %d permits, at %.0f a second: %.0f bytes a definition, %.0f a permit, in use; %.0f MB resident",
+	s.say("  %d definitions, %d permits, at %.0f per second: %.0f bytes per definition, %.0f per permit, in use; %.0f MB resident",
 		st.Definitions, st.Permits, st.FillRate, st.Definition.InUse, st.Permit.InUse, st.Filled.Resident/1e6)
 	if err := s.withClients(ctx, server, f, st); err != nil {
 		return nil, err
@@ -80,17 +81,17 @@ func (s *scale) measureStage(ctx context.Context, server *servers.Server, f *fle
 		if st.Snapshot, err = measureSnapshot(ctx, server, f); err != nil {
 			return nil, err
 		}
-		s.say("  snapshot of %.0f MB in %.1f s; longest grant %.1f ms, before it %.1f ms", st.Snapshot.Bytes/1e6, st.Snapshot.Seconds,
+		s.say("  snapshot of %.0f MB in %.1f s; longest grant %.1f ms, before the snapshot %.1f ms", st.Snapshot.Bytes/1e6, st.Snapshot.Seconds,
 			st.Snapshot.LongestWithin, st.Snapshot.LongestBefore)
 	}
 	if err := s.measureRestart(ctx, server, f, st); err != nil {
 		return nil, fmt.Errorf("restart: %w", err)
 	}
-	s.say("  restarted in %.1f s, %d entries behind the snapshot; %.0f MB resident", st.Restart.Seconds, st.Restart.Entries, st.Restarted.Resident/1e6)
+	s.say("  restarted in %.1f s, %d entries after the snapshot; %.0f MB resident", st.Restart.Seconds, st.Restart.Entries, st.Restarted.Resident/1e6)
 	return st, nil
 }
 
-// fill makes what is missing, definitions first, and looks at the memory between.
+// fill creates the missing objects, definitions first, and measures the memory in between.
 func (s *scale) fill(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
 	had := f.made
 	before, err := look(ctx, server)
@@ -118,7 +119,7 @@ func (s *scale) fill(ctx context.Context, server *servers.Server, f *fleet, st *
 	return nil
 }
 
-// withClients has clients keep permits alive while the costs are measured.
+// withClients measures the costs while clients keep permits alive.
 func (s *scale) withClients(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
 	before, err := look(ctx, server)
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *scale) withClients(ctx context.Context, server *servers.Server, f *flee
 	return err
 }
 
-// measureRestart kills the server and starts it again, and asks for a permit until there is one.
+// measureRestart kills and restarts the server, and requests a permit until it is granted.
 func (s *scale) measureRestart(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
 	folder, err := newestSnapshot(server)
 	if err != nil {
@@ -156,7 +157,7 @@ func (s *scale) measureRestart(ctx context.Context, server *servers.Server, f *f
 	}
 	at, err := asker.firstGrant(ctx, func() error {
 		if !server.Running() {
-			return fmt.Errorf("%s ended while it was starting", server.ID)
+			return fmt.Errorf("%s exited during its start", server.ID)
 		}
 		return nil
 	})
@@ -170,7 +171,7 @@ func (s *scale) measureRestart(ctx context.Context, server *servers.Server, f *f
 	}
 	st.Restart.Entries = status.GetAppliedIndex() - min(folder, status.GetAppliedIndex())
 	if got := int(status.GetPermits()); got < f.made.Permits {
-		return fmt.Errorf("it came back with %d permits, and %d were granted", got, f.made.Permits)
+		return fmt.Errorf("it has %d permits after the restart, but %d were granted", got, f.made.Permits)
 	}
 	st.Restarted, err = look(ctx, server)
 	return err

@@ -14,24 +14,23 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// streams are clients with a stream each, on which a permit was refreshed and which is open.
+// streams is the result for clients with one open stream each, on which a permit was refreshed.
 type streams struct {
 	Clients     int `json:"clients"`
 	Connections int `json:"connections"`
-	// Each is what the server takes for one of them, with its part of the connection and without its permit's.
+	// Each is the server's memory per stream, including its share of the connection and excluding the permit.
 	Each memory `json:"each"`
 }
 
-// onOne is how many clients share a connection where they share any.
+// onOne is the number of clients on a shared connection.
 const onOne = 100
 
-// measureStreams opens streams on servers that have nothing else: first clients share connections, then each has its
-// own.
+// measureStreams opens streams to servers without other load, first on shared connections, then on separate ones.
 func (s *scale) measureStreams(ctx context.Context, r *report) error {
 	for _, sharing := range []int{onOne, 1} {
 		got, err := s.openStreams(ctx, sharing)
 		if err != nil {
-			return fmt.Errorf("%d on a connection: %w", sharing, err)
+			return fmt.Errorf("%d per connection: %w", sharing, err)
 		}
 		r.Streams = append(r.Streams, got...)
 	}
@@ -41,7 +40,7 @@ func (s *scale) measureStreams(ctx context.Context, r *report) error {
 func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error) {
 	most := s.full.Clients
 	if sharing == 1 {
-		// Both ends are on this machine, and each process needs some files beside; both have the same limit.
+		// Both ends are on this machine. Each process also needs some other files, and both have the same limit.
 		limit, err := openFiles()
 		if err != nil {
 			return nil, err
@@ -59,7 +58,7 @@ func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error)
 		return nil, err
 	}
 	defer f.close()
-	// The permits first: they are not what is measured.
+	// Acquire the permits first, because they are not part of the measurement.
 	if err := f.grant(ctx, s.callers, most, 0); err != nil {
 		return nil, err
 	}
@@ -88,13 +87,13 @@ func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error)
 
 // clients have one stream each.
 type clients struct {
-	sharing int // how many are on a connection
+	sharing int // number of clients per connection
 	conns   []*grpc.ClientConn
 	count   int
 	ends    []context.CancelFunc
 }
 
-// open opens streams until there is one for each of the tokens, and refreshes the token on it once.
+// open opens a stream for each of the tokens, and refreshes the token on it once.
 func (c *clients) open(ctx context.Context, address string, tokens []uint64) error {
 	for len(c.conns)*c.sharing < len(tokens) {
 		conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -113,7 +112,7 @@ func (c *clients) open(ctx context.Context, address string, tokens []uint64) err
 			if i >= len(tokens) || ctx.Err() != nil {
 				return nil
 			}
-			// On the context that lasts, not on that of the opening.
+			// Use the long-lived context, because the streams stay open.
 			if err := openStream(ctx, c.conns[i/c.sharing], tokens[i]); err != nil {
 				return fmt.Errorf("stream %d: %w", i, err)
 			}
@@ -147,11 +146,11 @@ func (c *clients) close() {
 		end()
 	}
 	for _, conn := range c.conns {
-		_ = conn.Close() // nothing is in flight
+		_ = conn.Close() // no call is in flight
 	}
 }
 
-// openAll opens one stream for each client, on connections that they share, each keeping one of the permits alive.
+// openAll opens one stream for each client on shared connections. Each keeps one of the permits alive.
 func (s *scale) openAll(ctx context.Context, server *servers.Server, f *fleet, n int) (*clients, error) {
 	c := &clients{sharing: onOne}
 	if err := c.open(ctx, server.API, f.tokens[:min(n, len(f.tokens))]); err != nil {

@@ -21,20 +21,20 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// three is what three servers did that one server became by taking two more in.
+// three is the result for three servers, made from one server by adding two members.
 type three struct {
 	Empty gaps `json:"empty"`
 	Full  gaps `json:"full"`
-	// Joined is how long it took until both were voters with everything, in seconds.
+	// Joined is the time until both were voters and had caught up, in seconds.
 	Joined float64 `json:"joined_seconds"`
-	// Grant is what a grant with its release takes of the leader while two follow it.
+	// Grant is the cost of a grant with its release on a leader with two followers.
 	Grant op `json:"grant"`
-	// Follower and Leader are what a server takes by its role.
+	// Follower and Leader are the memory usage by role.
 	Follower memory `json:"follower"`
 	Leader   memory `json:"leader"`
 }
 
-// gaps are for how long nobody was granted anything, in ms: medians, and the longest.
+// gaps are times without grants, in ms: medians and maxima.
 type gaps struct {
 	HandOver    float64 `json:"hand_over_p50_ms"`
 	HandOverMax float64 `json:"hand_over_max_ms"`
@@ -42,7 +42,7 @@ type gaps struct {
 	KillMax     float64 `json:"kill_max_ms"`
 }
 
-// measureEmpty makes three servers with almost nothing in them, for the difference.
+// measureEmpty measures three almost empty servers, as a baseline.
 func (s *scale) measureEmpty(ctx context.Context, r *report) error {
 	cluster, err := s.start(ctx, "empty", 1, "")
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *scale) measureEmpty(ctx context.Context, r *report) error {
 	return err
 }
 
-// measureThree has two servers join the full one.
+// measureThree adds two servers to the full one.
 func (s *scale) measureThree(ctx context.Context, cluster *servers.Cluster, f *fleet, r *report) error {
 	var err error
 	if r.Three.Joined, err = s.join(ctx, cluster); err != nil {
@@ -89,12 +89,12 @@ func (s *scale) measureThree(ctx context.Context, cluster *servers.Cluster, f *f
 		return err
 	}
 	if got := int(status.GetPermits()); got < f.made.Permits {
-		return fmt.Errorf("the last leader has %d permits, and %d were granted", got, f.made.Permits)
+		return fmt.Errorf("the last leader has %d permits, but %d were granted", got, f.made.Permits)
 	}
 	return nil
 }
 
-// join has two more servers join, one after the other, and returns how long it took until they were voters.
+// join adds two servers, one after the other, and returns the time until they were voters.
 func (s *scale) join(ctx context.Context, cluster *servers.Cluster) (seconds float64, err error) {
 	begin := time.Now()
 	for voters := 2; voters <= 3; voters++ {
@@ -112,10 +112,10 @@ func (s *scale) join(ctx context.Context, cluster *servers.Cluster) (seconds flo
 	return time.Since(begin).Seconds(), nil
 }
 
-// abreast waits until there are so many voters and every server has applied what the leader had when it was asked.
+// abreast waits until there are that many voters and every server has applied what the leader had at the start.
 func (s *scale) abreast(ctx context.Context, cluster *servers.Cluster, voters int) error {
 	const most = 3 * time.Minute
-	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("not all of %d servers have everything after %v", voters, most))
+	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("not all of %d servers have caught up after %v", voters, most))
 	defer cancel()
 	leader, err := cluster.Leader(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *scale) abreast(ctx context.Context, cluster *servers.Cluster, voters in
 	}
 }
 
-// measureGaps hands leadership over and kills leaders, and looks for how long nobody is granted anything.
+// measureGaps hands leadership over and kills leaders, and measures the times without grants.
 func (s *scale) measureGaps(ctx context.Context, cluster *servers.Cluster) (g gaps, err error) {
 	var handOvers, kills []time.Duration
 	for range s.handOvers {
@@ -188,18 +188,18 @@ func (s *scale) measureGaps(ctx context.Context, cluster *servers.Cluster) (g ga
 	}
 	g.HandOver, g.HandOverMax = middle(handOvers)
 	g.Kill, g.KillMax = middle(kills)
-	s.say("  nobody was granted anything for %.0f ms by a hand-over, %.0f ms by a kill (medians)", g.HandOver, g.Kill)
+	s.say("  no grants for %.0f ms after a hand-over, %.0f ms after a kill (medians)", g.HandOver, g.Kill)
 	return g, nil
 }
 
-// middle returns the median and the longest, in ms.
+// middle returns the median and the maximum, in ms.
 func middle(took []time.Duration) (median, most float64) {
 	slices.Sort(took)
 	return load.Micros(took[len(took)/2]) / 1000, load.Micros(took[len(took)-1]) / 1000
 }
 
-// gap has a client ask another server than the leader for permits, one after the other, does something to the leader,
-// and returns the longest time between two grants.
+// gap lets a client acquire permits continuously from a server other than the leader, does something to the leader, and
+// returns the longest time between two grants.
 func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leader, next *servers.Server) error) (time.Duration, error) {
 	leader, err := cluster.Leader(ctx)
 	if err != nil {
@@ -215,7 +215,7 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 	}
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
-	grants := make(chan time.Time, 1<<16) // nobody is to wait for what is done to the leader
+	grants := make(chan time.Time, 1<<16) // buffered, so that the client is not delayed by what is done to the leader
 	var wg sync.WaitGroup
 	var failed error
 	wg.Go(func() {
@@ -223,11 +223,11 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 		failed = ask(asking, next.API, grants)
 	})
 	defer wg.Wait()
-	defer stop() // before the wait
+	defer stop() // runs before the wait
 
-	const usual = 20 // grants before and after
+	const usual = 20 // number of grants before and after
 	longest, last, done := time.Duration(0), time.Time{}, false
-	var led time.Time // when a later leader was seen
+	var led time.Time // when a later leader was observed
 	for before, after := 0, 0; after < usual; {
 		select {
 		case at, more := <-grants:
@@ -245,7 +245,7 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 				done = true
 			}
 			longest, last = max(longest, at.Sub(last)), at
-			// Only what a later leader granted tells that it is over.
+			// Only grants by a later leader show that the gap is over.
 			if led.IsZero() {
 				if now, err := next.Status(ctx); err == nil && now.GetTerm() > was.GetTerm() && now.GetLeaderId() != "" {
 					led = time.Now()
@@ -254,7 +254,7 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 				after++
 			}
 		case <-time.After(time.Minute):
-			return 0, errors.New("nobody is granted anything for a minute")
+			return 0, errors.New("no permit was granted for a minute")
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}
@@ -262,7 +262,7 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 	return longest, nil
 }
 
-// ask acquires and releases until ctx ends, and tells when each grant was answered.
+// ask acquires and releases permits until ctx ends, and sends the time of each grant.
 func ask(ctx context.Context, address string, grants chan<- time.Time) error {
 	f, err := newAsker(address)
 	if err != nil {
@@ -282,7 +282,7 @@ func ask(ctx context.Context, address string, grants chan<- time.Time) error {
 	}
 }
 
-// newAsker is a caller with one connection, which it opens again without delay when the server has gone.
+// newAsker returns a caller with one connection, which is reopened without delay after the server was lost.
 func newAsker(address string) (*fleet, error) {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{
@@ -294,8 +294,8 @@ func newAsker(address string) (*fleet, error) {
 	return &fleet{conns: load.Conns{conn}}, nil
 }
 
-// firstGrant asks until it is granted a permit, gives it back, and returns when it was answered. Between two tries it
-// looks whether it is of any use to go on.
+// firstGrant requests a permit until it is granted, releases it, and returns the time of the response. Between attempts
+// it calls useful, whose error makes it stop.
 func (f *fleet) firstGrant(ctx context.Context, useful func() error) (time.Time, error) {
 	id := newHolder()
 	for {
@@ -303,7 +303,7 @@ func (f *fleet) firstGrant(ctx context.Context, useful func() error) (time.Time,
 		token, err := f.acquire(one, 0, wideName(0), "asker", id)
 		at := time.Now()
 		if err == nil {
-			_ = f.release(one, 0, token) // one that fails leaves a permit, of which there is no want
+			_ = f.release(one, 0, token) // if the release fails, another permit stays taken, which does not matter
 		}
 		cancel()
 		if err == nil {
@@ -320,7 +320,7 @@ func (f *fleet) firstGrant(ctx context.Context, useful func() error) (time.Time,
 	}
 }
 
-// newestSnapshot is up to which entry the server's newest snapshot goes; 0 when it has none.
+// newestSnapshot returns the index of the server's newest snapshot, or 0 if there is none.
 func newestSnapshot(server *servers.Server) (index uint64, err error) {
 	names, err := snapshots.Names(filepath.Join(server.Data(), "snapshots"))
 	for _, name := range names { // term-index-milliseconds

@@ -8,26 +8,27 @@ import (
 	"time"
 )
 
-// growth is how one thing of one server went, in medians of a part of the run each.
+// growth is the growth of one measure on one server, as medians over parts of the run.
 type growth struct {
 	Server string  `json:"server"`
 	What   string  `json:"what"`
 	Unit   string  `json:"unit"`
-	Early  float64 `json:"early"` // of the first third after the warm-up
-	Late   float64 `json:"late"`  // of the last third
-	// Filling says that it was still being filled when the run ended, as it should be, so that its growth means
-	// nothing.
+	Early  float64 `json:"early"` // median of the first third after the warm-up
+	Late   float64 `json:"late"`  // median of the last third
+	// Filling means that the measure was still being filled at the end, as expected, so that its growth is not
+	// meaningful.
 	Filling bool `json:"filling,omitempty"`
 }
 
-// measure is something that must not grow.
+// measure is a figure that must not grow.
 type measure struct {
 	what, unit string
 	of         func(state) float64
 	scale      float64
-	// slack is what it may differ in any case, in its unit.
+	// slack is the difference that is always tolerated, in the measure's unit.
 	slack float64
-	// full reports whether it has all that it is to hold; nil: after the first quarter of the run.
+	// full reports whether the server holds as much as it is configured to. nil means after the first quarter of the
+	// run.
 	full func(state) bool
 }
 
@@ -40,29 +41,29 @@ func measures() []measure {
 }
 
 const (
-	// tolerated is by which part a measure may be greater in the end.
+	// tolerated is the fraction by which a measure may grow.
 	tolerated = 0.1
-	// fullLog is how many entries a server keeps at most: those behind a snapshot, and those until it looks for the
-	// next one. A log that was never cut grows as it should.
+	// fullLog is the maximum number of entries that a server keeps: those after a snapshot, and those until it next
+	// checks. Before its first truncation, a log grows as expected.
 	fullLog = 100_000 + 2*20_000
-	// worthTelling is a stall of the machine that a quiet one does not have.
+	// worthTelling is the shortest stall to report. A quiet machine does not have such stalls.
 	worthTelling = 100 * time.Millisecond
-	// judgedFrom is how long a run must be to be judged.
+	// judgedFrom is the minimum length of a run that is judged for growth.
 	judgedFrom = 10 * time.Minute
 )
 
 func (g growth) grew(slack float64) bool { return g.Late > g.Early*(1+tolerated)+slack }
 
-// judge says what was broken: what went wrong for callers, an election, and growth.
+// judge finds what was broken: callers' failures, elections, and growth.
 func (r *report) judge(failures []string) {
 	r.Broken = append(r.Broken, failures...)
 	if len(r.Samples) == 0 {
-		r.Broken = append(r.Broken, "nobody has looked at the servers: the run was shorter than -every")
+		r.Broken = append(r.Broken, "the servers were never sampled: the run was shorter than -every")
 		return
 	}
 	r.judgeElections()
 	if r.Done.Granted == 0 || r.Done.Denied == 0 || r.Done.Firings == 0 || r.Done.Changes == 0 {
-		r.Broken = append(r.Broken, fmt.Sprintf("too little was done for this to show anything: %+v", r.Done))
+		r.Broken = append(r.Broken, fmt.Sprintf("too little work was done for a conclusive result: %+v", r.Done))
 	}
 	r.Judged = r.Length >= judgedFrom.Seconds()
 	for _, m := range measures() {
@@ -78,7 +79,7 @@ func (r *report) judge(failures []string) {
 	}
 }
 
-// judgeElections tells elections that the machine made necessary from those that the servers have to answer for.
+// judgeElections distinguishes elections caused by the machine from elections caused by the servers.
 func (r *report) judgeElections() {
 	lease := 800 * time.Millisecond // of gatekeeper.ProfileDefault
 	if r.Profile == "fast" {
@@ -90,9 +91,9 @@ func (r *report) judgeElections() {
 			continue
 		}
 		stall := seconds(max(was.Stall, is.Stall))
-		text := fmt.Sprintf("somebody was elected between %.0f and %.0f s, in term %d, although no server failed; the machine stood still for %v at most",
+		text := fmt.Sprintf("a leader was elected between %.0f and %.0f s, in term %d, although no server failed; the longest stall of the machine was %v",
 			was.At, is.At, is.term(), stall.Round(time.Millisecond))
-		// This process has seen one such moment of one of the processors: it may have been longer for a server.
+		// This process observed the stall on one CPU. It may have been longer for a server.
 		if stall >= lease/2 {
 			r.Machine = append(r.Machine, text)
 		} else {
@@ -103,7 +104,7 @@ func (r *report) judgeElections() {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// stalled says how often the machine stood still between two looks for so long, and the longest.
+// stalled returns the number of samples with a stall of at least that length, and the longest stall.
 func (r *report) stalled(least time.Duration) (times int, longest time.Duration) {
 	for _, s := range r.Samples {
 		if stall := seconds(s.Stall); stall >= least {
@@ -114,7 +115,7 @@ func (r *report) stalled(least time.Duration) (times int, longest time.Duration)
 	return times, longest
 }
 
-// warm are the samples from which it is judged.
+// warm returns the samples after the warm-up.
 func (m measure) warm(samples []sample) []sample {
 	from := len(samples) / 4
 	for from < len(samples)-1 && !m.settled(samples[from:]) {
@@ -123,7 +124,7 @@ func (m measure) warm(samples []sample) []sample {
 	return samples[from:]
 }
 
-// settled reports whether all servers have at the first of these samples what they are to hold.
+// settled reports whether, in the first of these samples, all servers hold as much as they are configured to.
 func (m measure) settled(samples []sample) bool {
 	return m.full == nil || !slices.ContainsFunc(samples[0].Servers, func(s state) bool { return !m.full(s) })
 }
@@ -139,10 +140,10 @@ func (m measure) median(samples []sample, server int) float64 {
 
 func (r *report) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(w, "done in %v\t%d grants with their releases, %d denials, %d firings, %d changes, %d messages to watchers; %.0f calls a second\n",
+	fmt.Fprintf(w, "done in %v\t%d grants with their releases, %d denials, %d firings, %d changes, %d messages to watchers; %.0f calls per second\n",
 		time.Duration(r.Length*float64(time.Second)).Round(time.Second), r.Done.Granted, r.Done.Denied, r.Done.Firings, r.Done.Changes, r.Done.Watched,
 		float64(r.Done.calls())/r.Length)
-	fmt.Fprintln(w, "\nserver\tof\tafter warm-up\tin the end\t")
+	fmt.Fprintln(w, "\nserver\tmeasure\tafter warm-up\tat the end\t")
 	for _, g := range r.Growth {
 		note := ""
 		if g.Filling {
@@ -152,14 +153,14 @@ func (r *report) print(out io.Writer) {
 	}
 	_ = w.Flush()
 	if !r.Judged {
-		fmt.Fprintf(out, "not judged for growth: that takes %v\n", judgedFrom)
+		fmt.Fprintf(out, "not judged for growth: that requires a run of %v\n", judgedFrom)
 	}
 	if times, longest := r.stalled(worthTelling); times > 0 {
-		fmt.Fprintf(out, "the machine stood still for over %v between %d of %d looks, for %v at most\n",
+		fmt.Fprintf(out, "the machine stalled for over %v before %d of %d samples, for at most %v\n",
 			worthTelling, times, len(r.Samples), longest.Round(time.Millisecond))
 	}
 	for _, text := range r.Machine {
-		fmt.Fprintf(out, "not the servers' fault: %s\n", text)
+		fmt.Fprintf(out, "not caused by the servers: %s\n", text)
 	}
 	fmt.Fprintf(out, "broken: %d\n", len(r.Broken))
 }

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// sizes are how much of each kind of work there is.
+// sizes are the amounts of each kind of work.
 type sizes struct {
 	Workers  int `json:"workers"`
 	Denied   int `json:"denied"`
@@ -25,11 +25,11 @@ type sizes struct {
 }
 
 func (s sizes) String() string {
-	return fmt.Sprintf("%d callers that acquire and release, %d that are denied, %d in a queue, %d permits kept, %d watchers, an operator, firings",
+	return fmt.Sprintf("%d callers that acquire and release, %d that are denied, %d in a queue, %d permits kept alive, %d watchers, an operator, firings",
 		s.Workers, s.Denied, s.Queued, s.Kept, s.Watchers)
 }
 
-// counts are what was done.
+// counts are the numbers of completed operations.
 type counts struct {
 	Granted int64 `json:"granted"`
 	Denied  int64 `json:"denied"`
@@ -42,13 +42,13 @@ func (c counts) calls() int64 { return 2*c.Granted + c.Denied }
 
 const (
 	keptDuration = 30 * time.Second
-	// turn is how often the operator changes something, and a firing is due.
+	// turn is the interval of the operator's changes and of firings.
 	turn = 500 * time.Millisecond
-	// names is how many semaphores the workers share.
+	// names is the number of semaphores that the workers share.
 	names = 200
 )
 
-// load is everything that works on the servers, through one client.
+// load is all the work on the servers, through one client.
 type load struct {
 	client *client.Client
 	sizes  sizes
@@ -66,7 +66,7 @@ func newLoad(c *client.Client, s sizes) *load {
 	return &load{client: c, sizes: s, failed: map[string]int{}}
 }
 
-// begin makes the definitions and acquires what is kept.
+// begin creates the definitions and acquires the permits to keep.
 func (l *load) begin(ctx context.Context) error {
 	definitions := []*gatekeeperv1.Definition{
 		{Name: "hot", Permits: new(uint32(1)), Duration: durationpb.New(keptDuration)},
@@ -106,7 +106,7 @@ func (l *load) keep(ctx context.Context, semaphore string) error {
 	return nil
 }
 
-// work begins to work, until ctx ends.
+// work starts the work, which continues until ctx ends.
 func (l *load) work(ctx context.Context) {
 	for i := range l.sizes.Workers {
 		l.loop(ctx, "acquire and release", func(n int) error {
@@ -118,7 +118,7 @@ func (l *load) work(ctx context.Context) {
 		l.loop(ctx, "a denial", func(int) error {
 			p, err := l.client.Semaphore("hot").TryAcquire(ctx)
 			if err == nil {
-				return errors.Join(errors.New("granted what is held"), p.Release(ctx))
+				return errors.Join(errors.New("a held permit was granted"), p.Release(ctx))
 			}
 			return l.passes(ctx, nil, err)
 		})
@@ -149,7 +149,7 @@ func (l *load) work(ctx context.Context) {
 	}
 }
 
-// change pauses a task and resumes it, in turns.
+// change alternately pauses and resumes a semaphore.
 func (l *load) change(ctx context.Context, now time.Time) error {
 	const author = "soak"
 	selector := &gatekeeperv1.Selector{Names: []string{"edited"}}
@@ -165,7 +165,7 @@ func (l *load) change(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// passes counts an answer, and gives back what was granted.
+// passes counts a response, and releases the permit if one was granted.
 func (l *load) passes(ctx context.Context, p *client.Permit, err error) error {
 	if _, denied := errors.AsType[*client.DeniedError](err); denied {
 		l.denied.Add(1)
@@ -178,7 +178,7 @@ func (l *load) passes(ctx context.Context, p *client.Permit, err error) error {
 	return p.Release(ctx)
 }
 
-// loop calls f again and again until ctx ends.
+// loop calls f repeatedly until ctx ends.
 func (l *load) loop(ctx context.Context, what string, f func(n int) error) {
 	l.all.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
@@ -213,7 +213,7 @@ func (l *load) fails(what string, err error) {
 	l.failed[fmt.Sprintf("%s: %v", what, err)]++
 }
 
-// failures are what went wrong, each with how often.
+// failures returns the failures with their counts.
 func (l *load) failures() (all []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -230,7 +230,7 @@ func (l *load) done() counts {
 	}
 }
 
-// end gives back what was kept, when the context of work has ended, and waits for all.
+// end releases the kept permits after the context of work has ended, and waits for all goroutines.
 func (l *load) end() {
 	for _, p := range l.kept {
 		if !p.Held() {

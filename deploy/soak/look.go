@@ -11,16 +11,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// sample is all servers at one moment.
+// sample is the state of all servers at one moment.
 type sample struct {
 	At      float64 `json:"at"` // seconds
 	Done    counts  `json:"done"`
 	Servers []state `json:"servers"`
-	// Stall is for how long at most, in seconds, the machine stood still since the look before.
+	// Stall is the longest stall of the machine since the previous sample, in seconds.
 	Stall float64 `json:"stall"`
 }
 
-// term is the newest that a server knows.
+// term returns the newest term known to a server.
 func (s sample) term() (newest uint64) {
 	for _, server := range s.Servers {
 		newest = max(newest, server.Term)
@@ -28,21 +28,21 @@ func (s sample) term() (newest uint64) {
 	return newest
 }
 
-// state is one server at one moment.
+// state is the state of one server at one moment.
 type state struct {
-	// Memory is what the Go heap and the stacks hold. Resident memory has in it also what the collector has freed and
-	// not given back, and mapped pages of raft.db.
+	// Memory is the size of the Go heap and the stacks. Resident memory also includes memory that the collector has
+	// freed but not returned, and mapped pages of raft.db.
 	Memory     float64 `json:"memory_bytes"`
 	Resident   float64 `json:"resident_bytes"`
 	Goroutines float64 `json:"goroutines"`
 	Disk       float64 `json:"data_bytes"`
 	CPU        float64 `json:"cpu_seconds"`
 	Term       uint64  `json:"term"`
-	// Applied is how many entries the log has had.
+	// Applied is the number of applied log entries.
 	Applied uint64 `json:"applied_index"`
 }
 
-// look looks at every server.
+// look samples every server.
 func look(ctx context.Context, cluster *servers.Cluster) (sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -53,7 +53,7 @@ func look(ctx context.Context, cluster *servers.Cluster) (sample, error) {
 			return sample{}, err
 		}
 		status, err := server.Status(ctx)
-		for err != nil && ctx.Err() == nil { // it waits for a second only, and the machine is saturated
+		for err != nil && ctx.Err() == nil { // a request times out after a second, and the machine is saturated
 			select {
 			case <-time.After(100 * time.Millisecond):
 			case <-ctx.Done():
@@ -61,7 +61,7 @@ func look(ctx context.Context, cluster *servers.Cluster) (sample, error) {
 			status, err = server.Status(ctx)
 		}
 		if err != nil {
-			return sample{}, fmt.Errorf("%s says nothing of itself: %w", server.ID, err)
+			return sample{}, fmt.Errorf("%s returned no metrics: %w", server.ID, err)
 		}
 		disk, err := size(server.Data())
 		if err != nil {
@@ -76,7 +76,7 @@ func look(ctx context.Context, cluster *servers.Cluster) (sample, error) {
 	return all, nil
 }
 
-// size is how many bytes the files of a folder have. Snapshots come and go meanwhile.
+// size returns the total size of the files in a directory, in bytes. Snapshots may come and go concurrently.
 func size(dir string) (bytes float64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {

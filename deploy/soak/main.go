@@ -1,10 +1,10 @@
-// Command soak keeps three servers saturated for a long time and looks for what grows: memory, goroutines, the size of
-// the data folders. It holds them to three promises meanwhile: no permit that is kept alive is lost, no call fails, and
-// nobody but the first leader is elected, unless the machine itself stood still for half of a leader's lease.
+// Command soak keeps three servers saturated for a long time and looks for growth of memory, goroutines and the size of
+// the data directories. It also checks three guarantees: no permit that is kept alive is lost, no call fails, and no
+// leader except the first one is elected, unless the machine stalls for half of a leader's lease.
 //
-// It ends with a table and a plot. What grew, or was broken, makes the exit code 1. How much a server grows can be told
-// only after it has filled what it keeps, so the first quarter of the time counts for nothing, and a run of less than
-// ten minutes is not judged for growth.
+// It ends with a table and a plot. Growth or a broken guarantee makes the exit code 1. Growth can be measured only
+// after a server has filled its memory of past events, so the first quarter of the run does not count, and a run of
+// less than ten minutes is not judged for growth.
 package main
 
 import (
@@ -37,20 +37,20 @@ type soak struct {
 	jsonFile string
 }
 
-// report is what a run has seen.
+// report holds the results of a run.
 type report struct {
 	Length  float64  `json:"seconds"`
 	Profile string   `json:"profile"`
 	Load    sizes    `json:"load"`
 	Done    counts   `json:"done"`
 	Servers []string `json:"servers"`
-	// Samples are of all servers at one moment each.
+	// Samples are samples of all servers.
 	Samples []sample `json:"samples"`
 	Growth  []growth `json:"growth,omitempty"`
-	// Judged says that the run was long enough for Growth to mean anything.
+	// Judged reports whether the run was long enough for Growth to be meaningful.
 	Judged bool     `json:"judged"`
 	Broken []string `json:"broken"`
-	// Machine are elections for which the machine stood still too long.
+	// Machine are the elections that were caused by stalls of the machine.
 	Machine []string `json:"machine,omitempty"`
 }
 
@@ -59,20 +59,20 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
 	flags.StringVar(&s.bin, "bin", "bin", "folder of gatekeeperd")
 	flags.DurationVar(&s.length, "for", time.Hour, "how long")
-	flags.DurationVar(&s.every, "every", 0, "time between looks at the servers; 0: 240 looks, and not below a second each")
+	flags.DurationVar(&s.every, "every", 0, "interval of samples; 0 for 240 samples, at least one second apart")
 	flags.StringVar(&s.profile, "profile", "default", "the servers' timing profile, default or fast")
 	flags.IntVar(&s.load.Workers, "workers", 48, "callers that acquire and release, as fast as they can")
-	flags.IntVar(&s.load.Denied, "denied", 16, "callers that ask for what is held, as fast as they can")
+	flags.IntVar(&s.load.Denied, "denied", 16, "callers that request held permits, as fast as they can")
 	flags.IntVar(&s.load.Queued, "queued", 20, "callers that wait in one queue")
 	flags.IntVar(&s.load.Kept, "kept", 1000, "permits that are kept alive")
-	flags.IntVar(&s.load.Watchers, "watchers", 20, "streams of changes that are read")
+	flags.IntVar(&s.load.Watchers, "watchers", 20, "watch streams")
 	flags.StringVar(&s.plotFile, "plot", "bin/soak.svg", "file for the plot; empty for none")
-	flags.StringVar(&s.jsonFile, "json", "bin/soak.json", "file for everything that was seen; empty for none")
+	flags.StringVar(&s.jsonFile, "json", "bin/soak.json", "file for the results as JSON; empty for none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if s.length <= 0 || s.every < 0 {
-		return errors.New("-for must be above 0, -every not below")
+		return errors.New("-for must be above 0 and -every not negative")
 	}
 	if s.every == 0 {
 		s.every = max(s.length/240, time.Second)
@@ -101,13 +101,13 @@ func (s *soak) run(ctx context.Context) error {
 	return s.publish(r)
 }
 
-// soak works on the servers for the time that was asked for.
+// soak runs the load for the requested time.
 func (s *soak) soak(ctx context.Context, cluster *servers.Cluster) (*report, error) {
 	c, err := client.Dial(ctx, cluster.Endpoints(), client.WithGroup("soak"), client.WithAcquirer("soak"))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = c.Close() }() // it has no errors
+	defer func() { _ = c.Close() }() // it returns no errors
 	l := newLoad(c, s.load)
 	if err := l.begin(ctx); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (s *soak) soak(ctx context.Context, cluster *servers.Cluster) (*report, err
 	return r, nil
 }
 
-// publish prints the report, writes its files, and returns an error for what was broken.
+// publish prints the report, writes its files, and returns an error if a guarantee was broken.
 func (s *soak) publish(r *report) error {
 	r.print(s.out)
 	if err := program.SaveJSON(s.jsonFile, r); err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/plot"
 )
 
-// plot is the run as SVG: a panel for each measure, with a curve for each server, and one for the calls of all.
+// plot draws the run as SVG: a panel for each measure, with a curve for each server, and one panel for the rate of
+// calls.
 func (r *report) plot() []byte {
 	p := plot.Plot{Names: r.Servers, From: "0", To: fmt.Sprintf("%.0f min", r.Length/60)}
 	for _, m := range measures() {
@@ -22,7 +23,7 @@ func (r *report) plot() []byte {
 	return p.SVG()
 }
 
-// curve has a point for each look at the servers.
+// curve returns a curve with a point for each sample.
 func (r *report) curve(value func(sample int) float64) plot.Curve {
 	var c plot.Curve
 	for j, s := range r.Samples {
@@ -31,7 +32,7 @@ func (r *report) curve(value func(sample int) float64) plot.Curve {
 	return c
 }
 
-// rates are the calls a second between two looks.
+// rates returns the calls per second between samples.
 func (r *report) rates() []float64 {
 	var rates []float64
 	at, before := 0.0, int64(0)

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// stalls notes for how long this process was given no processor. The servers run on the same machine, and a leader
-// whose machine stood still for as long as its lease steps down, as it must: that is no fault of theirs, and has to be
-// told from one.
+// stalls records how long this process got no CPU time. The servers run on the same machine. If the machine stalls for
+// as long as a leader's lease, the leader steps down, as it must. That has to be distinguished from errors of the
+// servers.
 type stalls struct {
 	mu      sync.Mutex // guards both
 	last    time.Time
 	longest time.Duration
 }
 
-// stallTick is how often it looks at the clock.
+// stallTick is the interval at which it reads the clock.
 const stallTick = 20 * time.Millisecond
 
-// watch looks until ctx ends.
+// watch runs until ctx ends.
 func (s *stalls) watch(ctx context.Context) {
 	tick := time.NewTicker(stallTick)
 	defer tick.Stop()
@@ -32,7 +32,7 @@ func (s *stalls) watch(ctx context.Context) {
 	}
 }
 
-// look takes note of a tick at that time.
+// look records a tick at that time.
 func (s *stalls) look(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,7 +42,7 @@ func (s *stalls) look(now time.Time) {
 	s.last = now
 }
 
-// take returns the longest since it was last asked.
+// take returns the longest stall since the last call.
 func (s *stalls) take() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,8 +1,8 @@
-// Command licences checks that each module which the binaries and the libraries contain has a licence that is allowed
-// here. One without a licence file, or with a text that is not known, fails. The argument is the folder of the module
-// to check.
+// Command licences checks that all modules linked into the binaries and libraries have an allowed licence. A module
+// without a licence file, or with an unknown licence text, is an error. The argument is the directory of the module to
+// check.
 //
-// It reads the modules that Go has downloaded, so it asks no network that the build does not ask.
+// It reads the modules that Go has downloaded, so it accesses the network only as the build does.
 package main
 
 import (
@@ -22,17 +22,17 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// allowed are the SPDX ids of licences that ask for no more than to keep their text, and MPL-2.0, which asks only for
-// the source of the files that it covers.
+// allowed are the SPDX ids of licences that require only that their text is kept, and MPL-2.0, which requires only
+// publishing the source of the files that it covers.
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}
 
-// known is the least share of the words of a file that must be those of licences.
+// known is the minimum share of the words of a file, in percent, that must belong to licences.
 const known = 75
 
-// roots are what others build or import.
+// roots are the packages that users build or import.
 var roots = []string{"./cmd/...", "./client/...", "./gatekeeper/...", "./examples/..."}
 
-// systems are those for which binaries are built; what is linked differs.
+// systems are the systems for which binaries are built. The linked modules differ between them.
 var systems = []string{"linux", "darwin", "windows"}
 
 func main() {
@@ -55,7 +55,7 @@ func main() {
 		count[strings.Join(ids, " and ")]++
 	}
 	if bad > 0 {
-		fmt.Fprintf(os.Stderr, "%d of %d modules have no licence that is allowed. Replace them, or allow a licence in .ci/tools/licences if that was decided.\n", bad, len(modules))
+		fmt.Fprintf(os.Stderr, "%d of %d modules do not have an allowed licence. Replace them, or allow the licence in .ci/tools/licences if that was decided.\n", bad, len(modules))
 		os.Exit(1)
 	}
 	fmt.Printf("%d modules are linked", len(modules))
@@ -65,13 +65,13 @@ func main() {
 	fmt.Println()
 }
 
-// module is a module of others, and the folders of its packages that are linked.
+// module is a third-party module and the directories of its linked packages.
 type module struct {
 	Path, Version, Dir string
 	packages           []string
 }
 
-// linked are the modules of others that the module in dir links for any system, without those of its tests.
+// linked returns the third-party modules that the module in dir links on any system, without those of its tests.
 func linked(dir string) ([]*module, error) {
 	var all []*module
 	for _, system := range systems {
@@ -96,7 +96,7 @@ func linked(dir string) ([]*module, error) {
 			} else if err != nil {
 				return nil, err
 			}
-			if p.Module == nil || p.Module.Main { // the standard library, or ours
+			if p.Module == nil || p.Module.Main { // the standard library, or this module
 				continue
 			}
 			i := slices.IndexFunc(all, func(m *module) bool { return m.Path == p.Module.Path })
@@ -107,15 +107,15 @@ func linked(dir string) ([]*module, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("no module is linked in %s: that cannot be", dir)
+		return nil, fmt.Errorf("no linked modules found in %s: the check is broken", dir)
 	}
 	return all, nil
 }
 
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]es?|copying)([.-].*)?$`)
 
-// licences are the SPDX ids of the licences of a module: of the files in its root, and of those between that and its
-// packages, whose code may come from elsewhere.
+// licences returns the SPDX ids of a module's licences. It reads the licence files in the root and in the directories
+// between the root and the packages, whose code may have another origin.
 func (m *module) licences() (ids []string, err error) {
 	files, err := licenceFiles(m.Dir)
 	if err != nil {
@@ -159,8 +159,8 @@ func licenceFiles(dir string) (files []string, err error) {
 	return files, err
 }
 
-// identify returns the ids of the licences that a text is made of. Each must be allowed, and little else may be in the
-// text.
+// identify returns the ids of the licences in a text. All of them must be allowed, and the text must not contain much
+// else.
 func identify(text []byte) (ids []string, err error) {
 	found := licensecheck.Scan(text)
 	for _, m := range found.Match {
@@ -173,7 +173,7 @@ func identify(text []byte) (ids []string, err error) {
 		ids = append(ids, m.ID)
 	}
 	if len(ids) == 0 || found.Percent < known {
-		return nil, fmt.Errorf("its text is not that of a known licence: %.0f %% of it is", found.Percent)
+		return nil, fmt.Errorf("its text is not a known licence: only %.0f %% of it matches", found.Percent)
 	}
 	return ids, nil
 }

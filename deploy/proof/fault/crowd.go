@@ -9,17 +9,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
 )
 
-// Kinds of what clients are: very many, or of clocks that are set.
+// Kinds that add a crowd of clients or set clients' clocks.
 const (
 	Crowd      = "crowd"
 	ClockSteps = "clock-steps"
 )
 
-// crowded is how many wait.
+// crowded is the number of waiters in a crowd.
 const crowded = 10_000
 
-// crowd is ten thousand that wait before a few semaphores, and watchers that do not read. When most of them stand
-// there, the leader dies, or hands over, or nothing happens. It lasts as long as faults do.
+// crowd adds ten thousand waiters at a few semaphores, and watchers that do not read. When most of the waiters are in
+// the queues, the leader is killed, transfers its leadership, or continues undisturbed. The crowd lasts as long as
+// faults do.
 func crowd(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.Note(Crowd, "")
 	a.Clients.Watch(ctx, 50)
@@ -59,7 +60,7 @@ func crowd(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return nil
 }
 
-// clockSteps sets the clocks by which clients count their permits.
+// clockSteps sets the clocks that clients use for their permits.
 func clockSteps(_ context.Context, a *Arena, random *rand.Rand) error {
 	name, by := a.Clients.Step(random)
 	a.Note(fmt.Sprintf("%s: %v", ClockSteps, by), name)

@@ -21,26 +21,26 @@ const (
 	foreignFolder = 78
 )
 
-// FullDisk needs servers with disks of their own.
+// FullDisk requires that each server has a separate disk.
 const FullDisk = "full-disk"
 
-// logFile is the file of the term, the vote and the log, with markFile beside it, unless the log has separate files, in
-// the folder logDir.
+// logFile contains the term, the vote and the log, with markFile next to it, unless the log is in separate files in the
+// directory logDir.
 const (
 	logFile  = "raft.db"
 	markFile = "acknowledged"
 	logDir   = "wal"
 )
 
-// ofTheLog says that a file of a data folder is of the log.
+// ofTheLog reports whether a file in a data directory belongs to the log.
 func ofTheLog(file string) bool {
 	return file == logFile || file == markFile || filepath.Dir(file) == logDir
 }
 
-// damage kills a follower, tears or flips bytes of one of its files, and starts it again. A server refuses what is
-// damaged, in the one way that refused allows; then another member takes its place.
+// damage kills a follower, truncates one of its files or flips bytes in it, and restarts the server. The server must
+// refuse the damaged file in the way that refused checks. Another member then takes its place.
 func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
-	a.hurting.Lock() // nobody survives the damage of a majority
+	a.hurting.Lock() // a cluster does not survive damage to a majority
 	defer a.hurting.Unlock()
 	s := a.follower(ctx, random)
 	a.mu.Lock()
@@ -51,11 +51,11 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 		return err
 	}
 	a.Note("damage: "+file+what, s.ID)
-	// What is damaged is replaced also when the time of faults is over.
+	// Replace the damaged member even when the time for faults is over.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer stop()
 	code, ok := 0, false
-	for n := 0; n < 3 && !ok; n++ { // another fault may kill it
+	for n := 0; n < 3 && !ok; n++ { // another fault may kill the new member
 		if err := a.start(s); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 		err := s.Ready(ready)
 		cancel()
 		if err == nil || s.Running() {
-			return nil // or other faults go on, or it waits for them
+			return nil // it runs normally, or waits for other faults to end
 		}
 		code, ok = s.Exited()
 	}
@@ -77,22 +77,23 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.remove(ctx, random, s)
 }
 
-// refused says whether a server that was started on a damaged file has ended as it must: with the code of a damaged
-// folder. Other files than the log's also say whose folder it is. byItself is false when a signal ended it.
+// refused checks that a server that was started on a damaged file exited as it must, with the code for a damaged
+// directory. Damage to files other than the log may also be reported as another server's directory. byItself is false
+// if a signal killed the process.
 func refused(file string, code int, byItself bool, log string) error {
 	switch {
 	case !byItself:
 		return fmt.Errorf("damage ended the server with a signal:\n%s", log)
 	case code == refusedFolder:
 	case code == foreignFolder && !ofTheLog(file):
-	case (code == leftByFault || code == foreignFolder) && !strings.Contains(log, "damaged: "): // another fault's doing
+	case (code == leftByFault || code == foreignFolder) && !strings.Contains(log, "damaged: "): // caused by another fault
 	default:
 		return fmt.Errorf("damage ended the server with %d, want %d:\n%s", code, refusedFolder, log)
 	}
 	return nil
 }
 
-// hurt damages a file of the log, the stable store or a snapshot, and says which and how.
+// hurt damages a file of the log, the stable store or a snapshot, and returns the file and the kind of damage.
 func hurt(dir string, random *rand.Rand) (file, how string, err error) {
 	var files []string
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -120,7 +121,7 @@ func hurt(dir string, random *rand.Rand) (file, how string, err error) {
 	}
 	used := len(content)
 	if filepath.Ext(path) == ".wal" {
-		used = len(bytes.TrimRight(content, "\x00")) // what is behind is made before it is needed
+		used = len(bytes.TrimRight(content, "\x00")) // the rest of the file is preallocated
 	}
 	if used == 0 {
 		return file, ": nothing", nil
@@ -140,7 +141,7 @@ func hurt(dir string, random *rand.Rand) (file, how string, err error) {
 	}
 }
 
-// fullDisk lets a server's disk be full for a while; the server leaves and is started again.
+// fullDisk fills a server's disk for a while. The server must leave, and is restarted.
 func fullDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	s := a.leader(ctx, random)
 	if random.IntN(2) == 0 {
@@ -157,7 +158,7 @@ func (a *Arena) fill(ctx context.Context, random *rand.Rand, s *servers.Server) 
 	}
 	rest(ctx, between(random, 500*time.Millisecond, 3*time.Second))
 	empty()
-	// A server that has met the full disk leaves, which may take it seconds. Until then it answers nobody.
+	// A server that runs into the full disk may take seconds to leave. Until then it answers no calls.
 	settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavesIn)
 	defer cancel()
 	_ = s.Ready(settling)

@@ -1,5 +1,5 @@
-// Package fault does to a cluster and its clients what happens to them in real life, sooner and more often. Which
-// faults, when and for how long is decided by a seed; on whom, by that and by who leads at that moment.
+// Package fault injects faults into a cluster and its clients, like those of real operation but more frequent. A seed
+// determines the faults, their times and their durations. The targets also depend on which server leads at that time.
 package fault
 
 import (
@@ -18,59 +18,60 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Arena is what faults are done to.
+// Arena holds the targets of faults.
 type Arena struct {
 	Cluster *servers.Cluster
 	Network Network
 	Clients *load.Clients
-	// Holders are clients in processes of their own.
+	// Holders are clients in separate processes.
 	Holders []*Holder
-	// Workers and Submitters are such processes too. They share tasks, and Harm kills and suspends them.
+	// Workers and Submitters are also separate processes. They share tasks, and Harm kills and suspends them.
 	Workers, Submitters []*Holder
-	// Full fills the disk of a server, and returns what makes room again; nil where servers have no disks of their own.
+	// Full fills the disk of a server, and returns a function that frees the space again. It is nil if the servers have
+	// no separate disks.
 	Full func(*servers.Server) (func(), error)
-	// Disk sets the state of a server's disk, in the words of the tag `faulty`; nil when the servers are as they are
-	// released.
+	// Disk sets the state of a server's disk, as defined by the build tag `faulty`. It is nil if the servers were built
+	// without that tag.
 	Disk func(s *servers.Server, state string) error
-	// Names and Foreign, another cluster, are nil but in runs of Misdirected.
+	// Names and Foreign, another cluster, are nil except in runs of Misdirected.
 	Names   Addresses
 	Foreign *servers.Cluster
-	// Credentials are those of the clients.
+	// Credentials are the clients' credentials.
 	Credentials credentials.TransportCredentials
-	// Reach is where clients reach a server's API.
+	// Reach returns the address at which clients reach a server's API.
 	Reach func(*servers.Server) string
-	// Seed is the run's.
+	// Seed is the seed of the run.
 	Seed uint64
-	// Lease is how long a leader leads that reaches no majority.
+	// Lease is how long a leader that reaches no majority continues to lead.
 	Lease time.Duration
-	// Note writes a fault down.
+	// Note records a fault.
 	Note func(kind, on string)
 
-	mu     sync.Mutex // guards the fields below, and is held while servers are started and ended
+	mu     sync.Mutex // guards the fields below; held while servers are started and stopped
 	joined int
-	gone   map[string]bool // servers that are no members any more
+	gone   map[string]bool // servers that were removed from the cluster
 
-	hurting sync.Mutex // is held while a server is damaged
-	holding sync.Mutex // is held while a fault has its hands on a holder
+	hurting sync.Mutex // held while a server is damaged
+	holding sync.Mutex // held while a fault acts on a holder
 }
 
-// Network is what lies between servers and clients.
+// Network is the network between servers and clients.
 type Network interface {
-	// Can says whether links can be in this state.
+	// Can reports whether the network supports a state of links.
 	Can(network.State) bool
 	// Set sets a link's state.
 	Set(network.Link, network.State)
-	// Heal makes every link good.
+	// Heal restores all links.
 	Heal()
 	// Reset breaks the link's connections.
 	Reset(network.Link)
 }
 
-// A Kind of fault begins, lasts, and ends when it returns, or with the context; it leaves nothing broken but what Mend
-// mends. An error says that the harness failed, not that the cluster did.
+// A Kind injects one fault and returns when the fault is over or the context ends. It leaves nothing broken except what
+// Mend repairs. An error means that the harness failed, not the cluster.
 type Kind func(context.Context, *Arena, *rand.Rand) error
 
-// kinds are all faults by their names.
+// kinds returns all kinds of faults by name.
 func kinds() map[string]Kind {
 	return map[string]Kind{
 		"kill-leader":     killLeader,
@@ -103,13 +104,13 @@ func kinds() map[string]Kind {
 	}
 }
 
-// Mixed is any kind of fault, two at a time.
+// Mixed combines all kinds of faults, two at a time.
 const Mixed = "mixed"
 
-// Names are those of all kinds, in order.
+// Names returns the sorted names of all kinds.
 func Names() []string { return slices.Sorted(maps.Keys(kinds())) }
 
-// Run does faults of this kind one after the other until the context ends. It counts what it has done.
+// Run injects faults of a kind one after another until the context ends. It returns the number of faults by name.
 func Run(ctx context.Context, a *Arena, name string, seed uint64) (map[string]int, error) {
 	all := kinds()
 	choice, lines := []string{name}, 1
@@ -147,7 +148,7 @@ func Run(ctx context.Context, a *Arena, name string, seed uint64) (map[string]in
 	return counts, failed
 }
 
-// can says whether a kind can be done beside others in this arena.
+// can reports whether a kind can be combined with others in this arena.
 func (a *Arena) can(kind string) bool {
 	switch kind {
 	case FullDisk:
@@ -157,12 +158,12 @@ func (a *Arena) can(kind string) bool {
 	case Misdirected:
 		return a.Names != nil
 	case Crowd:
-		return false // there is no room beside it
+		return false // it leaves no capacity for another fault
 	}
 	return a.Network.Can(Needs(kind))
 }
 
-// Mend repairs what faults have left, and starts what does not run.
+// Mend repairs everything that faults left behind, and starts all stopped servers.
 func (a *Arena) Mend() error {
 	a.Network.Heal()
 	for _, h := range slices.Concat(a.Holders, a.Workers, a.Submitters) {
@@ -187,12 +188,12 @@ func (a *Arena) Mend() error {
 	return nil
 }
 
-// Members are the servers that are members.
+// Members returns the servers that are members.
 func (a *Arena) Members() []*servers.Server {
 	return slices.DeleteFunc(slices.Clone(a.Cluster.Servers), func(s *servers.Server) bool { return a.gone[s.ID] })
 }
 
-// Endpoints are the API addresses of the members.
+// Endpoints returns the API addresses of the members.
 func (a *Arena) Endpoints() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -203,7 +204,7 @@ func (a *Arena) Endpoints() []string {
 	return endpoints
 }
 
-// rest waits for a while, or until the context ends.
+// rest waits for a while or until the context ends.
 func rest(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -211,12 +212,12 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// between draws a time.
+// between returns a random duration.
 func between(random *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(random.Int64N(int64(most-least)))
 }
 
-// leader is who leads now, or, when nobody does for a while, any member.
+// leader returns the leader. If there is none for a while, it returns a random member.
 func (a *Arena) leader(ctx context.Context, random *rand.Rand) *servers.Server {
 	asking, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
@@ -229,7 +230,7 @@ func (a *Arena) leader(ctx context.Context, random *rand.Rand) *servers.Server {
 	return all[random.IntN(len(all))]
 }
 
-// follower is any member that does not lead.
+// follower returns a random member that is not the leader.
 func (a *Arena) follower(ctx context.Context, random *rand.Rand) *servers.Server {
 	leader := a.leader(ctx, random)
 	a.mu.Lock()

@@ -9,20 +9,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Kinds that need servers whose disks fail on command.
+// Kinds that require servers whose disks fail on command.
 const (
 	SlowDisk  = "slow-disk"
 	DiskError = "disk-error"
 )
 
-// hangs is longer than the ten seconds after which a server takes its disk for one that hangs, and leavesIn how long it
-// may take to leave.
+// hangs exceeds the ten seconds after which a server assumes that its disk hangs. leavesIn is how long the server may
+// take to leave.
 const (
 	hangs    = 11 * time.Second
 	leavesIn = 15 * time.Second
 )
 
-// victims are the leader, a follower, or a majority.
+// victims returns the leader, a follower, or a majority.
 func (a *Arena) victims(ctx context.Context, random *rand.Rand) []*servers.Server {
 	leader, follower := a.leader(ctx, random), a.follower(ctx, random)
 	switch random.IntN(3) {
@@ -31,13 +31,13 @@ func (a *Arena) victims(ctx context.Context, random *rand.Rand) []*servers.Serve
 	case 1:
 		return []*servers.Server{follower}
 	}
-	if leader == follower { // who leads has changed in between
+	if leader == follower { // the leader has changed in the meantime
 		return []*servers.Server{leader}
 	}
 	return []*servers.Server{leader, follower}
 }
 
-// disks sets the disks of servers.
+// disks sets the state of servers' disks.
 func (a *Arena) disks(all []*servers.Server, state string) error {
 	for _, s := range all {
 		if err := a.Disk(s, state); err != nil {
@@ -47,8 +47,8 @@ func (a *Arena) disks(all []*servers.Server, state string) error {
 	return nil
 }
 
-// slowDisk makes writes late: each by less than half the leader's lease; by more than the lease, for which nobody has
-// to be elected either; seldom by more than a server waits for a disk, which then leaves.
+// slowDisk delays writes: by less than half the leader's lease, by more than the lease, which must not cause an
+// election either, or, rarely, by more than the time after which a server leaves.
 func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	all := a.victims(ctx, random)
 	delay, length := between(random, 5*time.Millisecond, a.Lease/2), between(random, time.Second, 4*time.Second)
@@ -73,15 +73,15 @@ func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	}
 	for _, s := range all {
 		if code, ok := s.Exited(); ok {
-			return fmt.Errorf("%s left with exit code %d although its disk was late by %v only\n%s", s.ID, code, delay, s.LogTail())
+			return fmt.Errorf("%s left with exit code %d although its disk was late by only %v\n%s", s.ID, code, delay, s.LogTail())
 		}
 	}
 	a.Note("repaired", "")
 	return nil
 }
 
-// diskError lets every write fail from a moment on, before anything is written or after all of it was. The server must
-// leave.
+// diskError makes every write fail from some moment on, either before anything is written or after everything was. The
+// server must leave.
 func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 	all := a.victims(ctx, random)
 	state := []string{"fail write", "fail sync"}[random.IntN(2)]
@@ -94,11 +94,12 @@ func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.leave(ctx, random, all)
 }
 
-// leave waits until servers whose disks fail have left as they must, repairs the disks, and starts the servers. It does
-// so also when the time of faults is over: a server that goes on is what is looked for.
+// leave waits until servers with failing disks have left as they must, repairs the disks, and restarts the servers. It
+// does so even when the time for faults is over, because a server that does not leave is the error to find.
 func (a *Arena) leave(ctx context.Context, random *rand.Rand, all []*servers.Server) error {
 	for _, s := range all {
-		// A follower of a leader whose disk hangs may write nothing before that one has left, so each has its time.
+		// A follower of a leader with a hanging disk may write nothing before the leader has left, so each server has a
+		// separate time limit.
 		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavesIn)
 		code, err := s.Ended(leaving)
 		cancel()

@@ -18,17 +18,18 @@ import (
 // Worker is the kind of a holder that executes tasks.
 const Worker = "worker"
 
-// Holder is a client in a separate process: the first, and those that were started in its place after it was killed.
+// Holder is a client in a separate process, together with its successors: if it is killed, another process takes its
+// place.
 type Holder struct {
-	// Kind is what it is: holder, worker or submitter.
+	// Kind is holder, worker or submitter.
 	Kind string
-	// Start starts the next one, by its number.
+	// Start starts the next process, given its number.
 	Start func(n int) (*child.Process[history.Entry], error)
 
 	lives []*child.Process[history.Entry]
 }
 
-// Begin starts the first one.
+// Begin starts the first process.
 func (h *Holder) Begin() error {
 	p, err := h.Start(len(h.lives))
 	if err == nil {
@@ -37,7 +38,7 @@ func (h *Holder) Begin() error {
 	return err
 }
 
-// End ends it, and returns all that it and those before it have noted.
+// End stops the current process, and returns the records of all processes.
 func (h *Holder) End() ([]history.Entry, error) {
 	var entries []history.Entry
 	for i, p := range h.lives {
@@ -58,7 +59,7 @@ func (h *Holder) End() ([]history.Entry, error) {
 
 func (h *Holder) last() *child.Process[history.Entry] { return h.lives[len(h.lives)-1] }
 
-// atTask says whether the worker has been handed a task of which it has not stated the end.
+// atTask reports whether the worker was handed a task whose end it has not reported.
 func (h *Holder) atTask() bool {
 	begun := map[uint64]bool{}
 	for _, e := range h.last().Records() {
@@ -74,7 +75,8 @@ func (h *Holder) atTask() bool {
 
 func (h *Holder) resume() { _ = h.last().Signal(syscall.SIGCONT) }
 
-// one is any of the holders. Their faults come one at a time.
+// one returns a random holder. The returned function must be called when the fault is over, because faults of holders
+// do not overlap.
 func (a *Arena) one(random *rand.Rand) (*Holder, func()) {
 	h := a.Holders[random.IntN(len(a.Holders))]
 	a.holding.Lock()
@@ -89,8 +91,8 @@ func clientKilled(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return err
 }
 
-// kill kills it, and starts another in its place. It waits a while for a worker to have a task, and says whether one
-// was killed that had.
+// kill kills the process, and starts its successor. It waits a while for a worker to have a task, and reports whether
+// the killed worker had one.
 func (h *Holder) kill(ctx context.Context, random *rand.Rand) (atTask bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -98,12 +100,12 @@ func (h *Holder) kill(ctx context.Context, random *rand.Rand) (atTask bool, err 
 		rest(waiting, 5*time.Millisecond)
 	}
 	h.last().Kill()
-	atTask = h.atTask() // all that it has written is known now
+	atTask = h.atTask() // all its records are known now
 	rest(ctx, between(random, 0, time.Second))
 	return atTask, h.Begin()
 }
 
-// clientStopped suspends a client for less than its permits live, or for more.
+// clientStopped suspends a client for less or for more than the duration of its permits.
 func clientStopped(ctx context.Context, a *Arena, random *rand.Rand) error {
 	h, done := a.one(random)
 	defer done()
@@ -111,7 +113,7 @@ func clientStopped(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return h.stop(ctx, random)
 }
 
-// stop suspends it for a while.
+// stop suspends the process for a while.
 func (h *Holder) stop(ctx context.Context, random *rand.Rand) error {
 	if err := h.last().Signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -124,8 +126,8 @@ func (h *Holder) stop(ctx context.Context, random *rand.Rand) error {
 // KilledAtTask counts the workers that were killed while they had a task.
 const KilledAtTask = "worker-killed-at-task"
 
-// Harm kills and suspends the processes that execute tasks, and those that submit them, until the context ends. It
-// counts what it has done.
+// Harm kills and suspends the processes that execute and submit tasks, until the context ends. It returns the number of
+// faults by name.
 func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
 	counts := map[string]int{KilledAtTask: 0}
 	var mu sync.Mutex // guards counts and failed
@@ -167,7 +169,7 @@ func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
 	return counts, failed
 }
 
-// LoseWorker kills workers until one had a task.
+// LoseWorker kills workers until one of them had a task.
 func (a *Arena) LoseWorker(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(a.Seed, 202))
 	for ctx.Err() == nil {
@@ -180,7 +182,7 @@ func (a *Arena) LoseWorker(ctx context.Context) error {
 	return fmt.Errorf("no worker was handed a task: %w", ctx.Err())
 }
 
-// storm is many clients that ask as fast as they can, beside watchers that do not read what they are sent.
+// storm adds many clients that request as fast as they can, and watchers that do not read.
 func storm(ctx context.Context, a *Arena, random *rand.Rand) error {
 	raging, cancel := context.WithTimeout(ctx, between(random, 200*time.Millisecond, time.Second))
 	defer cancel()
@@ -191,7 +193,7 @@ func storm(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return nil
 }
 
-// strangers connect to every port and say nothing, half a word, or nonsense, and do not hang up.
+// strangers connect to every port and send nothing, an incomplete message, or garbage, and keep the connection open.
 func strangers(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.Note("strangers", "")
 	var conns []net.Conn
@@ -209,7 +211,7 @@ func strangers(ctx context.Context, a *Arena, random *rand.Rand) error {
 			for range 5 {
 				c, err := net.DialTimeout("tcp", address, time.Second)
 				if err != nil {
-					continue // another fault has ended it
+					continue // another fault has stopped the server
 				}
 				conns = append(conns, c)
 				w := bufio.NewWriter(c)
@@ -217,7 +219,7 @@ func strangers(ctx context.Context, a *Arena, random *rand.Rand) error {
 				for range random.IntN(200) {
 					_ = w.WriteByte(byte(random.IntN(256)))
 				}
-				_ = w.Flush() // the server may have hung up already
+				_ = w.Flush() // the server may have closed the connection already
 			}
 		}
 	}

@@ -10,23 +10,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Clients is the name of the end at which the clients are, and API what a server's API is called, after its id: members
-// speak to one another by their ids, and to an API as clients do.
+// Clients is the name of the end where the clients are. API is the suffix after a server's id for its API. Members
+// address each other by their ids, but use the API like clients.
 const (
 	Clients = "clients"
 	API     = "/api"
 )
 
-// Members is the name of the end at which the members are when they call an API over a separate link.
+// Members is the name of the end where the members are if they call an API over a separate link.
 const Members = "members"
 
-// Kinds that not every network can do.
+// Kinds that not every network supports.
 const (
 	SlowNetwork = "slow-network"
 	Narrow      = "narrow"
 )
 
-// Needs is the state of a link without which a kind cannot be done.
+// Needs returns the state of a link that a kind requires.
 func Needs(kind string) network.State {
 	switch kind {
 	case SlowNetwork:
@@ -37,7 +37,7 @@ func Needs(kind string) network.State {
 	return network.State{}
 }
 
-// cut holds up what goes over these links, for a while. Sometimes the connections break.
+// cut interrupts links for a while. Sometimes it also breaks their connections.
 func (a *Arena) cut(ctx context.Context, random *rand.Rand, kind string, links []network.Link) error {
 	for _, l := range links {
 		a.Note(kind, l.From+">"+l.To)
@@ -55,7 +55,7 @@ func (a *Arena) cut(ctx context.Context, random *rand.Rand, kind string, links [
 	return nil
 }
 
-// others are the members but this one, with their links to it.
+// others returns the links between a member and all other members.
 func (a *Arena) others(s *servers.Server) (to, from []network.Link) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -67,7 +67,7 @@ func (a *Arena) others(s *servers.Server) (to, from []network.Link) {
 	return to, from
 }
 
-// isolate cuts the leader off from the other members; its clients may still reach it.
+// isolate cuts the leader off from the other members. Clients can still reach it.
 func isolate(ctx context.Context, a *Arena, random *rand.Rand) error {
 	s := a.leader(ctx, random)
 	to, from := a.others(s)
@@ -78,7 +78,7 @@ func isolate(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.cut(ctx, random, "isolate", links)
 }
 
-// oneWay lets the leader be heard and not hear, or hear and not be heard.
+// oneWay cuts the leader's links in one direction.
 func oneWay(ctx context.Context, a *Arena, random *rand.Rand) error {
 	to, from := a.others(a.leader(ctx, random))
 	if random.IntN(2) == 0 {
@@ -87,7 +87,7 @@ func oneWay(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.cut(ctx, random, "one-way", to)
 }
 
-// bridge cuts two members off from each other, which both still see the others. Mostly one of them leads.
+// bridge cuts the links between two members, which can both still reach the others. Usually one of them is the leader.
 func bridge(ctx context.Context, a *Arena, random *rand.Rand) error {
 	one := a.leader(ctx, random)
 	if random.IntN(4) == 0 {
@@ -98,7 +98,7 @@ func bridge(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.cut(ctx, random, "bridge", []network.Link{to[i], from[i]})
 }
 
-// clientsCut lets a server's clients hear nothing, or not be heard, while their connections stay.
+// clientsCut cuts one direction of the links between a server and its clients, while their connections stay open.
 func clientsCut(ctx context.Context, a *Arena, random *rand.Rand) error {
 	s := a.leader(ctx, random)
 	links := []network.Link{{From: Clients, To: s.ID + API}, {From: s.ID + API, To: Clients}}
@@ -111,7 +111,7 @@ func clientsCut(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.cut(ctx, random, "clients-cut", links)
 }
 
-// slowNetwork makes everything late, and loses some.
+// slowNetwork delays all packets and loses some.
 func slowNetwork(ctx context.Context, a *Arena, random *rand.Rand) error {
 	state := network.State{
 		Delay: between(random, time.Millisecond, 150*time.Millisecond), Jitter: between(random, time.Millisecond, 150*time.Millisecond),
@@ -120,13 +120,13 @@ func slowNetwork(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.worse(ctx, random, state, SlowNetwork+": "+state.Delay.String())
 }
 
-// narrow lets less through than there is to say, and loses what is too much.
+// narrow limits the bandwidth below the demand, and drops what exceeds it.
 func narrow(ctx context.Context, a *Arena, random *rand.Rand) error {
 	state := network.State{Rate: 10_000 << random.IntN(6)}
-	return a.worse(ctx, random, state, fmt.Sprintf("%s: %d bytes a second", Narrow, state.Rate))
+	return a.worse(ctx, random, state, fmt.Sprintf("%s: %d bytes per second", Narrow, state.Rate))
 }
 
-// worse lets all links be in a state for a while.
+// worse puts all links into a state for a while.
 func (a *Arena) worse(ctx context.Context, random *rand.Rand, state network.State, name string) error {
 	a.Note(name, "")
 	set := func(state network.State) {

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// members adds a member and then removes one: any of them, also the leader.
+// members adds a member, and then removes a random one, which may be the leader.
 func members(ctx context.Context, a *Arena, random *rand.Rand) error {
 	if err := a.join(ctx); err != nil {
 		return err
@@ -23,7 +23,7 @@ func members(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.remove(ctx, random, victim)
 }
 
-// join starts one more server and waits until it is a voter.
+// join starts another server and waits until it is a voter.
 func (a *Arena) join(ctx context.Context) error {
 	a.mu.Lock()
 	a.joined++
@@ -41,7 +41,7 @@ func (a *Arena) join(ctx context.Context) error {
 		if err == nil && voter(status, id) {
 			return a.Clients.Serve(a.Endpoints())
 		}
-		if !s.Running() { // nobody took it in while other faults went on: it tries again
+		if !s.Running() { // it was not admitted during other faults: try again
 			if err := a.start(s); err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func voter(status *gatekeeperv1.GetStatusResponse, id string) bool {
 	return false
 }
 
-// remove takes a member out, and ends it.
+// remove removes a member from the cluster, and stops it.
 func (a *Arena) remove(ctx context.Context, random *rand.Rand, victim *servers.Server) error {
 	a.Note("remove", victim.ID)
 	for ctx.Err() == nil {

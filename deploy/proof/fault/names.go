@@ -9,22 +9,21 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Misdirected needs addresses that can be led elsewhere, and another cluster.
+// Misdirected requires addresses that can be redirected, and another cluster.
 const Misdirected = "misdirected"
 
-// Hop is what a server's API is called, after its id, where the way of the other members to it is another than the
-// clients'.
+// Hop is the suffix after a server's id for its API, if other members reach the API over a different link than clients.
 const Hop = "/hop"
 
-// Addresses lead to other servers.
+// Addresses can be redirected to other servers.
 type Addresses interface {
-	// Lead lets an end's addresses lead to a target; an empty one is its own.
+	// Lead redirects an end's addresses to a target. An empty target restores them.
 	Lead(end, target string)
 }
 
-// misdirected lets a member's addresses, as the others know them, lead to another server: to another member, or to one
-// of another cluster. That may be made of the same names, so that cluster id and member id are the same too. The
-// clients' way stays what it is: nothing tells them whom they ask.
+// misdirected redirects the addresses of a member, as known to the other members, to another server: another member, or
+// a server of another cluster. That cluster may have the same names, so that cluster id and member id are equal, too.
+// Clients' addresses are not redirected, because clients cannot detect which server they reach.
 func misdirected(ctx context.Context, a *Arena, random *rand.Rand) error {
 	victim := a.leader(ctx, random)
 	if random.IntN(3) == 0 {
@@ -46,7 +45,8 @@ func misdirected(ctx context.Context, a *Arena, random *rand.Rand) error {
 		if elsewhere, err = a.Foreign.Leader(asking); err != nil {
 			return err
 		}
-		// Its leader would grant; its member of the same id, if there is one, speaks for itself as the victim would.
+		// The foreign leader would grant permits. The foreign member with the victim's id, if there is one, would
+		// impersonate the victim.
 		if i := random.IntN(2 * len(a.Foreign.Servers)); i < len(a.Foreign.Servers) {
 			elsewhere = a.Foreign.Servers[i]
 		}
@@ -58,7 +58,7 @@ func misdirected(ctx context.Context, a *Arena, random *rand.Rand) error {
 			a.Network.Reset(l)
 		}
 	}
-	what := random.IntN(3) // the peers' address, the API's, or both
+	what := random.IntN(3) // the peer address, the API address, or both
 	if what != 1 {
 		a.Names.Lead(victim.ID, elsewhere.Peer)
 	}

@@ -14,15 +14,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Overload is the name of that kind. Its servers, and those of mixed runs, work on MaxCalls at once, so that ten times
-// as much is something that a laptop can ask.
+// Overload is the name of this kind. Its servers, and those of mixed runs, execute at most MaxCalls calls concurrently,
+// so that even a laptop can make ten times as many calls.
 const (
 	Overload = "overload"
 	MaxCalls = 64
 )
 
-// overload is ten times as many callers as the servers work for at once, which ask again immediately whatever the
-// answer is. Other clients are refused beside them, and what was answered as not done is held against the history.
+// overload adds ten times as many callers as the servers execute calls for concurrently. They repeat their calls
+// immediately, regardless of the response. Other clients' calls are refused in the meantime. The history check verifies
+// that refused calls were not executed.
 func overload(ctx context.Context, a *Arena, random *rand.Rand) error {
 	raging, cancel := context.WithTimeout(ctx, between(random, time.Second, 4*time.Second))
 	defer cancel()
@@ -54,7 +55,7 @@ func overload(ctx context.Context, a *Arena, random *rand.Rand) error {
 				switch status.Code(err) {
 				case codes.ResourceExhausted:
 					mine++
-				case codes.Unavailable: // the server has ended: others are at it too
+				case codes.Unavailable: // another fault has stopped the server
 					rest(raging, 10*time.Millisecond)
 				}
 			}

@@ -26,7 +26,7 @@ func (a *Arena) kill(ctx context.Context, random *rand.Rand, s *servers.Server) 
 	return a.start(s)
 }
 
-// start starts a server unless it runs, or is no member any more.
+// start starts a server, unless it is running or was removed from the cluster.
 func (a *Arena) start(s *servers.Server) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -64,7 +64,7 @@ func stopFollower(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.stop(ctx, random, a.follower(ctx, random))
 }
 
-// stop suspends a server for less than a permit's duration, or for more than any.
+// stop suspends a server for less than the duration of a permit, or for more than any.
 func (a *Arena) stop(ctx context.Context, random *rand.Rand, s *servers.Server) error {
 	length := between(random, 50*time.Millisecond, 500*time.Millisecond)
 	if random.IntN(2) == 0 {
@@ -72,11 +72,11 @@ func (a *Arena) stop(ctx context.Context, random *rand.Rand, s *servers.Server) 
 	}
 	a.Note("suspend", s.ID)
 	if s.Suspend() != nil {
-		return nil // it is gone: another fault has killed it
+		return nil // another fault has killed it
 	}
 	rest(ctx, length)
 	a.Note("resume", s.ID)
-	_ = s.Resume() // as above
+	_ = s.Resume() // another fault may have killed it
 	return nil
 }
 
@@ -89,11 +89,11 @@ func transfer(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.Note("transfer", s.ID)
 	asking, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	_, _ = gatekeeperv1.NewClusterServiceClient(conn).TransferLeadership(asking, &gatekeeperv1.TransferLeadershipRequest{}) // it may be refused
+	_, _ = gatekeeperv1.NewClusterServiceClient(conn).TransferLeadership(asking, &gatekeeperv1.TransferLeadershipRequest{}) // a refusal is fine
 	return nil
 }
 
-// rollingRestart ends and starts one member after the other, as for an upgrade.
+// rollingRestart restarts one member after another, as for an upgrade.
 func rollingRestart(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.mu.Lock()
 	all := a.Members()
@@ -105,7 +105,7 @@ func rollingRestart(ctx context.Context, a *Arena, random *rand.Rand) error {
 		a.Note("restart", s.ID)
 		a.mu.Lock()
 		if s.Running() {
-			_ = s.Resume() // a suspended one does not hear
+			_ = s.Resume() // a suspended process does not handle SIGTERM
 			if err := s.Stop(20 * time.Second); err != nil {
 				a.Note("restart: "+err.Error(), s.ID)
 			}
@@ -115,7 +115,7 @@ func rollingRestart(ctx context.Context, a *Arena, random *rand.Rand) error {
 			return err
 		}
 		ready, cancel := context.WithTimeout(ctx, 5*time.Second)
-		_ = s.Ready(ready) // with another fault beside this one it may take longer
+		_ = s.Ready(ready) // during another fault this may take longer
 		cancel()
 	}
 	return nil

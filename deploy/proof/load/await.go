@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// pending are the firings whose end somebody awaits.
+// pending holds the firings whose end a client awaits.
 type pending struct {
 	mu  sync.Mutex // guards all
 	all []history.Request
@@ -23,7 +23,7 @@ func (p *pending) add(r history.Request) {
 	p.all = append(p.all, r)
 }
 
-// take returns what is pending, and forgets it.
+// take returns the pending requests and clears the list.
 func (p *pending) take() []history.Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -32,7 +32,7 @@ func (p *pending) take() []history.Request {
 	return all
 }
 
-// lostClaim has a client await the end of a firing that another holder has claimed.
+// lostClaim makes a client await the end of a firing that another holder has claimed.
 func (b *bare) lostClaim(ctx context.Context, r history.Request, denied history.Response) {
 	if denied.Result != history.Denied || denied.Token == 0 || !b.chance(0.1) {
 		return
@@ -42,11 +42,11 @@ func (b *bare) lostClaim(ctx context.Context, r history.Request, denied history.
 	b.late.Go(func() { b.await(ctx, r, random) })
 }
 
-// await follows the claim of a token until its end, at one server after another.
+// await follows the claim of a token until its end, on one server after another.
 func (b *bare) await(ctx context.Context, r history.Request, random *rand.Rand) {
 	done := b.Call(r)
 	for ctx.Err() == nil {
-		call, cancel := context.WithTimeout(ctx, 3*time.Second) // a server that is cut off says nothing
+		call, cancel := context.WithTimeout(ctx, 3*time.Second) // a server that is cut off does not respond
 		claim, ended := follow(call, b.servers.any(random), r)
 		cancel()
 		if ended {
@@ -58,7 +58,7 @@ func (b *bare) await(ctx context.Context, r history.Request, random *rand.Rand) 
 	b.pending.add(r)
 }
 
-// awaits is lostClaim with the client library.
+// awaits is like lostClaim, with the client library.
 func (l *library) awaits(ctx context.Context, r history.Request) {
 	f, due := firing(r.Firing)
 	done := l.Call(r)
@@ -80,7 +80,7 @@ func isEnd(c *gatekeeperv1.FiringClaim) bool {
 	return s != gatekeeperv1.FiringState_FIRING_STATE_CLAIMED && s != gatekeeperv1.FiringState_FIRING_STATE_OPEN
 }
 
-// follow is one stream, until it breaks or reports the end. It returns what it reported last.
+// follow reads one stream until it breaks or reports the end. It returns the last reported claim.
 func follow(ctx context.Context, on stubs, r history.Request) (claim *gatekeeperv1.FiringClaim, ended bool) {
 	f, _ := firing(r.Firing)
 	stream, err := on.permits.AwaitFiring(ctx, &gatekeeperv1.AwaitFiringRequest{Semaphore: r.Semaphore, Firing: f, Token: r.Token})
@@ -102,11 +102,11 @@ func ending(claim *gatekeeperv1.FiringClaim) history.Response {
 	}
 }
 
-// patience is how long a caller waits for an end that may have come already, from servers that work.
+// patience is how long a caller waits for an end that may already have happened, when all servers work.
 const patience = 5 * time.Second
 
-// AwaitAll asks, when the faults are over, for every end that callers have not heard of: each must be told that has
-// come.
+// AwaitAll awaits, after the faults, all ends that no caller has received yet. The servers must report each end that
+// has happened.
 func (c *Clients) AwaitAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// bare is a client that makes the calls of the API itself, one after the other, each at any server.
+// bare is a client that calls the API directly. It makes one call at a time, each to a random server.
 type bare struct {
 	caller
 	random  *rand.Rand
@@ -20,11 +20,11 @@ type bare struct {
 	pending *pending
 	turns   int
 	self    self
-	waits   float64        // the part of its acquires that stand in the queue
-	late    sync.WaitGroup // what is sent late
+	waits   float64        // the fraction of its acquires that wait in the queue
+	late    sync.WaitGroup // calls that are sent late
 }
 
-// run asks and holds until the context ends.
+// run acquires and holds permits until the context ends.
 func (b *bare) run(ctx context.Context) {
 	defer b.late.Wait()
 	for ctx.Err() == nil {
@@ -37,11 +37,11 @@ func (b *bare) any() stubs { return b.servers.any(b.random) }
 
 func (b *bare) chance(p float64) bool { return b.random.Float64() < p }
 
-// within is a time from 0 to d.
+// within returns a random duration from 0 to d.
 func (b *bare) within(d time.Duration) time.Duration { return time.Duration(b.random.Int64N(int64(d))) }
 
-// turn is one acquisition, from its first call to its last, under a fresh identity, or several under one that is used
-// again.
+// turn makes one acquisition, from its first to its last call, under a fresh identity, or several under an identity
+// that is reused.
 func (b *bare) turn(ctx context.Context) {
 	if b.chance(0.6) {
 		b.lives(ctx)
@@ -60,7 +60,7 @@ func (b *bare) turn(ctx context.Context) {
 	b.hold(ctx, s, r, answer)
 }
 
-// request is a new acquisition.
+// request returns a new acquisition.
 func (b *bare) request(s Semaphore, id history.Identity) history.Request {
 	b.turns++
 	r := history.Request{Semaphore: s.Name, Identity: id, RequestID: fmt.Sprintf("%s-%d", b.Client(), b.turns), Weight: 1}
@@ -68,7 +68,7 @@ func (b *bare) request(s Semaphore, id history.Identity) history.Request {
 	return r
 }
 
-// ask makes attempts until it knows what came of them; sometimes it gives up before.
+// ask makes attempts until the outcome is known. Sometimes it gives up earlier.
 func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bool) {
 	wait := b.chance(b.waits) && r.RequestID != ""
 	for range 6 {
@@ -96,7 +96,7 @@ func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bo
 	return history.Response{}, false
 }
 
-// hold does with a permit what holders do, and returns until when it is believed in.
+// hold uses a permit as a holder does, and returns the end of the belief in it.
 func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer history.Response) (until time.Duration) {
 	token, safe, from := answer.Token, answer.SafeUntil, b.Now()
 	believe := func(to time.Duration) {
@@ -104,7 +104,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 		b.Belief(history.Belief{Semaphore: s.Name, Token: token, Weight: r.Weight, From: from, Until: to})
 	}
 	if safe <= from {
-		return from // it came too late
+		return from // the response came too late
 	}
 	believe(safe)
 	b.held.add(s.Name, token)
@@ -114,7 +114,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 	if b.chance(0.08) {
 		end = from + time.Duration(b.random.Int64N(int64(3*duration)))
 	}
-	ignores := b.chance(0.5) // it stops when it is told to, or works on until its deadline
+	ignores := b.chance(0.5) // whether it ignores the order to stop and works until its deadline
 	for b.Now() < min(end, safe) && ctx.Err() == nil {
 		pause(ctx, min(duration/3, end-b.Now()))
 		if b.Now() >= end {
@@ -145,7 +145,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 		cancel()
 	}
 	if b.chance(0.03) {
-		return until // a crash: nobody gives it back, and it is believed to the end
+		return until // simulates a crash: the permit is not released, and the belief lasts until the deadline
 	}
 	believe(min(safe, b.Now()))
 	how := endOf(b.random)
@@ -161,7 +161,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 	return until
 }
 
-// keep refreshes a permit, or repeats the request that was granted it, which is a refresh too.
+// keep refreshes a permit, or repeats the request that was granted the permit, which also refreshes it.
 func (b *bare) keep(ctx context.Context, s Semaphore, r history.Request, token uint64) (history.Response, history.Outcome) {
 	if r.RequestID == "" || b.chance(0.8) {
 		return b.refresh(ctx, b.any(), s.Name, token, s.Definition.Duration)

@@ -19,13 +19,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// clockRates is how far the rates of two clocks may differ.
+// clockRates is the largest relative difference between the rates of two clocks.
 const clockRates = 0.01
 
-// margin is what a caller takes off a time that a leader's clock measured.
+// margin returns the time that a caller subtracts from a duration measured by a leader's clock.
 func margin(d time.Duration) time.Duration { return time.Duration(2 * clockRates * float64(d)) }
 
-// jobEnd is how a job ends, in the words of the API.
+// jobEnd is the outcome of a job, as named in the API.
 type jobEnd string
 
 const (
@@ -35,7 +35,7 @@ const (
 	jobFailed   jobEnd = "FAILED"
 )
 
-// endOf draws how the job of a permit ends.
+// endOf returns a random outcome for the job of a permit.
 func endOf(random *rand.Rand) jobEnd {
 	switch n := random.IntN(10); {
 	case n < 2:
@@ -48,7 +48,8 @@ func endOf(random *rand.Rand) jobEnd {
 	return jobDone
 }
 
-// outcome is what an error tells about a call: whatever is not surely refused may have been carried out.
+// outcome returns what is known about a call after an error. A call that was not certainly refused may have been
+// executed.
 func outcome(err error) history.Outcome {
 	if e, ok := errors.AsType[*client.UnavailableError](err); ok {
 		if e.Unknown {
@@ -57,10 +58,10 @@ func outcome(err error) history.Outcome {
 		return history.Refused
 	}
 	if _, ok := errors.AsType[*client.InUseError](err); ok {
-		return history.Refused // by the client itself
+		return history.Refused // refused by the client itself
 	}
 	if reason(err) == "REQUEST_ENDED" {
-		return history.Unknown // another attempt of it may have been granted, and have superseded the permit that the identity had
+		return history.Unknown // another attempt may have been granted, and may have superseded the identity's permit
 	}
 	switch status.Code(err) {
 	case codes.OK:
@@ -68,14 +69,15 @@ func outcome(err error) history.Outcome {
 	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.Aborted, codes.FailedPrecondition, codes.ResourceExhausted:
 		return history.Refused
 	}
-	// With these words a server says that it has not done it. They are believed, so that a wrong one is found out.
+	// With these reasons a server states that it has not executed the call. They are believed, so that the check finds
+	// a wrong one.
 	if slices.Contains([]string{"NO_LEADER", "NOT_LEADER", "NOT_APPENDED", "HOP_LIMIT"}, reason(err)) {
 		return history.Refused
 	}
 	return history.Unknown
 }
 
-// reason is the machine-readable one of a server's error; empty without any.
+// reason returns the machine-readable reason of a server's error, or "".
 func reason(err error) string {
 	for _, d := range status.Convert(err).Details() {
 		if i, ok := d.(*errdetails.ErrorInfo); ok {
@@ -85,7 +87,7 @@ func reason(err error) string {
 	return ""
 }
 
-// stubs are the API of one server.
+// stubs are the API stubs of one server.
 type stubs struct {
 	permits     gatekeeperv1.PermitServiceClient
 	definitions gatekeeperv1.DefinitionServiceClient
@@ -94,7 +96,7 @@ type stubs struct {
 	work        gatekeeperv1.WorkServiceClient
 }
 
-// caller makes bare calls, and notes each.
+// caller makes direct calls and records each of them.
 type caller struct {
 	*history.Recorder
 }
@@ -103,7 +105,7 @@ func identity(id history.Identity) *gatekeeperv1.Identity {
 	return &gatekeeperv1.Identity{Group: id.Group, Acquirer: id.Acquirer, HolderId: id.HolderID}
 }
 
-// firingAt is the firing of a semaphore that is due now, as the history has it; empty for none.
+// firingAt returns the firing of a semaphore that is due now, as recorded in the history, or "".
 func (s *Semaphore) firingAt(now time.Time) string {
 	if s.Firings == 0 {
 		return ""
@@ -111,7 +113,7 @@ func (s *Semaphore) firingAt(now time.Time) string {
 	return "tick@" + now.Truncate(s.Firings).UTC().Format(time.RFC3339Nano)
 }
 
-// firing cuts "name@due", due in nanoseconds, apart.
+// firing parses "name@due". The due time is in nanoseconds.
 func firing(text string) (*gatekeeperv1.Firing, time.Time) {
 	if text == "" {
 		return nil, time.Time{}
@@ -124,12 +126,12 @@ func firing(text string) (*gatekeeperv1.Firing, time.Time) {
 	return &gatekeeperv1.Firing{Name: "tick", Due: timestamppb.New(at)}, at
 }
 
-// acquire asks once, or, with wait, stands in the queue.
+// acquire makes one acquire call. With wait it waits in the queue.
 func (c caller) acquire(ctx context.Context, on stubs, r history.Request, wait bool) (history.Response, history.Outcome) {
 	return c.acquireLate(ctx, on, r, wait, 0)
 }
 
-// acquireLate is an acquire that is on its way for a while before it comes to a server.
+// acquireLate is an acquire whose request takes a while to reach the server.
 func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wait bool, way time.Duration) (history.Response, history.Outcome) {
 	r.Kind, r.Wait = history.Acquire, wait
 	sent := c.Now()
@@ -161,13 +163,13 @@ func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wa
 			Result: history.Denied, Reason: strings.TrimPrefix(denial.Reason.String(), "REASON_"), Waiting: denial.QueueLength, Token: denial.GetFiring().GetToken(),
 		}
 	case what == history.Known:
-		what = history.Unknown // its time in the queue was over
+		what = history.Unknown // the limit of its time in the queue was reached
 	}
 	done(what, response, err)
 	return response, what
 }
 
-// queue waits for a grant or a denial; it returns neither when the server wants the call to be repeated.
+// queue waits for a grant or a denial. It returns neither if the server asks the caller to repeat the call.
 func queue(ctx context.Context, on stubs, r *gatekeeperv1.AcquireRequest) (*gatekeeperv1.Grant, *gatekeeperv1.Denial, error) {
 	stream, err := on.permits.Acquire(ctx, r)
 	if err != nil {
@@ -184,7 +186,7 @@ func queue(ctx context.Context, on stubs, r *gatekeeperv1.AcquireRequest) (*gate
 	}
 }
 
-// granted is what a grant promises, by the rule that every caller must count by.
+// granted returns what a grant guarantees, computed as every caller must.
 func granted(g *gatekeeperv1.Grant, sent, now time.Duration) history.Response {
 	waited, duration := g.GetWaited().AsDuration(), g.GetPermit().GetDuration().AsDuration()
 	return history.Response{

@@ -18,26 +18,26 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Options say who is to be there. All but Bare, Library and Visitors are required.
+// Options configure the clients. All fields except Bare, Library and Visitors are required.
 type Options struct {
-	// Seed decides what the clients do, as far as the servers let them.
+	// Seed determines what the clients do, as far as it does not depend on the servers.
 	Seed uint64
 	// Endpoints are the API addresses.
 	Endpoints []string
 	World     []Semaphore
-	// Work is the semaphores whose permits carry tasks.
+	// Work are the semaphores whose permits carry tasks.
 	Work []Semaphore
-	// Put takes what the clients note.
+	// Put receives the clients' records.
 	Put func(history.Entry)
-	// Bare and Library are how many clients there are that make bare calls, and how many that use the client library.
-	// Visitors are those that make bare calls at the semaphores of tasks.
+	// Bare is the number of clients that call the API directly, and Library the number of clients that use the client
+	// library. Visitors is the number of clients that call the API directly and use the semaphores with tasks.
 	Bare, Library, Visitors int
-	// Credentials are those of bare clients; nil: in the clear. The client library takes its own from GK_TLS_CA and so
-	// on.
+	// Credentials are the credentials of bare clients. nil means plaintext. The client library reads its credentials
+	// from GK_TLS_CA etc.
 	Credentials credentials.TransportCredentials
 }
 
-// Clients are the clients of a run, all in this process.
+// Clients are the clients of a run in this process.
 type Clients struct {
 	opts     Options
 	servers  endpoints
@@ -46,11 +46,11 @@ type Clients struct {
 	operator *operator
 	all      sync.WaitGroup
 	storms   int
-	clocks   []*stepped   // of the clients of the library
-	crowds   []*endpoints // their connections
+	clocks   []*stepped   // clocks of the library clients
+	crowds   []*endpoints // connections of the crowds
 }
 
-// New connects the clients and makes the semaphores.
+// New connects the clients and creates the semaphores.
 func New(ctx context.Context, opts Options) (*Clients, error) {
 	c := &Clients{opts: opts, servers: endpoints{credentials: opts.Credentials}}
 	if err := c.Serve(opts.Endpoints); err != nil {
@@ -64,14 +64,14 @@ func New(ctx context.Context, opts Options) (*Clients, error) {
 	return c, nil
 }
 
-// Serve says at which addresses the servers are to be found from now on.
+// Serve sets the addresses of the servers from now on.
 func (c *Clients) Serve(endpoints []string) error { return c.servers.set(endpoints) }
 
 func (c *Clients) recorder(name string) caller {
 	return caller{history.NewRecorder(name, boottime.Now, c.opts.Put)}
 }
 
-// random is a client's own chance: it depends on the seed and its name alone.
+// random returns a client's random source, which depends only on the seed and its name.
 func (c *Clients) random(name string) *rand.Rand { return randomOf(c.opts.Seed, name) }
 
 func randomOf(seed uint64, name string) *rand.Rand {
@@ -82,12 +82,12 @@ func randomOf(seed uint64, name string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h))
 }
 
-// Start starts the clients; they stop when the context ends, and Wait waits for that.
+// Start starts the clients. They stop when the context ends. Use Wait to wait for that.
 func (c *Clients) Start(ctx context.Context) error {
 	for i := range c.opts.Library {
 		name := libraryName(i)
 		random := c.random(name)
-		// Clocks run at rates that differ by what is allowed.
+		// Clock rates differ by up to the permitted amount.
 		clock := &stepped{rate: 1 + (2*random.Float64()-1)*clockRates}
 		c.clocks = append(c.clocks, clock)
 		l, err := newLibrary(ctx, c.opts, name, name, clock)
@@ -124,7 +124,7 @@ func (c *Clients) newOperator(name string) *operator {
 
 func bareName(i int) string { return fmt.Sprintf("bare-%d", i) }
 
-// pairName is the acquirer of the identity that two bare clients share.
+// pairName returns the acquirer of the identity that two bare clients share.
 func pairName(pair int) string { return fmt.Sprintf("bare-pair-%d", pair) }
 
 func (c *Clients) bare(name string, world []Semaphore) *bare {
@@ -133,7 +133,7 @@ func (c *Clients) bare(name string, world []Semaphore) *bare {
 	}
 }
 
-// Storm adds clients that ask as fast as they can, until the context ends. It is not called from several goroutines.
+// Storm adds clients that make requests as fast as they can, until the context ends. It is not safe for concurrent use.
 func (c *Clients) Storm(ctx context.Context, count int) {
 	for range count {
 		c.storms++
@@ -158,7 +158,7 @@ func (c *Clients) Storm(ctx context.Context, count int) {
 	}
 }
 
-// Watch opens streams of changes that nobody reads, until the context ends.
+// Watch opens watch streams that are not read, until the context ends.
 func (c *Clients) Watch(ctx context.Context, count int) {
 	random := c.random("watch")
 	for range count {
@@ -175,10 +175,10 @@ func (c *Clients) Watch(ctx context.Context, count int) {
 	}
 }
 
-// Wait waits until all have stopped after their context's end.
+// Wait waits until all clients have stopped after the end of their context.
 func (c *Clients) Wait() { c.all.Wait() }
 
-// ReadAll reads every definition when the faults are over.
+// ReadAll reads every definition, after the faults.
 func (c *Clients) ReadAll(ctx context.Context) error {
 	return c.operator.readAll(ctx, slices.Concat(c.opts.World, c.opts.Work))
 }
@@ -191,8 +191,8 @@ func (c *Clients) Close() {
 	}
 }
 
-// Hold runs clients of the library in a process of their own, until the context ends. One that is started in its place
-// has another name and the same host.
+// Hold runs library clients until the context ends. It is the main function of a separate process. If the process is
+// killed, its successor has another name and the same host.
 func Hold(ctx context.Context, name, host string, opts Options) error {
 	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
 	if err != nil {
@@ -210,7 +210,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func newLibrary(ctx context.Context, opts Options, name, host string, clock client.Clock) (*library, error) {
 	c, err := client.Dial(ctx, opts.Endpoints, client.WithGroup("east"), client.WithAcquirer(name), client.WithClock(clock),
-		client.WithLogger(quiet())) // that identities are shared is no news
+		client.WithLogger(quiet())) // warnings about shared identities are expected
 	if err != nil {
 		return nil, err
 	}

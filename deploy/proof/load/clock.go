@@ -8,22 +8,22 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
-// stepped is a clock that runs faster or slower than the run's, and can be set.
+// stepped is a clock that runs faster or slower than the run's clock, and can be set.
 type stepped struct {
 	rate  float64
-	steps atomic.Int64 // nanoseconds, all steps together
+	steps atomic.Int64 // the sum of all steps in nanoseconds
 }
 
 func (s *stepped) Now() time.Duration {
 	return time.Duration(float64(boottime.Now())*s.rate) + time.Duration(s.steps.Load())
 }
 
-// mostBack is how far a clock may be set back at once. A clock that permits are counted by is never set back; what it
-// may do is wait, as long as it is within what all clocks may differ by. The shortest permits last half a second.
+// mostBack is the largest step backward. Real clocks used for permits are never set back. They may pause, as long as
+// the pause is within the permitted difference between clocks. The shortest permits last half a second.
 const mostBack = 3 * time.Millisecond
 
-// Step sets the clock of one client: forward, as a machine does that was suspended, or back by next to nothing. It says
-// whose and how far.
+// Step sets the clock of one client: forward, like a machine that was suspended, or back by very little. It returns the
+// client and the step.
 func (c *Clients) Step(random *rand.Rand) (name string, by time.Duration) {
 	i := random.IntN(len(c.clocks))
 	switch random.IntN(3) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// CrowdWorld is the few semaphores before which a crowd waits.
+// CrowdWorld returns the few semaphores where a crowd waits.
 func CrowdWorld(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 2))
 	var all []Semaphore
@@ -21,8 +21,8 @@ func CrowdWorld(seed uint64) []Semaphore {
 	return all
 }
 
-// Crowd adds clients that stand in the queues of a world until the context ends. A client that is granted a permit
-// holds it for a moment, and goes to the end of the queue. They have connections of their own. It is called once.
+// Crowd adds clients that wait in the queues of a world until the context ends. A client that is granted a permit holds
+// it for a moment and then queues again. The clients have separate connections. Crowd may be called once.
 func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, world []Semaphore) error {
 	servers := &endpoints{credentials: c.opts.Credentials}
 	if err := servers.set(addresses); err != nil {
@@ -33,7 +33,7 @@ func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, worl
 		b := &bare{caller: c.recorder(fmt.Sprintf("crowd-%d", i)), servers: servers, world: world}
 		b.random = c.random(b.Client())
 		c.all.Go(func() {
-			pause(ctx, time.Duration(b.random.IntN(2000))*time.Millisecond) // they do not come at one instant
+			pause(ctx, time.Duration(b.random.IntN(2000))*time.Millisecond) // spread the arrivals
 			for ctx.Err() == nil {
 				b.stand(ctx, world[i%len(world)])
 			}
@@ -42,7 +42,7 @@ func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, worl
 	return nil
 }
 
-// stand is one turn in a queue: as many calls as it takes, with one request id.
+// stand makes one acquisition from the queue, with as many calls as necessary and the same request id.
 func (b *bare) stand(ctx context.Context, s Semaphore) {
 	r := b.request(s, history.Identity{Group: "crowd", Acquirer: b.Client()})
 	if b.chance(0.5) {
@@ -67,7 +67,7 @@ func (b *bare) stand(ctx context.Context, s Semaphore) {
 func (b *bare) brief(ctx context.Context, s Semaphore, answer history.Response) {
 	line := history.Belief{Semaphore: s.Name, Token: answer.Token, Weight: 1, From: b.Now(), Until: answer.SafeUntil}
 	if line.Until <= line.From {
-		return // it came too late
+		return // the response came too late
 	}
 	b.Belief(line)
 	pause(ctx, time.Duration(b.random.IntN(10))*time.Millisecond)

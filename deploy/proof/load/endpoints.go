@@ -14,16 +14,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// endpoints are connections to the servers there are. Those to servers that are gone stay open, as they do in life.
+// endpoints holds connections to the current servers. Connections to former servers stay open, as in practice.
 type endpoints struct {
 	mu      sync.Mutex // guards the fields below
 	conns   map[string]*grpc.ClientConn
 	serving []string
-	// credentials are those of the connections; nil: in the clear.
+	// credentials of the connections; nil means plaintext
 	credentials credentials.TransportCredentials
 }
 
-// set says which servers there are from now on.
+// set sets the current servers.
 func (e *endpoints) set(addresses []string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -44,7 +44,7 @@ func (e *endpoints) set(addresses []string) error {
 	return nil
 }
 
-// any is one of the servers.
+// any returns a random server.
 func (e *endpoints) any(random *rand.Rand) stubs {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -63,7 +63,7 @@ func (e *endpoints) close() {
 	}
 }
 
-// dial connects again soon after a connection was lost.
+// dial opens a connection that reconnects quickly after it was lost.
 func (e *endpoints) dial(endpoint string) (*grpc.ClientConn, error) {
 	creds := e.credentials
 	if creds == nil {

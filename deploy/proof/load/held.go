@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// held are the tokens that bare clients hold, for operators who revoke and callers that take over.
+// held holds the tokens of bare clients' permits, for operators that revoke and callers that take over.
 type held struct {
 	mu     sync.Mutex // guards tokens
 	tokens map[string]map[uint64]bool
-	ended  []uint64 // the last that were removed
+	ended  []uint64 // the tokens that were removed last
 }
 
 func (h *held) add(semaphore string, token uint64) {
@@ -34,7 +34,7 @@ func (h *held) remove(semaphore string, token uint64) {
 	h.ended = h.ended[max(0, len(h.ended)-20):]
 }
 
-// gone is a token that was held lately, of any semaphore.
+// gone returns a token of any semaphore that was held recently.
 func (h *held) gone(random *rand.Rand) (uint64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,8 +44,8 @@ func (h *held) gone(random *rand.Rand) (uint64, bool) {
 	return h.ended[random.IntN(len(h.ended))], true
 }
 
-// soon is one, or the next that is held within a while: most are held for a few milliseconds, and somebody who looks
-// now and then finds none.
+// soon returns a held token, or waits a while for the next one. Most tokens are held for a few milliseconds, so that
+// occasional polling would find none.
 func (h *held) soon(ctx context.Context, semaphore string, random *rand.Rand) (token uint64, ok bool) {
 	for range 100 {
 		if token, ok = h.one(semaphore, random); ok || ctx.Err() != nil {
@@ -56,7 +56,7 @@ func (h *held) soon(ctx context.Context, semaphore string, random *rand.Rand) (t
 	return token, ok
 }
 
-// one is any of a semaphore's.
+// one returns a random token of a semaphore.
 func (h *held) one(semaphore string, random *rand.Rand) (uint64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hinders are the ways in which an operator keeps workers out of a semaphore for a while.
+// hinders returns the ways in which an operator temporarily keeps workers out of a semaphore.
 func (o *operator) hinders(s Semaphore) []func(context.Context) {
 	return []func(context.Context){
 		func(ctx context.Context) { o.pause(ctx, s) },
@@ -38,7 +38,7 @@ func (o *operator) hinders(s Semaphore) []func(context.Context) {
 	}
 }
 
-// restore brings the definition back. The version is 0 when it is not known.
+// restore restores the definition. version is 0 if it is not known.
 func (o *operator) restore(ctx context.Context, s Semaphore, version uint64) (done bool) {
 	if version == 0 {
 		version, _ = o.read(ctx, s.Name)
@@ -46,8 +46,8 @@ func (o *operator) restore(ctx context.Context, s Semaphore, version uint64) (do
 	return version != 0 && o.replace(ctx, s.Name, s.Definition, version) != 0
 }
 
-// move plans the move of a semaphore to another group, and makes it if nobody has edited the definition meanwhile. To
-// the history that is an edit.
+// move plans the move of a semaphore to another group, and makes it unless the definition was edited in the meantime.
+// In the history it is an edit.
 func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	version, def := o.read(ctx, s.Name)
 	if version == 0 {
@@ -58,7 +58,7 @@ func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	plan, err := o.any().operator.Move(planning, asked)
 	cancel()
 	if err != nil || len(plan.GetMoves()) != 1 || plan.GetMoves()[0].GetVersion() != version {
-		return // no server answers, or an edit keeps the group out
+		return // no server responds, or an edit shuts the group out
 	}
 	o.edits++
 	moved := *def
@@ -80,8 +80,7 @@ func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	}
 }
 
-// cordoned are the acquirers that are shut out. Each cordon of a semaphore's operator catches the workers of every
-// second process.
+// cordoned returns the patterns of acquirers that cordons shut out. Each matches every second worker process.
 func cordoned() []string { return []string{"worker-[02468]", "worker-[13579]"} }
 
 func cordonOf(s Semaphore, acquirers string) history.Request {
@@ -108,7 +107,7 @@ func (o *operator) uncordon(ctx context.Context, s Semaphore, acquirers string) 
 	})
 }
 
-// open ends all that keeps workers out of a semaphore, and reports whether that was answered.
+// open removes everything that keeps workers out of a semaphore, and reports whether that succeeded.
 func (o *operator) open(ctx context.Context, s Semaphore) bool {
 	ok := o.resume(ctx, s) == nil
 	for _, acquirers := range cordoned() {
@@ -118,13 +117,13 @@ func (o *operator) open(ctx context.Context, s Semaphore) bool {
 	return o.restore(ctx, s, 0) && ok
 }
 
-// Open ends what operators have left at the semaphores of tasks: from then on every task can end. The operators must
-// have stopped.
+// Open removes everything that operators have left at the semaphores with tasks, so that every task can end. The
+// operators must have stopped.
 func (c *Clients) Open(ctx context.Context) error {
 	for _, s := range worked(c.opts.Work) {
 		for !c.operator.open(ctx, s) {
 			if ctx.Err() != nil {
-				return fmt.Errorf("%s cannot be opened to workers: %w", s.Name, ctx.Err())
+				return fmt.Errorf("%s cannot be opened for workers: %w", s.Name, ctx.Err())
 			}
 			pause(ctx, 50*time.Millisecond)
 		}
@@ -132,8 +131,7 @@ func (c *Clients) Open(ctx context.Context) error {
 	return nil
 }
 
-// TakeOver takes over from the next holders until that has succeeded once at a semaphore of tasks and once at another
-// one.
+// TakeOver takes over from holders until that has succeeded once at a semaphore with tasks and once at another one.
 func (c *Clients) TakeOver(ctx context.Context) error {
 	for _, world := range [][]Semaphore{c.opts.World, c.opts.Work} {
 		for s := world[slices.IndexFunc(world, func(s Semaphore) bool { return s.Definition.Takeover })]; ; {
@@ -141,14 +139,15 @@ func (c *Clients) TakeOver(ctx context.Context) error {
 				break
 			}
 			if ctx.Err() != nil {
-				return fmt.Errorf("no holder of %s could be taken over from: %w", s.Name, ctx.Err())
+				return fmt.Errorf("no takeover from a holder of %s succeeded: %w", s.Name, ctx.Err())
 			}
 		}
 	}
 	return nil
 }
 
-// holding is any live permit of a semaphore, as a server has it; nil if there is none, or no server answers.
+// holding returns a random live permit of a semaphore according to a server. It returns nil if there is none, or if no
+// server responds.
 func holding(ctx context.Context, on stubs, s Semaphore, random *rand.Rand) *gatekeeperv1.Permit {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -12,18 +12,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// library is a client that uses the client library, with several jobs at a time.
+// library is a client that uses the client library, with several concurrent jobs.
 type library struct {
 	caller
 	client *client.Client
 	world  []Semaphore
-	host   string // an acquirer that the process started in its place has too
-	shared string // the acquirer of identities that several clients use
+	host   string // an acquirer name that a process's successor has, too
+	shared string // acquirer of the identities that several clients use
 
-	awaiting sync.WaitGroup // ends of firings
+	awaiting sync.WaitGroup // awaited ends of firings
 }
 
-// run lets jobs run until the context ends.
+// run runs jobs until the context ends.
 func (l *library) run(ctx context.Context, jobs int, seed uint64) {
 	var all sync.WaitGroup
 	for i := range jobs {
@@ -49,22 +49,22 @@ func (j *job) run(ctx context.Context) {
 type job struct {
 	*library
 	number int
-	// holderID is that of the identities that the job uses again and again.
+	// holderID is the holder id of the identities that the job reuses.
 	holderID string
-	// long is the part of the permits that may be held for longer than they last without a refresh.
+	// long is the fraction of permits that are held for longer than their duration, which requires refreshes.
 	long float64
-	// rests is the most time between two turns.
+	// rests is the longest pause between two turns.
 	rests  time.Duration
 	random *rand.Rand
 	turns  int
-	// last is the last token of each identity at each semaphore. Nobody here believes in it when the next one is asked
-	// for, and the client library may say so to the servers.
+	// last maps each identity at each semaphore to its last token. The job no longer believes in that token when it
+	// acquires the next one, so the client library may report that to the servers.
 	last map[string]uint64
 }
 
-// turn is one run under a fresh identity, or several under one that this job uses again and again: also after a
-// restart, or at the same time as another client. Two jobs of a client never share one, which the client library would
-// refuse.
+// turn makes one run under a fresh identity, or several under one of the job's reused identities. These simulate a
+// restarted process, or run at the same time as another client. Two jobs of a client never share an identity, because
+// the client library would refuse that.
 func (j *job) turn(ctx context.Context) {
 	s := j.world[j.random.IntN(len(j.world))]
 	id := history.Identity{Group: "east", Acquirer: j.host, HolderID: j.holderID}
@@ -75,7 +75,7 @@ func (j *job) turn(ctx context.Context) {
 		id.Acquirer, id.HolderID, runs = j.Client(), fmt.Sprintf("%s%d-%d", j.Client(), j.number, j.turns), 1
 	case n < 7:
 		id.Acquirer = j.shared
-		s = j.world[(j.number*5+j.random.IntN(2))%len(j.world)] // where the others ask
+		s = j.world[(j.number*5+j.random.IntN(2))%len(j.world)] // a semaphore that the other clients use, too
 	}
 	for range runs {
 		j.turns++
@@ -85,15 +85,15 @@ func (j *job) turn(ctx context.Context) {
 		}
 		r.Firing = s.firingAt(time.Now())
 		if j.random.Float64() < 0.3 {
-			r.RequestID = "" // the client library draws one, and takes the request back when it gives up
+			r.RequestID = "" // the client library generates one, and cancels the request when it gives up
 		}
-		for unknown := true; unknown && ctx.Err() == nil && j.random.Float64() < 0.8; { // the same request again, or the next one
+		for unknown := true; unknown && ctx.Err() == nil && j.random.Float64() < 0.8; { // repeat the request, or make the next one
 			unknown = j.once(ctx, s, r)
 		}
 	}
 }
 
-// once acquires, runs, and releases. It says whether it is unknown what came of the acquire.
+// once acquires, runs and releases. It reports whether the outcome of the acquire is unknown.
 func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown bool) {
 	l, random := j.library, j.random
 	key := fmt.Sprintf("%s %v", s.Name, r.Identity)
@@ -140,7 +140,7 @@ func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown
 		length = time.Duration(random.Int64N(int64(3 * s.Definition.Duration)))
 	}
 	if random.Float64() < 0.1 {
-		// A job that ignores its context: it runs on until nobody may count on the permit any more.
+		// Simulate a job that ignores its context and runs until no holder may rely on the permit any more.
 		select {
 		case <-time.After(length):
 		case <-p.Done():
@@ -172,18 +172,18 @@ func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown
 	return false
 }
 
-// belief writes down until when a permit is believed to be held, again and again, so that it is known also of a client
-// that is killed.
+// belief records repeatedly until when the client believes that it holds a permit, so that the belief is known even if
+// the client is killed.
 type belief struct {
 	*library
 	permit  *client.Permit
 	line    history.Belief
 	safe    time.Duration
 	ending  chan struct{} // closed by stop
-	stopped chan struct{} // closed when the last word is written
+	stopped chan struct{} // closed after the last record
 }
 
-// look is how often a holder asks itself until when it holds.
+// look is the interval at which a holder records its belief.
 const look = 5 * time.Millisecond
 
 func (l *library) believe(p *client.Permit) *belief {
@@ -193,10 +193,10 @@ func (l *library) believe(p *client.Permit) *belief {
 	return b
 }
 
-// look reads the local deadline; what has none any more keeps the one before.
+// look reads the local deadline. If there is none any more, the previous one remains valid.
 func (b *belief) look() {
 	var before, left time.Duration
-	for torn := true; torn; torn = b.Now()-before > time.Millisecond { // it was stopped in between: the two do not fit together
+	for torn := true; torn; torn = b.Now()-before > time.Millisecond { // retry if the process was suspended in between
 		before = b.Now()
 		until := b.permit.SafeUntil()
 		if until.IsZero() {
@@ -211,7 +211,7 @@ func (b *belief) look() {
 	}
 }
 
-// follow looks until the permit is lost, or given up.
+// follow records the belief until the permit is lost or released.
 func (b *belief) follow() {
 	defer close(b.stopped)
 	tick := time.NewTicker(look)
@@ -230,7 +230,7 @@ func (b *belief) follow() {
 	b.Belief(b.line)
 }
 
-// stop writes the last word: belief ends before the release is sent.
+// stop writes the last record. It is called before the release is sent, so that the belief ends first.
 func (b *belief) stop() {
 	close(b.ending)
 	<-b.stopped

@@ -7,12 +7,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// self are the identities that a bare client uses again and again.
+// self holds the identities that a bare client reuses.
 type self struct {
 	// own has a holder id, nameless has none, and shared is also used by another client.
 	own, nameless, shared history.Identity
-	// home is the semaphore for which it mostly asks, by its number. Clients that share an identity have the same, so
-	// that they meet.
+	// home is the index of the semaphore that it mostly uses. Clients that share an identity have the same home, so
+	// that they compete.
 	home int
 }
 
@@ -27,14 +27,14 @@ func selfOf(name string, number int) self {
 	}
 }
 
-// life is the last token of a process, and until when it believes in it.
+// life is the last token of a process, and the end of its belief in that token.
 type life struct {
 	token uint64
 	until time.Duration
 }
 
-// lives makes several acquisitions under one identity, one after the other, like a process that is started again. Calls
-// of an earlier one may still be on their way, and its holder may still believe.
+// lives makes several acquisitions under one identity, one after another, like a process that is restarted. Calls of an
+// earlier life may still be in flight, and an earlier holder may still believe.
 func (b *bare) lives(ctx context.Context) {
 	s := b.world[b.self.home%len(b.world)]
 	if b.chance(0.3) {
@@ -54,7 +54,7 @@ func (b *bare) lives(ctx context.Context) {
 		r := b.request(s, id)
 		r.Weight = weight
 		if firing != "" && b.chance(0.7) {
-			r.Firing = firing // it was started again in the middle of it
+			r.Firing = firing // it restarts in the middle of a firing
 		}
 		firing = r.Firing
 		if b.chance(0.15) {
@@ -77,14 +77,14 @@ func (b *bare) lives(ctx context.Context) {
 	}
 }
 
-// again is the same acquisition as a new one.
+// again returns a new acquisition with the same parameters.
 func (b *bare) again(r history.Request) history.Request {
 	id := b.request(Semaphore{}, r.Identity).RequestID
 	r.RequestID = id
 	return r
 }
 
-// insist makes attempts without a pause. When the outcome of one is unknown, it repeats or abandons it.
+// insist makes attempts without pauses. If the outcome of an attempt is unknown, it repeats or abandons the attempt.
 func (b *bare) insist(ctx context.Context, s Semaphore, r history.Request) (history.Response, bool) {
 	wait := b.chance(b.waits) && r.RequestID != ""
 	for range 4 {
@@ -110,7 +110,7 @@ func (b *bare) insist(ctx context.Context, s Semaphore, r history.Request) (hist
 	return history.Response{}, false
 }
 
-// straggle lets a cancel, or a repeat, of a request that its process has given up come late.
+// straggle sends a late cancel or a late repetition of a request that its process has given up.
 func (b *bare) straggle(ctx context.Context, s Semaphore, r history.Request) {
 	delay := b.within(2 * s.Definition.Duration)
 	if r.RequestID == "" || b.chance(0.4) {
@@ -126,10 +126,10 @@ func (b *bare) straggle(ctx context.Context, s Semaphore, r history.Request) {
 	})
 }
 
-// overtaken begins an acquisition that may come after a later one of its identity was answered.
+// overtaken starts an acquisition that may arrive after a later one of the same identity was answered.
 func (b *bare) overtaken(ctx context.Context, s Semaphore, r history.Request) { b.behind(ctx, s, r, 0) }
 
-// behind acquires in another process of the same identity.
+// behind makes an acquisition in another process with the same identity.
 func (b *bare) behind(ctx context.Context, s Semaphore, r history.Request, delay time.Duration) {
 	on, way, d := b.any(), b.within(300*time.Millisecond), b.deafness(s)
 	b.late.Go(func() {
@@ -143,7 +143,7 @@ func (b *bare) behind(ctx context.Context, s Semaphore, r history.Request, delay
 	})
 }
 
-// live holds a permit as one life, and returns what it leaves to the next one.
+// live holds a permit as one life, and returns what remains for the next life.
 func (b *bare) live(ctx context.Context, s Semaphore, r history.Request, answer history.Response) life {
 	over := life{answer.Token, b.Now()}
 	switch n := b.random.IntN(10); {
@@ -151,10 +151,10 @@ func (b *bare) live(ctx context.Context, s Semaphore, r history.Request, answer 
 		d := b.deafness(s)
 		b.late.Go(func() { b.ignore(ctx, s, r, answer, d) })
 		return life{answer.Token, answer.SafeUntil}
-	case n < 5: // it gives it back at once
+	case n < 5: // release it immediately
 		b.giveBack(ctx, s, r, answer.Token, b.any(), r.RequestID != "" && b.chance(0.2))
 		return over
-	case n < 7: // what gives it back is on its way when the next one asks
+	case n < 7: // the release is in flight when the next life acquires
 		on, way, cancels := b.any(), b.within(300*time.Millisecond), r.RequestID != "" && b.chance(0.5)
 		b.late.Go(func() {
 			pause(ctx, way)
@@ -165,7 +165,7 @@ func (b *bare) live(ctx context.Context, s Semaphore, r history.Request, answer 
 	return life{answer.Token, b.hold(ctx, s, r, answer)}
 }
 
-// deafness is how a holder ends that reads no notices.
+// deafness is the way in which a holder that reads no notices ends.
 type deafness struct {
 	on           stubs
 	after        time.Duration
@@ -176,12 +176,12 @@ func (b *bare) deafness(s Semaphore) deafness {
 	return deafness{b.any(), b.within(2 * s.Definition.Duration), b.chance(0.6), b.chance(0.3)}
 }
 
-// ignore believes in a permit to its deadline without hearing whether it was superseded. Some holders release it, early
-// or late.
+// ignore believes in a permit until its deadline and does not notice when it is superseded. Some holders release it,
+// early or late.
 func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answer history.Response, d deafness) {
 	line := history.Belief{Semaphore: s.Name, Token: answer.Token, Weight: r.Weight, From: b.Now(), Until: answer.SafeUntil}
 	if line.Until <= line.From {
-		return // it came too late
+		return // the response came too late
 	}
 	b.Belief(line)
 	if !d.ends {
@@ -193,8 +193,8 @@ func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answe
 	b.giveBack(ctx, s, r, answer.Token, d.on, d.cancel && r.RequestID != "")
 }
 
-// giveBack releases a permit in which its holder does not believe any more, or cancels its request. A firing counts as
-// not run.
+// giveBack releases a permit in which its holder no longer believes, or cancels its request. A firing counts as not
+// run.
 func (b *bare) giveBack(ctx context.Context, s Semaphore, r history.Request, token uint64, on stubs, cancels bool) {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -25,7 +25,7 @@ type operator struct {
 
 func (o *operator) any() stubs { return o.servers.any(o.random) }
 
-// run does one thing after the other to a semaphore until the context ends, as the semaphore says.
+// run makes one change after another to a semaphore until the context ends, as the semaphore allows.
 func (o *operator) run(ctx context.Context, s Semaphore) {
 	acts := o.acts(s)
 	for len(acts) > 0 && ctx.Err() == nil {
@@ -34,7 +34,7 @@ func (o *operator) run(ctx context.Context, s Semaphore) {
 	}
 }
 
-// acts are what the operator does to a semaphore.
+// acts returns the changes that the operator makes to a semaphore.
 func (o *operator) acts(s Semaphore) []func(context.Context) {
 	var version uint64
 	revoke := func(ctx context.Context) {
@@ -58,7 +58,7 @@ func (o *operator) acts(s Semaphore) []func(context.Context) {
 	return nil
 }
 
-// act makes a call that is answered with Done, and returns its error.
+// act makes a call whose result is Done, and returns its error.
 func (o *operator) act(ctx context.Context, r history.Request, do func(context.Context, stubs) (revision uint64, err error)) error {
 	done := o.Call(r)
 	call, cancel := context.WithTimeout(ctx, time.Second)
@@ -68,8 +68,8 @@ func (o *operator) act(ctx context.Context, r history.Request, do func(context.C
 	return err
 }
 
-// edit replaces a definition, of this version if it is known, by one with other permits and patterns, and returns the
-// new one's.
+// edit replaces a definition by one with other permits and patterns, and returns the new version. expected is the
+// current version, or 0 if it is not known.
 func (o *operator) edit(ctx context.Context, s Semaphore, expected uint64) uint64 {
 	def := s.Definition
 	def.Permits = uint32(o.random.IntN(int(max(s.Most, s.Definition.Permits)) + 1))
@@ -85,7 +85,7 @@ func (o *operator) edit(ctx context.Context, s Semaphore, expected uint64) uint6
 	return o.replace(ctx, s.Name, def, expected)
 }
 
-// replace asks until it knows what came of it, or gives up; it returns the new version, or 0.
+// replace repeats the edit until its outcome is known, or gives up. It returns the new version, or 0.
 func (o *operator) replace(ctx context.Context, name string, def history.Definition, expected uint64) uint64 {
 	o.edits++
 	r := history.Request{
@@ -111,7 +111,7 @@ func (o *operator) replace(ctx context.Context, name string, def history.Definit
 	return 0
 }
 
-// read reads a definition, and returns it with its version; 0 if that is not known.
+// read reads a definition and returns it with its version, or 0 if that is not known.
 func (o *operator) read(ctx context.Context, name string) (uint64, *history.Definition) {
 	done := o.Call(history.Request{Kind: history.Read, Semaphore: name})
 	call, cancel := context.WithTimeout(ctx, time.Second)
@@ -143,8 +143,8 @@ func (o *operator) pause(ctx context.Context, s Semaphore) {
 	_ = o.resume(ctx, s)
 }
 
-// leave leaves a change in force for a while. Where tasks are handed out that is longer, since when a worker was
-// granted its permit is known less exactly than for a caller.
+// leave leaves a change in force for a while. The time is longer for semaphores with tasks, because the time of a
+// worker's grant is known less exactly than that of a caller's.
 func (o *operator) leave(ctx context.Context, s Semaphore) {
 	most := 400 * time.Millisecond
 	if s.Worked {
@@ -162,7 +162,7 @@ func (o *operator) resume(ctx context.Context, s Semaphore) error {
 	})
 }
 
-// drain is for how long holders may go on, in half of the changes that can say so; nil: not at all.
+// drain returns, for half of the changes that support it, how long holders may continue, and otherwise nil.
 func (o *operator) drain(can bool) *durationpb.Duration {
 	if !can || o.random.IntN(2) == 0 {
 		return nil
@@ -182,8 +182,8 @@ func (o *operator) revoke(ctx context.Context, s Semaphore) {
 	})
 }
 
-// holder is the token of the next holder. Where tasks are handed out the servers say which permits there are, since
-// workers are other processes.
+// holder returns the token of the next holder. Because workers are other processes, the permits of semaphores with
+// tasks are read from the servers.
 func (o *operator) holder(ctx context.Context, s Semaphore) (token uint64, ok bool) {
 	if !s.Worked {
 		return o.held.soon(ctx, s.Name, o.random)
@@ -197,7 +197,7 @@ func (o *operator) holder(ctx context.Context, s Semaphore) (token uint64, ok bo
 	return 0, false
 }
 
-// takeOver judges a holder dead, also one that has ended, and one of a semaphore that does not allow it.
+// takeOver takes over from a holder. The holder may already have ended, and the semaphore may not allow takeovers.
 func (o *operator) takeOver(ctx context.Context, s Semaphore) {
 	token, ok := o.holder(ctx, s)
 	if !ok || o.random.IntN(4) == 0 {
@@ -216,7 +216,7 @@ func (o *operator) takeOverFrom(ctx context.Context, s Semaphore, token uint64) 
 	})
 }
 
-// clear frees what is held for an operator.
+// clear frees slots that are held for an operator.
 func (o *operator) clear(ctx context.Context, name string) {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -235,7 +235,7 @@ func (o *operator) clear(ctx context.Context, name string) {
 	}
 }
 
-// create makes the semaphores of the world, and fails when it cannot.
+// create creates the semaphores of the world.
 func (o *operator) create(ctx context.Context, world []Semaphore) error {
 	for _, s := range world {
 		o.edits++
@@ -249,7 +249,7 @@ func (o *operator) create(ctx context.Context, world []Semaphore) error {
 			if err == nil {
 				break
 			}
-			if status.Code(err) != codes.Unavailable || ctx.Err() != nil { // else somebody else is about to lead
+			if status.Code(err) != codes.Unavailable || ctx.Err() != nil { // while a new leader is being elected, try again
 				return fmt.Errorf("create %s: %w", s.Name, err)
 			}
 			pause(ctx, 50*time.Millisecond)
@@ -258,7 +258,7 @@ func (o *operator) create(ctx context.Context, world []Semaphore) error {
 	return nil
 }
 
-// readAll reads every definition, so that the checkers see whether each edit is there.
+// readAll reads every definition, so that the checkers can verify each edit.
 func (o *operator) readAll(ctx context.Context, world []Semaphore) error {
 	for _, s := range world {
 		for {

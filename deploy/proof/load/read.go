@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ReadJobs reads every job of a history twice, each time from any server. Nothing may happen meanwhile.
+// ReadJobs reads every job of a history twice, each time from a random server. There must be no concurrent changes.
 func (c *Clients) ReadJobs(ctx context.Context, entries []history.Entry) error {
 	record := c.recorder("reading jobs")
 	for range 2 {
@@ -27,7 +27,7 @@ func (c *Clients) ReadJobs(ctx context.Context, entries []history.Entry) error {
 	return nil
 }
 
-// readJob reads until a server answers.
+// readJob reads until a server responds.
 func (c *Clients) readJob(ctx context.Context, record caller, id string) error {
 	for {
 		done := record.Call(history.Request{Kind: history.JobEnd, Semaphore: semaphoreOf(id), Job: &history.Job{ID: id}})

@@ -17,15 +17,15 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// submitter submits jobs, also those that it, an earlier life or another submitter has submitted. What a job is depends
-// on its id alone, so that each of them submits the same.
+// submitter submits jobs, including jobs that it, a previous process, or another submitter has already submitted. The
+// content of a job depends only on its id, so that all of them submit the same content.
 type submitter struct {
 	*library
 	random *rand.Rand
 	fresh  int
 }
 
-// Submit runs a submitter until the context ends, in a separate process.
+// Submit runs a submitter until the context ends. It is the main function of a separate process.
 func Submit(ctx context.Context, name, host string, opts Options) error {
 	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
 	if err != nil {
@@ -40,7 +40,7 @@ func Submit(ctx context.Context, name, host string, opts Options) error {
 	return nil
 }
 
-// pick draws an id: a new one, one of this host, or one of all submitters.
+// pick returns an id: a new one, or a used one of this host or of any submitter.
 func (s *submitter) pick() string {
 	semaphore := []string{"work/0", "work/0", "work/1"}[s.random.IntN(3)]
 	switch n := s.random.IntN(10); {
@@ -53,14 +53,14 @@ func (s *submitter) pick() string {
 	return fmt.Sprintf("%s:all.%d", semaphore, s.random.IntN(12))
 }
 
-// sortOf is a number that an id has, by which jobs differ.
+// sortOf returns a number that depends on the id and determines the sort of the job.
 func sortOf(id string) int {
 	h := fnv.New32()
 	h.Write([]byte(id))
 	return int(h.Sum32() >> 1)
 }
 
-// jobOf is the job of an id. Its attempts are few, so that tasks are given up too.
+// jobOf returns the job of an id. It allows few attempts, so that some tasks fail for good.
 func jobOf(id string) (work.Job, [][]byte) {
 	n := sortOf(id)
 	job := work.Job{
@@ -71,7 +71,7 @@ func jobOf(id string) (work.Job, [][]byte) {
 	}
 	size := 10
 	if n%10 == 9 {
-		size = 60_000 // several entries
+		size = 60_000 // several log entries
 	}
 	var tasks [][]byte
 	for i := range 1 + n%7 {
@@ -101,10 +101,10 @@ func (s *submitter) turn(ctx context.Context) {
 			return
 		}
 		job.Submitter = permit
-		defer func() { // after its end the job is over or cancelled
+		defer func() { // the job is over or cancelled after its release
 			giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
-			_ = permit.Release(giving) // else it expires
+			_ = permit.Release(giving) // if the release fails, the permit expires
 		}()
 	}
 	if s.submit(ctx, job, tasks, cut) && s.random.IntN(10) < 7 {
@@ -112,10 +112,10 @@ func (s *submitter) turn(ctx context.Context) {
 	}
 }
 
-// errCut is what ends a submission in the middle.
-var errCut = errors.New("the submission is cut")
+// errCut aborts a submission in the middle.
+var errCut = errors.New("the submission was aborted")
 
-// submit reports whether the job is stored.
+// submit submits a job and reports whether it is stored.
 func (s *submitter) submit(ctx context.Context, job work.Job, tasks [][]byte, cut bool) bool {
 	noted := history.JobOf(&gatekeeperv1.JobSpec{Id: job.ID, MaxAttempts: uint32(job.MaxAttempts), RetryFailed: job.RetryFailed}, tasks)
 	noted.Timeout, noted.Submitter, noted.Cut = job.Timeout > 0, job.Submitter != nil, cut
@@ -149,7 +149,7 @@ func payloads(tasks [][]byte, cut bool) iter.Seq2[[]byte, error] {
 	}
 }
 
-// follow hears of a job until it is over, or for a while.
+// follow follows a job until it is over, or for a while.
 func (s *submitter) follow(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(500+s.random.IntN(3000))*time.Millisecond)
 	defer cancel()
@@ -162,7 +162,7 @@ func (s *submitter) follow(ctx context.Context, id string) {
 			return
 		}
 		if last != nil && last.Job.GetSubmittedRevision() != change.Job.GetSubmittedRevision() {
-			clear(tasks) // it was deleted, and submitted again
+			clear(tasks) // the job was deleted and submitted again
 		}
 		for _, t := range change.Tasks {
 			tasks[t.GetIndex()] = t
@@ -179,7 +179,7 @@ func (s *submitter) follow(ctx context.Context, id string) {
 	answered(history.Known, history.ReadJob(last.Job, all), nil)
 }
 
-// operate does to a job what an operator may do to one of its sort, and reports whether it did.
+// operate makes a change to a job that an operator may make to a job of its sort. It reports whether it did.
 func (s *submitter) operate(ctx context.Context, id string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -208,7 +208,7 @@ func (s *submitter) operate(ctx context.Context, id string) bool {
 	return true
 }
 
-// JobsEnd waits until every job is over. Workers must run.
+// JobsEnd waits until every job is over. Workers must be running.
 func (c *Clients) JobsEnd(ctx context.Context) error {
 	for {
 		going, err := c.going(ctx)
@@ -222,7 +222,7 @@ func (c *Clients) JobsEnd(ctx context.Context) error {
 	}
 }
 
-// going are the jobs that are not over.
+// going returns the jobs that are not over.
 func (c *Clients) going(ctx context.Context) (ids []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -233,7 +233,7 @@ func (c *Clients) going(ctx context.Context) (ids []string, err error) {
 			return nil, err
 		}
 		for _, j := range r.GetJobs() {
-			if !j.GetOver() && j.GetState() != gatekeeperv1.JobState_JOB_STATE_RECEIVING { // which is dropped after a minute
+			if !j.GetOver() && j.GetState() != gatekeeperv1.JobState_JOB_STATE_RECEIVING { // RECEIVING jobs are dropped after a minute
 				ids = append(ids, fmt.Sprintf("%s (%v, %d waiting, %d held)", j.GetSpec().GetId(), j.GetState(), j.GetWaiting(), j.GetHeld()))
 			}
 		}

@@ -8,12 +8,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// rests is the most time between two visits. Visitors stand in the same queue as workers, and must leave most of the
-// permits to them.
+// rests is the longest pause between two visits. Visitors wait in the same queues as workers, and must leave most of
+// the permits to them.
 const rests = 500 * time.Millisecond
 
-// visit acquires at the semaphores of tasks as any caller does, until the context ends, under the client's identity,
-// that of another visitor, and that of a worker.
+// visit acquires permits of semaphores with tasks until the context ends, like any caller, under the client's identity,
+// that of another visitor, or that of a worker.
 func (b *bare) visit(ctx context.Context) {
 	for ctx.Err() == nil {
 		s := b.world[b.random.IntN(len(b.world))]
@@ -28,8 +28,8 @@ func (b *bare) visit(ctx context.Context) {
 	}
 }
 
-// guise draws the identity of a visit. That of a worker is the one it offers to work under, or the one under which it
-// holds a task, which no other caller may have before the task has ended.
+// guise returns a random identity for a visit. A worker's identity is the one under which it offers to work, or the one
+// under which it holds a task. No other caller may have the latter before the task has ended.
 func (b *bare) guise(ctx context.Context, s Semaphore) history.Identity {
 	own := history.Identity{Group: home, Acquirer: b.Client(), HolderID: "visit"}
 	if b.chance(0.2) {
@@ -52,7 +52,7 @@ func (b *bare) guise(ctx context.Context, s Semaphore) history.Identity {
 	return id
 }
 
-// visit is that with the client library, under the identity of the workers of the same process.
+// visit does the same with the client library, under the identity of the workers in the same process.
 func (l *library) visit(ctx context.Context, world []Semaphore, random *rand.Rand) {
 	v := &library{caller: l.caller, client: l.client, world: world, host: l.host, shared: "visitors"}
 	j := &job{library: v, holderID: workerID, long: 0.1, rests: rests, random: random, last: map[string]uint64{}}

@@ -16,12 +16,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ownerName is the semaphore whose permits keep jobs from being cancelled.
+// ownerName is the semaphore whose permits prevent jobs from being cancelled.
 const ownerName = "work/owners"
 
-// WorkWorld is the semaphores whose permits carry tasks, and that of the owners of jobs. One group is let in to work,
-// until an operator moves the work to the other one. The slots of one semaphore cool, after each task or only after a
-// loss, as the seed says.
+// WorkWorld returns the semaphores whose permits carry tasks, and the semaphore of the owners of jobs. One group is
+// admitted, until an operator moves the work to the other group. One semaphore has a cooldown, after each task or only
+// after a loss, depending on the seed.
 func WorkWorld(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 3))
 	var all []Semaphore
@@ -32,41 +32,41 @@ func WorkWorld(seed uint64) []Semaphore {
 		}})
 	}
 	if cools := &all[1].Definition; random.IntN(2) == 0 {
-		cools.MinHold = 50 * time.Millisecond // it has one permit, and its jobs must end
+		cools.MinHold = 50 * time.Millisecond // short, because it has one permit and its jobs must end
 	} else {
 		cools.LossDelay = 300 * time.Millisecond
 	}
 	return append(all, Semaphore{Name: ownerName, Definition: history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 100, Duration: time.Second}})
 }
 
-// home is the group whose workers are let in, and away the one to which operators move the work.
+// home is the group whose workers are admitted. away is the group to which operators move the work.
 const (
 	home = "east"
 	away = "west"
 )
 
-// worked are the semaphores of a world whose permits carry tasks.
+// worked returns the semaphores of a world whose permits carry tasks.
 func worked(world []Semaphore) []Semaphore {
 	return slices.DeleteFunc(slices.Clone(world), func(s Semaphore) bool { return !s.Worked })
 }
 
-// worker executes the tasks of a semaphore, as carelessly as workers do: it fails, returns, works for longer than its
-// permit lasts, and does not look at its context.
+// worker executes the tasks of a semaphore as carelessly as real workers: it fails, returns tasks, works for longer
+// than its permit lasts, and ignores its context.
 type worker struct {
 	*library
 	semaphore Semaphore
 	group     string
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	random *rand.Rand
-	ends   map[uint64]func(history.Outcome, history.Response, error) // by token: notes what became of the end of its task
+	ends   map[uint64]func(history.Outcome, history.Response, error) // by token; records the response to the end of the task
 }
 
-// workerID is the holder id of all workers, to which the servers add a part for each task.
+// workerID is the holder id of all workers. The servers append a suffix for each task.
 const workerID = "worker"
 
-// Work runs workers of both groups until the context ends, in a separate process, and beside them a caller that has
-// their identity. A process that is started in its place has another name and the same host.
+// Work runs workers of both groups, and a caller with their identity, until the context ends. It is the main function
+// of a separate process. If the process is killed, its successor has another name and the same host.
 func Work(ctx context.Context, name, host string, opts Options) error {
 	l, err := newLibrary(ctx, opts, name, host, &stepped{rate: 1})
 	if err != nil {
@@ -96,8 +96,7 @@ func Work(ctx context.Context, name, host string, opts Options) error {
 	return nil
 }
 
-// run works until the context ends. A worker whose endpoint leads to another cluster for a while ends, and begins
-// again.
+// run works until the context ends. A worker whose endpoint is redirected to another cluster stops, and is restarted.
 func (w *worker) run(ctx context.Context) error {
 	parallel := []int{3, 3, 100}[w.random.IntN(3)]
 	for {
@@ -113,10 +112,10 @@ func (w *worker) run(ctx context.Context) error {
 	}
 }
 
-// plan is how a task will be executed.
+// plan determines how a task is executed.
 type plan struct {
 	lasts    time.Duration
-	ignores  bool // the context
+	ignores  bool // whether it ignores its context
 	end      jobEnd
 	stumbles int // makes results differ
 }
@@ -173,7 +172,7 @@ func (w *worker) handle(ctx context.Context, t *work.Task) ([]byte, error) {
 	return []byte(result), nil
 }
 
-// ended notes what became of the end of a task.
+// ended records the response to the end of a task.
 func (w *worker) ended(_ context.Context, r work.Report) {
 	w.mu.Lock()
 	answered := w.ends[r.Task.Token()]
@@ -192,7 +191,7 @@ func (w *worker) ended(_ context.Context, r work.Report) {
 	}
 }
 
-// jobsOf are the ids of all jobs that a history may have submitted.
+// jobsOf returns the ids of all jobs that may have been submitted in a history.
 func jobsOf(entries []history.Entry) map[string]bool {
 	ids := map[string]bool{}
 	for _, e := range entries {
@@ -203,7 +202,7 @@ func jobsOf(entries []history.Entry) map[string]bool {
 	return ids
 }
 
-// semaphoreOf is the semaphore of a job, which its id says.
+// semaphoreOf returns the semaphore of a job, which is part of its id.
 func semaphoreOf(id string) string {
 	name, _, _ := strings.Cut(id, ":")
 	return name

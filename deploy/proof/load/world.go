@@ -1,5 +1,5 @@
-// Package load is the clients of a fault run: they ask, hold, refresh, release, edit and watch, each writes down what
-// it sees, and all are as careless as real ones.
+// Package load contains the clients of a fault run. They acquire, hold, refresh, release, edit and watch, and record
+// what they observe. They are as careless as real clients.
 package load
 
 import (
@@ -13,27 +13,27 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Semaphore is one that the clients share.
+// Semaphore is a semaphore that the clients share.
 type Semaphore struct {
 	Name       string
 	Definition history.Definition
-	// Firings: each acquire claims the one of the period; 0: none.
+	// Firings is the period of firings. Each acquire claims the firing of the current period. 0 means no firings.
 	Firings time.Duration
-	// Weights: acquires ask for more than one.
+	// Weights: acquires request weights above one.
 	Weights bool
-	// Edited: an editor replaces its definition all the time.
+	// Edited: an operator constantly replaces its definition.
 	Edited bool
 	// Paused: an operator pauses and resumes it.
 	Paused bool
 	// Revoked: an operator revokes its permits.
 	Revoked bool
-	// Worked: its permits carry tasks. An operator does all that can keep workers out, each for a while.
+	// Worked: its permits carry tasks. An operator temporarily makes every change that can keep workers out.
 	Worked bool
-	// Most is the most permits that an edit gives it; 0: those of its definition.
+	// Most is the largest number of permits in edits. 0 means that of its definition.
 	Most uint32
 }
 
-// World is the semaphores of a run; the seed decides on their durations.
+// World returns the semaphores of a run. Their durations depend on the seed.
 func World(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 1))
 	var all []Semaphore
@@ -58,7 +58,7 @@ func World(seed uint64) []Semaphore {
 	add("held/0", 2, func(s *Semaphore) { s.Definition.HoldOnExpiry = true })
 	add("fire/spent", 2, func(s *Semaphore) { s.Firings = 400 * time.Millisecond })
 	add("fire/free", 2, func(s *Semaphore) { s.Firings, s.Definition.FreeOnLoss = 400*time.Millisecond, true })
-	add("fire/handed", 2, func(s *Semaphore) { // several of its holders may die in a period
+	add("fire/handed", 2, func(s *Semaphore) { // several of its holders may die within a period
 		s.Firings, s.Definition.FreeOnLoss, s.Definition.Takeover, s.Definition.MaxAttempts = 4*time.Second, true, true, 2
 		s.Definition.Duration /= 2
 	})
@@ -72,7 +72,7 @@ func World(seed uint64) []Semaphore {
 	return all
 }
 
-// wire is the definition as the API has it.
+// wire converts a definition to the API's type.
 func wire(name string, d history.Definition) *gatekeeperv1.Definition {
 	def := &gatekeeperv1.Definition{
 		Name: name, GroupPattern: &d.GroupPattern, AcquirerPattern: &d.AcquirerPattern, Permits: &d.Permits, Duration: durationpb.New(d.Duration),
@@ -93,7 +93,7 @@ func wire(name string, d history.Definition) *gatekeeperv1.Definition {
 	return def
 }
 
-// read is the definition as the API gave it.
+// read converts a definition from the API's type.
 func read(d *gatekeeperv1.Definition) *history.Definition {
 	return &history.Definition{
 		GroupPattern: d.GetGroupPattern(), AcquirerPattern: d.GetAcquirerPattern(), Permits: d.GetPermits(), Duration: d.GetDuration().AsDuration(),

@@ -12,9 +12,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
 )
 
-// Set sets a link's state. A link that is down drops every packet in its direction, and tells nobody: neither end hears
-// of it. All links to a server that are late, lose or are narrow are so together, as the last one of them was set;
-// those to the clients are not. Err reports what could not be done.
+// Set sets a link's state. A link that is down silently drops every packet in its direction. Delay, loss and rate apply
+// to all links to the same server together, and the last setting wins. They do not apply to links to the clients. Err
+// reports settings that failed.
 func (n *Net) Set(l network.Link, s network.State) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -25,7 +25,7 @@ func (n *Net) Set(l network.Link, s network.State) {
 	}
 }
 
-// Heal makes every link good.
+// Heal restores all links.
 func (n *Net) Heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -41,8 +41,8 @@ func (n *Net) Heal() {
 	}
 }
 
-// Reset breaks every connection between the ends of a link, as far as the first one knows them. While the link is down
-// the other end does not hear of it.
+// Reset breaks every connection between the ends of a link that the first end knows. While the link is down, the other
+// end does not notice.
 func (n *Net) Reset(l network.Link) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -56,15 +56,15 @@ func (n *Net) Reset(l network.Link) {
 	}
 }
 
-// end is the server of an end, without the port that is meant.
+// end returns the server of an end, without the port.
 func end(name string) string {
 	id, _, _ := strings.Cut(name, "/")
 	return id
 }
 
-// cut drops what goes over a link, or lets it pass. Where a server sends, it is dropped when it has left its network
-// and comes to the bridge; where the machine sends, when it leaves the bridge: an end that sends hears nothing. The
-// caller holds mu.
+// cut drops the packets of a link, or lets them pass again. Packets from a server are dropped after they have left its
+// network, when they arrive at the bridge. Packets from the machine are dropped when they leave the bridge. So a sender
+// never gets an error. The caller must hold mu.
 func (n *Net) cut(l network.Link, down bool) error {
 	pref, is := n.rules[l]
 	if is == down {
@@ -86,8 +86,8 @@ func (n *Net) cut(l network.Link, down bool) error {
 	return do("tc", "filter", "add", "dev", n.port(port), way, "protocol", "ip", "pref", strconv.Itoa(n.next), "bpf", "da", "bytecode", code)
 }
 
-// filter says at which port and in which direction a link's packets pass, and the program that drops them; port is 0
-// when there is no such link any more.
+// filter returns the port and the direction of a link's packets, and the program that drops them. port is 0 if the link
+// no longer exists.
 func (n *Net) filter(l network.Link) (port int, way, code string) {
 	from, to := n.ports[l.From], n.ports[l.To]
 	switch {
@@ -99,14 +99,13 @@ func (n *Net) filter(l network.Link) (port int, way, code string) {
 	return 0, "", ""
 }
 
-// Where in an Ethernet frame an IPv4 packet has its addresses.
+// Offsets of an IPv4 packet's addresses in an Ethernet frame.
 const (
 	source      = 14 + 12
 	destination = 14 + 16
 )
 
-// dropped is a program for packets (the classic BPF), in the words of tc, that drops those which have this address
-// there.
+// dropped returns a classic BPF program, in tc's notation, that drops packets with this address at that offset.
 func dropped(there int, address string) string {
 	ip := netip.MustParseAddr(address).As4()
 	const load, ifEqual, end, drop, goOn = 0x20, 0x15, 0x06, 2, 0xffffffff
@@ -114,7 +113,7 @@ func dropped(there int, address string) string {
 		load, there, ifEqual, binary.BigEndian.Uint32(ip[:]), end, drop, end, uint32(goOn))
 }
 
-// shape makes what goes to a server late, lossy or narrow. The caller holds mu.
+// shape sets delay, loss and rate of packets to a server. The caller must hold mu.
 func (n *Net) shape(k int, s network.State) error {
 	words := discipline(s)
 	if k == 0 || words == nil && !n.shaped[k] {
@@ -128,11 +127,11 @@ func (n *Net) shape(k int, s network.State) error {
 	return do("tc", append([]string{"qdisc", "replace", "dev", n.port(k), "root"}, words...)...)
 }
 
-// discipline is a state in the words of tc; nil for one that delays and loses nothing.
+// discipline returns the arguments of tc for a state, or nil for a state without delay and loss.
 func discipline(s network.State) []string {
 	switch {
 	case s.Rate > 0:
-		// What has waited for a third of a second is more than a switch keeps.
+		// A queue of a third of a second is more than a switch buffers.
 		return []string{"tbf", "rate", fmt.Sprintf("%dbit", 8*s.Rate), "burst", "16kb", "latency", "300ms"}
 	case s.Delay > 0 || s.Jitter > 0 || s.Loss > 0:
 		us := func(d time.Duration) string { return fmt.Sprintf("%dus", d.Microseconds()) }

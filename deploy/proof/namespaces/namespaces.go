@@ -1,14 +1,15 @@
-// Package namespaces gives each server its own network, and lets the kernel cut them off from one another: connections
-// are real and just fall silent. It needs Linux, root, and the commands ip, tc and ss.
+// Package namespaces gives each server a separate network namespace, and lets the kernel interrupt the links between
+// them: connections are real and fall silent. It requires Linux, root, and the commands ip, tc and ss.
 //
-// A bridge joins the servers' networks with the machine, where the clients are. Each server has two addresses. At the
-// first everybody reaches it, and there things are cut; at the second, which is never cut, the harness asks how it is.
+// A bridge connects the servers' networks with the machine, where the clients are. Each server has two addresses. The
+// first one is for members and clients, and its links can be cut. The second one is never cut. The harness uses it to
+// read the server's state.
 //
 //	clients .1 ──┬── bridge ──┬── port ── eth0 .2, .130  gk1
 //	harness .129 ┘            └── port ── eth0 .3, .131  gk2
 //
-// Everything is named after the process that made it, so that what a killed one has left is known and removed by the
-// next.
+// All names contain the id of the process that created them, so that a later run recognizes and removes the remains of
+// a killed process.
 package namespaces
 
 import (
@@ -27,35 +28,35 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
 )
 
-// ErrUnavailable says that this machine or user cannot create network namespaces.
-var ErrUnavailable = errors.New("networks in the kernel need Linux, root, ip, tc with its bpf filter, and ss")
+// ErrUnavailable means that this machine or user cannot create network namespaces.
+var ErrUnavailable = errors.New("networks in the kernel require Linux, root, ip, tc with its bpf filter, and ss")
 
-// Outside is the end of a link that is on the machine itself, where the clients are. What stands behind a slash in an
-// end's name says which of a server's ports is meant; to the kernel they are one.
+// Outside is the end of a link on the machine, where the clients are. The part of an end's name after a slash names one
+// of the server's ports. The kernel does not distinguish them.
 const Outside = "clients"
 
-// control is how far a server's second address is from its first.
+// control is the offset of a server's second address from its first.
 const control = 128
 
-// most is how many servers have room.
+// most is the maximum number of servers.
 const most = 100
 
-// Net is a bridge and the servers' networks on it. It may be used from many goroutines.
+// Net is a bridge with the servers' networks. It is safe for concurrent use.
 type Net struct {
 	name  string
-	netem bool // the kernel can delay and lose
+	netem bool // whether the kernel can delay and lose packets
 
 	mu     sync.Mutex // guards the fields below
 	subnet netip.Addr // .0
 	ports  map[string]int
-	rules  map[network.Link]int // the preference of the filter that cuts it
+	rules  map[network.Link]int // the preference of the filter that cuts the link
 	next   int
 	shaped map[int]bool
-	failed error // the first thing that could not be done
+	failed error // the first setting that failed
 }
 
-// Open makes a network, and tries on it whether everything works that is needed later. The error is ErrUnavailable
-// where it cannot be.
+// Open creates a network, and tries every operation that is needed later. It returns ErrUnavailable if that is not
+// possible here.
 func Open() (*Net, error) {
 	if os.Getuid() != 0 {
 		return nil, ErrUnavailable
@@ -79,10 +80,10 @@ func Open() (*Net, error) {
 	return n, nil
 }
 
-// names is how many networks a process may have, by their numbers.
+// names is the number of networks that a process can have at the same time.
 const names = 256
 
-// create makes the bridge, under a name that is free: another run of this process may have drawn the same number.
+// create creates the bridge under a free name, because another run of this process may have drawn the same number.
 func (n *Net) create(draw func() int) (err error) {
 	for range names {
 		n.name = prefix(os.Getpid()) + fmt.Sprintf("%02x", draw())
@@ -96,7 +97,7 @@ func (n *Net) create(draw func() int) (err error) {
 	return err
 }
 
-// address gives the bridge a part of the addresses that are kept for tests of networks (RFC 2544).
+// address assigns to the bridge a subnet of the range reserved for network tests (RFC 2544).
 func (n *Net) address() error {
 	for {
 		n.subnet = netip.AddrFrom4([4]byte{198, byte(18 + rand.IntN(2)), byte(rand.IntN(256)), 0})
@@ -112,7 +113,7 @@ func (n *Net) address() error {
 		if err != nil {
 			return err
 		}
-		// Another process may have taken it at the same moment: then the one that checks last gives way.
+		// Another process may have chosen the subnet at the same moment. The process that checks last gives way.
 		if taken, err := n.taken(); err != nil {
 			return err
 		} else if !taken {
@@ -124,7 +125,7 @@ func (n *Net) address() error {
 	}
 }
 
-// taken says whether another has addresses of the subnet.
+// taken reports whether another process uses addresses of the subnet.
 func (n *Net) taken() (bool, error) {
 	list, err := output("ip", "-o", "addr")
 	if err != nil {
@@ -138,7 +139,7 @@ func (n *Net) taken() (bool, error) {
 	return false, nil
 }
 
-// try uses all that may be needed once.
+// try performs every operation that may be needed.
 func (n *Net) try() error {
 	const probe = "probe"
 	place, err := n.Add(probe)
@@ -155,8 +156,8 @@ func (n *Net) try() error {
 	return errors.Join(n.Err(), n.breaks(), do(place.Through[0], append(slices.Clone(place.Through[1:]), "true")...), n.remove(probe))
 }
 
-// breaks says whether connections can be broken: where the kernel cannot (it needs INET_DIAG_DESTROY), ss says nothing
-// and does nothing.
+// breaks checks that connections can be broken. If the kernel lacks INET_DIAG_DESTROY, ss does nothing and reports no
+// error.
 func (n *Net) breaks() error {
 	l, err := net.Listen("tcp", net.JoinHostPort(n.at(1), "0"))
 	if err != nil {
@@ -175,28 +176,28 @@ func (n *Net) breaks() error {
 		return err
 	}
 	if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
-		return errors.New("ss -K breaks no connection")
+		return errors.New("ss -K does not break connections")
 	}
 	return nil
 }
 
-// Place is where a server is.
+// Place is the network location of a server.
 type Place struct {
-	// Address is where everybody reaches it, and Control where the harness does, whatever is cut.
+	// Address is the address for members and clients. Control is the address for the harness, which is never cut.
 	Address, Control string
-	// Through is the command that runs another one there.
+	// Through is the command that runs another command there.
 	Through []string
 }
 
-// Add makes a network for a server.
+// Add creates a network for a server.
 func (n *Net) Add(id string) (Place, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	k := 1 // the first that is free
+	k := 1 // the first free number
 	for ; slices.Contains(values(n.ports), k); k++ {
 	}
 	if k > most {
-		return Place{}, fmt.Errorf("there is room for %d servers", most)
+		return Place{}, fmt.Errorf("the network supports at most %d servers", most)
 	}
 	n.ports[id] = k
 	ns, port := n.space(k), n.port(k)
@@ -213,19 +214,19 @@ func (n *Net) Add(id string) (Place, error) {
 	return Place{Address: n.at(1 + k), Control: n.at(1 + k + control), Through: []string{"ip", "netns", "exec", ns}}, err
 }
 
-// Can says whether links can be in this state here.
+// Can reports whether this network supports a state of links.
 func (n *Net) Can(s network.State) bool {
 	return n.netem || s.Delay == 0 && s.Jitter == 0 && s.Loss == 0
 }
 
-// Err is the first thing that could not be done to a link.
+// Err returns the first error of setting a link.
 func (n *Net) Err() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.failed
 }
 
-// Close removes everything. It fails when something could not be removed, or done to a link before.
+// Close removes everything. It fails if something could not be removed, or if setting a link failed earlier.
 func (n *Net) Close() error {
 	errs := []error{n.Err()}
 	for _, id := range n.ids() {
@@ -244,7 +245,7 @@ func (n *Net) ids() []string {
 	return ids
 }
 
-// remove removes a server's network. What runs there still loses it with the port.
+// remove removes a server's network. Processes that still run there lose their connection.
 func (n *Net) remove(id string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -257,7 +258,7 @@ func (n *Net) space(k int) string { return fmt.Sprintf("%sn%d", n.name, k) }
 
 func (n *Net) port(k int) string { return fmt.Sprintf("%sp%d", n.name, k) }
 
-// at is an address of the subnet.
+// at returns an address of the subnet.
 func (n *Net) at(last int) string {
 	b := n.subnet.As4()
 	b[3] = byte(last)

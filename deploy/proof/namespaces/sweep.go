@@ -12,10 +12,11 @@ import (
 	"syscall"
 )
 
-// prefix begins the names of all that a process makes.
+// prefix returns the prefix of all names that a process creates.
 func prefix(pid int) string { return fmt.Sprintf("gkp%06x", pid) }
 
-// Sweep removes what processes have left that were killed, and names it. It does nothing where there can be none.
+// Sweep removes the remains of killed processes, and returns their names. It does nothing on systems without network
+// namespaces.
 func Sweep() ([]string, error) {
 	if _, err := exec.LookPath("ip"); err != nil || os.Getuid() != 0 {
 		return nil, nil
@@ -38,7 +39,7 @@ func Sweep() ([]string, error) {
 				if now, again := output("ip", kind.list...); again != nil || slices.Contains(left(now, alive), name) {
 					errs = append(errs, err)
 				}
-				continue // it went with another, or another process has removed it
+				continue // it was removed together with another one, or by another process
 			}
 			removed = append(removed, name)
 		}
@@ -46,7 +47,7 @@ func Sweep() ([]string, error) {
 	return removed, errors.Join(errs...)
 }
 
-// left are the names in a list of ip's that were made by processes which live no more.
+// left returns the names in ip's output that were created by processes that no longer exist.
 func left(text string, alive func(pid int) bool) []string {
 	ours := regexp.MustCompile(`\bgkp([0-9a-f]{6})[0-9a-f]{2}(?:b|[pn][0-9]+)\b`)
 	var names []string
@@ -62,5 +63,5 @@ func left(text string, alive func(pid int) bool) []string {
 	return names
 }
 
-// alive says whether there is a process of this number.
+// alive reports whether a process with this id exists.
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

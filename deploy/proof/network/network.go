@@ -1,5 +1,5 @@
-// Package network puts proxies in front of servers, so that what goes between them can be held up, slowed down and
-// broken, in each direction separately. It needs no privileges.
+// Package network puts proxies in front of servers that can delay, interrupt and break their connections, in each
+// direction separately. It requires no privileges.
 package network
 
 import (
@@ -13,38 +13,38 @@ import (
 // Link is one direction between two ends.
 type Link struct{ From, To string }
 
-// State is how a link is. The zero State is a good one.
+// State is the state of a link. The zero State is a working link.
 type State struct {
-	// Down: nothing gets through. What was sent meanwhile arrives when the link is up again, unless its connection was
-	// given up: as TCP does it.
+	// Down stops all data. Data sent in the meantime arrives when the link is up again, unless the connection was
+	// closed, as with TCP.
 	Down bool
-	// Delay is added to everything, and up to Jitter more.
+	// Delay is added to all data, with up to Jitter more.
 	Delay, Jitter time.Duration
-	// Loss is the part of what is sent, 0 to 1, that has to be sent again, which takes Resend.
+	// Loss is the fraction of data, from 0 to 1, that must be sent again, which takes Resend.
 	Loss float64
-	// Rate is how many bytes get through in a second, and what is too much is lost; 0 is as many as there are. Proxies
-	// know no such links.
+	// Rate is the bandwidth in bytes per second. Data that exceeds it is dropped. 0 means unlimited. Proxies do not
+	// support it.
 	Rate int
 }
 
-// Resend is how long TCP takes to notice that something was lost.
+// Resend is how long TCP takes to detect a loss.
 const Resend = 200 * time.Millisecond
 
-// Network is a set of proxies and the states of the links between their ends. It may be used from many goroutines.
+// Network is a set of proxies and the states of the links between their ends. It is safe for concurrent use.
 type Network struct {
 	done chan struct{} // closed by Close
 	wg   sync.WaitGroup
 
 	mu      sync.Mutex // guards the fields below
 	links   map[Link]State
-	leads   map[string]string // an end whose address leads to another target
-	changed chan struct{}     // closed when a link has changed
+	leads   map[string]string // targets of ends whose addresses are redirected
+	changed chan struct{}     // closed when any link changes
 	random  *rand.Rand
-	closers map[io.Closer]Link // listeners and connections; of a connection, who dialed whom
+	closers map[io.Closer]Link // listeners and connections; for a connection, the dialing and the dialed end
 	closed  bool
 }
 
-// New returns a network in which every link is good. The seed decides what is late and lost.
+// New returns a network in which every link works. The seed determines jitter and loss.
 func New(seed uint64) *Network {
 	return &Network{
 		done:    make(chan struct{}),
@@ -56,7 +56,7 @@ func New(seed uint64) *Network {
 	}
 }
 
-// Can says whether links can be in this state here.
+// Can reports whether this network supports a state of links.
 func (n *Network) Can(s State) bool { return s.Rate == 0 }
 
 // Set sets a link's state.
@@ -68,8 +68,8 @@ func (n *Network) Set(l Link, s State) {
 	n.changed = make(chan struct{})
 }
 
-// Lead lets the addresses of an end lead to another target from now on, as a name does that was given away; connections
-// that there are stay. An empty target is the end's own.
+// Lead redirects the addresses of an end to another target, as if its name were reassigned. Existing connections stay
+// open. An empty target restores the end's own address.
 func (n *Network) Lead(to, target string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -80,7 +80,7 @@ func (n *Network) Lead(to, target string) {
 	n.leads[to] = target
 }
 
-// target is where an end's addresses lead now.
+// target returns the current target of an end's addresses.
 func (n *Network) target(to, own string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -90,7 +90,7 @@ func (n *Network) target(to, own string) string {
 	return own
 }
 
-// Heal makes every link good, and every address lead to its own.
+// Heal restores every link and every address.
 func (n *Network) Heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -112,7 +112,7 @@ func (n *Network) Reset(l Link) {
 	}
 }
 
-// Close ends all proxies and connections and waits until they have.
+// Close closes all proxies and connections and waits until they are closed.
 func (n *Network) Close() {
 	n.mu.Lock()
 	n.closed = true
@@ -124,7 +124,7 @@ func (n *Network) Close() {
 	n.wg.Wait()
 }
 
-// keep remembers what Close has to close. It says false when that was over already.
+// keep registers a closer for Close. It returns false if the network is already closed.
 func (n *Network) keep(c io.Closer, l Link) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -143,14 +143,14 @@ func (n *Network) forget(c io.Closer) {
 	delete(n.closers, c)
 }
 
-// state is the link's state, and what is closed when any has changed.
+// state returns the link's state and a channel that is closed when any link changes.
 func (n *Network) state(l Link) (State, <-chan struct{}) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.links[l], n.changed
 }
 
-// late is how much later something arrives on a link in this state.
+// late returns the random delay of a piece of data on a link in this state.
 func (n *Network) late(s State) time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()

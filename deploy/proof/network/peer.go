@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// Peer is the Who of connections between members: the dialing one says its id in the handshake.
+// Peer is the Who of connections between members, where the dialing member sends its id in the handshake.
 func Peer(r io.Reader) (string, []byte, error) {
-	const preamble = 8 // a word and a version; then a status byte, and the body's length
+	const preamble = 8 // a magic word and a version, followed by a status byte and the length of the body
 	head := make([]byte, preamble+3)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return "", nil, err
@@ -17,16 +17,16 @@ func Peer(r io.Reader) (string, []byte, error) {
 	if _, err := io.ReadFull(r, body); err != nil {
 		return "", nil, err
 	}
-	// The body's first field is the cluster's id, the second the speaker's.
+	// The first field of the body is the id of the cluster, the second one that of the member.
 	_, rest, ok := field(body)
 	from, _, ok2 := field(rest)
 	if !ok || !ok2 {
-		return "", nil, errors.New("network: this is no handshake between members")
+		return "", nil, errors.New("network: this is not a handshake between members")
 	}
 	return from, append(head, body...), nil
 }
 
-// field cuts a text with two bytes of length off.
+// field splits off a text with a two-byte length.
 func field(body []byte) (text string, rest []byte, ok bool) {
 	if len(body) < 2 {
 		return "", nil, false

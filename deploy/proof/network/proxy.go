@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Who reads from a new connection as much as it needs to know who has dialed, and returns that and what it has read.
+// Who reads from a new connection what it needs to identify the dialing end, and returns its name and the bytes read.
 type Who func(io.Reader) (name string, read []byte, err error)
 
-// Always is the Who of connections that all count as one end's.
+// Always returns the Who for connections that all come from the same end.
 func Always(name string) Who {
 	return func(io.Reader) (string, []byte, error) { return name, nil, nil }
 }
 
-// Proxy listens on a free loopback address, which it returns, and passes everything on to the target, which is the end
-// called to. It ends with the network.
+// Proxy listens on a free loopback address, which it returns, and forwards connections to the target of the end to. It
+// is closed with the network.
 func (n *Network) Proxy(to, target string, who Who) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -37,7 +37,7 @@ func (n *Network) Proxy(to, target string, who Who) (string, error) {
 	return l.Addr().String(), nil
 }
 
-// serve passes a connection on until either side ends it.
+// serve forwards a connection until either side closes it.
 func (n *Network) serve(in *net.TCPConn, to, target string, who Who) {
 	if !n.keep(in, Link{}) {
 		return
@@ -56,7 +56,7 @@ func (n *Network) serve(in *net.TCPConn, to, target string, who Who) {
 	}
 	conn, err := net.Dial("tcp", n.target(to, target))
 	if err != nil {
-		_ = in.SetLinger(0) // refused, as the target itself would
+		_ = in.SetLinger(0) // reset the connection, as an unreachable target would
 		return
 	}
 	out := conn.(*net.TCPConn)
@@ -83,13 +83,13 @@ func (n *Network) serve(in *net.TCPConn, to, target string, who Who) {
 	<-ended
 }
 
-// piece is something on its way.
+// piece is data in transit.
 type piece struct {
 	bytes []byte
 	due   time.Time
 }
 
-// pump passes on what comes, in its order, each piece when it is due and the link is up.
+// pump forwards data in order. Each piece is sent when it is due and the link is up.
 func (n *Network) pump(to io.Writer, from io.Reader, l Link) {
 	way := make(chan piece, 64)
 	n.wg.Go(func() {
@@ -119,13 +119,13 @@ func (n *Network) pump(to io.Writer, from io.Reader, l Link) {
 		}
 	}
 	if c, ok := from.(io.Closer); ok {
-		c.Close() // so that the reader above ends
+		c.Close() // unblocks the reader
 	}
-	for range way { // what is still on its way is lost
+	for range way { // discard data in transit
 	}
 }
 
-// passable waits until the instant is reached and the link is up; it says false when the network was closed before.
+// passable waits until the due time is reached and the link is up. It returns false if the network was closed before.
 func (n *Network) passable(l Link, due time.Time) bool {
 	if wait := time.Until(due); wait > 0 {
 		select {

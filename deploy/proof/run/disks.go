@@ -8,17 +8,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// disks are small file systems in memory, one a server.
+// disks are small in-memory file systems, one per server.
 type disks struct {
 	dir     string
 	mounted []string
 }
 
-// add mounts one for the server with this id.
+// add mounts a disk for the server with this id.
 func (d *disks) add(id string) error {
 	path := filepath.Join(d.dir, id)
 	if err := mount(path); err != nil {
-		return fmt.Errorf("%w: full disks need Linux, and root: %w", ErrNotHere, err)
+		return fmt.Errorf("%w: full disks require Linux and root: %w", ErrNotHere, err)
 	}
 	d.mounted = append(d.mounted, path)
 	return nil
@@ -46,13 +46,13 @@ func (d *disks) remove() {
 	}
 }
 
-// diskFile is the name of the file in a server's folder that says how its disk is: where the server runs, see the tag
-// `faulty`.
+// diskFile is the name of the file that sets the state of a server's disk. It is in the server's working directory; see
+// the build tag `faulty`.
 const diskFile = "disk"
 
 func faulty(s *servers.Server) { s.Env = append(s.Env, "FAULTY_DISK="+diskFile) }
 
-// setDisk replaces the file as a whole: a server reads it before every write.
+// setDisk replaces the file atomically, because a server reads it before every write.
 func setDisk(s *servers.Server, state string) error {
 	file := filepath.Join(filepath.Dir(s.Data()), diskFile)
 	if err := os.WriteFile(file+".new", []byte(state), 0o600); err != nil {

@@ -2,10 +2,10 @@ package run
 
 import "golang.org/x/sys/unix"
 
-// size is enough for the log of a run, and soon full.
+// size is enough for the log of a run, but is filled quickly.
 const size = "size=48m"
 
 func mount(path string) error { return unix.Mount("tmpfs", path, "tmpfs", 0, size) }
 
-// unmount detaches it also while a process that is about to end has it open.
+// unmount detaches the file system even while an exiting process still uses it.
 func unmount(path string) { _ = unix.Unmount(path, unix.MNT_DETACH) }

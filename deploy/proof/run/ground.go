@@ -11,29 +11,29 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// What lies between servers and clients: networks in the kernel, proxies, or the former where they can be and can do
-// the kind of fault.
+// The network between servers and clients: networks in the kernel, proxies, or automatic. The automatic choice is the
+// kernel if it is available and supports the kind of fault.
 const (
 	Namespaces = "namespaces"
 	Proxies    = "proxies"
 	Auto       = "auto"
 )
 
-// ErrNotHere says that a kind of fault cannot be done on this machine, or not with this network.
-var ErrNotHere = errors.New("this kind of fault cannot be done here")
+// ErrNotHere means that this machine or network does not support a kind of fault.
+var ErrNotHere = errors.New("this kind of fault is not supported here")
 
-// ground is a network and how servers are put on it.
+// ground is a network on which servers can be placed.
 type ground interface {
 	fault.Network
-	// front says where a server listens, and where others find it.
+	// front sets the addresses on which a server listens, and those by which others reach it.
 	front(*servers.Server) error
-	// reach is where clients reach its API.
+	// reach returns the address by which clients reach a server's API.
 	reach(*servers.Server) string
-	// end removes it. It fails when a fault of the network could not be done as it was meant.
+	// end removes the network. It fails if a network fault was not applied as intended.
 	end() error
 }
 
-// groundFor makes the network of a run, and says which it is.
+// groundFor creates the network of a run, and returns its kind.
 func groundFor(opts Options) (ground, string, error) {
 	p := &proxied{Network: network.New(opts.Seed), apart: opts.Kind == fault.Misdirected, clients: map[*servers.Server]string{}}
 	kernel := opts.Network == Namespaces
@@ -51,7 +51,7 @@ func groundFor(opts Options) (ground, string, error) {
 		}
 		return able(p, Proxies, opts.Kind)
 	case err == nil && onlyProxies(opts.Kind):
-		return nil, "", errors.Join(fmt.Errorf("%w: %s needs proxies", ErrNotHere, opts.Kind), n.Close())
+		return nil, "", errors.Join(fmt.Errorf("%w: %s requires proxies", ErrNotHere, opts.Kind), n.Close())
 	case err == nil:
 		return able(&kernels{n}, Namespaces, opts.Kind)
 	case opts.Network == Auto && errors.Is(err, namespaces.ErrUnavailable):
@@ -60,13 +60,13 @@ func groundFor(opts Options) (ground, string, error) {
 	return nil, "", errors.Join(ErrNotHere, err)
 }
 
-// onlyProxies says whether a kind of fault is done by the proxies themselves.
+// onlyProxies reports whether a kind of fault is implemented only by proxies.
 func onlyProxies(kind string) bool { return kind == fault.Misdirected }
 
-// able fails when the kind of fault cannot be done on a network.
+// able returns an error if a network does not support the kind of fault.
 func able(g ground, name, kind string) (ground, string, error) {
 	if !g.Can(fault.Needs(kind)) {
-		return nil, "", errors.Join(fmt.Errorf("%w: no %s by %s", ErrNotHere, kind, name), g.end())
+		return nil, "", errors.Join(fmt.Errorf("%w: %s with %s", ErrNotHere, kind, name), g.end())
 	}
 	return g, name, nil
 }
@@ -74,7 +74,7 @@ func able(g ground, name, kind string) (ground, string, error) {
 // proxied is a network of proxies on loopback.
 type proxied struct {
 	*network.Network
-	apart   bool // members reach an API by another way than clients
+	apart   bool // members reach an API over a different link than clients
 	clients map[*servers.Server]string
 }
 
@@ -108,7 +108,7 @@ func (p *proxied) end() error {
 // kernels is a network in the kernel.
 type kernels struct{ *namespaces.Net }
 
-// front puts the server into its own network, where all ports are free.
+// front places the server into a separate network namespace, where all ports are free.
 func (k *kernels) front(s *servers.Server) error {
 	place, err := k.Add(s.ID)
 	if err != nil {

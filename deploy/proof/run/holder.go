@@ -12,11 +12,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// HolderCommand is the first argument with which this program is a client in a separate process; Holder is given all
+// HolderCommand is the first argument with which this program runs as a client in a separate process. Holder gets all
 // arguments.
 const HolderCommand = "holder"
 
-// What such a client is.
+// Kinds of such clients.
 const (
 	holder    = "holder"
 	worker    = fault.Worker
@@ -27,12 +27,12 @@ func holderArgs(kind, name, host string, seed uint64, endpoints []string) []stri
 	return []string{HolderCommand, "-kind", kind, "-name", name, "-host", host, "-seed", fmt.Sprint(seed), "-endpoints", strings.Join(endpoints, ",")}
 }
 
-// Holder is that client, until the context ends. It writes its history as an account.
+// Holder runs the client until the context ends. It writes its history as an account.
 func Holder(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(HolderCommand, flag.ContinueOnError)
-	kind := flags.String("kind", holder, "what it is: "+holder+", "+worker+" or "+submitter)
+	kind := flags.String("kind", holder, "the kind of client: "+holder+", "+worker+" or "+submitter)
 	name := flags.String("name", "", "its name")
-	host := flags.String("host", "", "its acquirer, which those before it had too")
+	host := flags.String("host", "", "acquirer, which its predecessors had, too")
 	seed := flags.Uint64("seed", 1, "of the run")
 	endpoints := flags.String("endpoints", "", "API addresses")
 	if err := flags.Parse(args[1:]); err != nil {
@@ -43,7 +43,7 @@ func Holder(ctx context.Context, args []string) error {
 		holder: load.Hold, worker: load.Work, submitter: load.Submit,
 	}[*kind]
 	if !ok {
-		return fmt.Errorf("no client is a %q", *kind)
+		return fmt.Errorf("unknown kind of client %q", *kind)
 	}
 	return be(ctx, *name, *host, load.Options{
 		Seed: *seed, World: load.World(*seed), Work: load.WorkWorld(*seed), Endpoints: strings.Split(*endpoints, ","),

@@ -55,7 +55,7 @@ func grantsSince(entries []history.Entry, at time.Duration) int {
 	return n
 }
 
-// certain does what every run must have met: takeovers that succeed, and a worker that is lost with its task.
+// certain makes sure that every run has takeovers that succeed, and a worker that is lost with its task.
 func certain(ctx context.Context, a *fault.Arena, harm map[string]int) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)
 	defer cancel()
@@ -72,7 +72,7 @@ func certain(ctx context.Context, a *fault.Arena, harm map[string]int) error {
 	return err
 }
 
-// jobsEnd lets all workers in, and waits until every job is over.
+// jobsEnd admits all workers, and waits until every job is over.
 func jobsEnd(ctx context.Context, a *fault.Arena) error {
 	ctx, cancel := context.WithTimeout(ctx, jobsTime)
 	defer cancel()
@@ -82,8 +82,7 @@ func jobsEnd(ctx context.Context, a *fault.Arena) error {
 	return a.Clients.JobsEnd(ctx)
 }
 
-// settled reads every definition and every job, and waits until all members have the same state, which they say by its
-// hash.
+// settled reads every definition and every job, and waits until all members report the same state by its hash.
 func settled(ctx context.Context, a *fault.Arena, log *history.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)
 	defer cancel()
@@ -103,7 +102,7 @@ func settled(ctx context.Context, a *fault.Arena, log *history.Log) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the members did not come to one index in %v: %v, %w", recoverTime, states, err)
+			return fmt.Errorf("the members did not reach the same index in %v: %v, %w", recoverTime, states, err)
 		}
 	}
 }
@@ -117,13 +116,13 @@ func level(states []history.State) bool {
 	return true
 }
 
-// ask asks members for the hashes of their states. It fails when one does not answer.
+// ask requests the hashes of members' states. It fails if a member does not respond.
 func ask(ctx context.Context, members []*servers.Server, put func(history.Entry)) ([]history.State, error) {
 	var states []history.State
 	var failed error
 	for _, s := range members {
 		if !s.Running() {
-			failed = fmt.Errorf("%s does not run", s.ID)
+			failed = fmt.Errorf("%s is not running", s.ID)
 			continue
 		}
 		conn, err := s.Conn()
@@ -144,22 +143,21 @@ func ask(ctx context.Context, members []*servers.Server, put func(history.Entry)
 	return states, failed
 }
 
-// watchStates asks again and again: now and then two members stand at the same index also while everything is in
-// motion.
+// watchStates requests the hashes repeatedly, because two members may be at the same index even during the run.
 func watchStates(ctx context.Context, a *fault.Arena, put func(history.Entry)) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			_, _ = ask(ctx, a.Members(), put) // some do not answer: that is what faults are for
+			_, _ = ask(ctx, a.Members(), put) // during faults some members do not respond
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// terms is the highest term.
+// terms returns the highest term.
 func terms(ctx context.Context, a *fault.Arena) uint64 {
 	var term uint64
 	for _, s := range a.Members() {

@@ -1,5 +1,5 @@
-// Package run is one fault run: it starts real servers and clients, does one kind of fault to them, repairs everything,
-// waits until the cluster works again, and checks what was seen.
+// Package run makes a single fault run. It starts real servers and clients, injects one kind of fault, repairs
+// everything, waits until the cluster works again, and checks the history.
 package run
 
 import (
@@ -26,74 +26,73 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Options say what to run. All but Disks, Secure and Faulty are required.
+// Options configure a run. All fields except Disks, Secure and Faulty are required.
 type Options struct {
 	// Binary is the gatekeeperd to run.
 	Binary string
-	// Dir takes the servers' folders.
+	// Dir is the directory for the servers' data.
 	Dir string
 	// Kind is a kind of fault, or "mixed".
 	Kind string
 	Seed uint64
 	// Network is Namespaces, Proxies or Auto.
 	Network string
-	// Length is how long faults go on.
+	// Length is how long faults are injected.
 	Length time.Duration
-	// LogStore is how the servers keep their logs; empty means their default.
+	// LogStore is the servers' log store. Empty means their default.
 	LogStore string
-	// Disks gives each server its own small disk, which needs root.
+	// Disks gives each server a separate small disk, which requires root.
 	Disks bool
-	// Secure gives the servers TLS, and authenticates the clients.
+	// Secure configures TLS and authenticated clients.
 	Secure bool
-	// Faulty says that the binary has disks that fail on command.
+	// Faulty reports whether the binary was built with disks that fail on command.
 	Faulty bool
 }
 
-// Report is what came of a run.
+// Report is the result of a run.
 type Report struct {
 	Kind string
 	Seed uint64
-	// Network is which it was: Namespaces or Proxies.
+	// Network is the network that was used: Namespaces or Proxies.
 	Network    string
 	Operations int
-	// Unknown is how many of them had no answer.
+	// Unknown is the number of operations without a response.
 	Unknown int
-	// Grants is how many permits were granted, and Reacquired how many of the answers said that an older token was
+	// Grants is the number of granted permits. Reacquired is the number of responses which said that an older token was
 	// superseded. Terms is the last leader's term.
 	Grants, Reacquired int
-	// Ends are how often jobs failed and were cut short, holders were taken over, firings were handed over, and ends
-	// were awaited.
+	// Ends counts failed jobs, jobs that were cut short, takeovers, handed over firings, and awaited ends.
 	Ends   map[string]int
 	Terms  uint64
 	Faults map[string]int
-	// Work is what came of jobs and tasks, and Harm what was done to those that share them.
+	// Work counts outcomes of jobs and tasks. Harm counts faults of the processes that share them.
 	Work, Harm map[string]int
 	check.Result
-	// Entries are the whole history.
+	// Entries is the whole history.
 	Entries []history.Entry
-	// Logs are the ends of the servers' logs, when something was wrong.
+	// Logs has the ends of the servers' logs if there were violations.
 	Logs string
 }
 
-// Recover names the promise that the cluster works again when faults are over.
-const Recover check.Promise = "the cluster works again when faults are over"
+// Recover is the promise that the cluster works again after the faults.
+const Recover check.Promise = "the cluster works again after the faults"
 
 const (
-	// recoverTime is for the cluster to work again.
+	// recoverTime is the time for the cluster to recover.
 	recoverTime = 30 * time.Second
-	// jobsTime is how long the tasks that are left may take. Some run for seconds one after another, and callers stand
-	// between them.
+	// jobsTime is the time for the remaining tasks. Some of them run for seconds, one after another, with other callers
+	// between them in the queue.
 	jobsTime = 3 * time.Minute
-	// modelTime bounds the search for each semaphore. The slowest of 35 kept histories takes 1.7 s for all its
-	// semaphores, with crowds and with mutants among them; the rest is for a machine that is busy.
+	// modelTime bounds the model's search for each semaphore. The slowest of 35 saved histories, including crowds and
+	// mutants, takes 1.7 s for all its semaphores. The limit allows for a busy machine.
 	modelTime = time.Minute
-	// holders, bareClients, libraryClients and visitors are how many there are.
+	// numbers of clients in each role
 	holders, bareClients, libraryClients, visitors = 2, 40, 3, 3
-	// workers and submitters are how many processes share tasks.
+	// numbers of processes that share tasks
 	workers, submitters = 2, 2
 )
 
-// Once makes one run. An error says that the harness failed; what the cluster did wrong is in the report.
+// Once makes one run. An error means that the harness failed. Errors of the cluster are in the report.
 func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	var log history.Log
 	n, name, err := groundFor(opts)
@@ -102,7 +101,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	}
 	defer func() { err = errors.Join(err, n.end()) }()
 	if opts.Secure && name == Proxies {
-		return nil, fmt.Errorf("%w: proxies read who calls whom, and TLS hides that", ErrNotHere)
+		return nil, fmt.Errorf("%w: proxies must read who calls whom, and TLS hides that", ErrNotHere)
 	}
 	disks := disks{dir: opts.Dir}
 	defer disks.remove()
@@ -168,7 +167,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 		a.Disk = setDisk
 	}
 	living, kill := context.WithCancel(ctx)
-	defer kill() // a run that fails does not end them
+	defer kill() // after a failed run they are still running
 	if err := begin(living, a, opts.Seed); err != nil {
 		return nil, err
 	}
@@ -179,8 +178,8 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	return r, err
 }
 
-// secureIn makes a secure run secure. The environment gives clients of the library, also those that are processes,
-// their files.
+// secureIn creates the certificates of a secure run. Library clients, including those in separate processes, find their
+// files through the environment.
 func secureIn(opts Options) (*servers.Secure, credentials.TransportCredentials, error) {
 	if !opts.Secure {
 		return nil, insecure.NewCredentials(), nil
@@ -197,7 +196,7 @@ func secureIn(opts Options) (*servers.Secure, credentials.TransportCredentials, 
 	return secure, secure.Credentials(), nil
 }
 
-// profile is how soon servers act, by its name.
+// profile holds the timing of a profile.
 type profile struct {
 	name  string
 	lease time.Duration
@@ -207,7 +206,7 @@ func profiles() []profile {
 	return []profile{{"default", 800 * time.Millisecond}, {"fast", 400 * time.Millisecond}}
 }
 
-// begin starts the clients that are processes of their own.
+// begin starts the clients that are separate processes.
 func begin(ctx context.Context, a *fault.Arena, seed uint64) error {
 	for _, group := range []struct {
 		kind  string
@@ -229,7 +228,7 @@ func begin(ctx context.Context, a *fault.Arena, seed uint64) error {
 	return nil
 }
 
-// work lets clients and faults do what they do, and judges it.
+// work runs clients and faults, and then checks the cluster.
 func work(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (*Report, error) {
 	r := &Report{Kind: opts.Kind, Seed: opts.Seed}
 	working, stop := context.WithCancel(ctx)
@@ -273,7 +272,7 @@ func work(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (
 	}
 	var going error
 	if broken == nil {
-		going = jobsEnd(ctx, a) // which needs workers that are let in
+		going = jobsEnd(ctx, a) // requires workers that are admitted
 	}
 	if err := end(a.Workers, log.Put); err != nil {
 		return nil, err
@@ -290,12 +289,12 @@ func work(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (
 	}
 	r.Terms = terms(ctx, a)
 	r.Logs = logs(a.Cluster)
-	a.Cluster.Kill() // the processor is for the checkers now
+	a.Cluster.Kill() // free the CPU for the checkers
 	r.Entries = log.Entries()
 	return r, r.Check()
 }
 
-// end ends clients that are processes, and puts what they have noted into the history.
+// end stops client processes, and adds their records to the history.
 func end(clients []*fault.Holder, put func(history.Entry)) error {
 	for _, h := range clients {
 		entries, err := h.End()
@@ -309,7 +308,7 @@ func end(clients []*fault.Holder, put func(history.Entry)) error {
 	return nil
 }
 
-// Check counts and checks what was seen.
+// Check checks the history and counts its contents.
 func (r *Report) Check() error {
 	h, err := history.Gather(r.Entries)
 	if err != nil {
@@ -335,7 +334,7 @@ func (r *Report) Check() error {
 	return nil
 }
 
-// ends counts what came of firings.
+// ends counts the outcomes of firings.
 func ends(h *history.History) map[string]int {
 	n := map[string]int{"failed": 0, "cut-short": 0, "taken-over": 0, "handed-over": 0, "awaited": 0}
 	claimed := map[[2]string]uint64{}
@@ -362,10 +361,9 @@ func ends(h *history.History) map[string]int {
 	return n
 }
 
-// besideWork counts the permits that ordinary callers were granted at the semaphores of tasks, and what operators did
-// there.
+// besideWork counts ordinary callers' grants and operators' changes at the semaphores with tasks.
 func besideWork(h *history.History) map[string]int {
-	works := map[string]bool{"": true} // cordons are of all semaphores
+	works := map[string]bool{"": true} // cordons apply to all semaphores
 	for _, op := range h.Operations {
 		if op.Request.Kind == history.Submit {
 			works[op.Request.Semaphore] = true
@@ -401,7 +399,7 @@ func logs(c *servers.Cluster) string {
 	return text.String()
 }
 
-// Save writes the history and the ends of the servers' logs into a folder, and returns the history's file.
+// Save writes the history and the ends of the servers' logs to a directory, and returns the path of the history.
 func (r *Report) Save(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-// Command kubernetes writes the definitions file of the Kubernetes timetable; `make generate` runs it.
+// Command kubernetes writes the definitions file of the Kubernetes timetable. `make generate` runs it.
 package main
 
 import (

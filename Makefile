@@ -1,26 +1,26 @@
-# Everything a developer does here has a target; `make help` lists them.
+# Targets for all development tasks. `make help` lists them.
 
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# go build stamps the version from the repository.
+# go build derives the version from the repository.
 BUILD    := CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '-s -w'
 TOOL     := go tool -modfile=.ci/tools/go.mod
 BUF      ?= $(TOOL) buf
 GOLANGCI ?= $(TOOL) golangci-lint
 FUZZTIME ?= 20s
-# The bench beside peers is a separate module; its go.mod follows the one above it.
+# The comparison with peers is a separate module. -mod=mod updates its go.mod after changes to the module above it.
 PEERS     = go -C deploy/bench/peers run -mod=mod . -bin $(CURDIR)/bin -json $(CURDIR)/bin/peers.json
-# What shows and tests the product from outside is a separate module: $(call DEPLOY,demo,jobs) builds deploy/demo and runs it here, with jobs as
-# its first argument.
+# Demos, benchmarks and fault runs are in a separate module. $(call DEPLOY,demo,jobs) builds deploy/demo and runs it here, with jobs as its first
+# argument.
 DEPLOY    = go -C deploy build -o $(CURDIR)/bin/deploy/ ./$(1) && bin/deploy/$(1) $(2) -bin bin
-# Most tests wait, for timers and for the disk, so twice as many packages run at once as there are processors.
+# Most tests wait for timers or for the disk, so the number of packages tested in parallel is twice the number of CPUs.
 TEST      = go test -json -count=1 -p $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
 SUMMARY   = go run ./.ci/testsum -skips .ci/skips.txt
-# The product, and the programs under .ci, which ./... leaves out.
+# The product, and the programs under .ci, which ./... does not match.
 PACKAGES := ./... ./.ci/testsum ./.ci/mutants
-# The rooms whose micro-benchmarks are worth comparing from one version to the next.
+# The packages whose micro-benchmarks are worth comparing between versions.
 ROOMS    ?= ./semaphore ./fsm ./gatekeeper/internal/batcher ./gatekeeper/internal/lessor ./gatekeeper/internal/queue ./gatekeeper/internal/api \
             ./gatekeeper/internal/consensus/... ./gatekeeper/internal/watch ./client
 GO_FILES  = $(shell git ls-files -co --exclude-standard '*.go')
@@ -35,7 +35,7 @@ build: ## Build the static binaries bin/gatekeeperd and bin/gkctl
 	$(BUILD) -o bin/ ./cmd/gatekeeperd ./cmd/gkctl
 
 .PHONY: build-faulty
-build-faulty: ## Build bin/faulty/gatekeeperd, whose disk fails on command; for tests of faults alone, never to be released
+build-faulty: ## Build bin/faulty/gatekeeperd, whose disk fails on command; only for fault tests, never for release
 	@mkdir -p bin/faulty
 	CGO_ENABLED=0 go build -trimpath -tags faulty -o bin/faulty/ ./cmd/gatekeeperd
 
@@ -44,46 +44,46 @@ run: build ## Build and start one server with the timetable of the Kubernetes pr
 	@$(call DEPLOY,run) $(ARGS)
 
 .PHONY: demo
-demo: build ## Three servers, seven groups of hosts, one leader and one host killed; ends with a table (more stories follow)
+demo: build ## Run three servers and seven groups of hosts, the leader and a host killed; ends with a table (more scenarios follow)
 	@$(call DEPLOY,demo) $(ARGS)
 
 .PHONY: demo-jobs
-demo-jobs: build ## Three servers, three applications with fifty gocron jobs, and four faults; ends with a report
+demo-jobs: build ## Run three servers, three applications with fifty gocron jobs, and four faults; ends with a report
 	@$(call DEPLOY,demo,jobs) $(ARGS)
 
 .PHONY: demo-move
-demo-move: build ## Three servers, 510 tasks held in one zone and moved to another by gkctl move, and back; ends with a report
+demo-move: build ## Run three servers with 510 tasks held in one zone, moved to another by gkctl move, and back; ends with a report
 	@$(call DEPLOY,demo,move) $(ARGS)
 
 .PHONY: demo-work
-demo-work: demo-jgroups demo-oddjob demo-words ## The three stories of shared work, one after another (two minutes)
+demo-work: demo-jgroups demo-oddjob demo-words ## Run the three scenarios of shared work, one after another (two minutes)
 
 .PHONY: demo-jgroups
-demo-jgroups: build ## Three servers, three workers that share tasks, and one killed in the middle of a long task; ends with a report
+demo-jgroups: build ## Run three servers and three workers that share tasks, one of them killed in the middle of a long task; ends with a report
 	@$(call DEPLOY,demo,jgroups) $(ARGS)
 
 .PHONY: demo-oddjob
-demo-oddjob: build ## Three servers, three workers with the same timer, one of them always idle, and one killed; ends with a report
+demo-oddjob: build ## Run three servers and three workers with the same timer, one always idle and one killed; ends with a report
 	@$(call DEPLOY,demo,oddjob) $(ARGS)
 
 .PHONY: demo-words
-demo-words: build ## Three servers, 10 000 tasks that count words, workers that join, leave and die, and the leader killed; ends with a report
+demo-words: build ## Run three servers and 10 000 tasks that count words; workers join, leave and die, and the leader is killed; ends with a report
 	@$(call DEPLOY,demo,words) $(ARGS)
 
 .PHONY: faults
-faults: build build-faulty ## Kill, suspend, cut off and damage real servers under load, and check all that clients saw; ARGS='-runs N -seed S -kind K'
+faults: build build-faulty ## Kill, suspend, isolate and damage real servers under load, and check everything that clients observed; ARGS='-runs N -seed S -kind K'
 	@$(call DEPLOY,proof) -tally bin/faults.tsv $(ARGS)
 
 .PHONY: mutants
-mutants: ## Apply known bugs one at a time, and demand that the tests which each names fail (ARGS='-run NAME'; 20 minutes)
+mutants: ## Apply known bugs one at a time, and check that the tests named by each fail (ARGS='-run NAME'; 20 minutes)
 	@go run ./.ci/mutants $(ARGS)
 
 .PHONY: test
-test: ## Run the tests of the product; a skip that .ci/skips.txt does not list fails the run
+test: ## Run the tests of the product; a skipped test that .ci/skips.txt does not list fails the run
 	@$(TEST) -timeout 12m $(PACKAGES) | $(SUMMARY)
 
 .PHONY: test-all
-test-all: test ## Run every test, as CI does: also those of deploy, which run demos, faults and benchmarks on real servers
+test-all: test ## Run every test, as CI does, including those of deploy, which run demos, faults and benchmarks on real servers
 	@go -C deploy test -json -count=1 -timeout 12m ./... | $(SUMMARY)
 
 .PHONY: race
@@ -92,16 +92,16 @@ race: ## Run every test under the race detector
 	@go -C deploy test -json -count=1 -race -timeout 20m ./... | $(SUMMARY)
 
 .PHONY: sim
-sim: ## Simulate whole clusters over 1000 seeds (ARGS='-seeds N -from S'); fails for a broken promise, and for a rare path that no seed took
+sim: ## Simulate whole clusters over 1000 seeds (ARGS='-seeds N -from S'); fails if a promise is broken or a rare path was not taken by any seed
 	@mkdir -p bin
 	@go test -count=1 -timeout 24h -v ./gatekeeper/internal/sim -run TestSeeds -args -seeds 1000 -all-paths $(ARGS) | grep -v '^ *\(===\|--- PASS\)' | tee bin/sim.txt
 
 .PHONY: soak
-soak: build ## Keep three servers saturated for an hour (ARGS='-for 10m') and look for what grows; prints a table and plots bin/soak.svg
+soak: build ## Keep three servers saturated for an hour (ARGS='-for 10m') and look for growth; prints a table and plots bin/soak.svg
 	@$(call DEPLOY,soak) $(ARGS)
 
 .PHONY: scale
-scale: build ## Fill real servers with 100 000 definitions, 1 000 000 permits and 10 000 clients (ARGS='-size 0.1'); prints targets beside figures
+scale: build ## Fill real servers with 100 000 definitions, 1 000 000 permits and 10 000 clients (ARGS='-size 0.1'); prints targets next to figures
 	@$(call DEPLOY,scale) $(ARGS)
 
 .PHONY: fuzz
@@ -109,18 +109,18 @@ fuzz: ## Run every fuzz target for FUZZTIME (20s) each
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: bench
-bench: build ## Measure the core against the limits of this machine, the client library, and peers; prints tables and writes JSON; with ARGS no peers
+bench: build ## Measure the core against the limits of this machine, the client library, and (without ARGS) peers; prints tables and writes JSON
 	@$(call DEPLOY,bench) $(ARGS)
 	@$(if $(ARGS),,$(PEERS) -parts work,tasks)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory bench-dashboard)
 
 .PHONY: bench-dashboard
-bench-dashboard: ## Measure how fast the dashboard is, and what open pages cost a server, in Chromium; into bin/dashboard.json (3 minutes)
+bench-dashboard: ## Measure the dashboard's speed in Chromium, and the server's cost of open pages; writes bin/dashboard.json (3 minutes)
 	@mkdir -p bin
 	@go -C deploy test -count=1 -timeout 9m ./browser -run Speed -v -args -speed $(CURDIR)/bin/dashboard.json | grep -v '^ *\(===\|---\)'
 
 .PHONY: bench-peers
-bench-peers: build ## Measure the same work on Gatekeeper, etcd, Redis and PostgreSQL by turns; prints ratios and writes JSON (6 minutes)
+bench-peers: build ## Measure the same work on Gatekeeper, etcd, Redis and PostgreSQL alternately; prints ratios and writes JSON (6 minutes)
 	@$(PEERS) -parts work $(ARGS)
 
 .PHONY: bench-tasks
@@ -128,27 +128,27 @@ bench-tasks: build ## Measure tasks from submission to recorded result next to R
 	@$(PEERS) -parts tasks -callers 1,16 -log-stores bolt,wal -json $(CURDIR)/bin/tasks.json $(ARGS)
 
 .PHONY: bench-work
-bench-work: build ## Measure what queued, submitted and stored tasks do to everything else, on three servers (4 minutes)
+bench-work: build ## Measure how queued, submitted and stored tasks affect other work, on three servers (4 minutes)
 	@go -C deploy build -o $(CURDIR)/bin/deploy/bench-work ./bench/work && bin/deploy/bench-work -bin bin $(ARGS)
 
 .PHONY: bench-sharing
-bench-sharing: bench-tasks bench-work ## Measure everything about shared work, one after another (8 minutes)
+bench-sharing: bench-tasks bench-work ## Run all measurements of shared work, one after another (8 minutes)
 
 .PHONY: bench-failover
-bench-failover: build ## Kill leaders of Gatekeeper and of etcd by turns, and measure when permits are granted again (5 minutes)
+bench-failover: build ## Alternately kill leaders of Gatekeeper and etcd, and measure when permits are granted again (5 minutes)
 	@$(PEERS) -parts failover -json $(CURDIR)/bin/failover.json $(ARGS)
 
 .PHONY: microbench
-microbench: ## Run what single rooms take, ten times each, into bin/micro.txt (ARGS='-bench Decide', packages in ROOMS)
+microbench: ## Run the micro-benchmarks of the packages in ROOMS ten times each; writes bin/micro.txt (ARGS='-bench Decide')
 	@mkdir -p bin
 	@go test -run '^$$' -bench . -benchmem -count 10 $(ARGS) $(ROOMS) | tee bin/micro.txt
 
 .PHONY: benchstat
-benchstat: ## Compare two files that make microbench wrote: OLD=a.txt NEW=b.txt
+benchstat: ## Compare two files written by make microbench: OLD=a.txt NEW=b.txt
 	@$(TOOL) benchstat $(OLD) $(NEW)
 
 .PHONY: lint
-lint: ## Check the arrows between rooms, clocks, errors and style with golangci-lint (ARGS=./fsm: that package alone)
+lint: ## Check import rules, clocks, errors and style with golangci-lint (ARGS=./fsm: only that package)
 	$(GOLANGCI) run $(ARGS)
 	$(if $(findstring ./,$(ARGS)),,cd deploy && $(subst .ci,../.ci,$(GOLANGCI)) run $(ARGS))
 
@@ -163,23 +163,23 @@ generate: ## Generate Go from proto/ and the sample definitions from the timetab
 	go -C deploy generate ./...
 
 .PHONY: dashboard
-dashboard: ## Build the dashboard's bundle from its sources with npm and esbuild; the same sources give the same bytes
+dashboard: ## Build the dashboard's bundle from its sources with npm and esbuild; the build is reproducible
 	@cd gatekeeper/internal/gateway/dashboard && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent build
 
 .PHONY: screenshots
-screenshots: ## Take the pictures of docs/dashboard.md, of real servers in Chromium, in both themes; look at them before you commit them
+screenshots: ## Take the screenshots of docs/dashboard.md in Chromium, with real servers, in both themes; check them before you commit them
 	@mkdir -p docs/images
 	@go -C deploy test -count=1 ./browser -run Screenshots -args -screenshots $(CURDIR)/docs/images
 
 .PHONY: verify
-verify: ## Check generated code, protos, go.mod, the docs' commands, licences and known vulnerabilities (GOVULNDB=file:///DIR: by a mirror)
+verify: ## Check generated code, protos, go.mod, the docs' commands, licences and known vulnerabilities (GOVULNDB=file:///DIR: use a mirror)
 	@BUF='$(BUF)' .ci/verify
 
 .PHONY: cover
-cover: ## Run the tests with coverage: by package, and in total
+cover: ## Run the tests with coverage, by package and in total
 	@go test -count=1 -timeout 12m -coverprofile=coverage.out $(PACKAGES)
 	@go tool cover -func=coverage.out | tail -1
 
 .PHONY: clean
-clean: ## Remove what was built and measured; data folders stay
+clean: ## Remove build and benchmark outputs; data directories stay
 	rm -rf bin coverage.out

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the certificates of compose.yaml in a folder, once: its folder authorities has all of them, gk1 to gk3 have those of one server each, and
-# admin has that of the first administrator. What is there already stays. Remove the files of a server to renew them; HOSTS are further names of servers.
+# Creates the certificates for compose.yaml in a directory: authorities has all of them, gk1 to gk3 have those of one server each, and admin has
+# the first administrator's. Existing files are kept. To renew a server's certificates, remove its files. HOSTS are additional names of the servers.
 set -e
 umask 077
 PATH=$PATH:/src/bin
@@ -18,5 +18,5 @@ for id in gk1 gk2 gk3; do
 	done
 done
 cp authorities/ca.crt authorities/client-admin.crt authorities/client-admin.key admin
-# The user of the image. A user other than root is that one, or tries this without containers.
+# The user of the image. Only root can change the owner; any other user is that user already, or tries this without containers.
 [ "$(id -u)" != 0 ] || chown -R 65532:65532 admin gk1 gk2 gk3

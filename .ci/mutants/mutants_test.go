@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Each mutant fits the files as they are, compiles, and names tests that are there. Whether the tests see it takes make
-// mutants.
+// Every mutant applies to the current files, compiles, and names existing tests. Whether the tests catch it is checked
+// by make mutants.
 func TestMutants_ApplyAndCompile(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -28,7 +28,7 @@ func TestHunk_Apply(t *testing.T) {
 		{"FitsOnce_IsApplied", " func b() {\n-\treturn\n+\tpanic(1)\n }\n", strings.Replace(text, "b() {\n\treturn", "b() {\n\tpanic(1)", 1), ""},
 		{"FitsTwice_IsRefused", "-\treturn\n", "", "m.patch:5: this hunk fits 2 places in p.go, first at lines 4 and 8: give it more context"},
 		{"NotThere_IsRefused", "-\tstop()\n", "", "m.patch:5: this hunk does not fit p.go, which has no line\n\t\tstop()"},
-		{"FitsInPart_SaysWhereItEnds", " func b() {\n-\tpanic(1)\n", "", "m.patch:5: this hunk does not fit p.go: line 8 is\n\t\treturn\nand the mutant wants\n\t\tpanic(1)"},
+		{"FitsInPart_SaysWhereItEnds", " func b() {\n-\tpanic(1)\n", "", "m.patch:5: this hunk does not fit p.go: line 8 is\n\t\treturn\nbut the mutant expects\n\t\tpanic(1)"},
 		{"PastTheEnd_IsRefused", " func b() {\n \treturn\n }\n \n \n+x\n", "", "line 11 is\n\tthe end of the file"},
 		{"ChangesNothing_IsRefused", " func b() {\n", "", "must change something"},
 		{"HasNoContext_IsRefused", "+x\n", "", "needs context"},
@@ -69,7 +69,7 @@ func TestParse_Head(t *testing.T) {
 	}
 }
 
-// A module with one package, three tests and a mutant for each way in which a run can end.
+// Runs a module with one package, three tests, and a mutant for each possible outcome.
 func TestCommand_SaysWhatBecameOfEachMutant(t *testing.T) {
 	root := t.TempDir()
 	write := func(file, content string) {
@@ -108,7 +108,7 @@ func TestSkipped(t *testing.T) { t.Skip("today") }
 	mutant("bug", "Breaks: it\nTest: ./p TestOne\n", "return 3")
 	mutant("control", "Harmless: it is\nTest: ./p TestOne\n", "return 2 - 1")
 	var out strings.Builder
-	if err := command(t.Context(), root, nil, &out); err != nil || !strings.Contains(out.String(), "2 mutants, 2 runs, 0 not as they must be") {
+	if err := command(t.Context(), root, nil, &out); err != nil || !strings.Contains(out.String(), "2 mutants, 2 runs, 0 with a wrong result") {
 		t.Errorf("%v\n%s", err, &out)
 	}
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// says runs testsum over events of one package p, with a list of skips, and returns its exit code and words.
+// says runs testsum on the events of one package p, with a list of skips, and returns its exit code and output.
 func says(t *testing.T, skips string, lines ...string) (int, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "skips.txt")
@@ -47,7 +47,7 @@ func TestRun_Ends(t *testing.T) {
 		{"NothingRan_IsFailure", "", []string{`{"Action":"skip",P!}`}, 1, []string{"no test passed", "0 passed, 0 failed, 0 skipped"}},
 		{"EmptyInput_IsFailure", "", nil, 1, []string{"no test passed"}},
 		{"PackageFailedWithoutATest_ShowsItsWords", "", []string{passA, `{"Action":"output",P!,"Output":"panic: oh\n"}`, failed}, 1, []string{"panic: oh", "1 passed, 1 failed, 0 skipped"}},
-		{"PackageDidNotEnd_IsFailure", "", []string{passA, whyB}, 1, []string{"because of b", "did not end", "1 passed, 1 failed"}},
+		{"PackageDidNotEnd_IsFailure", "", []string{passA, whyB}, 1, []string{"because of b", "did not finish", "1 passed, 1 failed"}},
 		{"BuildFailed_ShowsTheCompilersWords", "", []string{`{"ImportPath":"p","Action":"build-output","Output":"x.go:1: bad\n"}`, passA, failed}, 1, []string{"x.go:1: bad"}},
 		{"SkipListWithoutReason_IsRefused", "p TestB\n", []string{passA, passed}, 1, []string{"want package, test and reason"}},
 	} {
@@ -58,7 +58,7 @@ func TestRun_Ends(t *testing.T) {
 			}
 			for _, want := range test.words {
 				if !strings.Contains(words, want) {
-					t.Errorf("%q is missing in:\n%s", want, words)
+					t.Errorf("the output lacks %q:\n%s", want, words)
 				}
 			}
 		})

@@ -19,7 +19,7 @@ func TestLoop_CountsOperationsNotCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		if f.PerSecond != 2*1000*100 || f.P50 != 1000 || f.P99 != 1000 {
-			t.Errorf("%+v, want 2 callers with 1000 calls of 100 operations a second", f)
+			t.Errorf("got %+v, want 2 callers with 1000 calls of 100 operations per second", f)
 		}
 	})
 }
@@ -35,7 +35,7 @@ func TestLoop_OneErrorFailsTheRun(t *testing.T) {
 		return 0, ctx.Err()
 	})
 	if !errors.Is(err, refused) {
-		t.Errorf("%v, want the error of the caller", err)
+		t.Errorf("got error %v, want the caller's error", err)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestCompare_TakesTurnsAndTellsTheDifference(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a.Raw != 1000 || a.Client != 1500 || a.PerRPC != 500 || a.Error != 0 || raw != client {
-			t.Errorf("%+v after %d and %d calls, want medians of 1000 and 1500 µs, 500 apart, after as many of both", a, raw, client)
+			t.Errorf("got %+v after %d and %d calls, want medians of 1000 and 1500 µs, a difference of 500, and equal numbers of calls", a, raw, client)
 		}
 	})
 }
@@ -73,7 +73,7 @@ func TestCompare_OneErrorFailsTheRun(t *testing.T) {
 	w := windows{window: time.Hour, count: 1}
 	fine := func(context.Context) error { return nil }
 	if _, err := w.compare(t.Context(), fine, func(context.Context) error { return refused }); !errors.Is(err, refused) {
-		t.Errorf("%v, want the error of the work", err)
+		t.Errorf("got error %v, want the error of the work", err)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestMedian_ItsErrorGrowsWithTheSpread(t *testing.T) {
 	mid, one := median(narrow)
 	_, two := median(wide)
 	if mid != 1500 || one <= 0 || two != 2*one {
-		t.Errorf("median %v ± %v, and ± %v at twice the spread", mid, one, two)
+		t.Errorf("got median %v ± %v, and ± %v at twice the spread", mid, one, two)
 	}
 }
 
@@ -96,17 +96,17 @@ func TestKept_WhatBrokeThePromise_FailsTheRun(t *testing.T) {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(*keeperReport){
-		"a lost permit":           func(r *keeperReport) { r.Lost, r.FirstLoss = 1, "its deadline passed" },
-		"a missed refresh":        func(r *keeperReport) { r.Missed = 1 },
-		"a refusal":               func(r *keeperReport) { r.NotRefreshed = 1 },
-		"a stream opened again":   func(r *keeperReport) { r.Streams = 2 },
-		"uncounted tokens":        func(r *keeperReport) { r.Tokens = 9 },
-		"no stream that is known": func(r *keeperReport) { r.Streams = 0 },
+		"a lost permit":     func(r *keeperReport) { r.Lost, r.FirstLoss = 1, "its deadline passed" },
+		"a missed refresh":  func(r *keeperReport) { r.Missed = 1 },
+		"a refusal":         func(r *keeperReport) { r.NotRefreshed = 1 },
+		"a reopened stream": func(r *keeperReport) { r.Streams = 2 },
+		"uncounted tokens":  func(r *keeperReport) { r.Tokens = 9 },
+		"no known stream":   func(r *keeperReport) { r.Streams = 0 },
 	} {
 		bad := good
 		spoil(&bad)
 		if (&kept{keeperReport: bad}).check() == nil {
-			t.Errorf("%s does not fail the run", name)
+			t.Errorf("check() = nil, want an error for %s", name)
 		}
 	}
 }
@@ -119,12 +119,12 @@ func TestCheck_WhatCannotBeMeasured_IsRefused(t *testing.T) {
 		t.Error(err)
 	}
 	if fine().check("cores", "1", "1") == nil {
-		t.Error("a part that does not exist is taken")
+		t.Error("check() accepted an unknown part")
 	}
 	short, none, never := fine(), fine(), fine()
 	short.keepFor--
 	none.permits, never.runs = 0, 0
 	if short.check("keep", "1", "1") == nil || none.check("keep", "1", "1") == nil || never.check("failover", "1", "1") == nil {
-		t.Error("a window too short for two refreshes, no permits, or no runs are taken")
+		t.Error("check() accepted a window too short for two refreshes, no permits, or no runs")
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// The parts that run unless others are named, as a separate process: some start the program again. Each permit has
-// twice the time that it needs to be refreshed twice, so that a machine that stands still breaks no promise.
+// Runs the default parts in a separate process, because some of them start the program again. The window is twice as
+// long as needed to refresh each permit twice, so that a stall of the machine breaks no guarantee.
 func TestParts_OfAPlainRun_Run(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
@@ -36,6 +36,6 @@ func TestParts_OfAPlainRun_Run(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.Clusters) != 1 || len(r.Echo) != 1 || len(r.Calls) == 0 || r.Control == nil || r.Keep == nil || r.Keep.Tokens < r.Keep.Permits {
-		t.Errorf("a part says nothing:\n%s", text)
+		t.Errorf("the output of a part is missing:\n%s", text)
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// The peers live in a module of their own, so its tests are run from here, and so is the program itself, for a moment:
-// with whichever of the peers are there.
+// The peers are in a separate module, whose tests are run from here. The program itself also runs for a moment, with
+// the peers that are installed.
 func TestPeers_TheirModule_IsVettedTestedAndRuns(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // PostgreSQL runs as somebody else
+	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // PostgreSQL runs as another user
 		t.Fatal(err)
 	}
-	// A copy of its go.mod is completed, so that it follows the versions of the module above it.
+	// Complete a copy of its go.mod, so that it follows the versions of the module above it.
 	for _, name := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join("peers", name))
 		if err != nil {
@@ -61,14 +61,14 @@ func TestPeers_TheirModule_IsVettedTestedAndRuns(t *testing.T) {
 	// One and three servers of both systems: pairs 1 with 2 ways of etcd, denials 1 with 2, refreshes 2 with 1; and
 	// denials and refreshes with the echo.
 	if want := 2 * (2 + 2 + 2 + 1 + 2); len(got.Ratios) < want {
-		t.Errorf("%d ratios, want at least %d:\n%s", len(got.Ratios), want, text)
+		t.Errorf("got %d ratios, want at least %d:\n%s", len(got.Ratios), want, text)
 	}
 	if len(got.Failover) != 4 {
-		t.Fatalf("the leaders of %d clusters were killed, want 4:\n%s", len(got.Failover), text)
+		t.Fatalf("got results of %d clusters, want 4:\n%s", len(got.Failover), text)
 	}
 	for _, f := range got.Failover {
 		if len(f.First) != 1 || f.First[0] <= 0 {
-			t.Errorf("%s: %v ms to the next grant, want a time", f.Name, f.First)
+			t.Errorf("%s: got %v ms to the next grant, want a positive time", f.Name, f.First)
 		}
 	}
 }

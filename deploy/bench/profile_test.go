@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// CPU time counts for the component of the innermost known function, whatever called it.
+// A sample counts for the component of the innermost known function, regardless of its callers.
 func TestSharesOf_TheInnermostKnownFrameDecides(t *testing.T) {
 	stack := func(nanos int64, names ...string) *profile.Sample {
 		s := &profile.Sample{Value: []int64{1, nanos}}
@@ -49,7 +49,7 @@ func TestProfile_OfALeader_SaysWhereItsTimeGoes(t *testing.T) {
 	if err := b.run(t.Context(), &out, partProfile, "3", "4", ""); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	for _, line := range []string{"denials, 4 callers: ", "refreshes by stream, one a frame, 4 callers: ", "pairs, 4 callers: ", "gRPC and protobuf"} {
+	for _, line := range []string{"denials, 4 callers: ", "refreshes by stream, one per frame, 4 callers: ", "pairs, 4 callers: ", "gRPC and protobuf"} {
 		if !strings.Contains(out.String(), line) {
 			t.Errorf("%q is missing:\n%s", line, &out)
 		}

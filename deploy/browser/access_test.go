@@ -8,8 +8,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A viewer logs in with a token, sees everything, and hears of each button why it cannot be used, and who can. When the
-// token is revoked, the page leads to the login, and from there back.
+// A viewer logs in with a token and can see everything. Each button that the viewer cannot use shows why. When the
+// token is revoked, the page redirects to the login, and back after a new login.
 func TestViewer_LogsIn_AndHearsWhyNot(t *testing.T) {
 	c, auth := secured(t, 1)
 	bound := &gatekeeperv1.Binding{Name: "watcher", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
@@ -31,7 +31,7 @@ func TestViewer_LogsIn_AndHearsWhyNot(t *testing.T) {
 			` && document.getElementById(b.getAttribute("aria-describedby")).textContent.includes("lacks the role"))`)
 	}
 	if cookie := eval[string](p, "document.cookie"); strings.Contains(cookie, "gatekeeper") {
-		t.Error("a script can read the cookie of the session")
+		t.Error("the session cookie is readable by scripts")
 	}
 
 	if _, err := auth.RevokeToken(t.Context(), &gatekeeperv1.RevokeTokenRequest{Id: first.GetToken().GetId()}); err != nil {
@@ -44,7 +44,7 @@ func TestViewer_LogsIn_AndHearsWhyNot(t *testing.T) {
 	p.shows("Log in to Gatekeeper")
 }
 
-// secured is a cluster that authenticates its callers, and its bindings.
+// secured starts a cluster that authenticates its callers, and returns a client for its bindings.
 func secured(t *testing.T, count int) (*servers.Cluster, gatekeeperv1.AuthServiceClient) {
 	t.Helper()
 	secure, err := servers.NewSecure(t.TempDir())
@@ -68,13 +68,13 @@ func token(t *testing.T, auth gatekeeperv1.AuthServiceClient, binding string) *g
 	return created
 }
 
-// loggedIn opens a page in the browser of somebody who has logged in with a new token of a binding.
+// loggedIn opens a page in a separate browser context that is logged in with a new token of a binding.
 func loggedIn(t *testing.T, c *servers.Cluster, auth gatekeeperv1.AuthServiceClient, binding, path string) *page {
 	t.Helper()
 	p := open(t, c.Servers[0].HTTP, path)
 	p.logIn(token(t, auth, binding).GetSecret())
 	p.until("the view of "+path, `document.querySelector("h1") && !document.querySelector(".loading, .login")`)
-	p.forget() // the answers of before the login
+	p.forget() // ignore responses from before the login
 	return p
 }
 

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// What is committed and embedded is what make dashboard would build.
+// The committed bundle is identical to the output of make dashboard.
 func TestBundle_IsWhatTheSourcesSay(t *testing.T) {
 	const dashboard = "../../gatekeeper/internal/gateway/dashboard"
 	if _, err := os.Stat(filepath.Join(dashboard, "node_modules")); os.IsNotExist(err) {
 		t.Skip("the packages of the dashboard are not installed here")
 	}
-	// Beside dist, because the source maps have the paths from there to the sources.
+	// Next to dist, because the source maps contain the relative paths from there to the sources.
 	built, err := os.MkdirTemp(dashboard, ".dist-") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
@@ -29,16 +29,16 @@ func TestBundle_IsWhatTheSourcesSay(t *testing.T) {
 	want, got := contents(t, built), contents(t, filepath.Join(dashboard, "dist"))
 	for name := range want {
 		if !bytes.Equal(want[name], got[name]) {
-			t.Errorf("dist/%s is not what src says: run make dashboard", name)
+			t.Errorf("dist/%s does not match src: run make dashboard", name)
 		}
 		delete(got, name)
 	}
 	for name := range got {
-		t.Errorf("dist/%s is left over: run make dashboard", name)
+		t.Errorf("dist/%s is obsolete: run make dashboard", name)
 	}
 }
 
-// contents are the files below a folder, by their path in it.
+// contents returns the files below a directory, by relative path.
 func contents(t *testing.T, folder string) map[string][]byte {
 	t.Helper()
 	files := make(map[string][]byte)

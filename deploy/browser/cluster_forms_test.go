@@ -9,8 +9,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The settings are changed after a look at what that does. A rule that the servers name stands beside its field, and a
-// change of somebody else in between is not lost.
+// A change of the settings is previewed first. Validation errors from the servers are shown next to their fields, and a
+// concurrent change by another user is not lost.
 func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	c := cluster(t, 1, "")
 	conn, err := c.Servers[0].Conn()
@@ -48,8 +48,8 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	p.until("the form to be closed", `location.search === "" && document.body.innerText.includes("5,000")`)
 }
 
-// A removal says first what it leaves. One that would stop the cluster cannot be made, and neither can that of the last
-// server.
+// A removal is previewed with its consequences. A removal that would stop the cluster is refused, as is the removal of
+// the last server.
 func TestRemoveMember_SaysWhatItLeaves(t *testing.T) {
 	c := cluster(t, 3, "")
 	c.Servers[2].Kill()
@@ -71,7 +71,7 @@ func TestRemoveMember_SaysWhatItLeaves(t *testing.T) {
 	p.shows("last voter cannot be removed")
 }
 
-// inMember is the button of a text in the row of a member.
+// inMember returns an expression for the button with a text in the row of a member.
 func inMember(id, text string) string {
 	return `[...document.querySelectorAll("tr button")].find(b => b.innerText.trim() === ` + quote(text) +
 		` && b.closest("tr").querySelector("th").innerText.trim().startsWith(` + quote(id) + `))`
@@ -83,7 +83,7 @@ func (p *page) clickInMember(id, text string) {
 	p.clickAt(inMember(id, text))
 }
 
-// inSection is the button of a text in the section of a heading.
+// inSection returns an expression for the button with a text in the section with a heading.
 func inSection(heading, text string) string {
 	return `[...document.querySelectorAll("section button")].find(b => b.innerText.trim() === ` + quote(text) +
 		` && b.closest("section").querySelector("h2").innerText.trim() === ` + quote(heading) + `)`

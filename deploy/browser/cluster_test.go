@@ -8,7 +8,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A viewer sees every server at any of them, and every certificate. A server that is killed is named, with the reason.
+// A viewer sees every server and every certificate on the page of any server. A killed server is shown with the reason.
 func TestCluster_ServerKilled_IsNamedBesideTheOthers(t *testing.T) {
 	secure, err := servers.NewSecure(t.TempDir())
 	if err != nil {
@@ -35,7 +35,7 @@ func TestCluster_ServerKilled_IsNamedBesideTheOthers(t *testing.T) {
 	p.click("Log in")
 	p.until("the page that was asked for", `location.pathname === "/cluster"`)
 
-	for _, s := range c.Servers { // its certificates are good for 7 days, and a bit of that is over
+	for _, s := range c.Servers { // its certificates are valid for 7 days, and some of that time has passed
 		p.until("the certificate of "+s.ID, row("Members", s.ID)+`?.includes("certificate ends in 6 days")`)
 		p.until("the clock of "+s.ID, row("Members", s.ID)+`.includes("in step")`)
 		p.until("the end of its certificate", row("Certificates of the servers", s.ID)+`.includes("ends in 6 days")`)
@@ -55,12 +55,12 @@ func TestCluster_ServerKilled_IsNamedBesideTheOthers(t *testing.T) {
 		p.size(width, 900)
 		p.until("the width to settle", "innerWidth > 0")
 		if wide := eval[float64](p, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
-			t.Errorf("at %d px the page is %.0f px too wide: %s", width, wide, eval[string](p, widest))
+			t.Errorf("at a width of %d px, the page is %.0f px too wide: %s", width, wide, eval[string](p, widest))
 		}
 	}
 }
 
-// viewerToken makes a token of a principal that may look, and no more.
+// viewerToken creates a token for a principal with only the role viewer.
 func viewerToken(t *testing.T, at *servers.Server) string {
 	t.Helper()
 	conn, err := at.Conn()
@@ -79,7 +79,7 @@ func viewerToken(t *testing.T, at *servers.Server) string {
 	return created.GetSecret()
 }
 
-// row is an expression for the text of a server's row in the table of that caption.
+// row returns an expression for the text of a server's row in the table with that caption.
 func row(caption, id string) string {
 	return fmt.Sprintf(`[...[...document.querySelectorAll("table")].find(t => t.caption.innerText === %s)?.querySelectorAll("tbody tr") ?? []]
 		.find(r => r.querySelector("th").innerText.startsWith(%s))?.innerText`, quote(caption), quote(id))

@@ -9,7 +9,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// An administrator binds a new caller and gives it a token, and somebody logs in with that.
+// An administrator creates a binding and a token for a new caller, who logs in with the token.
 func TestAccess_BindingAndToken_AreMadeAndLetSomebodyIn(t *testing.T) {
 	c, auth := secured(t, 1)
 	p := loggedIn(t, c, auth, "admin", "/access")
@@ -37,7 +37,7 @@ func TestAccess_BindingAndToken_AreMadeAndLetSomebodyIn(t *testing.T) {
 	p.shows("shown only this once")
 	secret := eval[string](p, field("Token")+".value")
 	if address := eval[string](p, "location.href"); eval[bool](p, `document.activeElement.value !== `+quote(secret)) || len(secret) < 20 {
-		t.Errorf("the token %q has no focus, at %s", secret, address)
+		t.Errorf("the token %q is not focused, at %s", secret, address)
 	}
 	p.click("Done")
 	p.until("the token to be gone", `!(document.documentElement.outerHTML + location.href).includes(`+quote(secret)+`)`)
@@ -47,7 +47,7 @@ func TestAccess_BindingAndToken_AreMadeAndLetSomebodyIn(t *testing.T) {
 	bob.shows("nightly-export")
 	bob.shows("night")
 	if eval[bool](bob, `document.body.innerText.includes("pool/images")`) {
-		t.Error("the binding shows more than its scope")
+		t.Error("the page shows semaphores outside the scope of the binding")
 	}
 
 	p.clickInRow("night", "Revoke …")
@@ -70,7 +70,8 @@ func TestAccess_BindingAndToken_AreMadeAndLetSomebodyIn(t *testing.T) {
 	}
 }
 
-// Two administrators edit one binding: the second one sees what the first one saved, and chooses. It needs no mouse.
+// Two administrators edit the same binding. The second one sees the first one's changes and resolves the conflict with
+// the keyboard alone.
 func TestAccess_SomebodyElseWasFaster_IsShown(t *testing.T) {
 	c, auth := secured(t, 1)
 	viewer := &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_VIEWER}
@@ -111,7 +112,7 @@ func TestAccess_SomebodyElseWasFaster_IsShown(t *testing.T) {
 	p.until("the dialog to be closed", `!document.querySelector("dialog[open]") && location.pathname === "/access"`)
 }
 
-// The dialogs of these forms are as sound as the views are, also with errors in them.
+// The dialogs of these forms pass the same checks as the views, including dialogs with errors.
 func TestForms_EverySizeAndTheme_AreSound(t *testing.T) {
 	axe := axe(t)
 	c, auth := secured(t, 1)
@@ -151,20 +152,20 @@ func TestForms_EverySizeAndTheme_AreSound(t *testing.T) {
 	p.shows("Settings that change")
 	p.sound(axe)
 	for _, text := range p.console() {
-		if !strings.Contains(text, "members:remove") { // the browser writes down each answer that is an error
+		if !strings.Contains(text, "members:remove") { // the browser logs every error response
 			t.Error(text)
 		}
 	}
 }
 
-// beside is whether a text stands with the field of a label, as what is wrong with it.
+// beside returns an expression that is true if the field with a label shows a text as its error.
 func beside(label, text string) string {
 	return `(() => { const e = ` + field(label) + `; const ids = (e?.getAttribute("aria-describedby") ?? "").split(" ");
 		return e?.getAttribute("aria-invalid") === "true" &&
 			ids.some(id => document.getElementById(id)?.innerText.includes(` + quote(text) + `)); })()`
 }
 
-// inRow is the button of a text in a row of a table that a name begins.
+// inRow returns an expression for the enabled button with a text in the table row that begins with a name.
 func inRow(name, text string) string {
 	return `[...document.querySelectorAll("tr button")].find(b => b.innerText.trim() === ` + quote(text) +
 		` && b.closest("tr").querySelector("th").innerText.trim() === ` + quote(name) + ` && b.getAttribute("aria-disabled") !== "true")`

@@ -7,8 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Of many definitions only those on the screen are in the document. The keyboard reaches the last one, and the search
-// finds any.
+// Only the definitions on the screen are in the document. The keyboard reaches the last one, and the search finds any.
 func TestOverview_ManyDefinitions_AreReached(t *testing.T) {
 	for _, definitions := range []int{10_000, 100_000} {
 		s := stocked(t, definitions)
@@ -19,7 +18,7 @@ func TestOverview_ManyDefinitions_AreReached(t *testing.T) {
 		p.keys(kb.End)
 		p.until("the last row to have the focus", fmt.Sprintf(`document.activeElement.innerText.includes("job-%06d")`, definitions-1))
 		if rows := eval[int](p, `document.querySelectorAll(".grid-row").length`); rows > 100 {
-			t.Errorf("%d rows are in the document", rows)
+			t.Errorf("got %d rows in the document, want only those on the screen", rows)
 		}
 		p.keys(kb.Home)
 		p.until("the first row to have the focus", `document.activeElement.innerText.includes("job-000000")`)
@@ -29,7 +28,7 @@ func TestOverview_ManyDefinitions_AreReached(t *testing.T) {
 	}
 }
 
-// The only server is away for a while: the page says so, keeps what it showed, and reads again when the server is back.
+// While the only server is down, the page says so and keeps its data. It reads the data again when the server is back.
 func TestServerAway_PageSaysSo_AndRecovers(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/")

@@ -1,5 +1,4 @@
-// Package browser tests the dashboard as its users have it: a real gatekeeperd, and a real Chromium that clicks and
-// types.
+// Package browser tests the dashboard end to end, with a real gatekeeperd and with Chromium.
 package browser
 
 import (
@@ -18,9 +17,9 @@ import (
 )
 
 var (
-	bin      string          // the folder of gatekeeperd
-	chromium string          // the browser; empty: there is none
-	browser  context.Context // of chromedp, with that browser
+	bin      string          // the directory of gatekeeperd
+	chromium string          // path of the browser; empty if there is none
+	browser  context.Context // the chromedp context of the browser
 )
 
 func TestMain(m *testing.M) {
@@ -33,7 +32,7 @@ func TestMain(m *testing.M) {
 		defer os.RemoveAll(dir)
 		bin = dir
 		if chromium = find(); chromium == "" {
-			return m.Run() // each test says that it is skipped
+			return m.Run() // each test is skipped with a message
 		}
 		if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -60,7 +59,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// find is the browser that the tests drive.
+// find returns the path of the browser for the tests.
 func find() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {

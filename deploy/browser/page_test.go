@@ -17,20 +17,20 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a page may take for what a test waits for. It only bounds a test that fails.
+// patience is how long until waits. Only failing tests reach this limit.
 const patience = 30 * time.Second
 
-// page is a tab in a browser context that shares nothing with other pages: another person's browser.
+// page is a tab in a separate browser context that shares nothing with other pages, like the browser of another user.
 type page struct {
 	t    *testing.T
 	ctx  context.Context
 	base string
 
 	mu     sync.Mutex
-	errors []string // what the page wrote to its console as errors, and exceptions that nothing caught
+	errors []string // errors on the console, and uncaught exceptions
 }
 
-// open opens the dashboard of an HTTP address. Listeners hear what happens in the tab.
+// open opens the dashboard at an HTTP address. listeners receive the events of the tab.
 func open(t *testing.T, address, path string, listeners ...func(any)) *page {
 	t.Helper()
 	p := &page{t: t, base: "http://" + address}
@@ -49,7 +49,7 @@ func open(t *testing.T, address, path string, listeners ...func(any)) *page {
 			t.Logf("the page showed:\n%.4000s\nits console:\n%s", text, strings.Join(p.console(), "\n"))
 		}
 	})
-	// The tab lives as long as the context of the first call, so that one has no time limit.
+	// The tab lives as long as the context of the first call, so that context has no time limit.
 	if err := chromedp.Do(ctx, enable(log.Enable, cdp.Empty{}), enable(runtime.Enable, cdp.Empty{})); err != nil {
 		t.Fatal(err)
 	}
@@ -82,14 +82,14 @@ func (p *page) heard(event any) {
 	}
 }
 
-// console is what the page has written as errors.
+// console returns the errors on the page's console.
 func (p *page) console() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.errors...)
 }
 
-// forget drops what the page has written so far.
+// forget clears the recorded errors.
 func (p *page) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +122,7 @@ func (p *page) size(width, height int64) {
 	p.do(chromedp.EmulateViewport(width, height))
 }
 
-// theme is light or dark, as the system of the user would have it.
+// theme selects light or dark as the system's theme.
 func (p *page) theme(name string) {
 	p.t.Helper()
 	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}}
@@ -132,14 +132,14 @@ func (p *page) theme(name string) {
 	}))
 }
 
-// visit loads a page, and waits until it shows its view.
+// visit loads a page, and waits until its view is shown.
 func (p *page) visit(path string) {
 	p.t.Helper()
 	p.do(chromedp.Navigate(p.base + path))
 	p.until("the view of "+path, `document.querySelector("h1") && !document.querySelector(".loading")`)
 }
 
-// until waits until an expression holds.
+// until waits until an expression is true.
 func (p *page) until(what, expression string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience+time.Second)
@@ -150,19 +150,20 @@ func (p *page) until(what, expression string) {
 	}
 }
 
-// shows waits until the page, or the dialog on it, has a text.
+// shows waits until the page or its open dialog contains a text.
 func (p *page) shows(text string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("%q", text), fmt.Sprintf(`document.body.innerText.includes(%s)`, quote(text)))
 }
 
-// control is an expression for the button or link of a text that can be used: in the dialog, if one is open.
+// control returns an expression for the enabled button or link with a text. If a dialog is open, it searches only
+// there.
 func control(text string) string {
 	return fmt.Sprintf(`[...(document.querySelector("dialog[open]") ?? document).querySelectorAll("button, a, summary")]
 		.find(e => e.innerText.trim() === %s && e.getAttribute("aria-disabled") !== "true" && e.offsetParent)`, quote(text))
 }
 
-// field is an expression for the input of a label.
+// field returns an expression for the input with a label.
 func field(label string) string {
 	return fmt.Sprintf(`[...(document.querySelector("dialog[open]") ?? document).querySelectorAll("label")]
 		.find(e => e.innerText.replace(" · changed", "").trim() === %s && e.control)?.control`, quote(label))
@@ -175,7 +176,8 @@ func (p *page) click(text string) {
 	p.clickAt(control(text))
 }
 
-// clickAt clicks an element once it rests and nothing covers it: what the page shows meanwhile may move it.
+// clickAt clicks an element after it has stopped moving and is not covered by another element. Content that is still
+// loading may move it.
 func (p *page) clickAt(element string) {
 	p.t.Helper()
 	p.until("a place to click of "+element, fmt.Sprintf(`(() => {
@@ -191,7 +193,7 @@ func (p *page) clickAt(element string) {
 	p.do(chromedp.MouseClickXY(at[0], at[1]))
 }
 
-// fill types a text in place of what an input has.
+// fill replaces the text in an input.
 func (p *page) fill(label, text string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("the field %q", label), field(label))
@@ -203,13 +205,13 @@ func (p *page) fill(label, text string) {
 	p.keys(text)
 }
 
-// keys presses keys, those of package kb too.
+// keys presses keys, including those of package kb.
 func (p *page) keys(keys string) {
 	p.t.Helper()
 	p.do(chromedp.KeyEvent(keys))
 }
 
-// press presses a key that the page may take for a command: unlike keys, it types nothing.
+// press presses a key that the page may handle as a command. Unlike keys, it does not enter text.
 func (p *page) press(key, code string) {
 	p.t.Helper()
 	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -223,11 +225,11 @@ func (p *page) press(key, code string) {
 }
 
 func quote(text string) string {
-	data, _ := json.Marshal(text) // a string: it cannot fail
+	data, _ := json.Marshal(text) // marshalling a string cannot fail
 	return string(data)
 }
 
-// enable asks the browser for the events of a domain.
+// enable enables the events of a domain.
 func enable[Params any](domain cdp.Command[Params, cdp.Empty], params Params) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, domain, params)

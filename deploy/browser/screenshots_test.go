@@ -14,11 +14,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// screenshots is where make screenshots wants the pictures of docs/dashboard.md.
-var screenshots = flag.String("screenshots", "", "folder for the pictures of docs/dashboard.md")
+// screenshots is the directory in which make screenshots stores the images of docs/dashboard.md.
+var screenshots = flag.String("screenshots", "", "directory for the screenshots of docs/dashboard.md")
 
-// pictured are the views of docs/dashboard.md: a path, the button to click there, and what the page shows when all of
-// it is there.
+// pictured are the views in docs/dashboard.md: a path, a button to click, and a text that the page shows when it is
+// ready.
 var pictured = []struct{ name, path, click, shows string }{
 	{"overview", "/", "", "db-1 in zone-a"},
 	{"semaphore", "/s/orders%2Fnightly-export", "", "Nobody is waiting."},
@@ -26,7 +26,8 @@ var pictured = []struct{ name, path, click, shows string }{
 	{"explain", "/s/billing%2Finvoices?tab=explain&group=zone-c&acquirer=app-3", "", "zone-c"},
 }
 
-// The pictures can be taken. Nothing compares them: people look at them before they commit them.
+// Checks that the screenshots can be taken. They are not compared automatically, but reviewed before they are
+// committed.
 func TestScreenshots_OfEveryView_AreTaken(t *testing.T) {
 	c := cluster(t, 3, townOf(8))
 	inhabit(t, c.Endpoints())
@@ -51,7 +52,7 @@ func TestScreenshots_OfEveryView_AreTaken(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(picture) < 10_000 {
-				t.Errorf("the picture of %s has only %d bytes", view.name, len(picture))
+				t.Errorf("the screenshot of %s has only %d bytes", view.name, len(picture))
 			}
 			if err := os.WriteFile(filepath.Join(folder, view.name+"-"+theme+".png"), picture, 0o600); err != nil {
 				t.Fatal(err)
@@ -60,7 +61,7 @@ func TestScreenshots_OfEveryView_AreTaken(t *testing.T) {
 	}
 }
 
-// townOf are the definitions of a company with that many shops.
+// townOf returns the definitions of a company with that number of shops.
 func townOf(shops int) string {
 	var b strings.Builder
 	b.WriteString(`definitions:
@@ -77,7 +78,7 @@ func townOf(shops int) string {
 	return b.String()
 }
 
-// inhabit has hosts hold, wait and be denied, and an operator at work.
+// inhabit creates holders, waiters and denied callers, and makes the changes of an operator.
 func inhabit(t *testing.T, endpoints []string) {
 	t.Helper()
 	ctx := t.Context()
@@ -93,7 +94,7 @@ func inhabit(t *testing.T, endpoints []string) {
 	acquire("zone-b", "till-1", "shop-01/stock")
 	acquire("zone-c", "till-2", "shop-02/stock")
 	if _, err := dial(t, endpoints, "zone-c", "app-3").Semaphore("billing/invoices").TryAcquire(ctx); err == nil {
-		t.Fatal("zone-c was let in")
+		t.Fatal("zone-c was granted a permit")
 	}
 	operator := dial(t, endpoints, "ops", "ann")
 	selector := &gatekeeperv1.Selector{Names: []string{"billing/reminders"}}

@@ -22,36 +22,36 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// speed is where make bench-dashboard wants its figures.
-var speed = flag.String("speed", "", "measure the dashboard for minutes, and write the figures to this file as JSON")
+// speed is the file for the results of make bench-dashboard.
+var speed = flag.String("speed", "", "measure the dashboard for minutes, and write the results to this file as JSON")
 
-// extent is how much is measured. Without -speed it is so little that the figures mean nothing: the test then only
-// shows that they are there.
+// extent is the amount of measurement. Without -speed it is so small that the figures are not meaningful, and the test
+// only checks that they can be measured.
 type extent struct {
 	definitions, rows int // for loading and events, and for scrolling
 	loads, events     int
-	quiet             time.Duration // between two events, so that the page does not take them for constant change
+	quiet             time.Duration // pause between events, so that the page does not treat them as continuous change
 	pages             int
-	window            time.Duration // in which CPU time is measured
-	visit             time.Duration // of the page whose requests are written down: twice what it waits at most between two of the same
+	window            time.Duration // length of the measurement of CPU time
+	visit             time.Duration // time to record a page: twice its longest interval between equal requests
 	scroll            time.Duration
 }
 
-// figures are the measured ones, with the targets beside them.
+// figures are the results, with their targets.
 type figures struct {
 	Definitions int `json:"definitions"`
-	// From the start of the navigation, by load.
+	// From the start of the navigation, for each load.
 	FirstPaint []float64 `json:"first_paint_ms"` // target: 1000
 	FirstRows  []float64 `json:"first_rows_ms"`
-	// From the call that acquires a permit until the page shows its holder, by event.
+	// From the call that acquires a permit until the page shows the holder, for each event.
 	Shown []float64 `json:"shown_ms"` // target: 200
-	// Of the server, as a share of one core, with five pairs of acquire and release a second: without a page, and by
-	// how much more with.
+	// CPU time of the server, as a fraction of one core, with five acquires and releases per second: without a page,
+	// and the increase with pages.
 	Without   float64 `json:"cpu_without_page"`
 	OnePage   float64 `json:"cpu_one_page"`   // target: 0.01
 	Pages     int     `json:"pages"`          //
 	ManyPages float64 `json:"cpu_many_pages"` // target: 0.20
-	// Of scrolling through the rows.
+	// Results of scrolling through the rows.
 	Rows      int       `json:"rows"`
 	LongTasks []float64 `json:"long_tasks_ms"` // target: none
 	Frames    float64   `json:"frames_per_second"`
@@ -95,7 +95,7 @@ func TestSpeed_OfTheDashboard_IsMeasured(t *testing.T) {
 	}
 	t.Logf("%s", data)
 	if len(f.FirstPaint) != do.loads || len(f.Shown) != do.events || slices.Min(f.FirstPaint) <= 0 || f.Without <= 0 || f.Frames <= 0 {
-		t.Error("a figure is missing")
+		t.Error("a result is missing")
 	}
 	if *speed != "" {
 		if err := os.WriteFile(*speed, data, 0o600); err != nil {
@@ -112,7 +112,7 @@ func shown(definitions int) string {
 	return text + " semaphores"
 }
 
-// stocked is a server with so many definitions.
+// stocked starts a server with that number of definitions.
 func stocked(t *testing.T, definitions int) *servers.Server {
 	t.Helper()
 	s := cluster(t, 1, "").Servers[0]
@@ -151,7 +151,7 @@ func (f *figures) load(t *testing.T, s *servers.Server, definitions int) {
 	p.do(chromedp.Navigate("about:blank"))
 }
 
-// event measures how long a permit takes from its acquirer's call to the page. Browser and acquirer have the same
+// event measures the time from an acquirer's call until the page shows the permit. Browser and acquirer have the same
 // clock.
 func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
 	c := dial(t, []string{s.API}, "zone-a", "host-1")
@@ -178,8 +178,8 @@ func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
 	}
 }
 
-// cost measures the CPU time that open pages take. One page is a real one. What it asks for is written down, and asked
-// for by many more.
+// cost measures the server's CPU time for open pages. One page is real. Its requests are recorded and replayed for many
+// simulated pages.
 func (f *figures) cost(t *testing.T, s *servers.Server, do extent) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -204,11 +204,11 @@ func (f *figures) cost(t *testing.T, s *servers.Server, do extent) {
 	for i := range do.pages {
 		running.Go(func() { replay(ctx, all, begun, do.visit, do.window*time.Duration(i)/time.Duration(do.pages)) })
 	}
-	<-time.After(do.window + loading) // until each of them has loaded
+	<-time.After(do.window + loading) // wait until all of them have loaded
 	f.ManyPages = share(t, s, do.window) - f.Without
 }
 
-// busyCaller acquires and releases permits of what is on the screen, five times a second.
+// busyCaller acquires and releases permits of visible semaphores, five times per second.
 func busyCaller(ctx context.Context, c *client.Client) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -224,7 +224,7 @@ func busyCaller(ctx context.Context, c *client.Client) {
 	}
 }
 
-// share is the CPU time of a server within a time, as a share of one core.
+// share returns the CPU time of a server during a window, as a fraction of one core.
 func share(t *testing.T, s *servers.Server, window time.Duration) float64 {
 	t.Helper()
 	cpu := func() float64 {
@@ -239,7 +239,7 @@ func share(t *testing.T, s *servers.Server, window time.Duration) float64 {
 	return (cpu() - before) / time.Since(begun).Seconds()
 }
 
-// requests are those that a page makes to the API.
+// requests are the API requests of a page.
 type requests struct {
 	mu  sync.Mutex
 	all []request
@@ -258,11 +258,11 @@ func (r *requests) heard(event any) {
 	}
 }
 
-// loading is how long after its first request a page has loaded: it asks again and again only for what comes later.
+// loading is how long a page loads, counted from its first request. Later requests are repeated periodically.
 const loading = time.Second
 
-// replay asks for what a page asked for during a visit, at the same times after a delay. Then it repeats what came
-// after loading, and follows the stream of events on and on.
+// replay makes the requests of a recorded visit at the same times, after a delay. Then it repeats the requests after
+// loading, and continues to follow the event stream.
 func replay(ctx context.Context, all []request, begun time.Time, visit, delay time.Duration) {
 	page := &http.Client{Transport: new(http.Transport)}
 	defer page.CloseIdleConnections()
@@ -285,7 +285,7 @@ func replay(ctx context.Context, all []request, begun time.Time, visit, delay ti
 				ask(ctx, page, r.url)
 				continue
 			}
-			stop() // a page follows one stream, and another when other names come into sight
+			stop() // a page follows one stream at a time, and replaces it when other names become visible
 			stop = inBackground(ctx, &streams, func(ctx context.Context) { ask(ctx, page, r.url) })
 		}
 		shift += visit
@@ -316,7 +316,7 @@ func ask(ctx context.Context, page *http.Client, url string) {
 	_, _ = io.Copy(io.Discard, answer.Body)
 }
 
-// scroll scrolls through all rows, at the speed of a thrown wheel, and counts what held the page up.
+// scroll scrolls through all rows at the speed of a fast mouse wheel, and records long tasks.
 func (f *figures) scroll(p *page, do extent) {
 	type result struct {
 		Long   []float64 `json:"long"`

@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Somebody edits which group may run a task: its holder stops, and the task runs in the other group. Another page that
-// is open shows it.
+// When the group of a task is edited, its holder stops, and the task runs in the other group. Another open page shows
+// that.
 func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	a, b := dial(t, c.Endpoints(), "zone-a", "host-1"), dial(t, c.Endpoints(), "zone-c", "host-2")
@@ -49,7 +49,7 @@ func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
 	watching.shows("zone a is closed")
 }
 
-// Two people edit the same definition. The second one sees what the first one saved, field by field, and loses nothing.
+// Two users edit the same definition. The second one sees the first one's changes field by field, and loses no changes.
 func TestEdit_SomebodyElseWasFaster_ShowsTheConflict(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	ann, bob := open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1"), open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1")
@@ -77,7 +77,7 @@ func TestEdit_SomebodyElseWasFaster_ShowsTheConflict(t *testing.T) {
 	}
 }
 
-// A pause for a time is seen to begin and to end.
+// A timed pause starts and ends visibly.
 func TestPause_ForATime_IsSeenToEnd(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/s/nightly-export")
@@ -92,7 +92,7 @@ func TestPause_ForATime_IsSeenToEnd(t *testing.T) {
 	list.until("the end of the pause in the list", `!document.querySelector(".grid").innerText.includes("paused")`)
 }
 
-// Everything of a visit works without a mouse: search, choose, open, look at the keys, and go back.
+// A whole visit works without a mouse: search, select, open, show the key bindings, and go back.
 func TestKeyboard_Alone_IsEnough(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/")
@@ -110,7 +110,7 @@ func TestKeyboard_Alone_IsEnough(t *testing.T) {
 	p.keys(kb.Escape)
 	p.until("the dialog to close, and the focus to come back", `!document.querySelector("dialog") && document.activeElement.tagName === "H1"`)
 
-	// To the button that pauses, and through its dialog.
+	// Tab to the button that pauses, and through its dialog.
 	p.tabTo("Pause …")
 	p.keys(kb.Enter)
 	p.until("the dialog", `document.querySelector("dialog[open]")`)
@@ -125,7 +125,7 @@ func TestKeyboard_Alone_IsEnough(t *testing.T) {
 	p.until("the cluster", `location.pathname === "/cluster"`)
 }
 
-// tabTo presses Tab until the focus is on the button or link of a text.
+// tabTo presses Tab until the button or link with a text is focused.
 func (p *page) tabTo(text string) {
 	p.t.Helper()
 	for range 60 {
@@ -134,11 +134,11 @@ func (p *page) tabTo(text string) {
 			return
 		}
 	}
-	p.t.Fatalf("Tab does not lead to %q", text)
+	p.t.Fatalf("Tab does not reach %q", text)
 }
 
-// The leader is killed while a page of another server is open. It shows what happens under the next leader without
-// being loaded again.
+// The leader is killed while a page of another server is open. The page shows events under the next leader without
+// being reloaded.
 func TestLeaderKilled_PageRecoversWithoutHelp(t *testing.T) {
 	c := cluster(t, 3, definitions)
 	old, err := c.Leader(t.Context())
@@ -167,7 +167,7 @@ func TestLeaderKilled_PageRecoversWithoutHelp(t *testing.T) {
 	p.shows("host-1 in zone-a")
 	p.until("the page to be online", `!document.querySelector(".offline")`)
 	if !eval[bool](p, `window.notLoadedAgain === true`) {
-		t.Error("the page was loaded again")
+		t.Error("the page was reloaded")
 	}
 }
 
@@ -211,9 +211,9 @@ func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 	}
 	p.shows("510 holders have stopped.")
 	if pattern := get(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-b" {
-		t.Errorf("the pattern is %q", pattern)
+		t.Errorf("got pattern %q after the move", pattern)
 	}
-	// Its progress is still there after a visit elsewhere, and after a reload.
+	// Its progress is still shown after visiting another view, and after a reload.
 	p.click("Activity")
 	p.shows("edited")
 	p.click("Move and pause")
@@ -232,11 +232,11 @@ func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 	p.clickAt(`[...document.querySelectorAll("a")].find((a) => a.innerText === "Show the change that it undoes")`)
 	p.shows("undone by change")
 	if pattern := get(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-a" {
-		t.Errorf("after the undo the pattern is %q", pattern)
+		t.Errorf("got pattern %q after the undo", pattern)
 	}
 }
 
-// A cordon names whom it shuts out before it is made. The overview shows whom it denies, and that ends with the cordon.
+// The preview of a cordon names the callers that it shuts out. The overview shows their denials until the cordon ends.
 func TestCordon_NamesWhomItShutsOut_AndTheOverviewShowsIt(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	host := dial(t, c.Endpoints(), "zone-a", "host-1")
@@ -253,13 +253,13 @@ func TestCordon_NamesWhomItShutsOut_AndTheOverviewShowsIt(t *testing.T) {
 
 	var denied *client.DeniedError
 	if _, err := host.Semaphore("nightly-export").TryAcquire(t.Context()); !errors.As(err, &denied) {
-		t.Fatalf("while it is cordoned: %v", err)
+		t.Fatalf("TryAcquire() by a cordoned acquirer: %v", err)
 	}
 	list.shows("cordoned: host-1 in zone-a, once at")
 	list.until("the count of cordoned semaphores", `[...document.querySelectorAll(".stat")].some((s) => s.innerText.replace(/\s+/g, " ") === "1 cordoned")`)
 	p.visit("/s/nightly-export")
 	p.click("Explain")
-	p.shows("Denied: cordoned.") // it asks about the caller that is denied
+	p.shows("Denied: cordoned.") // the dialog explains the denied caller's request
 
 	p.click("Remove …")
 	p.shows("Host host-1 gets permits again")
@@ -269,7 +269,7 @@ func TestCordon_NamesWhomItShutsOut_AndTheOverviewShowsIt(t *testing.T) {
 	p.shows("This caller would get a permit.")
 }
 
-// What callers write is shown as text, whatever it looks like.
+// Texts from callers are always shown as text, even if they look like markup.
 func TestHostileNames_AreText(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	a := dial(t, c.Endpoints(), `"><script>alert(1)</script>`, `<img src=x onerror=alert(2)>`)
@@ -279,7 +279,7 @@ func TestHostileNames_AreText(t *testing.T) {
 	}
 	p.shows(`<img src=x onerror=alert(2)> in "><script>alert(1)</script>`)
 	if eval[bool](p, `document.title.includes("owned") || !!document.querySelector("main img, main script, main i")`) {
-		t.Error("a text became markup")
+		t.Error("a caller's text was interpreted as markup")
 	}
 	for _, text := range p.console() {
 		t.Error(text)

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Names and texts that would do harm if they were markup, or too long for a line.
+// Names and texts that would be harmful as markup, or that are too long for a line.
 const definitions = `definitions:
   - name: nightly-export
     description: Exports the orders of the day.
@@ -31,8 +31,8 @@ const definitions = `definitions:
     duration: 1m
 `
 
-// Each view renders in both themes, and from a telephone to a wall: without an error on the console, without scrolling
-// sideways, and without anything that axe finds serious.
+// Each view renders in both themes and at widths from a phone to a wall display, without errors on the console,
+// horizontal scrolling, or serious findings by axe.
 func TestViews_EverySizeAndTheme_AreSound(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	busy(t, c.Endpoints())
@@ -72,18 +72,18 @@ func TestViews_EverySizeAndTheme_AreSound(t *testing.T) {
 			p.sound(axe)
 			for _, text := range p.console() {
 				if strings.Contains(text, "404") && strings.Contains(name, "no such") {
-					continue // the browser writes down every answer of that kind
+					continue // the browser logs every such response
 				}
 				t.Error(text)
 			}
 			if title := eval[string](p, "document.title"); !strings.HasSuffix(title, "Gatekeeper") {
-				t.Errorf("the title is %q", title)
+				t.Errorf("got title %q", title)
 			}
 		})
 	}
 }
 
-// sound checks what the page shows in both themes and at each size.
+// sound checks the page in both themes and at each size.
 func (p *page) sound(axe string) {
 	p.t.Helper()
 	for _, theme := range []string{"light", "dark"} {
@@ -92,7 +92,7 @@ func (p *page) sound(axe string) {
 			p.size(size[0], size[1])
 			p.until("the width to settle", "innerWidth > 0")
 			if wide := eval[float64](p, "document.documentElement.scrollWidth - innerWidth"); wide > 0 {
-				p.t.Errorf("at %d px the page is %.0f px too wide: %s", size[0], wide, eval[string](p, widest))
+				p.t.Errorf("at a width of %d px, the page is %.0f px too wide: %s", size[0], wide, eval[string](p, widest))
 			}
 			if size[0] != 2560 {
 				for _, violation := range eval[[]string](p, axe) {
@@ -103,11 +103,11 @@ func (p *page) sound(axe string) {
 	}
 }
 
-// widest names what sticks out of the page.
+// widest lists the elements that extend beyond the right edge of the page.
 const widest = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
 	.map(e => e.tagName + "." + e.className).slice(0, 5).join(", ")`
 
-// axe is an expression that examines the page: what is serious or critical, a line for each.
+// axe returns an expression that examines the page and returns one line for each serious or critical finding.
 func axe(t *testing.T) string {
 	t.Helper()
 	source, err := os.ReadFile("../../gatekeeper/internal/gateway/dashboard/node_modules/axe-core/axe.min.js")
@@ -124,8 +124,8 @@ func axe(t *testing.T) string {
 	})()`
 }
 
-// busy puts something into each view: a holder, a waiter, a denied caller, a pause, a cordon, a firing that was
-// claimed, and a job.
+// busy creates content for each view: a holder, a waiter, a denied caller, a pause, a cordon, a claimed firing, and a
+// job.
 func busy(t *testing.T, endpoints []string) {
 	t.Helper()
 	ctx := t.Context()
@@ -134,7 +134,7 @@ func busy(t *testing.T, endpoints []string) {
 		t.Fatal(err)
 	}
 	if _, err := other.Semaphore("nightly-export").TryAcquire(ctx); err == nil {
-		t.Fatal("a group that does not match got a permit")
+		t.Fatal("a group that does not match was granted a permit")
 	}
 	p, err := holder.Semaphore("pool/images").TryAcquire(ctx, client.WithWeight(3))
 	if err != nil {

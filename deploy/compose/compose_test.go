@@ -1,4 +1,4 @@
-// Package compose holds the compose file against real servers.
+// Package compose tests the compose file with real servers.
 package compose
 
 import (
@@ -28,8 +28,8 @@ type service struct {
 	DependsOn   map[string]any    `yaml:"depends_on"`
 }
 
-// No container runs here: processes have the variables of the services, folders stand for the volumes, and ports of
-// loopback for the names.
+// The test does not run containers: processes get the services' environment, directories replace volumes, and loopback
+// ports replace host names.
 func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -56,12 +56,12 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// mounted puts the folders of volumes in the place of what a container sees.
+	// mounted replaces the paths of volumes in a container by their directories.
 	mounted := func(s service, value string) string {
 		for _, v := range s.Volumes {
 			parts := strings.Split(v, ":")
 			if file.Volumes[parts[0]] == nil {
-				t.Fatalf("%s is of no volume", v)
+				t.Fatalf("%s is not in a volume", v)
 			}
 			if rest, ok := strings.CutPrefix(value, parts[1]+"/"); ok {
 				return filepath.Join(folder(parts[0]), rest)
@@ -90,7 +90,7 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 	if got := strings.Join(certificates.Command, " "); got != "sh /src/deploy/compose/certificates.sh /certificates" {
 		t.Fatal(got)
 	}
-	for range 2 { // each start of the cluster runs it
+	for range 2 { // it runs at each start of the cluster
 		if out, err := run([]string{"HOSTS=127.0.0.1"}, "sh", "certificates.sh", made); err != nil {
 			t.Fatal(err, out)
 		}
@@ -135,7 +135,7 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 		}
 		t.Cleanup(func() {
 			cancel()
-			_ = server.Wait() // it was cut short by the signal
+			_ = server.Wait() // it was terminated by the signal
 			if t.Failed() {
 				t.Logf("%s:\n%s", id, log.String())
 			}

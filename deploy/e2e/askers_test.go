@@ -14,26 +14,26 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// askers ask for semaphores without end, each at one server, by bare calls that wait for their answer however late it
-// comes: that is how an answer of a suspended server still reaches somebody. They hold what they get for half its time,
-// and count by the rule that every client must count by.
+// askers acquire continuously, each from one server, with direct calls that wait for their response however late it
+// arrives, so that responses of a suspended server are received. They hold each permit for half its duration, and
+// compute its deadline as every client must.
 type askers struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
-	waiting sync.Map     // call number -> server id: calls that have no answer yet
-	calls   atomic.Int64 // numbers them
+	waiting sync.Map     // call number -> server id: calls without a response
+	calls   atomic.Int64 // counter of calls
 
 	mu      sync.Mutex // guards beliefs and late
 	beliefs []overlap.Belief
-	late    []overlap.Belief // grants whose answer came when nothing of their time was left
+	late    []overlap.Belief // grants whose response arrived after their deadline
 }
 
-// clockRates is how far the rates of two clocks may differ.
+// clockRates is the largest relative difference between the rates of two clocks.
 const clockRates = 0.01
 
-// ask starts askers at a server, which take the semaphores in turn, each beginning at another.
+// ask starts askers at a server. They rotate through the semaphores, starting at different ones.
 func (a *askers) ask(server *servers.Server, count int, semaphores []string) error {
 	conn, err := server.Conn()
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *askers) once(permits gatekeeperv1.PermitServiceClient, server, name, se
 	})
 	a.waiting.Delete(number)
 	if err != nil {
-		a.pause(10 * time.Millisecond) // an election: ask again, not at once
+		a.pause(10 * time.Millisecond) // probably an election: retry after a pause
 		return
 	}
 	grant := answer.GetGrant()
@@ -81,7 +81,7 @@ func (a *askers) once(permits gatekeeperv1.PermitServiceClient, server, name, se
 		a.mu.Unlock()
 		return
 	}
-	// Half of them let it expire, the others release it early: slots come free in both ways.
+	// Half of them let it expire, and the others release it early, so that slots become free in both ways.
 	if number%2 == 0 {
 		a.pause(duration / 20)
 		b.Until = min(b.Until, boottime.Now())
@@ -99,7 +99,7 @@ func (a *askers) pause(d time.Duration) {
 	}
 }
 
-// waitingAt counts the calls to a server that have no answer yet.
+// waitingAt counts the calls to a server that have no response yet.
 func (a *askers) waitingAt(server string) (count int, highest int64) {
 	a.waiting.Range(func(number, at any) bool {
 		if at == server {
@@ -124,7 +124,7 @@ func (a *askers) grantedAfter(at time.Duration) int {
 	return n
 }
 
-// end stops the askers and returns what they believed, and the grants that came too late to be believed.
+// end stops the askers, and returns their beliefs and the grants that arrived too late.
 func (a *askers) end() (beliefs, late []overlap.Belief) {
 	a.stop()
 	a.wg.Wait()

@@ -23,26 +23,26 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// flood is what a process of callers that know no moderation does: it asks again at once, whatever it is told.
+// flood is a process with callers that ignore backoff: they repeat their calls immediately, regardless of the response.
 type flood struct {
 	Endpoints   []string
-	Connections int // in all
-	Callers     int // at once, in all; each has its own identity
+	Connections int // total number of connections
+	Callers     int // total number of concurrent callers, each with its own identity
 	Semaphore   string
 }
 
-// floodVariable makes this program such a process, which floods until its standard input ends.
+// floodVariable makes this program run as such a process, which floods until its standard input is closed.
 const floodVariable = "GATEKEEPER_E2E_FLOOD"
 
-// floodResult is how its calls ended.
+// floodResult counts the calls by outcome.
 type floodResult struct {
 	Answered int
 	Refused  int // RESOURCE_EXHAUSTED, with RetryInfo and a reason
-	Unclear  int // RESOURCE_EXHAUSTED without one of these
+	Unclear  int // RESOURCE_EXHAUSTED without RetryInfo or without a reason
 	Other    map[string]int
 }
 
-// runFlood does what the variable says, and prints the result.
+// runFlood runs the flood described by the variable, and prints the result.
 func runFlood(text string) error {
 	var f flood
 	if err := json.Unmarshal([]byte(text), &f); err != nil {
@@ -118,7 +118,7 @@ func (r *floodResult) note(err error) {
 	}
 }
 
-// start starts the process. end ends it and returns what it met; it may be called once.
+// start starts the process. end stops it and returns its result. It may be called once.
 func (f flood) start(ctx context.Context, t *testing.T) (end func() floodResult) {
 	t.Helper()
 	text, err := json.Marshal(f)

@@ -12,10 +12,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// A leader is killed while permits are held and others are asked for. Holders keep their permits, refreshed by the next
-// leader; nobody else gets the same; and when they release, the next holder has a higher token.
+// A leader is killed while permits are held and others are requested. Holders keep their permits, which the next leader
+// refreshes and does not grant to others. When they release, the next holder has a higher token.
 func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
-	const duration = 12 * time.Second // above a fail-over on a machine whose disk takes two seconds for a vote or an entry
+	const duration = 12 * time.Second // longer than a failover on a machine whose disk takes two seconds for a vote or an entry
 	var held, asked []string
 	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}
 	for i := range 8 {
@@ -50,7 +50,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	old.Kill()
 	killed, killedAt := boottime.Now(), time.Now()
 
-	// A deadline beyond killed + duration was given by somebody who answered after that.
+	// A deadline beyond killed + duration was set by a server that responded after the kill.
 	await(t, "every permit's refresh by the next leader", func() bool {
 		for _, p := range holding {
 			if !p.Held() {
@@ -64,13 +64,13 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	})
 	await(t, "the next leader's grants", func() bool { return a.grantedAfter(killed+noElection) > 20 })
 	if next := leader(t, cluster); next.ID == old.ID {
-		t.Fatalf("%s leads, and was killed", next.ID)
+		t.Fatalf("%s is the leader although it was killed", next.ID)
 	}
 
 	for _, p := range holding {
 		denied, ok := errors.AsType[*client.DeniedError](second(other.Semaphore(p.Semaphore()).TryAcquire(ctx)))
 		if !ok || denied.Reason != client.ReasonNoFreePermit || len(denied.Holders) != 1 || denied.Holders[0].Token != p.Token() {
-			t.Fatalf("%s with token %d is held: %+v", p.Semaphore(), p.Token(), denied)
+			t.Fatalf("ListHolders() for %s, token %d: got %+v", p.Semaphore(), p.Token(), denied)
 		}
 		if err := p.Context().Err(); err != nil {
 			t.Errorf("%s had to stop: %v", p.Semaphore(), context.Cause(p.Context()))
@@ -83,7 +83,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if next.Token() <= p.Token() {
-			t.Errorf("%s: token %d after %d", p.Semaphore(), next.Token(), p.Token())
+			t.Errorf("%s: got token %d after %d", p.Semaphore(), next.Token(), p.Token())
 		}
 		if err := next.Release(ctx); err != nil {
 			t.Error(err)
@@ -98,8 +98,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	}
 }
 
-// A server that was killed comes back with everything that it had answered: the only one there is, so nobody can tell
-// it.
+// A killed server restarts with everything that it had answered. It is the only server, so it depends on its own data.
 func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
 	const duration = 6 * time.Second
 	cluster := start(t, 1, map[string]time.Duration{"job": duration})
@@ -122,7 +121,7 @@ func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
 
 	denied, ok := errors.AsType[*client.DeniedError](second(other.Semaphore("job").TryAcquire(ctx)))
 	if !ok || denied.Reason != client.ReasonNoFreePermit || denied.Holders[0].Token != p.Token() {
-		t.Fatalf("token %d is held: %+v", p.Token(), denied)
+		t.Fatalf("ListHolders() for token %d: got %+v", p.Token(), denied)
 	}
 	await(t, "the refresh after the restart", func() bool { return p.SafeUntil().After(killed.Add(duration)) })
 	if err := p.Release(ctx); err != nil {
@@ -133,7 +132,7 @@ func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if next.Token() <= p.Token() {
-		t.Errorf("token %d after %d", next.Token(), p.Token())
+		t.Errorf("got token %d after %d", next.Token(), p.Token())
 	}
 }
 
@@ -147,5 +146,5 @@ func dial(ctx context.Context, t *testing.T, endpoints []string, acquirer string
 	return c
 }
 
-// second is the error of a call with two results.
+// second returns the error of a call with two results.
 func second[T any](_ T, err error) error { return err }

@@ -1,5 +1,5 @@
-// Package e2e tests the service as its users have it: real gatekeeperd processes on loopback, killed and suspended
-// while clients hold and ask. What holders believed is written down by them and held against the permits.
+// Package e2e tests the service end to end, with gatekeeperd processes on loopback that are killed and suspended while
+// clients hold and request permits. Holders record their beliefs, which are compared with the number of permits.
 package e2e
 
 import (
@@ -19,7 +19,7 @@ import (
 var bin string
 
 func TestMain(m *testing.M) {
-	if text := os.Getenv(floodVariable); text != "" { // a process that a test has started
+	if text := os.Getenv(floodVariable); text != "" { // this process was started by a test
 		if err := runFlood(text); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -49,8 +49,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// start starts a cluster, by these flags of gatekeeperd beside its own, with semaphores of one permit each, whose
-// durations are given.
+// start starts a cluster with semaphores of one permit each, whose durations are given, and with additional flags of
+// gatekeeperd.
 func start(t *testing.T, count int, semaphores map[string]time.Duration, args ...string) *servers.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -19,19 +19,19 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Ten times as many callers as the servers work for at once ask without a pause. Holders keep their permits; a refused
-// caller hears when to come again; an operator is served; what is in work stays below the limit; and when it is over
-// everything is as before.
+// Ten times as many callers as the servers execute calls for concurrently make requests without pauses. Holders keep
+// their permits, refused callers get a retry hint, an operator is served, and the number of calls in execution stays
+// below the limit. Afterwards everything works as before.
 func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T) {
 	const (
-		duration = 6 * time.Second // above a stall of a busy machine
+		duration = 6 * time.Second // longer than a stall of a busy machine
 		maxCalls = 64
 	)
 	semaphores := map[string]time.Duration{"asked": time.Second, "late": time.Minute, "held/0": duration, "held/1": duration, "held/2": duration, "held/3": duration}
 	cluster := start(t, 3, semaphores, "--max-calls", strconv.Itoa(maxCalls))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	// Each server's clients: those of the followers are kept alive over one more hop, which the flood uses too.
+	// The clients of each server. Permits at followers are refreshed over an additional hop, which the flood also uses.
 	var holding []*client.Permit
 	for i := range 4 {
 		holder := dial(ctx, t, cluster.Endpoints()[i%3:][:1], fmt.Sprint("holder-", i))
@@ -59,7 +59,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 		return n
 	}
 	await(t, "the first refusals", func() bool { return refused() > 1000 })
-	// These come while there is no room, with the patience of the client library.
+	// These callers arrive during the overload, and retry like the client library.
 	late := dial(ctx, t, cluster.Endpoints(), "late")
 	var coming sync.WaitGroup
 	for i := range 20 {
@@ -70,13 +70,13 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 			}
 			p, err := ask(ctx)
 			if errors.As(err, new(*client.DeniedError)) {
-				return // an answer
+				return // the call succeeded
 			}
 			if err == nil {
 				err = p.Release(ctx)
 			}
 			if err != nil {
-				t.Errorf("who came during the overload: %v", err)
+				t.Errorf("a caller that arrived during the overload: %v", err)
 			}
 		})
 	}
@@ -101,24 +101,24 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 	if _, err := gatekeeperv1.NewOperatorServiceClient(conn).Pause(ctx, &gatekeeperv1.PauseRequest{
 		Selector: &gatekeeperv1.Selector{Names: []string{"asked"}}, Author: "e2e", Reason: "it is asked for too much",
 	}); err != nil {
-		t.Errorf("an operator during the overload: %v", err)
+		t.Errorf("an operator's call during the overload: %v", err)
 	}
 	r := end()
 	holds()
-	t.Logf("%d calls answered, %d refused, others %v; at most %v in work and %.0f MB in memory", r.Answered, r.Refused, r.Other, highest, resident/1e6)
+	t.Logf("%d calls answered, %d refused, others %v; at most %v in execution and %.0f MB in memory", r.Answered, r.Refused, r.Other, highest, resident/1e6)
 	if highest > maxCalls {
-		t.Errorf("%v calls were in work at once, the limit is %d", highest, maxCalls)
+		t.Errorf("%v calls were in execution at the same time, want at most %d", highest, maxCalls)
 	}
 	if r.Answered == 0 || r.Refused == 0 || r.Unclear > 0 {
-		t.Errorf("answered %d, refused %d, and %d without a reason or a hint when to come again", r.Answered, r.Refused, r.Unclear)
+		t.Errorf("got %d calls answered, %d refused, and %d refused without a reason or a retry hint", r.Answered, r.Refused, r.Unclear)
 	}
 	if resident > 400e6 {
-		t.Errorf("a server took %.0f MB", resident/1e6)
+		t.Errorf("a server used %.0f MB", resident/1e6)
 	}
 
 	coming.Wait()
 	for _, s := range cluster.Servers {
-		await(t, s.ID+" has nothing in work", func() bool {
+		await(t, s.ID+" to have no calls in execution", func() bool {
 			return metric(ctx, t, s, `gatekeeper_rpc_working{kind="ordinary"}`) == 0
 		})
 		before := refused()
@@ -129,7 +129,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 		if _, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 			Semaphore: "late", Identity: &gatekeeperv1.Identity{Group: "e2e", Acquirer: "after-" + s.ID},
 		}); err != nil {
-			t.Errorf("after the overload, at %s: %v", s.ID, err)
+			t.Errorf("a call after the overload, at %s: %v", s.ID, err)
 		}
 		if after := refused(); after != before {
 			t.Errorf("%v calls were refused after the overload", after-before)
@@ -137,12 +137,12 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 	}
 }
 
-// Hundreds of connections to every port say nothing, half a word, or nonsense, and stay. Who talks sense is served on
-// each of them.
+// Hundreds of connections to every port send nothing, an incomplete message, or garbage, and stay open. Valid requests
+// are still served on every port.
 func TestSilentConnections_OnEveryPort_HurtNobody(t *testing.T) {
 	const (
-		duration = 6 * time.Second // above a stall of a busy machine
-		each     = 300             // more than are introduced at once on a peer port
+		duration = 6 * time.Second // longer than a stall of a busy machine
+		each     = 300             // more than a peer port handshakes concurrently
 	)
 	cluster := start(t, 3, map[string]time.Duration{"held": duration, "asked": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -164,7 +164,7 @@ func TestSilentConnections_OnEveryPort_HurtNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = c.Close() })
-			_, _ = io.WriteString(c, words[i%len(words)]) // the server may have hung up already
+			_, _ = io.WriteString(c, words[i%len(words)]) // the server may have closed the connection already
 		}
 	}
 	for _, s := range cluster.Servers {
@@ -173,7 +173,7 @@ func TestSilentConnections_OnEveryPort_HurtNobody(t *testing.T) {
 		}
 	}
 
-	// A member that connects again is introduced among the strangers.
+	// A member that reconnects completes its handshake next to the strangers.
 	old := leader(t, cluster)
 	var follower *servers.Server
 	for _, s := range cluster.Servers {
@@ -187,18 +187,18 @@ func TestSilentConnections_OnEveryPort_HurtNobody(t *testing.T) {
 	}
 	strangers(old.Peer)
 	if err := follower.Ready(ctx); err != nil {
-		t.Errorf("a member among strangers: %v", err)
+		t.Errorf("a member could not reconnect next to the strangers: %v", err)
 	}
 	for _, s := range cluster.Servers {
 		if metric(ctx, t, s, "gatekeeper_rpc_open") < 0 {
-			t.Errorf("%s shows no metrics", s.ID)
+			t.Errorf("%s does not serve metrics", s.ID)
 		}
 		p, err := dial(ctx, t, []string{s.API}, "asker-"+s.ID).Semaphore("asked").TryAcquire(ctx)
 		if err == nil {
 			err = p.Release(ctx)
 		}
 		if err != nil {
-			t.Errorf("a client of %s among strangers: %v", s.ID, err)
+			t.Errorf("a client of %s, next to the strangers: %v", s.ID, err)
 		}
 	}
 	await(t, "two rounds of refreshes", func() bool {
@@ -209,7 +209,7 @@ func TestSilentConnections_OnEveryPort_HurtNobody(t *testing.T) {
 	})
 }
 
-// metric is the sum of a server's metrics whose name and labels begin like this, and -1 when there is none.
+// metric returns the sum of a server's metrics whose name and labels have this prefix, or -1 if there are none.
 func metric(ctx context.Context, t *testing.T, s *servers.Server, name string) float64 {
 	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Admin+"/metrics", nil)

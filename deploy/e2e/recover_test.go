@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Two of three servers are gone for good. The third one's folder becomes a new cluster: it has the definitions, grants
-// nothing before the waiting is over, and then with higher tokens. An earlier holder hears that its permit is lost. The
-// two that come back after all find out and leave.
+// Two of three servers are lost. The third one's directory becomes a new cluster. The new cluster has the definitions,
+// grants nothing until the waiting time is over, and then grants with higher tokens. A holder of the old cluster learns
+// that its permit is lost. When the two lost servers come back, they detect the new cluster and leave.
 func TestRecover_TwoOfThreeGone_TheThirdGoesOnUnderANewID(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": 30 * time.Second, "other": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -38,7 +38,7 @@ func TestRecover_TwoOfThreeGone_TheThirdGoesOnUnderANewID(t *testing.T) {
 	}
 	for _, words := range []string{"Read: 1 of 3 voters", "No majority", "UNSAFE", "(gk1, gk2, gk3)"} {
 		if !strings.Contains(said, words) {
-			t.Errorf("recover does not say %q:\n%s", words, said)
+			t.Errorf("the output of recover lacks %q:\n%s", words, said)
 		}
 	}
 	started := time.Now()
@@ -49,10 +49,10 @@ func TestRecover_TwoOfThreeGone_TheThirdGoesOnUnderANewID(t *testing.T) {
 	select {
 	case <-held.Context().Done():
 	case <-ctx.Done():
-		t.Fatal("a holder of before the recovery hears nothing")
+		t.Fatal("a holder from before the recovery was not notified")
 	}
 	if cause := context.Cause(held.Context()); !errors.Is(cause, client.ErrLost) {
-		t.Errorf("the permit of before ended: %v, want ErrLost", cause)
+		t.Errorf("the permit from before the recovery ended with %v, want ErrLost", cause)
 	}
 
 	var p *client.Permit
@@ -61,10 +61,10 @@ func TestRecover_TwoOfThreeGone_TheThirdGoesOnUnderANewID(t *testing.T) {
 		return err == nil
 	})
 	if waited := time.Since(started); waited < wait {
-		t.Errorf("granted %v after the start, before %v were over", waited, wait)
+		t.Errorf("a permit was granted %v after the start, want at least %v", waited, wait)
 	}
 	if p.Token() <= held.Token() {
-		t.Errorf("token %d after %d", p.Token(), held.Token())
+		t.Errorf("got token %d after %d", p.Token(), held.Token())
 	}
 	if err := p.Release(ctx); err != nil {
 		t.Error(err)
@@ -77,12 +77,12 @@ func TestRecover_TwoOfThreeGone_TheThirdGoesOnUnderANewID(t *testing.T) {
 	for _, old := range cluster.Servers[:2] {
 		const refused = 78
 		if code, err := old.Ended(ctx); err != nil || code != refused {
-			t.Errorf("%s of the old cluster ended with %d, %v, want %d\n%s", old.ID, code, err, refused, old.LogTail())
+			t.Errorf("%s of the old cluster exited with %d, %v, want %d\n%s", old.ID, code, err, refused, old.LogTail())
 		}
 	}
 }
 
-// All three are gone, and the disks of two of them are left: nothing is lost, and who holds goes on holding.
+// All three servers are lost, but the disks of two of them remain. Nothing is lost, and holders keep their permits.
 func TestRecover_FoldersOfAMajority_CarryPermitsOver(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -112,7 +112,7 @@ func TestRecover_FoldersOfAMajority_CarryPermitsOver(t *testing.T) {
 	})
 	denied, ok := errors.AsType[*client.DeniedError](second(asker.Semaphore("job").TryAcquire(ctx)))
 	if !ok || denied.Reason != client.ReasonNoFreePermit || denied.Holders[0].Token != held.Token() {
-		t.Errorf("token %d is held: %+v", held.Token(), denied)
+		t.Errorf("ListHolders() for token %d: got %+v", held.Token(), denied)
 	}
 	if err := held.Release(ctx); err != nil {
 		t.Fatal(err)
@@ -122,11 +122,11 @@ func TestRecover_FoldersOfAMajority_CarryPermitsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.Token() <= held.Token() {
-		t.Errorf("token %d after %d", p.Token(), held.Token())
+		t.Errorf("got token %d after %d", p.Token(), held.Token())
 	}
 }
 
-// run starts the server of a new cluster, which ends with the others.
+// run starts the server of a new cluster, which is stopped with the others.
 func run(ctx context.Context, t *testing.T, cluster *servers.Cluster, s *servers.Server) {
 	t.Helper()
 	cluster.Servers = append(cluster.Servers, s)
@@ -138,7 +138,7 @@ func run(ctx context.Context, t *testing.T, cluster *servers.Cluster, s *servers
 	}
 }
 
-// definitions are all definitions that a server tells, in order.
+// definitions returns all definitions of a server, in order.
 func definitions(ctx context.Context, t *testing.T, s *servers.Server) []string {
 	t.Helper()
 	conn, err := s.Conn()

@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// A leader stops where it stands while grants are in flight, is deposed, and goes on as if nothing had happened. Its
-// late answers are believed by nobody beyond the deadline, and nobody holds what the new leader granted meanwhile.
+// A leader is suspended while grants are in flight, is deposed, and resumes without noticing. No client relies on its
+// late responses beyond their deadlines, so there is no overlap with the new leader's grants.
 func TestLeaderSuspended_WithGrantsInFlight_NobodyBelievesTooLong(t *testing.T) {
 	var names []string
 	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}
@@ -43,7 +43,7 @@ func TestLeaderSuspended_WithGrantsInFlight_NobodyBelievesTooLong(t *testing.T) 
 	// Long enough for the next leader to grant everything again, after a full duration from its promotion.
 	await(t, "the next leader's grants", func() bool { return a.grantedAfter(suspended+noElection) > 200 })
 	if n, _ := a.waitingAt(old.ID); n == 0 {
-		t.Fatal("a suspended leader has answered")
+		t.Fatal("a suspended leader responded")
 	}
 
 	if err := old.Resume(); err != nil {
@@ -67,14 +67,14 @@ func TestLeaderSuspended_WithGrantsInFlight_NobodyBelievesTooLong(t *testing.T) 
 	for _, b := range overlap.FallingTokens(beliefs, permits) {
 		t.Errorf("%s was held with token %d after a higher one", b.Semaphore, b.Token)
 	}
-	t.Logf("%d grants believed, %d calls in flight at the suspended leader, suspended for %v, %d grants came too late to be believed",
+	t.Logf("%d grants believed, %d calls in flight at the suspended leader, suspended for %v, %d grants arrived too late",
 		len(beliefs), inFlight, resumed-suspended, len(late))
 }
 
-// noElection is a time in which no new leader can have been elected.
+// noElection is a time in which no new leader can be elected.
 const noElection = 50 * time.Millisecond
 
-// await waits until the condition holds.
+// await waits until a condition is true.
 func await(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
@@ -84,7 +84,7 @@ func await(t *testing.T, what string, condition func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("waited 30 s in vain for %s", what)
+			t.Fatalf("timed out after 30 s waiting for %s", what)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package prometheus holds the sample rules against what a real server shows.
+// Package prometheus checks the sample rules against the metrics of a real server.
 package prometheus
 
 import (
@@ -52,11 +52,11 @@ func TestRules_EveryMetric_IsShownByAServer(t *testing.T) {
 	metric := regexp.MustCompile(`\bgatekeeper_\w+`)
 	names := metric.FindAllString(string(text), -1)
 	if len(names) == 0 {
-		t.Fatal("the rules name no metric")
+		t.Fatal("the rules contain no metrics")
 	}
 	for _, name := range names {
 		if !strings.Contains(string(shown), "\n"+name+" ") && !strings.Contains(string(shown), "\n"+name+"{") {
-			t.Errorf("no server shows %s", name)
+			t.Errorf("servers do not export %s", name)
 		}
 	}
 }

@@ -17,23 +17,23 @@ import (
 
 var bin string
 
-// TestMain is also the main of the clients that are processes of their own.
+// TestMain is also the main function of the clients in separate processes.
 func TestMain(m *testing.M) {
 	os.Exit(demotest.Main(m, &bin, run.HolderCommand, run.Holder))
 }
 
-// repeat is how many runs of a kind to make, each with the next seed, until one breaks a promise: not every run meets
-// what a mutant breaks.
-var repeat = flag.Uint64("repeat", 1, "how many runs of each kind to make")
+// repeat is the number of runs of a kind, each with the next seed, until one breaks a promise. A single run may not
+// trigger the bug of a mutant.
+var repeat = flag.Uint64("repeat", 1, "number of runs of each kind")
 
-// A short part of `make faults`: what is found here is found again by its kind and seed.
+// A short version of `make faults`. A failure can be reproduced with its kind and seed.
 func TestRuns_Short_BreakNoPromise(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"stop-leader", "isolate", "slow-disk", "disk-error", "misdirected", "client-stopped", "clock-steps", "mixed"} {
 		t.Run(kind, func(t *testing.T) {
-			t.Parallel() // they mostly wait
+			t.Parallel() // the runs mostly wait
 			for seed := uint64(3); seed < 3+*repeat; seed++ {
 				short(t, kind, seed)
 			}
@@ -53,11 +53,11 @@ func short(t *testing.T, kind string, seed uint64) {
 	}
 	t.Log(out.String())
 	if strings.Contains(out.String(), " 0 by re-acquisition") {
-		t.Errorf("no identity acquired again: %s", &out)
+		t.Errorf("no identity reacquired a permit: %s", &out)
 	}
 	for _, what := range []string{"jobs", "executions", "results", "visits", "takeovers", fault.KilledAtTask} {
 		if strings.Contains(out.String(), " 0 "+what) {
-			t.Errorf("no %s where tasks are shared: %s", what, &out)
+			t.Errorf("no %s in the shared work: %s", what, &out)
 		}
 	}
 	for _, end := range []string{"failed", "cut-short", "taken-over", "handed-over", "awaited"} {
@@ -67,18 +67,18 @@ func short(t *testing.T, kind string, seed uint64) {
 	}
 	text, err := os.ReadFile(tally)
 	if err != nil || !strings.HasPrefix(string(text), fmt.Sprintf("%stest\t%d\t%s\t3\t", columns, seed, kind)) {
-		t.Errorf("the tally is %q, %v", text, err)
+		t.Errorf("got tally %q, %v", text, err)
 	}
 	if text, err := sum(tally); err != nil || !strings.HasPrefix(text, "test to test: 1 runs (1 ") || !strings.HasSuffix(text, "0 violations, 0 undecided\n") {
-		t.Errorf("the tally comes to %q, %v", text, err)
+		t.Errorf("sum() = %q, %v", text, err)
 	}
 	var again strings.Builder
 	if err := command(t.Context(), []string{"-check", filepath.Join(keep, fmt.Sprintf("%s-%d.jsonl", kind, seed))}, &again); err != nil {
-		t.Errorf("the history that was kept is judged otherwise: %v\n%s", err, &again)
+		t.Errorf("checking the saved history gives another result: %v\n%s", err, &again)
 	}
 }
 
-// Tallies are appended to over many versions.
+// Tallies are appended to by many versions.
 func TestSum_LinesFromBeforeTasksWereShared_CountToo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tally.tsv")
 	old := "a\t1\tisolate\t12\t10\t2\t3\t1\t2 isolate\t0\t0\tproxies\n"
@@ -93,7 +93,7 @@ func TestSum_LinesFromBeforeTasksWereShared_CountToo(t *testing.T) {
 	}
 }
 
-// Disks that fail on command are in no release: neither the word by which that is told nor what does it.
+// Release builds do not contain the disks that fail on command, neither their code nor the name of their setting.
 func TestRelease_HasNoDisksThatFailOnCommand(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestRelease_HasNoDisksThatFailOnCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		if has := bytes.Contains(code, []byte("FAULTY_DISK")); has != want {
-			t.Errorf("%s has disks that fail: %t", file, has)
+			t.Errorf("%s contains failing disks: %t", file, has)
 		}
 	}
 }
@@ -116,11 +116,11 @@ func TestCommand_NetworkThatThereIsNot_NamesThoseThereAre(t *testing.T) {
 	}
 }
 
-// A kind that cannot be done is left out, and told.
+// A kind that is not supported is skipped with a message.
 func TestCommand_KindThatCannotBeDone_IsLeftOut(t *testing.T) {
 	var out strings.Builder
 	err := command(t.Context(), []string{"-bin", bin, "-kind", "narrow", "-network", "proxies", "-keep", t.TempDir()}, &out)
-	if err != nil || !strings.Contains(out.String(), "left out: this kind of fault cannot be done here: no narrow by proxies") {
+	if err != nil || !strings.Contains(out.String(), "skipped: this kind of fault is not supported here: narrow with proxies") {
 		t.Errorf("%v\n%s", err, &out)
 	}
 }

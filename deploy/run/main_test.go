@@ -49,7 +49,7 @@ func TestRun_LoadsTheTimetable_SaysWhatToTypeNext_AndStops(t *testing.T) {
 	}
 	for _, want := range []string{"gkctl get", "gkctl explain", "gkctl holders", o.api, "http://" + o.http, "1342 definitions"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is missing in:\n%s", want, out)
+			t.Errorf("the output lacks %q:\n%s", want, out)
 		}
 	}
 	conn, err := grpc.NewClient("passthrough:///"+o.api, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -59,11 +59,11 @@ func TestRun_LoadsTheTimetable_SaysWhatToTypeNext_AndStops(t *testing.T) {
 	defer conn.Close()
 	status, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(t.Context(), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || status.Definitions != 1335+7 {
-		t.Errorf("%d definitions are loaded (%v), want the 1335 jobs and 7 pools", status.GetDefinitions(), err)
+		t.Errorf("got %d definitions (%v), want the 1335 jobs and 7 pools", status.GetDefinitions(), err)
 	}
 	cancel()
 	if err := <-done; err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("run() = %v", err)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestRun_ServerThatCannotStart_SaysWhy(t *testing.T) {
 	_, _, cancel, done := start(t, "no-such-file.yaml")
 	defer cancel()
 	if err := <-done; err == nil || !strings.Contains(err.Error(), "no-such-file.yaml") {
-		t.Errorf("it ended with %v, want an error that names the file", err)
+		t.Errorf("run() = %v, want an error that names the file", err)
 	}
 }
 
@@ -87,11 +87,11 @@ func TestRun_AddressTaken_SaysSoAndWhatToDo(t *testing.T) {
 	}
 	o := &options{bin: "no-such-folder", data: t.TempDir(), api: taken.Addr().String(), peer: free[0], http: free[1], admin: free[2]}
 	if err := o.run(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "Is another server running?") {
-		t.Errorf("it ended with %v, want that the address is taken", err)
+		t.Errorf("run() = %v, want an error that the address is in use", err)
 	}
 }
 
-// words is what the program prints; said hears of the first of them.
+// words is the program's output. said receives its first part.
 type words struct {
 	said chan struct{}
 	mu   sync.Mutex // guards text

@@ -39,7 +39,7 @@ func TestKubernetes_CommittedFile_IsWhatTheTimetableGives(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("kubernetes.yaml is not what the timetable gives now: run make generate")
+		t.Error("kubernetes.yaml does not match the timetable: run make generate")
 	}
 }
 
@@ -69,7 +69,7 @@ func TestKubernetes_EveryDefinition_IsValidAndAdmitsItsClusterOnly(t *testing.T)
 		clusters[job.Cluster] = true
 	}
 	if len(jobs) != 1335 || len(clusters) != 7 || len(defs) != 1335+7 {
-		t.Fatalf("%d jobs in %d clusters gave %d definitions", len(jobs), len(clusters), len(defs))
+		t.Fatalf("got %[3]d definitions for %[1]d jobs in %[2]d clusters", len(jobs), len(clusters), len(defs))
 	}
 	for _, def := range defs {
 		rule := rule(def)
@@ -103,7 +103,7 @@ func TestKubernetes_EveryJob_FitsItsPool(t *testing.T) {
 		}
 		weight, err := strconv.ParseUint(def.Labels[samples.LabelPoolWeight], 10, 32)
 		if err != nil || weight == 0 || uint32(weight) > permits[def.Labels[samples.LabelPool]] {
-			t.Errorf("%s: weight %q of %s with %d permits (%v)", def.Name, def.Labels[samples.LabelPoolWeight],
+			t.Errorf("%s: got weight %q of %s with %d permits (%v)", def.Name, def.Labels[samples.LabelPoolWeight],
 				def.Labels[samples.LabelPool], permits[def.Labels[samples.LabelPool]], err)
 		}
 	}
@@ -117,12 +117,12 @@ func TestDefinitions_BadJobs_AreNamed(t *testing.T) {
 		{Name: "a", Cluster: "c", Interval: "1h", Timeout: "long"},
 	} {
 		if _, err := samples.Definitions([]samples.Job{job}); err == nil {
-			t.Errorf("%+v gave a definition", job)
+			t.Errorf("Definitions(%+v) succeeded, want an error", job)
 		}
 	}
 }
 
-// rule is what a server makes of a definition of this package: every default filled in.
+// rule returns a definition of this package as a server stores it, with all defaults.
 func rule(d *gatekeeperv1.Definition) *semaphore.Definition {
 	or := func(d, otherwise time.Duration) time.Duration {
 		if d == 0 {

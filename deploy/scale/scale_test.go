@@ -17,8 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The whole of it against real servers, with next to nothing in them, and without the snapshots, for which servers take
-// their time.
+// Runs the whole program against almost empty servers, without the snapshots, which servers make only after a while.
 func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
@@ -49,18 +48,18 @@ func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 	if g := r.Three.Full; g.HandOver <= 0 || g.Kill <= 0 || r.Three.Follower.InUse <= 0 {
 		t.Errorf("%+v", r.Three)
 	}
-	for _, want := range []string{"hand-over, more than with empty servers", "restart to the first grant", "plotted in"} {
+	for _, want := range []string{"hand-over, increase over empty servers", "restart to the first grant", "plotted in"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in\n%s", want, &out)
+			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}
 	}
-	// What was measured is what the table on paper is made from; of CPU time next to nothing was taken.
+	// The results are the input of the capacity estimate. In this short run, almost no CPU time was measured.
 	if text, err := os.ReadFile(file); err != nil || json.Unmarshal(text, new(report)) != nil {
 		t.Errorf("%v: %s", err, text)
 	}
 }
 
-// measured is a run in which everything stayed as it was at first.
+// measured returns a run without any growth.
 func measured() *report {
 	r := &report{Full: amounts{1000, 10_000, 100}}
 	for _, part := range parts() {
@@ -90,8 +89,8 @@ func TestJudge_SaysOfEachTargetWhetherItWasMet(t *testing.T) {
 		{"Permit", func(r *report) { r.Stages[2].Permit.InUse = 600 }, "a permit, in use"},
 		{"Stream", func(r *report) { r.Streams[0].Each.InUse = 50 << 10 }, "a stream of 100 on 1 connections, in use"},
 		{"Snapshot", func(r *report) { r.Stages[2].Snapshot = &snapshots.Delay{LongestBefore: 5, LongestWithin: 16} }, "a snapshot delays a grant by"},
-		{"Kill", func(r *report) { r.Three.Full.Kill = 2200 }, "kill of the leader, more than with empty servers"},
-		{"Expiry", func(r *report) { r.Stages[2].Costs.Expiry.CPU = 30 }, "expiry, server CPU at 100 % by that at 10 %"},
+		{"Kill", func(r *report) { r.Three.Full.Kill = 2200 }, "kill of the leader, increase over empty servers"},
+		{"Expiry", func(r *report) { r.Stages[2].Costs.Expiry.CPU = 30 }, "expiry, server CPU at 100 % relative to 10 %"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := measured()
@@ -104,7 +103,7 @@ func TestJudge_SaysOfEachTargetWhetherItWasMet(t *testing.T) {
 				}
 			}
 			if got := strings.Join(missed, "; "); got != test.missed {
-				t.Errorf("missed %q, want %q", got, test.missed)
+				t.Errorf("got missed targets %q, want %q", got, test.missed)
 			}
 		})
 	}
@@ -123,11 +122,11 @@ func TestPaper_TakesConstantsOfARun_AndFlagsBeforeThem(t *testing.T) {
 	if err := command(t.Context(), []string{"-paper", "-constants", file, "-cores", "2", "-use", "1"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	// Two cores have 2 000 000 µs a second: by 60 µs a denial that is 33 000, by 300 + 2 · 50 µs a grant and its
-	// release 5000.
+	// Two cores have 2 000 000 µs per second: with 60 µs per denial that is 33 000 denials, and with 300 + 2 · 50 µs
+	// per grant and release 5000 of these.
 	for _, want := range []string{"| denials a second, if it did nothing else | 33 000 | 33 000 |", "| 5 000 | 4 000 |"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in\n%s", want, &out)
+			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}
 	}
 }
@@ -142,7 +141,7 @@ func TestPaper_IsWhatThePageShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(page, out.Bytes()) {
-		t.Errorf("docs/reports/scale.md does not show:\n%s", &out)
+		t.Errorf("docs/reports/scale.md lacks:\n%s", &out)
 	}
 }
 
@@ -157,7 +156,7 @@ func TestPaper_WhatCannotBe_IsRefused(t *testing.T) {
 func TestRound_KeepsTwoDigits(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 99: "99", 129_999: "120 000", 1_000_000: "1 000 000"} {
 		if got := round(v); got != want {
-			t.Errorf("%v: %q, want %q", v, got, want)
+			t.Errorf("round(%v) = %q, want %q", v, got, want)
 		}
 	}
 }

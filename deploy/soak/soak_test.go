@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The whole of it, against real servers, for as long as a look or two take.
+// Runs the whole program against real servers for one or two samples.
 func TestSoak_Short_DoesItsWorkAndIsNotJudged(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
@@ -49,7 +49,7 @@ func TestSoak_Short_DoesItsWorkAndIsNotJudged(t *testing.T) {
 	}
 }
 
-// flat is a run of an hour in which nothing happens.
+// flat returns a run of an hour without any growth.
 func flat() *report {
 	r := &report{Length: 3600, Servers: []string{"gk1", "gk2", "gk3"}, Done: counts{Granted: 1, Denied: 1, Firings: 1, Changes: 1}}
 	for i := range 240 {
@@ -90,16 +90,16 @@ func TestJudge_WhatGrows_IsBroken(t *testing.T) {
 			}
 			r.judge(nil)
 			if got := strings.Join(r.Broken, "\n"); test.broken == "" && got != "" || !strings.Contains(got, test.broken) {
-				t.Errorf("broken: %q, want %q", got, test.broken)
+				t.Errorf("got broken guarantees %q, want %q", got, test.broken)
 			}
 		})
 	}
 }
 
-// A leader whose machine stood still for as long as its lease has to step down.
+// A leader whose machine stalls for as long as its lease must step down.
 func TestJudge_ElectedWhenTheMachineStoodStill_IsToldAndNotBroken(t *testing.T) {
 	for stall, broken := range map[float64]int{0.3: 1, 0.5: 0} {
-		for _, at := range []int{99, 100} { // seen by the look before, or by that which sees the election
+		for _, at := range []int{99, 100} { // the stall is seen by the sample before the election, or by the one that sees it
 			r := flat()
 			for i := 100; i < len(r.Samples); i++ {
 				r.Samples[i].Servers[2].Term++
@@ -108,8 +108,8 @@ func TestJudge_ElectedWhenTheMachineStoodStill_IsToldAndNotBroken(t *testing.T) 
 			r.judge(nil)
 			var out bytes.Buffer
 			r.print(&out)
-			if len(r.Broken) != broken || strings.Contains(out.String(), "not the servers' fault") == (broken > 0) || !strings.Contains(out.String(), "between 1 of 240 looks") {
-				t.Errorf("broken after %v s: %q\n%s", stall, r.Broken, &out)
+			if len(r.Broken) != broken || strings.Contains(out.String(), "not caused by the servers") == (broken > 0) || !strings.Contains(out.String(), "before 1 of 240 samples") {
+				t.Errorf("after a stall at %v s: got broken guarantees %q\n%s", stall, r.Broken, &out)
 			}
 		}
 	}
@@ -123,15 +123,15 @@ func TestStalls_Take_TellsTheLongestOnce(t *testing.T) {
 		s.look(now)
 	}
 	if d := s.take(); d != time.Second-stallTick {
-		t.Errorf("it stood still for %v, not for %v", d, time.Second-stallTick)
+		t.Errorf("take() = %v, want %v", d, time.Second-stallTick)
 	}
 	s.look(now.Add(stallTick))
 	if d := s.take(); d != 0 {
-		t.Errorf("it did not stand still since, and got %v", d)
+		t.Errorf("take() without a stall = %v, want 0", d)
 	}
 }
 
-// A log that was never full is not judged, and the report says so.
+// A log that never filled up is not judged, and the report says so.
 func TestJudge_LogNeverFull_IsSaid(t *testing.T) {
 	r := flat()
 	for i := range r.Samples {

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// writeUntilKilled is what the process does that a test kills. It prints a line when a first file was rotated.
+// writeUntilKilled runs in the process that a test kills. It prints a line after the first rotation.
 func writeUntilKilled(path string) {
 	l, err := Open(Config{Path: path, Server: "gk1", MaxBytes: 1 << 20, Keep: 1000, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -38,7 +38,7 @@ func writeUntilKilled(path string) {
 	}
 }
 
-// config is a log in a folder of the test. Its logger says nothing.
+// config returns the config of a log in a temporary directory. Its logger discards messages.
 func config(t testing.TB) Config {
 	return Config{
 		Path: filepath.Join(t.TempDir(), "audit.log"), Server: "gk1", Cluster: "6f0c1d2e3a4b5c6d",
@@ -62,7 +62,7 @@ func mustClose(t testing.TB, l *Log) {
 	}
 }
 
-// refusal is a record of a usual length.
+// refusal returns a record of typical length.
 func refusal() Record {
 	return Record{
 		Principal: "shop", Subjects: []string{"cert:shop-1"}, Author: "alice", Source: "192.0.2.7:41000", Method: "/gatekeeper.v1.OperatorService/Pause",
@@ -70,7 +70,7 @@ func refusal() Record {
 	}
 }
 
-// makeLog opens a log and writes so many lines, of which the log's own are two.
+// makeLog writes a log with that number of lines, including the two lines that the log writes itself.
 func makeLog(t testing.TB, c Config, lines int) {
 	t.Helper()
 	l := mustOpen(t, c)
@@ -80,7 +80,7 @@ func makeLog(t testing.TB, c Config, lines int) {
 	mustClose(t, l)
 }
 
-// makeFiles is makeLog with a new file after every so many lines.
+// makeFiles is like makeLog, with a rotation after every perFile lines.
 func makeFiles(t testing.TB, c Config, files, perFile int) {
 	t.Helper()
 	w := writer{Config: c, disk: realDisk()}
@@ -111,17 +111,17 @@ func verified(t testing.TB, path string, anchors ...Anchor) *Report {
 	return r
 }
 
-// wantIntact checks that a chain is whole and has so many lines.
+// wantIntact checks that the chain is intact and has that number of lines.
 func wantIntact(t testing.TB, path string, lines uint64) *Report {
 	t.Helper()
 	r := verified(t, path)
 	if !r.Intact() || r.Lines != lines {
-		t.Fatalf("%d lines, want %d; breaks: %v", r.Lines, lines, r.Breaks)
+		t.Fatalf("got %d lines, want %d; breaks: %v", r.Lines, lines, r.Breaks)
 	}
 	return r
 }
 
-// wantFindings checks kinds and numbers, in order: KIND NUMBER.
+// wantFindings checks the kinds and line numbers of the findings, in order.
 func wantFindings(t testing.TB, what string, got []Finding, want ...Finding) {
 	t.Helper()
 	ok := len(got) == len(want)
@@ -130,11 +130,11 @@ func wantFindings(t testing.TB, what string, got []Finding, want ...Finding) {
 			(want[i].File == "" || got[i].File == want[i].File)
 	}
 	if !ok {
-		t.Errorf("%s: found\n  %v, want\n  %v", what, got, want)
+		t.Errorf("%s: got findings\n  %v, want\n  %v", what, got, want)
 	}
 }
 
-// linesOf are the lines of a file without their newlines.
+// linesOf returns the lines of a file without their newlines.
 func linesOf(t testing.TB, name string) []string {
 	t.Helper()
 	data, err := os.ReadFile(name)
@@ -151,7 +151,7 @@ func writeLines(t testing.TB, name string, lines []string) {
 	}
 }
 
-// fullDisk writes half of what it gets while it is full.
+// fullDisk writes only half of each write while it is full.
 type fullDisk struct {
 	mu   sync.Mutex
 	full bool
@@ -177,7 +177,7 @@ func (d *fullDisk) disk() disk {
 	return out
 }
 
-// logged is a server's log.
+// logged captures a server's log.
 type logged struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -31,7 +31,7 @@ func TestWrite_Line_HasWhatTheRecordSays(t *testing.T) {
 	mustClose(t, l)
 	lines := linesOf(t, c.Path)
 	if len(lines) != 3 {
-		t.Fatalf("%d lines, want started, the record and stopped", len(lines))
+		t.Fatalf("got %d lines, want 3: started, the record and stopped", len(lines))
 	}
 	const want = `{"seq":2,"time":"2026-06-01T02:00:00.000000005Z","server":"gk1","cluster":"6f0c1d2e3a4b5c6d","principal":"shop","subjects":["cert:shop-1"],` +
 		`"author":"alice","source":"192.0.2.7:41000","via":"gk2","method":"/gatekeeper.v1.OperatorService/Pause","request_id":"0198c0de",` +
@@ -41,7 +41,7 @@ func TestWrite_Line_HasWhatTheRecordSays(t *testing.T) {
 	}
 	info, err := os.Stat(c.Path)
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file's mode is %v (%v)", info.Mode(), err)
+		t.Errorf("got file mode %v (%v), want 0600", info.Mode(), err)
 	}
 }
 
@@ -64,14 +64,14 @@ func TestWrite_HostileText_StaysInOneBoundedLineThatPrints(t *testing.T) {
 	wantIntact(t, c.Path, uint64(len(hostile)+2))
 	lines := linesOf(t, c.Path)
 	if len(lines) != len(hostile)+2 {
-		t.Fatalf("%d lines of %d records", len(lines), len(hostile)+2)
+		t.Fatalf("got %d lines for %d records", len(lines), len(hostile)+2)
 	}
 	for _, text := range lines {
 		if !json.Valid([]byte(text)) || !utf8.ValidString(text) || len(text) > maxLine {
-			t.Errorf("a line of %d bytes, JSON: %v", len(text), json.Valid([]byte(text)))
+			t.Errorf("got a line of %d bytes, valid JSON: %v", len(text), json.Valid([]byte(text)))
 		}
 		if strings.ContainsAny(text, "\x00\x01\x1b\x7f\u0085\u2028\u202e\u009b") {
-			t.Errorf("a line has characters that do not print: %.300q", text)
+			t.Errorf("a line has unprintable characters: %.300q", text)
 		}
 	}
 	parsed, err := parse([]byte(lines[1]))
@@ -118,10 +118,10 @@ func TestOpen_SecondServer_IsRefused(t *testing.T) {
 	l := mustOpen(t, c)
 	if second, err := Open(c); err == nil || !strings.Contains(err.Error(), "another server writes to it") {
 		mustClose(t, second)
-		t.Errorf("a second log of the same path: %v", err)
+		t.Errorf("Open() of a log that is in use = %v, want an error", err)
 	}
-	// A child has a copy of each open file until it runs its program. That copy must not keep the log locked.
-	found := runtime.GOOS != "linux" // elsewhere there is no such folder
+	// After fork, a child has a copy of each open file until exec. That copy must not keep the log locked.
+	found := runtime.GOOS != "linux" // other systems do not have this directory
 	descriptors, _ := os.ReadDir("/proc/self/fd")
 	for _, d := range descriptors {
 		if target, _ := os.Readlink("/proc/self/fd/" + d.Name()); target == c.Path+".lock" {
@@ -164,7 +164,7 @@ func TestWrite_ManyCallers_LoseNothing(t *testing.T) {
 	mustClose(t, l)
 	r := wantIntact(t, c.Path, callers*each+2)
 	if len(r.Files) < 10 || len(r.Notes) != 0 {
-		t.Errorf("%d files; notes: %v", len(r.Files), r.Notes)
+		t.Errorf("got %d files; notes: %v", len(r.Files), r.Notes)
 	}
 }
 
@@ -185,14 +185,14 @@ func TestClose_WhileOthersWrite_CountsWhatIsNotWritten(t *testing.T) {
 	mustClose(t, l)
 	r := verified(t, c.Path)
 	if !r.Intact() || r.Lines-2+l.Lost() != callers*each {
-		t.Errorf("%d lines written and %d lost of %d; breaks: %v", r.Lines-2, l.Lost(), callers*each, r.Breaks)
+		t.Errorf("got %d lines written and %d lost of %d; breaks: %v", r.Lines-2, l.Lost(), callers*each, r.Breaks)
 	}
 }
 
 func TestRotation_KeepsTheNewestFiles_AndTheChain(t *testing.T) {
 	c := config(t)
 	c.MaxBytes, c.Keep = 5000, 3
-	for range 3 { // the chain continues over restarts too
+	for range 3 { // the chain must continue across restarts, too
 		for range 4 { // in batches that each fill a file
 			makeLog(t, c, 30)
 		}
@@ -211,7 +211,7 @@ func TestRotation_NameIsTaken_OverwritesNothing(t *testing.T) {
 	c.Logger = server.logger()
 	taken := rotated(c.Path, 1)
 	writeLines(t, taken, []string{"precious"})
-	// The file is not of this log, so the chain begins at 1.
+	// The file does not belong to this log any more, so the chain begins at 1.
 	if err := os.Rename(taken, taken+".aside"); err != nil {
 		t.Fatal(err)
 	}
@@ -224,10 +224,10 @@ func TestRotation_NameIsTaken_OverwritesNothing(t *testing.T) {
 	}
 	mustClose(t, l)
 	if got := linesOf(t, taken); got[0] != "precious" {
-		t.Error("the file was overwritten")
+		t.Error("the existing file was overwritten")
 	}
 	if server.count("already exists") != 1 {
-		t.Error("the server's log does not say why it is not rotated")
+		t.Error("the server's log does not say why rotation failed")
 	}
 	if err := os.Remove(taken); err != nil {
 		t.Fatal(err)
@@ -265,7 +265,7 @@ func TestRotation_RenameFails_FileStaysInUse(t *testing.T) {
 	}
 }
 
-// After a crash between the two renames of a rotation there is no newest file.
+// A crash between the two renames of a rotation leaves no newest file.
 func TestOpen_CrashWithinRotation_ContinuesTheChain(t *testing.T) {
 	c := config(t)
 	makeLog(t, c, 10)
@@ -296,12 +296,12 @@ func TestOpen_TornLine_IsKeptAndReported(t *testing.T) {
 		r = wantIntact(t, c.Path, 14)
 		wantFindings(t, "after a restart", r.Notes, Finding{Kind: Torn, Seq: 10, Line: 10})
 		if line := linesOf(t, c.Path)[9]; !strings.Contains(line, `"torn":"{\"s`) {
-			t.Error("the torn line was not kept:", line)
+			t.Error("the torn line was not preserved:", line)
 		}
 	}
 }
 
-// A file system may have made room for what was never written.
+// After a crash, a file system may have extended the file with zeros.
 func TestOpen_TornLineOfZeros_IsReported(t *testing.T) {
 	c := config(t)
 	makeLog(t, c, 10)
@@ -328,7 +328,7 @@ func TestOpen_OnlyTheNewlineIsMissing_IsPutThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantIntact(t, c.Path, 10)
-	c.MaxBytes = 1 // the next line still follows in this file
+	c.MaxBytes = 1 // the next line still goes to this file
 	makeLog(t, c, 5)
 	if r := wantIntact(t, c.Path, 15); len(r.Notes) != 0 {
 		t.Error(r.Notes)
@@ -338,7 +338,7 @@ func TestOpen_OnlyTheNewlineIsMissing_IsPutThere(t *testing.T) {
 func TestOpen_KilledBetweenLines_IsReported(t *testing.T) {
 	c := config(t)
 	makeLog(t, c, 10)
-	writeLines(t, c.Path, linesOf(t, c.Path)[:9]) // without the line that it stopped
+	writeLines(t, c.Path, linesOf(t, c.Path)[:9]) // without the stopped line
 	makeLog(t, c, 5)
 	wantFindings(t, "notes", wantIntact(t, c.Path, 14).Notes, Finding{Kind: Killed, Seq: 10, Line: 10})
 }
@@ -360,7 +360,7 @@ func TestOpen_ServersKilledWhileTheyWrite_LeaveAWholeChain(t *testing.T) {
 		if err := errors.Join(err, child.Process.Kill()); err != nil || said != "rotated\n" {
 			t.Error(said, err)
 		}
-		_ = child.Wait() // it was killed
+		_ = child.Wait() // fails because the child was killed
 	}
 	mustClose(t, mustOpen(t, c))
 	r := verified(t, c.Path)
@@ -371,11 +371,11 @@ func TestOpen_ServersKilledWhileTheyWrite_LeaveAWholeChain(t *testing.T) {
 		}
 	}
 	if !r.Intact() || killed != times || r.First != 1 {
-		t.Errorf("killed %d times, want %d; breaks: %v", killed, times, r.Breaks)
+		t.Errorf("got %d findings of kind killed, want %d; breaks: %v", killed, times, r.Breaks)
 	}
 }
 
-// A line with a newline is not one that a crash has torn, so a restart must not make it pass for one.
+// A crash does not leave a line with a newline, so a restart must not treat such a line as torn.
 func TestOpen_ChangedLastLine_IsReportedForever(t *testing.T) {
 	c := config(t)
 	makeLog(t, c, 10)
@@ -418,7 +418,7 @@ func TestWrite_DiskIsFull_LinesAreCountedAndTheChainContinues(t *testing.T) {
 		t.Errorf("%d lost; %s", w.Lost(), r.Notes[0].Text)
 	}
 	if n := server.count("are lost"); n != 1 {
-		t.Errorf("%d errors within a minute, want 1", n)
+		t.Errorf("got %d errors within a minute, want 1", n)
 	}
 }
 
@@ -438,7 +438,7 @@ func TestWrite_DiskIsFullForLong_IsSaidOnceAMinute(t *testing.T) {
 		}
 		mustClose(t, l)
 		if n := server.count("are lost"); n != 6 {
-			t.Errorf("said %d times in five minutes and a half, want 6", n)
+			t.Errorf("got %d messages in five and a half minutes, want 6", n)
 		}
 	})
 }
@@ -457,14 +457,14 @@ func TestWrite_DiskHangs_WaitsOnceAndThenCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hangs = make(chan struct{}) // the goroutine sees it by the queue
+		hangs = make(chan struct{}) // synchronized with the goroutine through the queue
 		const calls = queueLen + 2*batchLen
 		start := time.Now()
 		for range calls {
 			l.Write(refusal())
 		}
 		if waited := time.Since(start); waited != patience {
-			t.Errorf("callers waited for %v, want %v altogether", waited, patience)
+			t.Errorf("callers waited for %v in total, want %v", waited, patience)
 		}
 		close(hangs)
 		synctest.Wait()
@@ -472,11 +472,11 @@ func TestWrite_DiskHangs_WaitsOnceAndThenCounts(t *testing.T) {
 		l.Write(refusal())
 		mustClose(t, l)
 		if before == 0 || l.Lost() != before {
-			t.Errorf("%d lost while it hung, %d then", before, l.Lost())
+			t.Errorf("got %d lost records during the hang, %d afterwards", before, l.Lost())
 		}
 		r := verified(t, c.Path)
 		if !r.Intact() || r.Lines+before != calls+3 {
-			t.Errorf("%d lines and %d lost; breaks: %v", r.Lines, before, r.Breaks)
+			t.Errorf("got %d lines and %d lost; breaks: %v", r.Lines, before, r.Breaks)
 		}
 	})
 }
@@ -503,7 +503,7 @@ func TestWrite_SyncsWithinASecond_AndSaysOnceThatItCannot(t *testing.T) {
 		}
 		<-time.After(time.Minute / 2)
 		if len(syncs) != 0 {
-			t.Error("synced without a line")
+			t.Error("the log synced although no line was written")
 		}
 		mustClose(t, l)
 		if n := server.count("cannot be synced"); n != 1 {
@@ -527,7 +527,7 @@ func TestLog_FileMovedAway_StartsAnotherFile(t *testing.T) {
 		mustClose(t, l)
 	})
 	if n := len(linesOf(t, aside)); n != 2 {
-		t.Errorf("%d lines in the file that was moved", n)
+		t.Errorf("got %d lines in the file that was moved", n)
 	}
 	r := wantIntact(t, c.Path, 2)
 	wantFindings(t, "notes", r.Notes, Finding{Kind: Removed, Seq: 3})
@@ -540,7 +540,7 @@ func TestLog_Anchors_AreInTheServersLogAndHold(t *testing.T) {
 	c.Logger = server.logger()
 	synctest.Test(t, func(t *testing.T) {
 		l := mustOpen(t, c)
-		for range 40 { // rotated several times
+		for range 40 { // enough lines for several rotations
 			l.Write(refusal())
 			synctest.Wait()
 		}

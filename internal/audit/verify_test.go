@@ -23,13 +23,13 @@ func TestVerify_NamesWhatIsWrong(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what   string
-		change func(lines []string) []string // of ten
+		change func(lines []string) []string // changes the ten lines
 		want   []Finding
 	}{
 		{"nothing", func(l []string) []string { return l }, nil},
 		{"a changed line", func(l []string) []string { l[4] = strings.Replace(l[4], "shop", "shup", 1); return l }, []Finding{{Kind: Changed, Seq: 5, Line: 5}}},
-		{"a changed line with a right checksum", func(l []string) []string { return remake(l, 4, "shop", "shup") }, []Finding{{Kind: Changed, Seq: 5, Line: 5}}},
-		{"a changed first line with a right checksum", func(l []string) []string { return remake(l, 0, "gk1", "gk2") }, []Finding{{Kind: Changed, Seq: 1, Line: 1}}},
+		{"a changed line with a correct checksum", func(l []string) []string { return remake(l, 4, "shop", "shup") }, []Finding{{Kind: Changed, Seq: 5, Line: 5}}},
+		{"a changed first line with a correct checksum", func(l []string) []string { return remake(l, 0, "gk1", "gk2") }, []Finding{{Kind: Changed, Seq: 1, Line: 1}}},
 		{"a changed last line", func(l []string) []string { l[9] = strings.Replace(l[9], "gk1", "gk2", 1); return l }, []Finding{{Kind: Changed, Seq: 10, Line: 10}}},
 		{"two changed lines in a row", func(l []string) []string { l[3], l[4] = "x", ""; return l }, []Finding{{Kind: Changed, Seq: 4, Line: 4}, {Kind: Changed, Seq: 5, Line: 5}}},
 		{"a missing line", func(l []string) []string { return slices.Delete(l, 4, 5) }, []Finding{{Kind: Missing, Seq: 5, Line: 5}}},
@@ -44,7 +44,7 @@ func TestVerify_NamesWhatIsWrong(t *testing.T) {
 			return append(slices.Delete(slices.Clone(l), 4, 7), l[5])
 		}, []Finding{{Kind: Missing, Seq: 5, Line: 5}, {Kind: Missing, Seq: 7, Line: 5}, {Kind: Reordered, Seq: 6, Line: 8}}},
 		{"a repeated line", func(l []string) []string { return slices.Insert(l, 5, l[4]) }, []Finding{{Kind: Repeated, Seq: 5, Line: 6}}},
-		{"a line that was put in", func(l []string) []string { return slices.Insert(l, 5, "{}") }, []Finding{{Kind: Changed, Seq: 6, Line: 6}}},
+		{"an inserted line", func(l []string) []string { return slices.Insert(l, 5, "{}") }, []Finding{{Kind: Changed, Seq: 6, Line: 6}}},
 	} {
 		cfg := config(t)
 		makeLog(t, cfg, 10)
@@ -57,14 +57,14 @@ func TestVerify_NamesFiles(t *testing.T) {
 	remove := func(name string) error { return os.Remove(name) }
 	for _, c := range []struct {
 		what   string
-		change func(path string) error // of files that begin with 1, 4, 7 and 10
+		change func(path string) error // changes files that begin with lines 1, 4, 7 and 10
 		breaks []Finding
 		notes  []Finding
 	}{
 		{"nothing", func(string) error { return nil }, nil, nil},
-		{"the oldest is gone", func(p string) error { return remove(rotated(p, 1)) }, nil, []Finding{{Kind: Removed, Seq: 4, Line: 1}}},
-		{"one between is gone", func(p string) error { return remove(rotated(p, 4)) }, []Finding{{Kind: Missing, Seq: 4, Line: 1}}, nil},
-		{"the newest is gone", func(p string) error { return remove(p) }, nil, nil},
+		{"the oldest is missing", func(p string) error { return remove(rotated(p, 1)) }, nil, []Finding{{Kind: Removed, Seq: 4, Line: 1}}},
+		{"one in the middle is missing", func(p string) error { return remove(rotated(p, 4)) }, []Finding{{Kind: Missing, Seq: 4, Line: 1}}, nil},
+		{"the newest is missing", func(p string) error { return remove(p) }, nil, nil},
 		{"the oldest has lost its beginning", func(p string) error {
 			name := rotated(p, 1)
 			data, err := os.ReadFile(name)
@@ -105,12 +105,12 @@ func TestVerify_Anchors(t *testing.T) {
 	wantFindings(t, "another hash", verified(t, cfg.Path, Anchor{10, third.Hash}).Breaks, Finding{Kind: Changed, Seq: 10, Line: 2})
 
 	writeLines(t, cfg.Path, linesOf(t, cfg.Path)[:2])
-	wantFindings(t, "an end that was cut off", verified(t, cfg.Path, tenth, twelfth).Breaks, Finding{Kind: Cut, Seq: 12, Line: 2})
+	wantFindings(t, "a truncated log", verified(t, cfg.Path, tenth, twelfth).Breaks, Finding{Kind: Cut, Seq: 12, Line: 2})
 
 	if err := os.Remove(rotated(cfg.Path, 1)); err != nil {
 		t.Fatal(err)
 	}
-	wantFindings(t, "older than the log", verified(t, cfg.Path, third).Breaks, Finding{Kind: Removed, Seq: 3})
+	wantFindings(t, "an anchor older than the log", verified(t, cfg.Path, third).Breaks, Finding{Kind: Removed, Seq: 3})
 }
 
 func TestParseAnchor(t *testing.T) {
@@ -125,7 +125,7 @@ func TestParseAnchor(t *testing.T) {
 	}
 }
 
-// verifyText checks files in memory. Each but the last has the name of a rotated file.
+// verifyText verifies files in memory. All but the last have names of rotated files.
 func verifyText(t interface{ Fatal(args ...any) }, files ...[]byte) *Report {
 	v := newVerifier(nil)
 	for i, data := range files {
@@ -136,7 +136,7 @@ func verifyText(t interface{ Fatal(args ...any) }, files ...[]byte) *Report {
 	return v.end()
 }
 
-// A flipped byte of any line is found, be it the last one, and be it a newline.
+// A flipped bit in any byte of any line is detected, including the last line and newlines.
 func TestVerify_AnyFlippedByte_IsFound(t *testing.T) {
 	cfg := config(t)
 	makeLog(t, cfg, 12)
@@ -157,7 +157,7 @@ func TestVerify_AnyFlippedByte_IsFound(t *testing.T) {
 	})
 }
 
-// Whatever is done with whole lines is found, unless the end was cut off.
+// Every removal and move of complete lines is detected, except a removal at the end.
 func TestVerify_LinesTakenAndMoved_AreFound(t *testing.T) {
 	cfg := config(t)
 	makeLog(t, cfg, 8)
@@ -197,7 +197,7 @@ func seal(data []byte) []byte {
 	return out
 }
 
-// Garbage of any kind makes neither a panic nor an intact log with lines that are not whole.
+// Garbage must not cause a panic, and a log with damaged lines must not count as intact.
 func FuzzVerify(f *testing.F) {
 	cfg := config(f)
 	makeLog(f, cfg, 4)
@@ -211,14 +211,14 @@ func FuzzVerify(f *testing.F) {
 	f.Add(b.Bytes(), data, true)
 	f.Add(append(slices.Clone(data), b.Bytes()...), []byte("a"), true)
 	f.Fuzz(func(t *testing.T, one, two []byte, sealed bool) {
-		if sealed { // with right checksums, so that all gets past them
+		if sealed { // add correct checksums, so that the input gets past that check
 			one, two = seal(one), seal(two)
 		}
 		checkGarbage(t, one, two)
 	})
 }
 
-// checkGarbage checks that a report counts the lines that are whole, and that no log with others passes for intact.
+// checkGarbage checks that a report counts the complete lines, and that a log with other lines is not intact.
 func checkGarbage(t interface{ Fatal(args ...any) }, one, two []byte) {
 	r := verifyText(t, one, two)
 	whole := 0
@@ -233,11 +233,11 @@ func checkGarbage(t interface{ Fatal(args ...any) }, one, two []byte) {
 		t.Fatal(r.Lines, "lines, want", whole)
 	}
 	if r.Intact() && whole < bytes.Count(one, []byte("\n"))+bytes.Count(two, []byte("\n")) {
-		t.Fatal("intact with lines that are not whole")
+		t.Fatal("Verify() reported a log with damaged lines as intact")
 	}
 }
 
-// The same with lines that have numbers at all the edges, and right checksums.
+// Like FuzzVerify, with line numbers at all limits and correct checksums.
 func TestVerify_LinesOfAnyNumbers_AreCounted(t *testing.T) {
 	aLine := rapid.Custom(func(t *rapid.T) string {
 		if rapid.IntRange(0, 5).Draw(t, "garbage") == 0 {

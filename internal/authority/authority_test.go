@@ -28,7 +28,7 @@ func issued(t *testing.T, a *Pair, l Leaf) *x509.Certificate {
 	return p.Cert
 }
 
-// verify says whether the certificate is good for that use, and for the host unless it is empty.
+// verify checks that the certificate is valid for that use, and for the host unless it is empty.
 func verify(c *x509.Certificate, a *Pair, host string, use x509.ExtKeyUsage) error {
 	roots := x509.NewCertPool()
 	roots.AddCert(a.Cert)
@@ -51,7 +51,7 @@ func TestIssue_EachUse_IsGoodForThatAlone(t *testing.T) {
 		{"server by name", server, a, "gk1.example.com", x509.ExtKeyUsageServerAuth, true},
 		{"server by address", server, a, "10.0.0.1", x509.ExtKeyUsageServerAuth, true},
 		{"server by IPv6", server, a, "::1", x509.ExtKeyUsageServerAuth, true},
-		{"server by its common name", server, a, "gk1", x509.ExtKeyUsageServerAuth, false},
+		{"server with its common name", server, a, "gk1", x509.ExtKeyUsageServerAuth, false},
 		{"server as a client", server, a, "", x509.ExtKeyUsageClientAuth, false},
 		{"server of another authority", server, other, "gk1.example.com", x509.ExtKeyUsageServerAuth, false},
 		{"client", client, a, "", x509.ExtKeyUsageClientAuth, true},
@@ -68,23 +68,23 @@ func TestIssue_Certificate_HasWhatTheRulesDemand(t *testing.T) {
 	uri := &url.URL{Scheme: "spiffe", Host: "example.com", Path: "/orders"}
 	c := issued(t, a, Leaf{Name: "orders", URIs: []*url.URL{uri}, Client: true, Life: 48 * time.Hour})
 	if !c.NotAfter.Equal(a.Cert.NotAfter) {
-		t.Errorf("it ends at %s, its authority at %s", c.NotAfter, a.Cert.NotAfter)
+		t.Errorf("the certificate expires at %s, after its authority at %s", c.NotAfter, a.Cert.NotAfter)
 	}
 	if early := time.Since(c.NotBefore); early < backdated {
-		t.Errorf("it began %s ago", early)
+		t.Errorf("the certificate is valid since %s ago", early)
 	}
 	if c.SerialNumber.Sign() <= 0 || c.SerialNumber.BitLen() > 128 || c.SerialNumber.Cmp(a.Cert.SerialNumber) == 0 {
 		t.Errorf("serial number %x", c.SerialNumber)
 	}
 	if c.IsCA || len(c.URIs) != 1 || c.URIs[0].String() != uri.String() || c.Subject.CommonName != "orders" {
-		t.Errorf("authority %t, URIs %v, subject %s", c.IsCA, c.URIs, c.Subject)
+		t.Errorf("got CA %t, URIs %v, subject %s", c.IsCA, c.URIs, c.Subject)
 	}
 	if c := a.Cert; !c.IsCA || c.MaxPathLen != 0 || !c.MaxPathLenZero || len(c.ExtKeyUsage) != 0 {
-		t.Errorf("the authority: CA %t, path length %d, uses %v", c.IsCA, c.MaxPathLen, c.ExtKeyUsage)
+		t.Errorf("the authority has CA %t, path length %d, uses %v", c.IsCA, c.MaxPathLen, c.ExtKeyUsage)
 	}
 	long := strings.Repeat("a", 63) + ".example.com"
 	if err := verify(issued(t, a, Leaf{Name: long, Hosts: []string{long}, Server: true, Life: time.Hour}), a, long, x509.ExtKeyUsageServerAuth); err != nil {
-		t.Errorf("a long host name: %v", err)
+		t.Errorf("Issue() with a long host name: %v", err)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestRead_WhatWasWritten_IsTheSame(t *testing.T) {
 	dir := t.TempDir()
 	f := Files{filepath.Join(dir, "ca.crt"), filepath.Join(dir, "ca.key")}
 	a, b := made(t, time.Hour), made(t, time.Hour)
-	for _, p := range []*Pair{a, b} { // the second in place of the first
+	for _, p := range []*Pair{a, b} { // the second replaces the first
 		if err := p.Write(f); err != nil {
 			t.Fatal(err)
 		}
@@ -123,8 +123,8 @@ func TestRead_WhatWasWritten_IsTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, p := range map[string][2][]byte{
-		"not that of the authority": {b.CertPEM(), key}, "not that of an authority": {leaf.CertPEM(), key},
-		"no certificate in PEM": {key, key}, "not in PEM": {a.CertPEM(), nil},
+		"does not belong to the authority": {b.CertPEM(), key}, "does not belong to an authority": {leaf.CertPEM(), key},
+		"no PEM certificate": {key, key}, "not in PEM": {a.CertPEM(), nil},
 	} {
 		if _, err := Parse(p[0], p[1]); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)

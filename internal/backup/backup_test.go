@@ -18,12 +18,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-var update = flag.Bool("update", false, "write the golden file of this format")
+var update = flag.Bool("update", false, "write the golden file of the current format")
 
-// secret is part of a hash, which no summary may show.
+// secret is part of a hash. A summary must not contain it.
 const secret = "0123456789abcdef0123456789abcdef"
 
-// state has one of several things.
+// state returns a state with some objects of several kinds.
 func state(t *testing.T) *fsm.State {
 	t.Helper()
 	m := fsm.New("5eed.1")
@@ -88,7 +88,7 @@ func TestRead_WhatWasWritten_IsTheSameState(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := b.State.Hash(); got != want || err != nil {
-		t.Errorf("hash %x, %v, want %x", got, err, want)
+		t.Errorf("got hash %x, %v, want %x", got, err, want)
 	}
 	s := b.Summary()
 	if s.Member != "gk2" || !slices.Equal(s.Members, header().Members) || !s.TakenAt.Equal(header().TakenAt) || s.ClusterName != "gatekeeper" || s.ClusterID != "5eed.1" ||
@@ -97,7 +97,7 @@ func TestRead_WhatWasWritten_IsTheSameState(t *testing.T) {
 	}
 }
 
-// A golden file is never written again: it is what some release wrote.
+// Golden files are never rewritten, because they are the output of a release.
 func TestRead_FileOfFormat1_StaysReadable(t *testing.T) {
 	path := filepath.Join("testdata", "format1.backup")
 	if *update {
@@ -120,14 +120,14 @@ func TestRead_AnyByteChangedOrMissing_IsRefused(t *testing.T) {
 		damaged := bytes.Clone(data)
 		damaged[i] ^= 1
 		if _, err := readBytes(t, damaged); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNot) && !errors.Is(err, fsm.ErrNewer) {
-			t.Fatalf("byte %d of %d changed: %v", i, len(data), err)
+			t.Fatalf("Read() with byte %d of %d changed = %v, want ErrDamaged", i, len(data), err)
 		}
 		if _, err := readBytes(t, data[:i]); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNot) {
-			t.Fatalf("cut to %d of %d bytes: %v", i, len(data), err)
+			t.Fatalf("Read() of a file cut to %d of %d bytes = %v, want an error", i, len(data), err)
 		}
 	}
 	if _, err := readBytes(t, append(bytes.Clone(data), 0)); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a byte more: %v", err)
+		t.Errorf("Read() with an extra byte = %v, want an error", err)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestRead_WhatIsNoBackup_IsNamedAsSuch(t *testing.T) {
 		"a newer form": {magic + "2\n{}\n" + strings.Repeat("x", 100), fsm.ErrNewer},
 	} {
 		if _, err := readBytes(t, []byte(c.data)); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", what, err, c.want)
+			t.Errorf("%s: Read() = %v, want %v", what, err, c.want)
 		}
 	}
 	if _, err := Read(t.TempDir()); !errors.Is(err, ErrNot) {
@@ -149,7 +149,7 @@ func TestRead_WhatIsNoBackup_IsNamedAsSuch(t *testing.T) {
 	}
 }
 
-// Whatever is in a file, it is refused or is a whole state that can be written again.
+// Every file is either refused or contains a complete state that can be written again.
 func FuzzRead(f *testing.F) {
 	golden, err := os.ReadFile(filepath.Join("testdata", "format1.backup"))
 	if err != nil {
@@ -162,7 +162,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("gatekeeper backup 1\n[]\n\x00"), true)
 	path := filepath.Join(f.TempDir(), "backup")
 	f.Fuzz(func(t *testing.T, data []byte, sealed bool) {
-		if sealed { // so that what is behind the checksum is read too
+		if sealed { // so that the fuzzer gets past the checksum
 			sum := sha256.Sum256(data)
 			data = append(slices.Clip(data), sum[:]...)
 		}

@@ -21,7 +21,7 @@ func TestAll_OneAfterTheOther_Holds(t *testing.T) {
 	s.ask(history.Refresh, 1, history.Lost)
 	s.grant("b", 2)
 	s.pass(2 * time.Second)
-	s.grant("c", 3) // b's has expired
+	s.grant("c", 3) // possible because b's permit has expired
 	s.ask(history.Refresh, 2, history.Lost)
 	s.ask(history.Release, 2, history.Ended)
 	s.holds()
@@ -46,7 +46,7 @@ func TestLinearizable(t *testing.T) {
 			s.grant("a", 1)
 			s.pass(2 * time.Second)
 			s.grant("b", 2)
-			s.ask(history.Refresh, 1, history.Refreshed) // so it had never expired
+			s.ask(history.Refresh, 1, history.Refreshed) // so it had not expired
 			s.breaks(Linear, "granted token 2")
 		},
 		"RefreshAfterRelease_IsCaught": func(s *story) {
@@ -161,7 +161,7 @@ func TestLinearizable(t *testing.T) {
 			s.ask(history.Release, 1, history.Released)
 			s.denied("b", "NO_FREE_PERMIT")
 			s.holds()
-			s.grant("c", 2) // it was in force, and nobody took it back
+			s.grant("c", 2) // the definition was in force and was not reverted
 			s.breaks(Linear, "token 2")
 		},
 		"TwoEditsOfOneVersion_AreCaught": func(s *story) {
@@ -200,7 +200,7 @@ func TestLinearizable_OfTwoThatMayHaveExpired_TwoGrantsEndBoth(t *testing.T) {
 	s.grant("c", 3)
 	s.ask(history.Refresh, 2, history.Refreshed)
 	s.holds()
-	s.ask(history.Refresh, 1, history.Refreshed) // then c's grant had no place
+	s.ask(history.Refresh, 1, history.Refreshed) // then c's grant had no free permit
 	s.breaks(Linear, "granted token 3")
 }
 
@@ -280,8 +280,8 @@ func TestBeliefs_MoreThanThePermits_AreCaught(t *testing.T) {
 	s.breaks(Exclusive, "b with token 2", "c with token 3")
 }
 
-// A holder whose duration is shortened counts on the permit for less than it was told at first, and says so. One that
-// only stops believing has not said so, and its permit may not expire before what it was told.
+// A holder whose duration is shortened and who says so relies on the permit for less time than at first. If a holder
+// only stops believing without saying so, its permit may not expire before the original deadline.
 func TestExpiry_HolderCountsOnLess_IsExpectedFromThen(t *testing.T) {
 	for _, says := range []bool{true, false} {
 		s := newStory(t, one())
@@ -325,7 +325,7 @@ func TestTokens_GivenTwice_AreCaught(t *testing.T) {
 	s.grant("a", 7)
 	s.ask(history.Release, 7, history.Released)
 	s.grant("b", 7)
-	s.breaks(RisingTokens, "token 7 was given to")
+	s.breaks(RisingTokens, "token 7 was granted to")
 }
 
 func TestRequests_GrantedTwice_AreCaught(t *testing.T) {

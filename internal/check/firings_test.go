@@ -45,7 +45,7 @@ func TestFirings_GrantedTwice_AreCaught(t *testing.T) {
 	s.fire("c", 3)
 	s.holds()
 	s.release(history.Request{Token: 3, Failed: true, Failure: "no space"})
-	s.pass(2 * time.Second) // it was not lost: it has ended
+	s.pass(2 * time.Second) // it was not lost, because it had already ended
 	s.fire("d", 4)
 	s.breaks(FiringOnce, "token 3", "token 4")
 
@@ -76,7 +76,7 @@ func TestFirings_BegunTooOften_AreCaught(t *testing.T) {
 	s := newStory(t, def)
 	for token, who := range []string{"a", "b", "c"} {
 		s.fire(who, uint64(token+1))
-		s.release(history.Request{Token: uint64(token + 1), CutShort: token != 1, NotRun: token == 1}) // the second never began
+		s.release(history.Request{Token: uint64(token + 1), CutShort: token != 1, NotRun: token == 1}) // the second run never began
 	}
 	s.holds()
 	s.fire("d", 4)
@@ -101,8 +101,8 @@ func TestTakeOver_OfAHolder_FreesNothing(t *testing.T) {
 
 func TestAwait_AnotherEndThanTheHolderStated_IsCaught(t *testing.T) {
 	for name, test := range map[string]struct {
-		end  history.Request // of token 1
-		good [2]string       // the awaited end and its failure
+		end  history.Request // the release of token 1
+		good [2]string       // an awaited end and its failure that is correct
 		bad  [][2]string
 	}{
 		"done":      {history.Request{}, [2]string{"DONE"}, [][2]string{{"FAILED"}, {"CUT_SHORT"}, {"SPENT"}, {"TAKEN_OVER"}, {"CLAIMED"}, {"OPEN"}}},
@@ -128,7 +128,7 @@ func TestAwait_AnotherEndThanTheHolderStated_IsCaught(t *testing.T) {
 			}
 		})
 	}
-	// A loss that nobody stated, while the holder still counts on its permit.
+	// A loss that no one reported, while the holder still relies on its permit.
 	s := newStory(t, one())
 	s.fire("a", 1)
 	s.await(1, "SPENT", 1, "")

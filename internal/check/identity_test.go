@@ -8,24 +8,24 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// request is an acquisition of an identity that has several.
+// request returns an acquisition of an identity that makes several.
 func (s *story) request(who, id string) history.Request {
 	r := s.acquire(who)
 	r.RequestID = id
 	return r
 }
 
-// supersede is a re-acquisition that is answered with the token that it superseded.
+// supersede records a re-acquisition whose response names the superseded token.
 func (s *story) supersede(r history.Request, token, old uint64) {
 	s.begin(r)(history.Response{Result: history.Granted, Token: token, Superseded: old, SafeUntil: s.at + 1010*time.Millisecond})
 }
 
-// fresh is a grant that is answered with the word that nothing was superseded.
+// fresh records a grant whose response says that nothing was superseded.
 func (s *story) fresh(r history.Request, token uint64) {
 	s.begin(r)(history.Response{Result: history.Granted, Token: token, Fresh: true, SafeUntil: s.at + 1010*time.Millisecond})
 }
 
-// trust is what the client of the last call believes: that it holds for a second.
+// trust records that the client of the last call believes in the token for a second.
 func (s *story) trust(token uint64) {
 	s.believe(fmt.Sprintf("c%d", s.seq), token, s.at, s.at+time.Second)
 }
@@ -33,7 +33,7 @@ func (s *story) trust(token uint64) {
 func TestSupersede_OldAndNewTokenOfOneIdentity_AreOnePermit(t *testing.T) {
 	s := newStory(t, one())
 	s.fresh(s.request("a", "r1"), 1)
-	s.trust(1) // and never hears that it is lost
+	s.trust(1) // and never learns that it is lost
 	s.supersede(s.request("a", "r2"), 2, 1)
 	s.trust(2)
 	s.ask(history.Refresh, 2, history.Refreshed)
@@ -47,7 +47,7 @@ func TestSupersede_OldAndNewTokenOfOneIdentity_AreOnePermit(t *testing.T) {
 	s.holds()
 }
 
-// While the holder of a superseded token may believe, the slot is taken, however the new token ends.
+// While the holder of a superseded token may believe in it, the slot stays taken, even if the new token ends.
 func TestSupersede_NewTokenEnds_SlotIsTakenUntilTheOldOneLapses(t *testing.T) {
 	for _, kind := range []history.Kind{history.Release, history.Cancel} {
 		for _, after := range []time.Duration{0, time.Second} {
@@ -74,7 +74,7 @@ func TestSupersede_NewTokenEnds_SlotIsTakenUntilTheOldOneLapses(t *testing.T) {
 	}
 }
 
-// The promise to the old holder stands, whether or not it believes.
+// The guarantee to the old holder remains in force, whether or not it believes.
 func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessItWasReplaced(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
 		s := newStory(t, one())
@@ -92,8 +92,8 @@ func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessItWasReplaced(t *tes
 	}
 }
 
-// The server counts from when it granted, the holder from when it asked. So the slot may stay taken for a little after
-// the old holder has ceased to believe.
+// The server measures from the grant, and the holder from its request. So the slot may stay taken for a short time
+// after the old holder has stopped believing.
 func TestSupersede_NewTokenEndsAfterTheOldOneHasLapsed_SlotMayBeTakenForALittle(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
 		s := newStory(t, one())
@@ -114,7 +114,7 @@ func TestSupersede_NewTokenEndsAfterTheOldOneHasLapsed_SlotMayBeTakenForALittle(
 	}
 }
 
-// What a token owes passes on to those that supersede it.
+// A token inherits the debt of the token that it supersedes.
 func TestSupersede_OfATokenThatOwes_OwesToo(t *testing.T) {
 	s := newStory(t, one())
 	s.fresh(s.request("a", "r1"), 1)
@@ -163,7 +163,7 @@ func TestSupersede_HolderIsDeniedForWantOfAPermit_IsCaught(t *testing.T) {
 	s.breaks(Linear, "NO_FREE_PERMIT")
 }
 
-// A pause lets nobody in, but a holder is in already.
+// A pause stops new grants, but this holder already has a permit.
 func TestSupersede_WhilePaused_Holds(t *testing.T) {
 	for _, stop := range []bool{false, true} {
 		s := newStory(t, one())
@@ -178,8 +178,8 @@ func TestSupersede_WhilePaused_Holds(t *testing.T) {
 	}
 }
 
-// An acquire without an answer may have superseded a permit, and its own grant may be given back; the slot is taken
-// until the superseded token lapses.
+// An acquire without a response may have superseded a permit, and its own grant may have been released. The slot stays
+// taken until the superseded token lapses.
 func TestUnansweredAcquire_MayHaveSuperseded(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Second} {
 		s := newStory(t, one())
@@ -198,7 +198,7 @@ func TestUnansweredAcquire_MayHaveSuperseded(t *testing.T) {
 	}
 }
 
-// The token of a lost answer is superseded in its turn.
+// The token of a lost response is superseded, too.
 func TestUnansweredAcquire_IsSuperseded(t *testing.T) {
 	s := newStory(t, one())
 	s.fresh(s.request("a", "r1"), 1)
@@ -207,7 +207,7 @@ func TestUnansweredAcquire_IsSuperseded(t *testing.T) {
 	s.ask(history.Refresh, 1, history.Lost)
 	s.ask(history.Release, 3, history.Released)
 	s.holds()
-	s.fresh(s.request("b", "r"), 4) // the first token is counted on
+	s.fresh(s.request("b", "r"), 4) // the holder relies on the first token
 	s.breaks(Linear, "token 4")
 
 	s = newStory(t, one())
@@ -215,11 +215,11 @@ func TestUnansweredAcquire_IsSuperseded(t *testing.T) {
 	s.supersede(s.request("a", "r2"), 2, 1)
 	s.denied("b", "NO_FREE_PERMIT")
 	s.ask(history.Release, 2, history.Released)
-	s.fresh(s.request("b", "r"), 3) // nobody counted on what was superseded
+	s.fresh(s.request("b", "r"), 3) // no holder relied on the superseded token
 	s.holds()
 }
 
-// One whose answers do not tell whether they superseded anything, as those of the client library.
+// Responses that do not say whether anything was superseded, like those of the client library.
 func TestSupersede_Untold_IsFound(t *testing.T) {
 	s := newStory(t, one())
 	s.granted(s.request("a", "r1"), 1)
@@ -276,7 +276,7 @@ func TestBeliefs_OfOneIdentity_CountOnceByTheHeaviest(t *testing.T) {
 	s.breaks(Exclusive, "token 1 (weight 2)", "token 3", "token 4")
 }
 
-// Answers to one identity may overtake each other; a lower token of another identity is too late.
+// Responses to the same identity may overtake each other. A lower token of another identity is a violation.
 func TestBeliefs_LowerTokenAfterAHigherOne_IsCaughtOfAnotherIdentityAlone(t *testing.T) {
 	s := newStory(t, one())
 	late := s.begin(s.request("a", "r1"))
@@ -339,7 +339,7 @@ func TestSuccessors_OfWhatCannotBeSuperseded_AreCaught(t *testing.T) {
 	}
 }
 
-// A process that is started again in the middle of its firing claims it again only as anybody would.
+// A process that restarts during its firing has no privilege when it claims the firing again.
 func TestFirings_OfOneIdentityGrantedTwice_AreCaught(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		def := one()

@@ -8,14 +8,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// newSharedStory begins with a job whose workers share one permit with ordinary callers.
+// newSharedStory returns a story with a job whose workers share one permit with ordinary callers.
 func newSharedStory(t *testing.T) *story {
 	s := newStory(t, one())
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
 	return s
 }
 
-// counted has a worker count on a task's permit for a second.
+// counted records that a worker relies on a task's permit for a second.
 func (s *story) counted(worker string, token uint64) {
 	s.believe(worker, token, s.at, s.at+time.Second)
 }
@@ -127,7 +127,7 @@ func TestShared_TaskWhereTheDefinitionSaysNo_IsCaught(t *testing.T) {
 			func(s *story) { s.cordon(history.Uncordon, "w|v") },
 		},
 	} {
-		// Token 1 was asked for when nothing kept anybody out, or afterwards: the task of token 2 was granted later.
+		// Token 1 was requested before the cordon, or after it, because the task of token 2 was granted later.
 		for _, asked := range []string{"Before", "Within", "After"} {
 			t.Run(fmt.Sprint(name, asked), func(t *testing.T) {
 				s := newSharedStory(t)
@@ -155,7 +155,7 @@ func TestShared_TaskWhereTheDefinitionSaysNo_IsCaught(t *testing.T) {
 	}
 }
 
-// edits makes another semaphore, which admits everybody.
+// edits creates another semaphore, which admits all callers.
 func (s *story) edits(name string) {
 	d := one()
 	s.begin(history.Request{Kind: history.Edit, Semaphore: name, Definition: &d})(history.Response{Result: history.Done, Revision: 13})

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// A story is a history made by hand. Its clock turns by 10 ms with each call, and by 10 ms with each answer.
+// A story is a history written by hand. Each call and each response advances its clock by 10 ms.
 type story struct {
 	t       *testing.T
 	at      time.Duration
@@ -25,7 +25,7 @@ func newStory(t *testing.T, def history.Definition) *story {
 
 func (s *story) now() time.Duration { return s.at }
 
-// begin is a call whose answer comes later, or never.
+// begin records a call. The returned function records the response, and need not be called.
 func (s *story) begin(r history.Request) func(history.Response) {
 	s.at += 10 * time.Millisecond
 	s.seq++
@@ -47,7 +47,7 @@ func (s *story) acquire(who string) history.Request {
 	return history.Request{Kind: history.Acquire, Identity: history.Identity{Group: "g", Acquirer: who}, RequestID: who, Weight: 1}
 }
 
-// grant is answered with a permit that counts for a second from its call.
+// grant records a grant of a permit on which the client relies for a second from its call.
 func (s *story) grant(who string, token uint64) {
 	s.granted(s.acquire(who), token)
 }
@@ -83,19 +83,19 @@ func (s *story) check() Result {
 	return All(h, time.Minute)
 }
 
-// holds fails unless the story breaks nothing.
+// holds fails the test if the story breaks a promise.
 func (s *story) holds() {
 	s.t.Helper()
 	r := s.check()
 	for _, v := range r.Violations {
-		s.t.Errorf("no promise is broken, yet: %v", v)
+		s.t.Errorf("got violations %v, want none", v)
 	}
 	if len(r.Undecided) > 0 {
 		s.t.Errorf("undecided: %v", r.Undecided)
 	}
 }
 
-// breaks fails unless the story breaks this promise, and the violation reports these words.
+// breaks fails the test unless the story breaks this promise and the violation contains these words.
 func (s *story) breaks(promise Promise, words ...string) {
 	s.t.Helper()
 	r := s.check()
@@ -111,5 +111,5 @@ next:
 		}
 		return
 	}
-	s.t.Errorf("%q is broken, and the checks say %v", promise, r.Violations)
+	s.t.Errorf("want a violation of %q, got %v", promise, r.Violations)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// newWorkStory begins with a job of two tasks that is stored at revision 5.
+// newWorkStory returns a story with a job of two tasks that is stored at revision 5.
 func newWorkStory(t *testing.T) *story {
 	s := newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 5})
@@ -28,14 +28,14 @@ func (s *story) submit(j *history.Job, answer history.Response) {
 
 func (s *story) handed(worker string, index uint32, token uint64) { s.attempt(worker, index, token, 0) }
 
-// attempt hands out a task, and says which attempt that is; 0 says nothing.
+// attempt hands out a task with the number of the attempt. 0 means that the number is not known.
 func (s *story) attempt(worker string, index uint32, token uint64, attempt uint32) {
 	s.at += 10 * time.Millisecond
 	history.NewRecorder(worker, s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Handed(
 		history.Handed{Semaphore: "s", Identity: workerSlot(worker, token), Token: token, Job: "j", Index: index, Content: []string{"a", "b"}[index], Attempt: attempt})
 }
 
-// workerSlot is the identity under which a worker holds a task.
+// workerSlot returns the identity under which a worker holds a task.
 func workerSlot(worker string, token uint64) history.Identity {
 	return history.Identity{Group: "g", Acquirer: worker, HolderID: fmt.Sprint(token)}
 }
@@ -138,7 +138,7 @@ func TestWork_RetryOfOtherTasks_AllowsNothing(t *testing.T) {
 	s.handed("w", 0, 2)
 	s.breaks(OneResult, "token 2", "ended with token 1")
 
-	s = newWorkStory(t) // it came before the failure
+	s = newWorkStory(t) // the retry came before the failure
 	s.handed("w", 0, 1)
 	s.operate(history.RetryTasks)
 	s.end(1, "FAILED", "", history.Recorded)
@@ -169,12 +169,12 @@ func TestWork_Retry_AllowsTheAttemptsOnceMore(t *testing.T) {
 	s.breaks(TaskAttempts, "begun 3 times")
 
 	s = newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
-	s.operate(history.RetryTasks) // of an earlier job, if of any
+	s.operate(history.RetryTasks) // the retry belongs to an earlier job, if to any
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
 	killed(s, 1, 2, 3)
 	s.breaks(TaskAttempts, "begun 3 times")
 
-	s = newWorkStory(t) // it had not failed when it was retried: its attempts were counted on
+	s = newWorkStory(t) // it had not failed before the retry, so its attempts continue
 	s.attempt("killed", 0, 1, 1)
 	s.operate(history.RetryTasks)
 	s.attempt("killed", 0, 2, 2)
@@ -287,9 +287,9 @@ func TestWork_ContentThatIsNotTheJobs_IsFound(t *testing.T) {
 	s = newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
 	cut := job()
 	cut.Cut = true
-	s.begin(history.Request{Kind: history.Submit, Job: cut}) // never answered
+	s.begin(history.Request{Kind: history.Submit, Job: cut}) // no response
 	s.handed("w", 0, 1)
-	s.breaks(SameJob, "nobody has submitted to its end")
+	s.breaks(SameJob, "no complete submission")
 }
 
 func TestWorkTally_CountsWhatCameOfJobs(t *testing.T) {
@@ -304,7 +304,7 @@ func TestWorkTally_CountsWhatCameOfJobs(t *testing.T) {
 	got := WorkTally(h)
 	for what, want := range map[string]int{"jobs": 1, "tasks": 2, "executions": 2, "lost": 1, "handed-out-again": 1, "results": 1} {
 		if got[what] != want {
-			t.Errorf("%d %s, not %d", got[what], what, want)
+			t.Errorf("WorkTally(): got %d %s, want %d", got[what], what, want)
 		}
 	}
 }

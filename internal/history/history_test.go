@@ -32,13 +32,13 @@ func TestDecode_OfWhatEncodeWrote_IsTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := text.Len()
-	text.WriteString(`{"call":{"cli`) // its writer was killed
+	text.WriteString(`{"call":{"cli`) // its writer was killed here
 	got, err := Decode(&text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := recorded(); !reflect.DeepEqual(got, want) {
-		t.Errorf("of %d bytes came %+v, not %+v", whole, got, want)
+		t.Errorf("Decode() of %d bytes = %+v, want %+v", whole, got, want)
 	}
 }
 
@@ -58,24 +58,24 @@ func TestGather_PutsAnswersToTheirCalls(t *testing.T) {
 	}
 	for i, want := range []Outcome{Known, Unknown, Unknown} {
 		if got := h.Operations[i].Outcome(); got != want {
-			t.Errorf("operation %d is %s, not %s", i, got, want)
+			t.Errorf("operation %d: got outcome %s, want %s", i, got, want)
 		}
 	}
 	if answer, ok := h.Operations[0].Answer(); !ok || answer.Token != 7 {
-		t.Errorf("the acquire was answered by %+v, %v", answer, ok)
+		t.Errorf("the acquire has response %+v, %v", answer, ok)
 	}
 	if len(h.Beliefs) != 1 || h.Beliefs[0].Until-h.Beliefs[0].From != 2*time.Second {
-		t.Errorf("the last word counts, and a dead client believes nothing: %+v", h.Beliefs)
+		t.Errorf("got beliefs %+v, want the last entry of each, ended by the death of its client", h.Beliefs)
 	}
 }
 
 func TestGather_OfEntriesThatContradict_Fails(t *testing.T) {
 	call := Entry{Call: &Call{Client: "a", Seq: 1, At: 5}}
 	for name, entries := range map[string][]Entry{
-		"two calls":             {call, call},
-		"two answers":           {call, {Return: &Return{Client: "a", Seq: 1, At: 6}}, {Return: &Return{Client: "a", Seq: 1, At: 7}}},
-		"an answer to nothing":  {call, {Return: &Return{Client: "a", Seq: 2, At: 6}}},
-		"an answer before time": {call, {Return: &Return{Client: "a", Seq: 1, At: 4}}},
+		"two calls":                  {call, call},
+		"two answers":                {call, {Return: &Return{Client: "a", Seq: 1, At: 6}}, {Return: &Return{Client: "a", Seq: 1, At: 7}}},
+		"a response without a call":  {call, {Return: &Return{Client: "a", Seq: 2, At: 6}}},
+		"a response before its call": {call, {Return: &Return{Client: "a", Seq: 1, At: 4}}},
 	} {
 		if _, err := Gather(entries); err == nil {
 			t.Errorf("%s: no error", name)
@@ -96,7 +96,7 @@ func TestDenial_OfACallerWithAPermit_IsUnknown(t *testing.T) {
 	} {
 		got, answer := Denial(c.reason, 2, c.own)
 		if got != c.want || got == Known && answer != (Response{Result: Denied, Reason: c.reason, Waiting: 2}) {
-			t.Errorf("%s, own permit %t: recorded as %s %+v, not %s", c.reason, c.own, got, answer, c.want)
+			t.Errorf("Denial(%s), own permit %t: got %s %+v, want %s", c.reason, c.own, got, answer, c.want)
 		}
 	}
 }

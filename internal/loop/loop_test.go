@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
 )
 
-// takes is a call that takes so long and is one operation.
+// takes returns a call that takes that long and counts as one operation.
 func takes(d time.Duration) loop.Call {
 	return func(ctx context.Context, _ loop.Turn) (int, error) {
 		select {
@@ -29,7 +29,7 @@ func TestRun_ClosedLoop_EachCallerOneCallAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loop.Window{Callers: 4, Length: time.Second}.Run(t.Context(), takes(100*time.Millisecond))
 		if r.Calls != 40 || r.Operations != 40 || r.PerSecond() != 40 || r.Errors != 0 || r.Missed != 0 || r.Latency.P50 != 100*time.Millisecond || r.Latency.Max != 100*time.Millisecond {
-			t.Errorf("%+v, want 4 callers with 10 calls each", r)
+			t.Errorf("got %+v, want 10 calls by each of 4 callers", r)
 		}
 	})
 }
@@ -37,7 +37,7 @@ func TestRun_ClosedLoop_EachCallerOneCallAfterTheOther(t *testing.T) {
 func TestRun_ClosedLoop_EachCallerAtLeastOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if r := (loop.Window{Callers: 3}).Run(t.Context(), takes(time.Second)); r.Calls != 3 || r.Latency.P50 != time.Second {
-			t.Errorf("%+v, want one call of each", r)
+			t.Errorf("got %+v, want one call by each caller", r)
 		}
 	})
 }
@@ -53,7 +53,7 @@ func TestRun_OpenLoop_CallsAreDueAtTheRateWhateverTheyTake(t *testing.T) {
 			due = append(due, turn.Since.Sub(begin))
 			mu.Unlock()
 			if now := time.Now(); !now.Equal(turn.Since) {
-				t.Errorf("a call that was due at %v began at %v", turn.Since.Sub(begin), now.Sub(begin))
+				t.Errorf("a call that was due at %v started at %v", turn.Since.Sub(begin), now.Sub(begin))
 			}
 			return call(ctx, turn)
 		})
@@ -63,12 +63,12 @@ func TestRun_OpenLoop_CallsAreDueAtTheRateWhateverTheyTake(t *testing.T) {
 			}
 		}
 		if len(due) != 10 || r.Calls != 10 || r.Late != 0 || r.Missed != 0 || r.Latency.Max != 300*time.Millisecond || r.Elapsed != 1250*time.Millisecond {
-			t.Errorf("%+v after %d calls, want 10 that take 300 ms", r, len(due))
+			t.Errorf("got %+v after %d calls, want 10 calls that take 300 ms", r, len(due))
 		}
 	})
 }
 
-// A server that stands still for a second in the middle is seen by every call that was due in that second, not by one.
+// If the server stalls for a second, every call that was due in that second must show it, not just one.
 func TestRun_OpenLoop_AStandstillIsInTheLatencyOfAllThatWereDue(t *testing.T) {
 	still := func(begin time.Time) loop.Call {
 		return func(ctx context.Context, _ loop.Turn) (int, error) {
@@ -82,10 +82,10 @@ func TestRun_OpenLoop_AStandstillIsInTheLatencyOfAllThatWereDue(t *testing.T) {
 		closed := loop.Window{Callers: 1, Length: 4 * time.Second}.Run(t.Context(), still(time.Now()))
 		open := loop.Window{Callers: 1, Length: 4 * time.Second, Rate: 100}.Run(t.Context(), still(time.Now()))
 		if closed.Latency.P99 > 2*time.Millisecond {
-			t.Errorf("the closed loop says p99 %v, want what it hides", closed.Latency.P99)
+			t.Errorf("closed loop: got p99 %v, want a short one, because the closed loop hides the stall", closed.Latency.P99)
 		}
 		if open.Latency.P90 < 500*time.Millisecond || open.Latency.Max != 995*time.Millisecond || open.Calls != 400 || open.Late == 0 || open.Missed != 0 {
-			t.Errorf("the open loop says %+v, want a quarter of the calls to have waited", open)
+			t.Errorf("open loop: got %+v, want a quarter of the calls delayed", open)
 		}
 	})
 }
@@ -94,10 +94,10 @@ func TestRun_OpenLoop_WhatCannotBeBegun_IsCountedWithWhatItHasWaited(t *testing.
 	synctest.Test(t, func(t *testing.T) {
 		r := loop.Window{Callers: 2, Length: time.Second, Rate: 100}.Run(t.Context(), takes(250*time.Millisecond))
 		if r.Calls != 8 || r.Missed != 92 || r.Late == 0 {
-			t.Errorf("%d calls, %d missed, %d late; want 8 of the 100 that were due", r.Calls, r.Missed, r.Late)
+			t.Errorf("got %d calls, %d missed, %d late; want 8 of the 100 calls that were due", r.Calls, r.Missed, r.Late)
 		}
 		if r.Latency.Max < 900*time.Millisecond || r.Latency.P50 < 400*time.Millisecond {
-			t.Errorf("%+v leaves out what the missed calls have waited", r.Latency)
+			t.Errorf("got %+v, which excludes the waiting time of missed calls", r.Latency)
 		}
 	})
 }
@@ -113,7 +113,7 @@ func TestRun_Errors_AreCountedAndTheCallerRests(t *testing.T) {
 			return takes(time.Second/4)(ctx, turn)
 		})
 		if r.Calls != 4 || r.Errors == 0 || r.Errors > 100 || !errors.Is(r.Err, refused) || r.Latency.P50 != time.Second/4 || time.Since(begin) != time.Second {
-			t.Errorf("%+v, want 4 calls and at most 100 errors, none of them in the latency", r)
+			t.Errorf("got %+v, want 4 calls and at most 100 errors, none of them in the latency", r)
 		}
 	})
 }
@@ -130,7 +130,7 @@ func TestRun_FailFast_TheFirstErrorEndsIt(t *testing.T) {
 				return takes(2*time.Hour)(ctx, turn)
 			})
 			if !errors.Is(r.Err, refused) || r.Errors != 1 || time.Since(begin) > time.Minute {
-				t.Errorf("rate %v: %+v after %v", rate, r, time.Since(begin))
+				t.Errorf("rate %v: got %+v after %v", rate, r, time.Since(begin))
 			}
 		}
 	})
@@ -143,7 +143,7 @@ func TestRun_Interrupted_IsWhatWasDoneUntilThen(t *testing.T) {
 			r := loop.Window{Callers: 2, Length: time.Hour, Rate: rate}.Run(ctx, takes(time.Second))
 			cancel()
 			if r.Calls != 4 || r.Errors != 0 || r.Missed != 0 || r.Elapsed != 2500*time.Millisecond {
-				t.Errorf("rate %v: %+v, want 4 calls in 2.5 s, and that which was cut off is no error", rate, r)
+				t.Errorf("rate %v: got %+v, want 4 calls in 2.5 s and no error for the interrupted call", rate, r)
 			}
 		}
 	})
@@ -156,7 +156,7 @@ func TestLatency_IsWithinAThousandthOfTheTruth(t *testing.T) {
 	recorder := loop.NewRecorder()
 	var all []time.Duration
 	for i := range 20_000 {
-		d := time.Duration(1) << rng.IntN(36) // to a minute
+		d := time.Duration(1) << rng.IntN(36) // up to a minute
 		d += time.Duration(rng.Int64N(int64(d)))
 		all = append(all, d)
 		recorder.Record(i, d)
@@ -169,21 +169,21 @@ func TestLatency_IsWithinAThousandthOfTheTruth(t *testing.T) {
 	}{{got.P50, 50}, {got.P90, 90}, {got.P99, 99}, {got.P999, 99.9}, {got.Max, 100}} {
 		want := all[int(c.percent/100*float64(len(all)))-1]
 		if c.got < want || float64(c.got) > float64(want)*1.001+1 {
-			t.Errorf("p%v is %v, want %v", c.percent, c.got, want)
+			t.Errorf("p%v = %v, want %v", c.percent, c.got, want)
 		}
 	}
 	if got.Max != all[len(all)-1] || recorder.Count() != len(all) {
-		t.Errorf("max %v of %d, want %v of %d", got.Max, recorder.Count(), all[len(all)-1], len(all))
+		t.Errorf("got max %v of %d calls, want %v of %d", got.Max, recorder.Count(), all[len(all)-1], len(all))
 	}
 	if recorder.Reset(); recorder.Count() != 0 || recorder.Latency() != (loop.Latency{}) {
-		t.Errorf("%+v of %d after a reset", recorder.Latency(), recorder.Count())
+		t.Errorf("got %+v of %d calls after Reset(), want zero", recorder.Latency(), recorder.Count())
 	}
 }
 
 func TestLatency_BeyondAnHour_KeepsItsMaximum(t *testing.T) {
 	recorder := loop.NewRecorder()
 	recorder.Record(0, 3*time.Hour)
-	recorder.Record(1, -time.Second) // a clock's word before another's
+	recorder.Record(1, -time.Second) // a negative latency, as from two different clocks
 	if got := recorder.Latency(); got.Max != 3*time.Hour || got.P50 != 0 || recorder.Count() != 2 {
 		t.Errorf("%+v of %d", got, recorder.Count())
 	}

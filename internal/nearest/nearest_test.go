@@ -15,7 +15,7 @@ func TestWord_Slips_FindTheWordMeant(t *testing.T) {
 		"Permits":      "permits",
 		"duraton":      "duration",
 		"nam":          "name",
-		"nm" + "ae":    "name", // a swap is one slip
+		"nm" + "ae":    "name", // a swap is one edit
 		"colour":       "",
 		"":             "",
 	} {
@@ -24,7 +24,7 @@ func TestWord_Slips_FindTheWordMeant(t *testing.T) {
 		}
 	}
 	if got := nearest.Word("x", nil); got != "" {
-		t.Errorf("Word with nothing known = %q, want none", got)
+		t.Errorf("Word() without known words = %q, want none", got)
 	}
 }
 
@@ -34,7 +34,7 @@ func FuzzWord(f *testing.F) {
 		words := strings.Split(known, ",")
 		got := nearest.Word(unknown, append(words, unknown))
 		if !strings.EqualFold(got, unknown) && unknown != "" {
-			t.Errorf("Word(%q) = %q although it is known itself", unknown, got)
+			t.Errorf("Word(%q) = %q, want the word itself, because it is known", unknown, got)
 		}
 	})
 }
@@ -68,7 +68,7 @@ func FuzzWord_AgreesWithTheWholeTable(f *testing.F) {
 	})
 }
 
-// plain is the distance of two texts in which neighbours may change places.
+// plain computes the distance with the plain algorithm.
 func plain(a, b string) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {

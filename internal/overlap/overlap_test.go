@@ -16,7 +16,7 @@ func TestFind(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		beliefs []Belief
-		want    []Overlap // Semaphore, From, Until, Permits and Believed count
+		want    []Overlap // compared by Semaphore, From, Until, Permits and Believed
 	}{
 		{"NoBelief_None", nil, nil},
 		{"OneAfterTheOther_None", []Belief{belief("one", 1, 1, 0, 10), belief("one", 2, 1, 20, 30)}, nil},
@@ -37,19 +37,19 @@ func TestFind(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got := Find(test.beliefs, permits)
 			if len(got) != len(test.want) {
-				t.Fatalf("found %v, want %v", got, test.want)
+				t.Fatalf("Find() = %v, want %v", got, test.want)
 			}
 			for i, o := range got {
 				w := test.want[i]
 				if o.Semaphore != w.Semaphore || o.From != w.From || o.Until != w.Until || o.Permits != w.Permits || o.Believed != w.Believed {
-					t.Errorf("found %v, want %+v", o, w)
+					t.Errorf("Find() = %v, want %+v", o, w)
 				}
 			}
 		})
 	}
 }
 
-// TestFind_AgreesWithASlowCount holds the sweep against asking at every instant.
+// TestFind_AgreesWithASlowCount compares the sweep with a count at every instant.
 func TestFind_AgreesWithASlowCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		permits := uint32(rapid.IntRange(0, 4).Draw(t, "permits"))
@@ -73,7 +73,7 @@ func TestFind_AgreesWithASlowCount(t *testing.T) {
 				seen = seen || o.From <= at && at < o.Until
 			}
 			if want := sum > uint64(permits); seen != want {
-				t.Fatalf("at %d weight %d of %d: found %v, want %v", at, sum, permits, seen, want)
+				t.Fatalf("at %d, weight %d of %d: Find() = %v, want %v", at, sum, permits, seen, want)
 			}
 		}
 	})
@@ -86,6 +86,6 @@ func TestFallingTokens_OnlyWhereOnePermitMakesAnOrder(t *testing.T) {
 	}
 	got := FallingTokens(beliefs, map[string]uint32{"one": 1, "three": 3})
 	if len(got) != 1 || got[0].Token != 6 {
-		t.Errorf("got %v, want the belief with token 6", got)
+		t.Errorf("FallingTokens() = %v, want the belief with token 6", got)
 	}
 }

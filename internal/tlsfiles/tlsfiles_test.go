@@ -15,7 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// connect makes a handshake with a server that demands a certificate of the given authority, and shows one of it.
+// connect makes a handshake with a server of the given authority, which requires a certificate, and returns the
+// certificate that the client presented.
 func connect(t *testing.T, creds credentials.TransportCredentials, ca *authoritytest.Authority) (shown *x509.Certificate, err error) {
 	t.Helper()
 	server := &tls.Config{
@@ -36,7 +37,7 @@ func connect(t *testing.T, creds credentials.TransportCredentials, ca *authority
 		<-failed
 		return nil, err
 	}
-	_, _ = conn.Read(make([]byte, 1)) // by TLS 1.3 the server may refuse later
+	_, _ = conn.Read(make([]byte, 1)) // with TLS 1.3, the server may refuse after the handshake
 	if err := <-failed; err != nil {
 		return nil, err
 	}
@@ -66,11 +67,11 @@ func TestCredentials_FilesRenewed_NextHandshakeUsesThem(t *testing.T) {
 	before.Issue(client)
 	second, err := connect(t, creds, before)
 	if err != nil || second.Equal(first) {
-		t.Fatalf("the old certificate is shown after the renewal: %v", err)
+		t.Fatalf("the old certificate was presented after the renewal: %v", err)
 	}
 	write(t, own.Cert, []byte("half writ"))
 	if third, err := connect(t, creds, before); err != nil || !third.Equal(second) {
-		t.Fatalf("while the file cannot be used: %v", err)
+		t.Fatalf("connect() while the file is invalid: %v", err)
 	}
 
 	write(t, before.File, after.CertPEM())
@@ -86,7 +87,7 @@ func TestCredentials_FilesRenewed_NextHandshakeUsesThem(t *testing.T) {
 		t.Errorf("another authority: %v", err)
 	}
 	if _, err := connect(t, creds, before); !as[*tls.CertificateVerificationError](err) {
-		t.Errorf("a server of the old authority: %v", err)
+		t.Errorf("connect() to a server of the old authority: %v, want an error", err)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
 )
 
-// disturbed runs a workload for four seconds, and does something to it after one.
+// disturbed runs a workload for four seconds, and calls disturb after one.
 func (b *bench) disturbed(name string, disturb func()) loop.Result {
 	b.Helper()
 	s, err := kinds(name)[0].Prepare(b.Context(), b.field, callers)
@@ -23,14 +23,14 @@ func (b *bench) disturbed(name string, disturb func()) loop.Result {
 	})
 	r := loop.Window{Callers: s.Callers, Length: 4 * time.Second}.Run(b.Context(), s.Call)
 	<-done
-	_ = s.Close(b.Context()) // a permit that has ended cannot be given back
+	_ = s.Close(b.Context()) // fails if a permit has already ended
 	return r
 }
 
 func wantError(t *testing.T, r loop.Result, text string) {
 	t.Helper()
 	if r.Errors == 0 || r.Calls == 0 || r.Err == nil || !strings.Contains(r.Err.Error(), text) {
-		t.Errorf("%d calls, %d errors, the first %v; want one that says %q", r.Calls, r.Errors, r.Err, text)
+		t.Errorf("got %d calls, %d errors, the first %v; want an error with %q", r.Calls, r.Errors, r.Err, text)
 	}
 }
 
@@ -38,7 +38,7 @@ func TestDeny_AGrant_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "deny")
 		r := b.disturbed("deny", func() { b.server.ExpireAll(t, "bench/x/held") })
-		wantError(t, r, "was granted although another holds the only one")
+		wantError(t, r, "was granted although the only one is held")
 		b.cleared()
 	})
 }
@@ -76,7 +76,7 @@ func TestRefresh_WhatIsNotRefreshed_IsAnError(t *testing.T) {
 	}
 }
 
-// A watcher that hears nothing any more is an edit that was lost to it.
+// An edit fails if one of the watchers does not receive it.
 func TestWatch_AWatcherThatHearsNothing_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "watch")
@@ -87,7 +87,7 @@ func TestWatch_AWatcherThatHearsNothing_IsAnError(t *testing.T) {
 	})
 }
 
-// Nobody answers: that is counted, and not waited out without a word.
+// Without responses, calls time out and count as errors.
 func TestAcquire_NoAnswer_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
@@ -98,7 +98,7 @@ func TestAcquire_NoAnswer_IsAnError(t *testing.T) {
 		b.server.Partition(t, b.clients...)
 		r := loop.Window{Callers: s.Callers, Length: 4 * time.Second}.Run(t.Context(), s.Call)
 		if r.Calls != 0 || r.Errors == 0 {
-			t.Errorf("%+v, want errors alone", r)
+			t.Errorf("got %+v, want only errors", r)
 		}
 		b.server.Heal(t)
 		b.cleared()

@@ -21,10 +21,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
 	callers = 3
-	latency = 10 * time.Millisecond // of the network, so that virtual time passes
+	latency = 10 * time.Millisecond // network latency, so that virtual time passes
 )
 
-// bench is a server in a bubble, with a task of somebody else, and its own field.
+// bench is a server in a synctest bubble with a definition of another user, and a field.
 type bench struct {
 	*testing.T
 	server  *gktest.Server
@@ -34,7 +34,7 @@ type bench struct {
 	other   *client.Permit
 }
 
-// setup makes the field for kinds of these names, all if there are none, and creates it.
+// setup creates the field for kinds with these names, or for all kinds if there are none.
 func setup(t *testing.T, names ...string) *bench {
 	t.Helper()
 	b := &bench{T: t, server: gktest.Start(t, "nightly-export")}
@@ -73,7 +73,7 @@ func kinds(names ...string) []*workload.Kind {
 	return out
 }
 
-// definitions are the names of all that there are.
+// definitions returns the names of all definitions.
 func (b *bench) definitions() []string {
 	b.Helper()
 	var names []string
@@ -86,7 +86,7 @@ func (b *bench) definitions() []string {
 	return names
 }
 
-// held are the semaphores of all permits that there are.
+// held returns the semaphores of all permits.
 func (b *bench) held() []string {
 	b.Helper()
 	var names []string
@@ -99,7 +99,7 @@ func (b *bench) held() []string {
 	return names
 }
 
-// cleared clears the field, and fails the test unless what is left is what was there before.
+// cleared clears the field, and fails the test unless exactly the other user's objects remain.
 func (b *bench) cleared() (freed int) {
 	b.Helper()
 	freed, err := b.field.Clear(b.Context())
@@ -107,16 +107,16 @@ func (b *bench) cleared() (freed int) {
 		b.Error(err)
 	}
 	if left := b.definitions(); len(left) != 1 || left[0] != "nightly-export" {
-		b.Errorf("definitions %q are left, want that of somebody else alone", left)
+		b.Errorf("got remaining definitions %q, want only the other user's", left)
 	}
 	if left := b.held(); len(left) != 1 || left[0] != "nightly-export" || !b.other.Held() {
-		b.Errorf("permits of %q are left, want that of somebody else alone", left)
+		b.Errorf("got remaining permits of %q, want only the other user's", left)
 	}
 	return freed
 }
 
 func TestKinds_AllOfThem_DoWhatTheySayAndGiveEverythingBack(t *testing.T) {
-	operations := map[string]int{"stream": 5, "batch": 4} // of one call
+	operations := map[string]int{"stream": 5, "batch": 4} // operations per call
 	for _, k := range workload.Kinds() {
 		for _, rate := range []float64{0, 40} {
 			t.Run(k.Name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestKinds_AllOfThem_DoWhatTheySayAndGiveEverythingBack(t *testing.T) {
 						t.Errorf("%+v", r)
 					}
 					if r.Latency.P50 < latency {
-						t.Errorf("p50 %v, want at least what the network takes", r.Latency.P50)
+						t.Errorf("got p50 %v, want at least the network latency", r.Latency.P50)
 					}
 					parts := make(map[string]int)
 					for _, p := range s.Parts {
@@ -140,21 +140,21 @@ func TestKinds_AllOfThem_DoWhatTheySayAndGiveEverythingBack(t *testing.T) {
 					switch k.Name {
 					case "watch":
 						if parts["event"] != callers*r.Calls {
-							t.Errorf("%d events for %d edits and %d watchers", parts["event"], r.Calls, callers)
+							t.Errorf("got %d events for %d edits and %d watchers", parts["event"], r.Calls, callers)
 						}
 					case "mixed":
 						if all := parts["deny"] + parts["refresh"] + parts["acquire"]; all != r.Calls || parts["deny"] < all*85/100 || parts["refresh"] < all*5/100 || parts["acquire"] == 0 {
-							t.Errorf("%v of %d calls", parts, r.Calls)
+							t.Errorf("got latency %v of %d calls", parts, r.Calls)
 						}
 					}
 					if err := s.Close(t.Context()); err != nil {
 						t.Error(err)
 					}
 					if left, err := b.field.Release(t.Context()); left != 0 || err != nil {
-						t.Errorf("%d permits were not given back, %v", left, err)
+						t.Errorf("%d permits were not released, %v", left, err)
 					}
 					if s.Forget(); len(s.Parts) > 0 && s.Parts[0].Count() != 0 {
-						t.Error("a part still knows what it was to forget")
+						t.Error("a part kept its measurements after Forget()")
 					}
 					b.cleared()
 				})
@@ -163,7 +163,7 @@ func TestKinds_AllOfThem_DoWhatTheySayAndGiveEverythingBack(t *testing.T) {
 	}
 }
 
-// Whatever was under way when somebody pressed Ctrl-C, nothing of it stays.
+// An interrupt at any moment of the run leaves nothing behind.
 func TestClear_AfterAnInterrupt_LeavesNothing(t *testing.T) {
 	for _, k := range workload.Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestClear_AfterAnInterrupt_LeavesNothing(t *testing.T) {
 				time.AfterFunc(700*time.Millisecond+latency/2, interrupt)
 				r := loop.Window{Callers: s.Callers, Length: time.Hour}.Run(ctx, s.Call)
 				if ctx.Err() == nil || r.Calls == 0 || r.Errors != 0 {
-					t.Errorf("%+v, want no errors of what was cut off", r)
+					t.Errorf("got %+v, want no errors for interrupted calls", r)
 				}
 				if err := s.Close(context.WithoutCancel(ctx)); err != nil {
 					t.Error(err)
@@ -194,7 +194,7 @@ func TestClear_InTheMiddleOfPreparing_LeavesNothing(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), latency/2)
 		defer cancel()
 		if _, err := kinds("stream")[0].Prepare(ctx, b.field, callers); err == nil {
-			t.Error("it was prepared although it was interrupted")
+			t.Error("Prepare() succeeded although it was interrupted")
 		}
 		b.cleared()
 	})
@@ -208,13 +208,13 @@ func TestRelease_WhatNobodyGaveBack_IsCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if left, err := b.field.Release(t.Context()); left != 1 || err != nil {
-			t.Errorf("%d permits, %v; want the one that was forgotten", left, err)
+			t.Errorf("got %d permits, %v; want the one that was not released", left, err)
 		}
 		b.cleared()
 	})
 }
 
-// What is not ours is not touched, also when it stands below our prefix.
+// Objects of others are not touched, even below the run's prefix.
 func TestClear_WhatOthersHaveBelowThePrefix_Stays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
@@ -225,20 +225,20 @@ func TestClear_WhatOthersHaveBelowThePrefix_Stays(t *testing.T) {
 		}
 		again := b.newField("bench/x", "another", "acquire")
 		if err, ok := errors.AsType[*workload.TakenError](again.CheckUnused(t.Context())); !ok || !strings.HasPrefix(err.Name, "semaphore bench/x/") {
-			t.Errorf("%v, want to hear that the prefix is taken", err)
+			t.Errorf("CheckUnused() = %v, want a TakenError", err)
 		}
-		// Somebody who looked at the same moment finds the names taken, and clears away nothing of it.
+		// A concurrent run that passed the same check finds the names taken, and does not delete anything.
 		if err, ok := errors.AsType[*client.AlreadyExistsError](again.Create(t.Context())); !ok {
-			t.Errorf("%v, want to hear that a name is taken", err)
+			t.Errorf("Create() = %v, want an AlreadyExistsError", err)
 		}
 		if freed, err := again.Clear(t.Context()); freed != 0 || err != nil || len(b.definitions()) != callers+2 {
-			t.Errorf("%d permits freed, %v, definitions %q", freed, err, b.definitions())
+			t.Errorf("Clear() freed %d permits, %v; definitions %q", freed, err, b.definitions())
 		}
 		if _, err := b.field.Clear(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if left := b.definitions(); len(left) != 2 || left[0] != "bench/x/theirs" || !theirs.Held() {
-			t.Errorf("definitions %q are left, want those of others", left)
+			t.Errorf("got remaining definitions %q, want those of others", left)
 		}
 	})
 }
@@ -252,8 +252,8 @@ func TestCheckUnused_APermitOfADeletedSemaphore_IsInTheWay(t *testing.T) {
 		}
 		b.server.Delete(t, "old/own/0")
 		err, ok := errors.AsType[*workload.TakenError](b.newField("old", "another", "acquire").CheckUnused(t.Context()))
-		if !ok || !strings.Contains(err.Error(), "below old/ already: permit ") {
-			t.Errorf("%v, want the permit named", err)
+		if !ok || !strings.Contains(err.Error(), "old/ is already in use: permit ") {
+			t.Errorf("CheckUnused() = %v, want an error that names the permit", err)
 		}
 	})
 }

@@ -24,7 +24,7 @@ IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.
 `
 	for name, c := range map[string]struct {
 		files map[string]string
-		want  string // ids, or what the error says
+		want  string // the ids, or a part of the error
 	}{
 		"one":                      {map[string]string{"LICENSE": isc}, "ISC"},
 		"another name":             {map[string]string{"COPYING.txt": isc}, "ISC"},
@@ -32,8 +32,8 @@ IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.
 		"of what is not linked":    {map[string]string{"LICENSE": isc, "other/LICENSE": "All rights reserved."}, "ISC"},
 		"none":                     {map[string]string{"README": isc}, "no licence file"},
 		"none but of a package":    {map[string]string{"used/LICENSE": isc}, "no licence file"},
-		"unknown":                  {map[string]string{"LICENSE": "You may use this on Sundays."}, "not that of a known licence"},
-		"with more terms":          {map[string]string{"LICENSE": isc + strings.Repeat("It must not be used for profit in any way. ", 40)}, "not that of a known licence"},
+		"unknown":                  {map[string]string{"LICENSE": "You may use this on Sundays."}, "not a known licence"},
+		"with more terms":          {map[string]string{"LICENSE": isc + strings.Repeat("It must not be used for profit in any way. ", 40)}, "not a known licence"},
 		"not allowed":              {map[string]string{"LICENSE": agpl}, "AGPL-3.0-only is not allowed"},
 		"not allowed, deeper":      {map[string]string{"LICENSE": isc, "used/LICENSE": agpl}, "AGPL-3.0-only is not allowed"},
 		"source that has the name": {map[string]string{"LICENSE": isc, "used/license.go": "package used"}, "ISC"},
@@ -65,7 +65,7 @@ IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.
 	}
 }
 
-// agpl is the notice by which files are put under that licence.
+// agpl is the notice in files under that licence.
 const agpl = `This program is free software: you can redistribute it and/or modify it under the terms of the GNU Affero General Public License as published
 by the Free Software Foundation, version 3.
 

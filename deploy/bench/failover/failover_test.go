@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// fake grants while its leader lives, and again for some time after it was killed.
+// fake grants while its leader is alive, and again some time after the leader was killed.
 type fake struct {
 	name      string
 	comesBack time.Duration
-	lost      bool // what is asked before that gets no answer at all
+	lost      bool // requests before that get no response at all
 	story     *[]string
 
 	leader  int
 	again   time.Time
-	dead    atomic.Int32 // 1 more than the server that is killed; 0 for none
-	askedIt atomic.Bool  // the killed one
+	dead    atomic.Int32 // index of the killed server plus 1; 0 if none was killed
+	askedIt atomic.Bool  // whether the killed server got a request
 }
 
 var errNoLeader = errors.New("no leader")
@@ -37,7 +37,7 @@ func (f *fake) Kill(server int) {
 
 func (f *fake) Restart(_ context.Context, server int) error {
 	if f.dead.Swap(0) != int32(server+1) {
-		return errors.New("another server was killed")
+		return errors.New("the wrong server was killed")
 	}
 	f.leader = (server + 1) % count
 	*f.story = append(*f.story, f.name+" restarted")
@@ -81,7 +81,7 @@ func TestMeasure_TakesTurns_AndTheTimeToTheNextGrant(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []Result{
-			{"slow", []float64{1240, 1240}, []float64{1250, 1250}}, // the next time that it is asked
+			{"slow", []float64{1240, 1240}, []float64{1250, 1250}}, // the next request after that
 			{"quick", []float64{300, 300}, []float64{500, 500}},
 		}
 		for i := range want {
@@ -91,10 +91,10 @@ func TestMeasure_TakesTurns_AndTheTimeToTheNextGrant(t *testing.T) {
 		}
 		turns := []string{"slow killed", "slow restarted", "quick killed", "quick restarted"}
 		if !slices.Equal(story, slices.Concat(turns, turns)) {
-			t.Errorf("%v, want twice %v", story, turns)
+			t.Errorf("got %v, want twice %v", story, turns)
 		}
 		if slow.askedIt.Load() || quick.askedIt.Load() {
-			t.Error("the killed server was asked")
+			t.Error("the killed server got a request")
 		}
 	})
 }
@@ -106,10 +106,10 @@ func TestMeasure_WhatNeverGrantsAgain_FailsWithTheLastAnswer(t *testing.T) {
 		start := time.Now()
 		_, err := Measure(t.Context(), []Contestant{{"dead", dead}}, 3)
 		if err == nil || !strings.Contains(err.Error(), "dead, run 1") || !errors.Is(err, errNoLeader) {
-			t.Errorf("%v, want the run that failed and why", err)
+			t.Errorf("got error %v, want the failed run and the reason", err)
 		}
 		if took := time.Since(start); took != grantWithin {
-			t.Errorf("it took %v to give up, want %v", took, grantWithin)
+			t.Errorf("Measure() gave up after %v, want %v", took, grantWithin)
 		}
 	})
 }
@@ -135,6 +135,6 @@ func TestPrint_SaysWhatBecameOfEachTarget(t *testing.T) {
 		}
 	}
 	if strings.Contains(out.String(), "absent") || strings.Contains(out.String(), Fast) {
-		t.Errorf("it reports what was not measured:\n%s", &out)
+		t.Errorf("the report contains targets that were not measured:\n%s", &out)
 	}
 }

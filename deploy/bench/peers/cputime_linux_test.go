@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// The CPU time of a process is that of those that it has started, too, and grows as they compute.
+// The CPU time of a process includes that of its children, and grows as they compute.
 func TestCPUTime_CountsTheChildrenOfAProcess(t *testing.T) {
 	shell := exec.Command("sh", "-c", "(while :; do :; done) & wait $!")
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := shell.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }() // what is left of its group
+	defer func() { _ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }() // kill what remains of its process group
 	pid := shell.Process.Pid
-	for taken := time.Duration(0); taken < 20*time.Millisecond; { // or the time limit of all tests ends it
+	for taken := time.Duration(0); taken < 20*time.Millisecond; { // bounded by the timeout of the test binary
 		var err error
 		if taken, err = cpuTime([]int{pid}); err != nil {
 			t.Error(err)
@@ -25,7 +25,7 @@ func TestCPUTime_CountsTheChildrenOfAProcess(t *testing.T) {
 	}
 	children, err := childrenOf(pid)
 	if err != nil || len(children) != 1 {
-		t.Errorf("%d children (%v), want 1", len(children), err)
+		t.Errorf("got %d children (%v), want 1", len(children), err)
 	}
 	for _, child := range children {
 		if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
@@ -33,9 +33,9 @@ func TestCPUTime_CountsTheChildrenOfAProcess(t *testing.T) {
 		}
 	}
 	if err := shell.Wait(); len(children) > 0 && err == nil {
-		t.Error("the shell's child was killed, and it says nothing of it")
+		t.Error("cpuTime() succeeded although the shell's child was killed")
 	}
 	if _, err := cpuTime([]int{pid}); err == nil {
-		t.Error("the time of a process that has ended is told")
+		t.Error("cpuTime() of an exited process succeeded, want an error")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// every is a way whose calls take that long, and who notes in story that it was called.
+// every returns a way whose calls take that long and append its name to story.
 func every(name string, took time.Duration, story *[]string) way {
 	return way{Work: pairs, System: name, Servers: 1, open: ready(func(context.Context, int) (int, error) {
 		<-time.After(took)
@@ -32,17 +32,17 @@ func TestMeasure_EveryWayHasAWindowInEachRound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got) != 5 { // one of them was asked by one caller alone
-			t.Fatalf("%d cells, want 5", len(got))
+		if len(got) != 5 { // one of them is measured with a single caller only
+			t.Fatalf("got %d cells, want 5", len(got))
 		}
 		for i, want := range []float64{10, 2, 1000, 20, 4} {
 			if len(got[i].Figures) != 3 || got[i].middle().PerSecond != want {
-				t.Errorf("%s at %d callers: %+v, want 3 windows of %v a second", got[i].System, got[i].Callers, got[i].Figures, want)
+				t.Errorf("%s at %d callers: got %+v, want 3 windows of %v per second", got[i].System, got[i].Callers, got[i].Figures, want)
 			}
 		}
 		turns := slices.Compact(story)
 		if want := []string{"quick", "slow", "few", "slow", "few", "quick", "few", "quick", "slow"}; !slices.Equal(turns[:len(want)], want) {
-			t.Errorf("the turns were %v, want %v at first", turns, want)
+			t.Errorf("got order %v, want %v at the start", turns, want)
 		}
 	})
 }
@@ -56,10 +56,10 @@ func TestMeasure_AFailedOperation_FailsTheRunAndSaysWhose(t *testing.T) {
 			return func(context.Context, int) (int, error) { return 0, refused }, func() { shut = true }, nil
 		}}})
 	if !errors.Is(err, refused) || !strings.Contains(err.Error(), "denials, peer, 3 servers: asking, 2 callers") {
-		t.Errorf("%v, want whose operation was refused", err)
+		t.Errorf("got error %v, want the way whose operation was refused", err)
 	}
 	if !shut {
-		t.Error("what was opened is not shut")
+		t.Error("the way was opened but not closed")
 	}
 }
 
@@ -84,7 +84,7 @@ func cells(t *testing.T, of work, callers int, perSecond map[string][]float64) [
 	}) {
 		c := &cell{way: ways[name], Callers: callers}
 		if c.System == "" {
-			t.Fatalf("there is no way %q", name)
+			t.Fatalf("unknown way %q", name)
 		}
 		for _, f := range perSecond[name] {
 			c.Figures = append(c.Figures, load.Figure{Callers: callers, PerSecond: f})
@@ -105,16 +105,16 @@ func TestRatios_CompareEqualNumbersOfServers_RoundByRound(t *testing.T) {
 		"gatekeeper, 1 server, bolt: TryAcquire, Release / grpc echo":                     {0.05, 0.05, 0.05},
 	}
 	if len(got) != len(want) {
-		t.Errorf("%d ratios, want %d", len(got), len(want))
+		t.Errorf("got %d ratios, want %d", len(got), len(want))
 	}
 	for _, r := range got {
 		if r.spread != want[r.Of+" / "+r.To] || r.Callers != 64 {
-			t.Errorf("%s / %s at %d: %+v", r.Of, r.To, r.Callers, r.spread)
+			t.Errorf("unexpected ratio %s / %s at %d: %+v", r.Of, r.To, r.Callers, r.spread)
 		}
 	}
 }
 
-// The pairs of one log store say nothing about tasks in another.
+// Pairs and tasks of different log stores are not compared.
 func TestRatios_OfTasksToPairs_AreOfTheSameLogStore(t *testing.T) {
 	var all []*cell
 	for _, store := range []string{bolt, wal} {
@@ -132,11 +132,11 @@ func TestRatios_OfTasksToPairs_AreOfTheSameLogStore(t *testing.T) {
 		}
 	}
 	if len(got) != 2 {
-		t.Errorf("%d ratios, want 2", len(got))
+		t.Errorf("got %d ratios, want 2", len(got))
 	}
 }
 
-// TLS is compared with the same without, and with nobody else; it may cost a quarter.
+// A way with TLS is compared only with the same way without TLS, and may be a quarter slower.
 func TestRatios_WithTLS_AreToThatWithout(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"tls 3": {16}, "bolt 3": {20}, "bolt 1": {30}, "wal 3": {40}, "etcd 3": {1}, "limit": {100}})
 	var got []string
@@ -147,15 +147,15 @@ func TestRatios_WithTLS_AreToThatWithout(t *testing.T) {
 	}
 	const want = "gatekeeper, 3 servers, bolt, TLS: TryAcquire, Release / gatekeeper, 3 servers, bolt: TryAcquire, Release"
 	if len(got) != 1 || got[0] != want {
-		t.Errorf("%q, want %q alone", got, want)
+		t.Errorf("got ratios %q, want only %q", got, want)
 	}
 	verdicts := slices.DeleteFunc(judge(all, ratios(all)), func(v verdict) bool { return !strings.Contains(v.What, "TLS") })
 	if len(verdicts) != 1 || !verdicts[0].Met || verdicts[0].AtLeast != 0.75 || verdicts[0].Reached != 0.8 {
-		t.Errorf("%+v, want 0.8 to meet 0.75", verdicts)
+		t.Errorf("got verdicts %+v, want 0.8 to meet 0.75", verdicts)
 	}
 }
 
-// What is compared by CPU time is what servers and callers take together, round by round.
+// The CPU ratio compares the total time of servers and callers, round by round.
 func TestRatios_CompareTheCPUTimeOfOneOperation(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"bolt 3": {10, 20, 30}, "etcd 3": {10, 10, 10}})
 	for _, c := range all {
@@ -166,7 +166,7 @@ func TestRatios_CompareTheCPUTimeOfOneOperation(t *testing.T) {
 	}
 	got := ratios(all)
 	if len(got) != 1 || got[0].CPU == nil || *got[0].CPU != (spread{2, 0.5, 3}) || got[0].spread != (spread{2, 1, 3}) {
-		t.Fatalf("%+v, want 2, between 0.5 and 3, by CPU time", got)
+		t.Fatalf("got %+v, want a CPU ratio of 2, between 0.5 and 3", got)
 	}
 	var out bytes.Buffer
 	(&report{Plan: &plan{Callers: []int{64}}, Cells: all, Ratios: got}).print(&out)
@@ -181,7 +181,7 @@ func TestJudge_HoldsEachLogStoreAgainstItsOwnTarget(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"bolt 3": {19}, "wal 3": {19}, "bolt 1": {1}, "etcd 3": {10}})
 	got := judge(all, ratios(all))
 	if len(got) != 2 || got[0].Met || got[0].AtLeast != 2.2 || !got[1].Met || got[1].AtLeast != 1.8 || got[0].Reached != 1.9 {
-		t.Errorf("%+v, want 1.9 to miss 2.2 and to meet 1.8", got)
+		t.Errorf("got verdicts %+v, want 1.9 to miss 2.2 and to meet 1.8", got)
 	}
 	r := &report{Plan: &plan{Callers: []int{64}}, Cells: all, Ratios: ratios(all), Targets: got}
 	var out bytes.Buffer
@@ -200,7 +200,7 @@ func TestJudge_TokensHaveATargetOfTheirOwn(t *testing.T) {
 	}
 	got := judge([]*cell{at(16, 3e6), at(64, 1.5e6)}, nil)
 	if len(got) != 1 || got[0].Met || got[0].Reached != 1.5e6 {
-		t.Errorf("%+v, want the figure at 64 callers to be missed", got)
+		t.Errorf("got verdicts %+v, want the target at 64 callers missed", got)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestCheck_WhatCannotBeMeasured_IsRefused(t *testing.T) {
 	}
 	for _, lists := range [][2]string{{"2", "1"}, {"1,1", "1"}, {"1", "0"}, {"1", "x"}, {"", "1"}} {
 		if fine().check(lists[0], lists[1]) == nil {
-			t.Errorf("-servers %q -callers %q are taken", lists[0], lists[1])
+			t.Errorf("check() accepted -servers %q -callers %q", lists[0], lists[1])
 		}
 	}
 }

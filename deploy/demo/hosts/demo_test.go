@@ -19,7 +19,7 @@ import (
 
 var bin string
 
-// TestMain is also the main of the hosts: they are started as this very program.
+// TestMain is also the main function of the hosts, which are instances of this program.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Host)) }
 
 func TestDemo_Short_EndsWithItsTableAndNoOverlap(t *testing.T) {
@@ -40,29 +40,29 @@ func TestDemo_Short_EndsWithItsTableAndNoOverlap(t *testing.T) {
 
 func TestHost_SuspendedBeyondItsDeadline_BelievesNoLonger(t *testing.T) {
 	if found := suspendHolder(t, false); len(found) != 0 {
-		t.Errorf("overlaps of honest hosts: %v", found)
+		t.Errorf("got overlaps %v, want none", found)
 	}
 }
 
-// A host that does not stop believing at its deadline is what the count is there to see.
+// The count must detect a host that does not stop believing at its deadline.
 func TestHost_BelievesTooLong_IsSeenByTheCount(t *testing.T) {
 	found := suspendHolder(t, true)
 	if len(found) == 0 {
-		t.Fatal("a host went on believing after another was granted its permit, and the count saw nothing")
+		t.Fatal("the count did not detect a host that still believed after its permit was granted to another host")
 	}
 	for _, o := range found {
 		t.Log(o)
 	}
 }
 
-// often is a job of the timetable that is due every five minutes, and group the cluster that it runs in.
+// often is a job of the timetable that is due every five minutes. group is its cluster.
 const (
 	often = "ci-k8s-infra-aks-build-cluster"
 	group = "k8s-infra-aks-prow-build"
 )
 
-// suspendHolder suspends a host while it holds a permit, waits until another host is granted the same, and resumes the
-// first one, which may have a fault. It returns the overlaps of what both believed.
+// suspendHolder suspends a host while it holds a permit, waits until another host is granted the same permit, and
+// resumes the first host, which may be faulty. It returns the overlaps of their beliefs.
 func suspendHolder(t *testing.T, believeLonger bool) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -101,7 +101,7 @@ func suspendHolder(t *testing.T, believeLonger bool) []string {
 
 const poolOf = "pool/" + group
 
-// oneServer starts a server with the few definitions that the group needs, with permits that expire soon.
+// oneServer starts a server with the few definitions of the group and with a short duration of permits.
 func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
 	t.Helper()
 	cluster, err := servers.Start(ctx, servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: t.TempDir()})
@@ -122,7 +122,7 @@ func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
 	return cluster
 }
 
-// await waits until the host has written a record like this.
+// await waits until the host has written a record that satisfies like.
 func await(ctx context.Context, t *testing.T, p *stage.Process, what string, like func(stage.Record) bool) stage.Record {
 	t.Helper()
 	r, err := p.Await(ctx, what, like)

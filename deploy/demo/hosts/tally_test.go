@@ -26,13 +26,13 @@ func TestCount_HonestHosts_HaveNoOverlap(t *testing.T) {
 		}},
 	}, sizes, 0)
 	if len(got.broken) != 0 || len(got.beliefs) != 3 {
-		t.Errorf("broken: %v, %d beliefs", got.broken, len(got.beliefs))
+		t.Errorf("got broken promises %v and %d beliefs", got.broken, len(got.beliefs))
 	}
 	if got.jobs != 2 || got.shares != 1 || got.denials["NO_FREE_PERMIT"] != 1 || got.ends["lost"] != 1 {
 		t.Errorf("%+v", got)
 	}
 	if !slices.Equal(got.handOvers, []time.Duration{3}) {
-		t.Errorf("hand-overs %v, want the 3 from a's end to b's grant", got.handOvers)
+		t.Errorf("got hand-overs %v, want one of 3, from the end of a's belief to b's grant", got.handOvers)
 	}
 }
 
@@ -45,7 +45,7 @@ func TestCount_BeliefThatOutlivesItsDeadline_IsSeen(t *testing.T) {
 		{Name: "b", Records: []stage.Record{{Event: stage.Granted, Semaphore: "job", At: 33, Token: 3, Weight: 1}}, Killed: 60},
 	}, sizes, 0)
 	if len(got.broken) != 1 || !strings.Contains(got.broken[0], "for 17ns") {
-		t.Errorf("broken: %v, want one overlap from 33 to 50", got.broken)
+		t.Errorf("got broken promises %v, want one overlap from 33 to 50", got.broken)
 	}
 }
 
@@ -57,11 +57,11 @@ func TestCount_KilledHost_BelievesNothingFromThenOn(t *testing.T) {
 	}}
 	got := count([]*stage.Life{dead, next}, sizes, 0)
 	if len(got.broken) != 0 || got.orphans != 1 {
-		t.Errorf("broken: %v, %d orphans", got.broken, got.orphans)
+		t.Errorf("got broken promises %v and %d orphans", got.broken, got.orphans)
 	}
-	dead.Killed = 0 // it lives and never said that it stopped
+	dead.Killed = 0 // it is alive and has not recorded the end of its belief
 	if got := count([]*stage.Life{dead, next}, sizes, 0); len(got.broken) != 1 {
-		t.Errorf("broken: %v, want one overlap: a living host that says nothing believes on", got.broken)
+		t.Errorf("got broken promises %v, want one overlap, because the belief of a living host without an end continues", got.broken)
 	}
 }
 
@@ -78,11 +78,11 @@ func TestCount_FiringThatRanTwice_IsSeen(t *testing.T) {
 	}
 	again := count([]*stage.Life{run("a", 1, 10, false), run("b", 2, 20, true)}, sizes, 0)
 	if got := again.twice(); len(got) != 0 {
-		t.Errorf("given back without having run, and then run: %v ran twice", got)
+		t.Errorf("got firings %v that ran twice, want none: the first host gave the firing back without running it", got)
 	}
 	twice := count([]*stage.Life{run("a", 1, 10, true), run("b", 2, 20, true)}, sizes, 0)
 	if got := twice.twice(); len(got) != 1 || !strings.HasPrefix(got[0], "job at 2026-06-01") {
-		t.Errorf("%q, want that the job of Monday ran twice", got)
+		t.Errorf("got %q, want a report that Monday's job ran twice", got)
 	}
 }
 
@@ -90,10 +90,10 @@ func TestCount_FailOver_IsTheFirstGrantOfTheNextLeader(t *testing.T) {
 	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
 	got := count([]*stage.Life{{Name: "a", Records: []stage.Record{
 		{Event: stage.Granted, Semaphore: "pool/a", At: at(900), Token: 1, Weight: 1},
-		{Event: stage.Granted, Semaphore: "pool/a", At: at(1001), Token: 2, Weight: 1}, // the old leader's last answer
+		{Event: stage.Granted, Semaphore: "pool/a", At: at(1001), Token: 2, Weight: 1}, // the old leader's last response
 		{Event: stage.Granted, Semaphore: "pool/a", At: at(2700), Token: 3, Weight: 1},
 	}, Killed: at(3000)}}, sizes, at(1000))
 	if got.failOver != at(1700) {
-		t.Errorf("fail-over %v, want 1.7s", got.failOver)
+		t.Errorf("got failover time %v, want 1.7s", got.failOver)
 	}
 }

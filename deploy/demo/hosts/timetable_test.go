@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// monday is a Monday, so that every weekday's cron lines come up in a week.
+// monday is a Monday, so that the cron lines of all weekdays are due within a week.
 var monday = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 
 func TestFirings_OfTheRealTimetable_AreInOrderAndDistinct(t *testing.T) {
@@ -16,7 +16,7 @@ func TestFirings_OfTheRealTimetable_AreInOrderAndDistinct(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := timetable{Start: monday, Hour: 2 * time.Second}
-	all, err := table.firings(jobs, 48*time.Second) // a day
+	all, err := table.firings(jobs, 48*time.Second) // one day of the timetable
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,10 +28,10 @@ func TestFirings_OfTheRealTimetable_AreInOrderAndDistinct(t *testing.T) {
 	groups := map[string]int{}
 	for i, f := range all {
 		if i > 0 && f.due.Before(all[i-1].due) {
-			t.Fatalf("%s at %v comes after %v", f.job.Name, f.due, all[i-1].due)
+			t.Fatalf("firing %s at %v is listed after %v", f.job.Name, f.due, all[i-1].due)
 		}
 		if !f.due.After(monday) || !f.due.Before(monday.AddDate(0, 0, 1)) {
-			t.Errorf("%s at %v is not on that day", f.job.Name, f.due)
+			t.Errorf("firing %s at %v is not on that day", f.job.Name, f.due)
 		}
 		if seen[key{f.job.Name, f.due}] {
 			t.Errorf("%s is due twice at %v", f.job.Name, f.due)
@@ -39,11 +39,11 @@ func TestFirings_OfTheRealTimetable_AreInOrderAndDistinct(t *testing.T) {
 		seen[key{f.job.Name, f.due}] = true
 		groups[f.job.Cluster]++
 		if d := table.running(f); d < 50*time.Millisecond || d > 2*time.Second {
-			t.Errorf("%s runs for %v", f.job.Name, d)
+			t.Errorf("running(%s) = %v", f.job.Name, d)
 		}
 	}
 	if len(groups) != 7 {
-		t.Errorf("firings in %v, want all seven groups", groups)
+		t.Errorf("got firings in groups %v, want all seven", groups)
 	}
 }
 
@@ -54,14 +54,14 @@ func TestFirings_Interval_ComesOnceInEach(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(all) < 19 || len(all) > 20 {
-		t.Fatalf("%d firings in ten hours of thirty minutes", len(all))
+		t.Fatalf("got %d firings in ten hours with an interval of thirty minutes", len(all))
 	}
 	for i := 1; i < len(all); i++ {
 		if got := all[i].due.Sub(all[i-1].due); got != 30*time.Minute {
-			t.Errorf("%v between two firings", got)
+			t.Errorf("got %v between two firings", got)
 		}
 		if got := (table.at(all[i].due) - table.at(all[i-1].due)).Round(time.Microsecond); got != 500*time.Millisecond {
-			t.Errorf("sped up, %v between two firings", got)
+			t.Errorf("got %v between two firings in real time", got)
 		}
 	}
 }

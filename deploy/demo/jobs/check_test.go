@@ -10,13 +10,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// script is evidence of two jobs, one of each kind, that are due every 5 s: what two applications wrote down, and what
-// store and servers saw. Times are seconds on both clocks.
+// script builds evidence for two jobs, one of each kind, that are due every 5 s: the records of two applications, and
+// those of the store and the servers. Times are seconds on both clocks.
 type script struct {
 	a, b   *life
 	writes []write
 	claims map[firing]claim
-	until  int // the end of the window
+	until  int // end of the window
 	gap    stretch
 }
 
@@ -26,7 +26,7 @@ func at(s float64) time.Duration { return time.Duration(s * float64(time.Second)
 
 func due(job string, s int) firing { return firing{job, begin.Add(time.Duration(s) * time.Second)} }
 
-// runs writes down a run that ends well.
+// runs records a run that finishes.
 func (l *life) runs(f firing, token uint64, from, until float64) {
 	l.begins(f, token, from)
 	l.write(f, token, until, returned, stage.Record{})
@@ -39,7 +39,7 @@ func (l *life) begins(f firing, token uint64, from float64) {
 	l.write(f, token, from, stage.Began, stage.Record{})
 }
 
-// loses writes down a run that loses its permit, and when it stops.
+// loses records a run that loses its permit, and when it stops.
 func (l *life) loses(f firing, token uint64, from, lost, stops float64) {
 	l.begins(f, token, from)
 	l.write(f, token, lost, stage.Ended, stage.Record{Until: at(lost), Lost: true})
@@ -47,7 +47,7 @@ func (l *life) loses(f firing, token uint64, from, lost, stops float64) {
 	l.write(f, token, stops, finished, stage.Record{Lost: true, Text: "expired"})
 }
 
-// fails writes down a run that ends with an error, because it had to stop or for another reason.
+// fails records a run that ends with an error, because it had to stop or for another reason.
 func (l *life) fails(f firing, token uint64, from, until float64, stopped bool) {
 	l.begins(f, token, from)
 	l.write(f, token, until, returned, stage.Record{Text: "the store is full"})
@@ -91,14 +91,14 @@ func (s *script) evidence() *evidence {
 	}
 }
 
-// wantBroken wants one broken promise with these words, or none.
+// wantBroken checks that there is one broken promise with these words, or none if words is empty.
 func wantBroken(t *testing.T, broken []string, words string) {
 	t.Helper()
 	switch {
 	case words == "" && len(broken) > 0:
 		t.Errorf("broken: %q", broken)
 	case words != "" && (len(broken) != 1 || !strings.Contains(broken[0], words)):
-		t.Errorf("broken: %q, want one about %q", broken, words)
+		t.Errorf("got broken promises %q, want one that contains %q", broken, words)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
 			again, broken := s.evidence().twice()
 			wantBroken(t, broken, test.broken)
 			if again != test.again {
-				t.Errorf("%d run again, want %d", again, test.again)
+				t.Errorf("got %d firings that ran again, want %d", again, test.again)
 			}
 		})
 	}
@@ -164,7 +164,7 @@ func TestSuccessions_JobThatGoesOn_IsBrokenUnlessSuspended(t *testing.T) {
 	lost, suspended, broken := s.evidence().successions()
 	wantBroken(t, broken, "")
 	if lost != 1 || len(suspended) != 0 {
-		t.Errorf("%d lost, %v suspended", lost, suspended)
+		t.Errorf("got %d lost, %v suspended", lost, suspended)
 	}
 
 	s = newScript()
@@ -232,7 +232,7 @@ func TestUnclaimed_EachFiringNeedsAReason(t *testing.T) {
 			why, broken := s.evidence().unclaimed()
 			wantBroken(t, broken, test.broken)
 			if test.why == "" && len(why) > 0 || test.why != "" && why[test.why] != 1 {
-				t.Errorf("not claimed: %v, want %q", why, test.why)
+				t.Errorf("got unclaimed firings %v, want %q", why, test.why)
 			}
 		})
 	}
@@ -250,17 +250,17 @@ func TestAudit_ServersAndApplicationsSayTheSame(t *testing.T) {
 		{"Spent", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", spent) }, 0, ""},
 		{"DiedUnwritten", func(s *script) { s.a.Killed = at(6); s.servers(f, 1, "a", spent) }, 1, ""},
 		{"SleptUnwritten", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", spent) }, 1, ""},
-		{"SleptAndDone", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", done) }, 0, "never heard of it"},
-		{"NeverHeardOf", func(s *script) { s.servers(f, 1, "a", done) }, 0, "never heard of it"},
+		{"SleptAndDone", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", done) }, 0, "no record of it"},
+		{"NeverHeardOf", func(s *script) { s.servers(f, 1, "a", done) }, 0, "no record of it"},
 		{"Forgotten", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "know nothing"},
 		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.servers(f, 1, "b", done) }, 0, "say token 1"},
 		{"DoneSaidSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", spent) }, 0, "was lost"},
 		{"Failed", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", failed) }, 0, ""},
-		{"FailedSaidDone", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", done) }, 0, "say that it is done"},
-		{"DoneSaidFailed", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", failed) }, 0, "say that it did"},
+		{"FailedSaidDone", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", done) }, 0, "recorded that it is done"},
+		{"DoneSaidFailed", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", failed) }, 0, "recorded a failure"},
 		{"CutShort", func(s *script) { s.a.fails(f, 1, 5, 6, true); s.servers(f, 1, "a", cutShort) }, 0, ""},
 		{"DoneSaidCutShort", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", cutShort) }, 0, "cut short"},
-		{"DeadSaidDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", done) }, 0, "say that it is done"},
+		{"DeadSaidDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", done) }, 0, "recorded that it is done"},
 		{"StillClaimed", func(s *script) {
 			s.a.runs(f, 1, 5, 6)
 			s.servers(f, 1, "a", gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
@@ -272,7 +272,7 @@ func TestAudit_ServersAndApplicationsSayTheSame(t *testing.T) {
 			died, broken := s.evidence().audit()
 			wantBroken(t, broken, test.broken)
 			if died != test.died {
-				t.Errorf("%d died unwritten, want %d", died, test.died)
+				t.Errorf("got %d unrecorded claims, want %d", died, test.died)
 			}
 		})
 	}
@@ -284,7 +284,7 @@ func reportOf(e *evidence, f *faults) *stage.Report {
 	return r
 }
 
-// wantWrites wants these words about the writes of the first job of the suspended application, whose table is the last.
+// wantWrites checks the column about writes for the first job of the suspended application, whose table is the last.
 func wantWrites(t *testing.T, r *stage.Report, want string) {
 	t.Helper()
 	lines := r.Tables[len(r.Tables)-1].Lines
@@ -293,7 +293,7 @@ func wantWrites(t *testing.T, r *stage.Report, want string) {
 	}
 }
 
-// A report of a whole story with every fault in it: application a is killed, and b is suspended.
+// The report of a complete scenario with all faults: application a is killed, and b is suspended.
 func TestNewReport_FaultsThatWereNotMet_AreBrokenPromises(t *testing.T) {
 	tell := func() (*script, *faults) {
 		s := newScript()
@@ -318,13 +318,13 @@ func TestNewReport_FaultsThatWereNotMet_AreBrokenPromises(t *testing.T) {
 	}
 	s, f := tell()
 	e := s.evidence()
-	// c is a third application; its records were parked in a's account to keep the story short.
+	// c is a third application. Its records are stored in a's account to keep the test short.
 	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
 	r := reportOf(e, f)
 	wantBroken(t, r.Broken, "")
 	for name, want := range map[string]string{
-		"firings": "3 due, 3 claimed once, 0 claimed twice", "lost firings": "2 run again, as their definitions say (free), 1 not (spent)",
-		"writes": "2 taken, 1 refused",
+		"firings": "3 due, 3 claimed once, 0 claimed twice", "lost firings": "2 run again as defined (free), 1 not (spent)",
+		"writes": "2 accepted, 1 refused",
 	} {
 		if !slices.ContainsFunc(r.Rows, func(row stage.Row) bool { return row.Name == name && strings.HasPrefix(row.Text, want) }) {
 			t.Errorf("no row %q with %q in %v", name, want, r.Rows)
@@ -338,7 +338,7 @@ func TestNewReport_FaultsThatWereNotMet_AreBrokenPromises(t *testing.T) {
 	e.claims[due("free", 5)] = claim{token: 2, winner: "a", state: spent}
 	e.history = newHistory([]*life{cut(s.a, 5, false), cut(s.b, 3, false), cut(s.a, 5, true)})
 	if broken := reportOf(e, f).Broken; !strings.Contains(strings.Join(broken, "\n"), "was not freed") {
-		t.Errorf("broken: %q, want one about a firing that was not freed", broken)
+		t.Errorf("got broken promises %q, want one about a firing that was not freed", broken)
 	}
 
 	s, f = tell()
@@ -366,8 +366,8 @@ func TestReportSuspended_LateWriteBeforeTheNextOnesFirst_IsInOrderAndShown(t *te
 	_, suspended, _ := e.successions()
 	r := &stage.Report{}
 	e.suspended(r, suspendedApp{when: s.a.suspended}, suspended, nil)
-	wantBroken(t, r.Broken, "was not refused") // nothing shows the caught write here
-	wantWrites(t, r, "write 3 taken: it came before the first of token 2")
+	wantBroken(t, r.Broken, "was not refused") // the report does not show the caught write
+	wantWrites(t, r, "write 3 accepted: it arrived before the first one of token 2")
 }
 
 func TestAudit_JobThatWasToldToStop_IsCutShort(t *testing.T) {
@@ -382,7 +382,7 @@ func TestAudit_JobThatWasToldToStop_IsCutShort(t *testing.T) {
 	wantBroken(t, broken, "")
 }
 
-// cut is the part of a life that is, or is not, about a token.
+// cut returns the records of a life about a token, or all others.
 func cut(l *life, token uint64, about bool) *life {
 	part := *l
 	part.Records = slices.DeleteFunc(slices.Clone(l.Records), func(r stage.Record) bool { return (r.Token == token) != about })

@@ -15,7 +15,7 @@ import (
 
 var bin string
 
-// TestMain is also the main of the applications: they are started as this very program.
+// TestMain is also the main function of the applications, which are instances of this program.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, App)) }
 
 func TestDemo_Short_EndsWithItsReportAndNoBrokenPromise(t *testing.T) {

@@ -20,14 +20,14 @@ func TestTimetable_FiftyRealJobs_AreDueEveryFewSecondsAndRunForPartOfThat(t *tes
 		names[j.Name] = true
 		kinds[j.Cron != ""]++
 		if j.Name != real[i].Name || real[i].Cluster != group {
-			t.Errorf("%s comes from %+v", j.Name, real[i])
+			t.Errorf("job %s was made from %+v", j.Name, real[i])
 		}
 		if j.Period < 5*time.Second || j.Period > 10*time.Second || j.Steps < 2 || time.Duration(j.Steps)*stepTime > j.Period/3+stepTime {
-			t.Errorf("%s is due every %v and makes %d writes", j.Name, j.Period, j.Steps)
+			t.Errorf("job %s is due every %v and makes %d writes", j.Name, j.Period, j.Steps)
 		}
 	}
 	if len(names) != 50 || kinds[true] < 10 || kinds[false] < 10 {
-		t.Errorf("%d names, %d cron lines, %d intervals", len(names), kinds[true], kinds[false])
+		t.Errorf("got %d names, %d cron lines, %d intervals", len(names), kinds[true], kinds[false])
 	}
 }
 
@@ -39,7 +39,7 @@ func TestTimetable_MoreJobsThanThereAre_IsAnError(t *testing.T) {
 	}
 }
 
-// What the report expects of a cron line is what a cron line is.
+// The due times that the report expects agree with the cron schedule.
 func TestDue_CronLine_IsThatOfItsSchedule(t *testing.T) {
 	jobs, _, err := timetableOf(50)
 	if err != nil {
@@ -58,11 +58,11 @@ func TestDue_CronLine_IsThatOfItsSchedule(t *testing.T) {
 		next := from
 		for _, at := range j.due(from, until) {
 			if next = schedule.Next(next); !next.Equal(at) {
-				t.Fatalf("%s (%s) is due at %v, and by cron at %v", j.Name, j.Cron, at, next)
+				t.Fatalf("%s (%s): due() has %v, the cron schedule %v", j.Name, j.Cron, at, next)
 			}
 		}
 		if next.Before(until.Add(-2 * j.Period)) {
-			t.Errorf("%s: the last due time is %v", j.Name, next)
+			t.Errorf("%s: got last due time %v", j.Name, next)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 var bin string
 
-// TestMain is also the main of the zones: they are started as this very program.
+// TestMain is also the main function of the zones, which are instances of this program.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Zone)) }
 
 func TestDemo_LeaderKilledInTheMiddle_EndsWithItsReportAndNoBrokenPromise(t *testing.T) {
@@ -55,7 +55,7 @@ func TestDemo_LeaderKilledInTheMiddle_EndsWithItsReportAndNoBrokenPromise(t *tes
 	}
 }
 
-// What the report counts, it can count.
+// Overlaps and losses in the records are reported as broken promises.
 func TestJudge_OverlapAndLoss_AreBrokenPromises(t *testing.T) {
 	granted := func(at time.Duration, token uint64) stage.Record {
 		return stage.Record{Event: stage.Granted, Semaphore: "job", At: at * time.Second, Token: token}
@@ -82,7 +82,7 @@ func TestJudge_OverlapAndLoss_AreBrokenPromises(t *testing.T) {
 			}
 			s.judge([]*stage.Life{{Records: append(c.old, deaf...)}, {Records: c.other}}, "deaf")
 			if all := strings.Join(s.Broken, "\n"); !strings.Contains(all, c.broken) || (all == "") != (c.broken == "") || (s.Verdict() == nil) != (c.broken == "") {
-				t.Errorf("broken: %q, want %q", s.Broken, c.broken)
+				t.Errorf("got broken promises %q, want %q", s.Broken, c.broken)
 			}
 		})
 	}

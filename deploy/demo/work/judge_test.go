@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// attempt is what a worker writes down of a task under a token, from one second to another, up to its last event.
+// attempt returns a worker's records about a task under a token, from one second to another, up to its last event.
 func attempt(token uint64, from, until time.Duration, result string, events ...stage.Event) (records []stage.Record) {
 	records = append(records, stage.Record{Event: stage.Granted, Semaphore: "tasks", Job: "j", Token: token, At: from * time.Second})
 	for _, e := range events {
@@ -27,7 +27,7 @@ func got(token uint64, result string) stage.Record {
 	return stage.Record{Event: returned, Job: "j", Token: token, Text: result}
 }
 
-// What the report counts, it can count.
+// Each kind of broken promise is detected and named.
 func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
 	whole := []stage.Event{worked, stage.Ended, recorded}
 	for name, c := range map[string]struct {
@@ -44,11 +44,11 @@ func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
 		"no result":             {one: attempt(1, 1, 2, "7", whole...), stored: 1, broken: "has no result"},
 		"wrong":                 {one: attempt(1, 1, 2, "8", whole...), got: []stage.Record{got(1, "8")}, stored: 1, broken: "is wrong"},
 		"two results":           {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(2, "7")}, stored: 1, broken: "beside returned"},
-		"otherwise recorded":    {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 2, broken: "and the servers have"},
+		"otherwise recorded":    {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 2, broken: "but the servers have"},
 		"another result":        {one: attempt(1, 1, 2, "6", whole...), got: []stage.Record{got(1, "7")}, stored: 1, broken: `gave "6"`},
 		"of no worker":          {got: []stage.Record{got(1, "7")}, stored: 1, broken: "which no worker had"},
 		"recorded for both":     {one: attempt(1, 1, 2, "7", whole...), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "was also recorded for one"},
-		"never heard of it":     {one: attempt(1, 1, 2, "7", worked, stage.Ended), got: []stage.Record{got(1, "7")}, stored: 1, broken: "never heard of it"},
+		"never heard of it":     {one: attempt(1, 1, 2, "7", worked, stage.Ended), got: []stage.Record{got(1, "7")}, stored: 1, broken: "got no confirmation"},
 		"executed again":        {one: attempt(1, 1, 2, "", stage.Ended), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "handed out again"},
 		"under two permits":     {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "overlap: task 0 of job j"},
 		"more than the permits": {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "overlap: tasks"},
@@ -70,14 +70,14 @@ func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
 			var r stage.Report
 			e.judge(&r)
 			if all := strings.Join(r.Broken, "\n"); !strings.Contains(all, c.broken) || (all == "") != (c.broken == "") {
-				t.Errorf("broken: %q, want %q", r.Broken, c.broken)
+				t.Errorf("got broken promises %q, want %q", r.Broken, c.broken)
 			}
 		})
 	}
 }
 
-// A worker may lose a task, get it again and end it, and then be killed: only what it had when it was killed must go to
-// another.
+// A worker may lose a task, get it again and finish it, and then be killed. Only the tasks that it had when it was
+// killed must be given to other workers.
 func TestHeirs_WorkerIsKilled_ItsUnfinishedTasksAreGivenToOthers(t *testing.T) {
 	whole := []stage.Event{worked, stage.Ended, recorded}
 	lost := attempt(1, 1, 2, "", stage.Ended)
@@ -102,7 +102,7 @@ func TestHeirs_WorkerIsKilled_ItsUnfinishedTasksAreGivenToOthers(t *testing.T) {
 func TestOddjobJudge_BrokenPromise_IsNamed(t *testing.T) {
 	due := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	const done = gatekeeperv1.FiringState_FIRING_STATE_DONE
-	run := func(round int, token uint64) []stage.Record { // each takes 15 s and is due every 10 s
+	run := func(round int, token uint64) []stage.Record { // each round takes 15 s and is due every 10 s
 		from := time.Duration(round) * 10 * time.Second
 		return []stage.Record{
 			{Event: stage.Granted, Semaphore: oddjobWork, Due: due.Add(from), Token: token, At: from + 1},
@@ -114,7 +114,7 @@ func TestOddjobJudge_BrokenPromise_IsNamed(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		a, b, c []stage.Record
-		state   gatekeeperv1.FiringState // of the second round
+		state   gatekeeperv1.FiringState // state of the second round
 		broken  string
 	}{
 		"shared":        {run(0, 1), run(1, 2), []stage.Record{lose(0), lose(1)}, done, ""},
@@ -132,7 +132,7 @@ func TestOddjobJudge_BrokenPromise_IsNamed(t *testing.T) {
 			}}
 			s.judge([]*stage.Life{{Name: "a", Records: c.a}, {Name: "b", Records: c.b}, {Name: "c", Records: slices.Clone(c.c)}})
 			if all := strings.Join(s.Broken, "\n"); !strings.Contains(all, c.broken) || (all == "") != (c.broken == "") {
-				t.Errorf("broken: %q, want %q", s.Broken, c.broken)
+				t.Errorf("got broken promises %q, want %q", s.Broken, c.broken)
 			}
 		})
 	}

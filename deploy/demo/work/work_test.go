@@ -13,10 +13,10 @@ import (
 
 var bin string
 
-// TestMain is also the main of workers and submitters: they are started as this very program.
+// TestMain is also the main function of workers and submitters, which are instances of this program.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Process)) }
 
-// play plays a story with these flags, and demands the rows of its report.
+// play runs a scenario with these flags, and checks that its report has the rows.
 func play(t *testing.T, story interface {
 	Flags(*flag.FlagSet)
 	Play(context.Context) error

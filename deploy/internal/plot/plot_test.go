@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// elements parses the drawing and counts its elements by name; their attributes come in the order of the document.
+// elements parses the SVG and counts its elements by name. It returns the points of the curves in document order.
 func elements(t *testing.T, svg []byte) (counts map[string]int, points []string) {
 	t.Helper()
 	counts = map[string]int{}
@@ -20,7 +20,7 @@ func elements(t *testing.T, svg []byte) (counts map[string]int, points []string)
 			return counts, points
 		}
 		if err != nil {
-			t.Fatalf("not well formed: %v\n%s", err, svg)
+			t.Fatalf("the SVG is not well-formed: %v\n%s", err, svg)
 		}
 		if start, ok := token.(xml.StartElement); ok {
 			counts[start.Name.Local]++
@@ -41,11 +41,11 @@ func TestSVG_DrawsEveryCurve_AndLeavesOutWhatIsNoNumber(t *testing.T) {
 	svg := p.SVG()
 	counts, points := elements(t, svg)
 	if counts["polyline"] != 3 || counts["circle"] != 2 {
-		t.Errorf("%v, want 3 curves and 2 dots", counts)
+		t.Errorf("got elements %v, want 3 curves and 2 dots", counts)
 	}
-	// The greatest value stands a tenth below the upper end of the panel, which is at 50, and 0 at 200.
+	// The largest value is a tenth below the upper end of the panel, which is at 50. Zero is at 200.
 	if want := "70.0,186.4 830.0,63.6"; points[0] != want {
-		t.Errorf("points %q, want %q", points[0], want)
+		t.Errorf("got points %q, want %q", points[0], want)
 	}
 	if text := string(svg); !strings.Contains(text, "prefers-color-scheme: dark") || strings.Contains(text, "NaN") {
 		t.Error(text)

@@ -22,7 +22,7 @@ func TestAwait_TellsFromWhenToWhenOneWasMade(t *testing.T) {
 			}
 		}
 		make("2-10-1", 5)
-		make("2-20-2.tmp", 5) // its beginning was not seen
+		make("2-20-2.tmp", 5) // its start was not observed
 		begin := time.Now()
 		go func() {
 			<-time.After(time.Second)
@@ -43,7 +43,7 @@ func TestAwait_TellsFromWhenToWhenOneWasMade(t *testing.T) {
 		const glance = 4 * time.Millisecond
 		if from, took := got.from.Sub(begin), got.to.Sub(got.from); from < 2*time.Second || from > 2*time.Second+glance ||
 			took < 3*time.Second-glance || took > 3*time.Second+glance || got.bytes != 7 {
-			t.Errorf("from %v for %v, of %v bytes", from, took, got.bytes)
+			t.Errorf("got a snapshot from %v for %v, of %v bytes", from, took, got.bytes)
 		}
 	})
 }
@@ -62,11 +62,11 @@ func TestSpan_ComparesGrantsWithinWithThoseBefore(t *testing.T) {
 	t0 := time.Unix(1_000_000, 0)
 	after := func(d time.Duration) time.Time { return t0.Add(d) }
 	shots := []shot{
-		{after(-3 * time.Second), 900 * time.Millisecond},      // long over
+		{after(-3 * time.Second), 900 * time.Millisecond},      // long before
 		{after(-time.Second), 2 * time.Millisecond},            // before
-		{after(-5 * time.Millisecond), 30 * time.Millisecond},  // under way when it began: both
-		{after(time.Second), 45 * time.Millisecond},            // within
-		{after(2*time.Second + time.Millisecond), time.Second}, // when it was over
+		{after(-5 * time.Millisecond), 30 * time.Millisecond},  // in progress at the start: counts for both periods
+		{after(time.Second), 45 * time.Millisecond},            // during the snapshot
+		{after(2*time.Second + time.Millisecond), time.Second}, // after the snapshot
 	}
 	got := span{from: t0, to: after(2 * time.Second), bytes: 9}.of(shots)
 	if got.Seconds != 2 || got.Grants != 2 || got.LongestWithin != 45 || got.LongestBefore != 30 || got.Added() != 15 || got.Bytes != 9 {

@@ -18,7 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
 )
 
-// EchoCommand is the first argument with which the test program is a server that sends back what it gets.
+// EchoCommand is the first argument with which the test program runs as an echo server.
 const echoCommand = "echo-server"
 
 func TestMain(m *testing.M) {
@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// echo listens at port 7, tells so, and calls the address on each line that it reads; without one it does nothing. What
-// comes back on its own call it tells too.
+// echo runs an echo server on port 7. For each line of its standard input it sends the line to the address call, unless
+// that is empty. It prints when it is ready, and what it receives from its call.
 func echo(call string) error {
 	l, err := net.Listen("tcp", ":7")
 	if err != nil {
@@ -65,7 +65,7 @@ func echo(call string) error {
 	return nil
 }
 
-// server is the echo server in its own network.
+// server is the echo server in a separate network.
 type server struct {
 	Place
 	in  io.Writer
@@ -98,7 +98,7 @@ func begin(t *testing.T, n *Net, id, call string) *server {
 	}
 	t.Cleanup(func() {
 		cancel()
-		_ = cmd.Wait() // it was killed
+		_ = cmd.Wait() // fails because it was killed
 	})
 	s := &server{place, in, bufio.NewScanner(out)}
 	s.hear(t, "listening")
@@ -115,17 +115,17 @@ func (s *server) say(t *testing.T, word string) {
 func (s *server) hear(t *testing.T, word string) {
 	t.Helper()
 	if !s.out.Scan() || s.out.Text() != word {
-		t.Fatalf("heard %q, %v, not %q", s.out.Text(), s.out.Err(), word)
+		t.Fatalf("got %q, %v, want %q", s.out.Text(), s.out.Err(), word)
 	}
 }
 
-// open makes a network. Where there can be none, and the error says so, the test is skipped.
+// open creates a network. If that is not possible and the error says so, the test is skipped.
 func open(t *testing.T) *Net {
 	t.Helper()
 	n, err := Open()
 	if err != nil {
 		if !errors.Is(err, ErrUnavailable) || os.Getuid() == 0 && !strings.Contains(err.Error(), ": ") {
-			t.Fatalf("no network, and no reason: %v", err)
+			t.Fatalf("Open() = %v, want ErrUnavailable", err)
 		}
 		t.Skip(err)
 	}
@@ -135,14 +135,14 @@ func open(t *testing.T) *Net {
 		}
 		for _, list := range [][]string{{"-o", "link"}, {"netns", "list"}} {
 			if text, err := output("ip", list...); err != nil || strings.Contains(text, n.name) {
-				t.Errorf("%s is still there, %v:\n%s", n.name, err, text)
+				t.Errorf("%s still exists, %v:\n%s", n.name, err, text)
 			}
 		}
 	})
 	return n
 }
 
-// What is cut is silent: what was sent comes when it is healed, and the connection lives.
+// A link that is down is silent. Data sent in the meantime arrives after it is restored, and the connection stays open.
 func TestSet_LinkDown_IsSilentInThatDirectionAndHeals(t *testing.T) {
 	n := open(t)
 	b := begin(t, n, "b", "")
@@ -163,13 +163,13 @@ func TestSet_LinkDown_IsSilentInThatDirectionAndHeals(t *testing.T) {
 		}()
 		select {
 		case <-heard:
-			t.Fatalf("%v is down, and %q came", l, a.out.Text())
+			t.Fatalf("received %[2]q over %[1]v, which is down", l, a.out.Text())
 		case <-time.After(300 * time.Millisecond):
 		}
 		n.Heal()
 		<-heard
 		if a.out.Text() != l.From {
-			t.Errorf("after %v was healed came %q", l, a.out.Text())
+			t.Errorf("after %v was restored, received %q", l, a.out.Text())
 		}
 	}
 	for _, l := range []network.Link{{From: Outside, To: "b/api"}, {From: "b/api", To: Outside}} {
@@ -193,7 +193,7 @@ func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := outside.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("the connection lives: %v", err)
+		t.Errorf("Reset() left the connection open: %v", err)
 	}
 	control.hear(t, "the harness hears all")
 }
@@ -214,11 +214,11 @@ func TestSet_Narrow_HoldsUpWhatIsTooMuch(t *testing.T) {
 	}
 	shown, err := output("tc", "-s", "qdisc", "show", "dev", n.port(1), "root")
 	if err != nil || !strings.Contains(shown, "overlimits ") || strings.Contains(shown, "overlimits 0 ") {
-		t.Errorf("nothing was too much, %v:\n%s", err, shown)
+		t.Errorf("the narrow link dropped nothing, %v:\n%s", err, shown)
 	}
 }
 
-// Runs of one process go side by side.
+// Several runs can be active in one process.
 func TestCreate_NameOfAnother_LeavesThatAlone(t *testing.T) {
 	n := open(t)
 	taken, err := strconv.ParseInt(n.name[len(prefix(os.Getpid())):], 16, 0)
@@ -229,20 +229,20 @@ func TestCreate_NameOfAnother_LeavesThatAlone(t *testing.T) {
 	other := &Net{}
 	err = other.create(func() int {
 		drawn++
-		return (int(taken) + drawn/2) % names // the taken one first
+		return (int(taken) + drawn/2) % names // draw the taken number first
 	})
 	if err != nil || other.name == n.name || drawn < 2 {
-		t.Fatalf("after %d draws beside %s it is %s, %v", drawn, n.name, other.name, err)
+		t.Fatalf("after %d draws next to %s, create() chose %s, %v", drawn, n.name, other.name, err)
 	}
 	if err := other.Close(); err != nil {
 		t.Error(err)
 	}
 	if list, err := output("ip", "-o", "link"); err != nil || !strings.Contains(list, n.name+"b:") {
-		t.Errorf("%s is gone, %v:\n%s", n.name, err, list)
+		t.Errorf("%s was removed, %v:\n%s", n.name, err, list)
 	}
 }
 
-// Two that begin at the same moment may choose the same addresses.
+// Two processes that start at the same moment may choose the same subnet.
 func TestTaken_SubnetOfAnother_IsNoticed(t *testing.T) {
 	n := open(t)
 	other := &Net{name: prefix(os.Getpid()) + "zz", subnet: n.subnet}
@@ -256,7 +256,7 @@ func TestTaken_SubnetOfAnother_IsNoticed(t *testing.T) {
 	}
 }
 
-// conn is a connection of the machine's.
+// conn is a connection of the machine.
 type conn struct{ net.Conn }
 
 func dial(t *testing.T, address string) conn {
@@ -269,7 +269,7 @@ func dial(t *testing.T, address string) conn {
 	return conn{c}
 }
 
-// hear says a word and waits for it.
+// hear sends a word and waits for its echo.
 func (c conn) hear(t *testing.T, word string) {
 	t.Helper()
 	if _, err := io.WriteString(c, word); err != nil {
@@ -282,11 +282,11 @@ func (c conn) heard(t *testing.T, word string) {
 	t.Helper()
 	got := make([]byte, len(word))
 	if _, err := io.ReadFull(c, got); err != nil || string(got) != word {
-		t.Fatalf("heard %q, %v, not %q", got, err, word)
+		t.Fatalf("got %q, %v, want %q", got, err, word)
 	}
 }
 
-// silent says something to which no answer comes.
+// silent sends a word and checks that no response arrives.
 func (c conn) silent(t *testing.T) {
 	t.Helper()
 	if _, err := io.WriteString(c, "lost"); err != nil {
@@ -296,7 +296,7 @@ func (c conn) silent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Fatalf("%d bytes came, %v", got, err)
+		t.Fatalf("received %d bytes, %v, want none", got, err)
 	}
 	if err := c.SetReadDeadline(time.Time{}); err != nil {
 		t.Fatal(err)
@@ -316,13 +316,13 @@ gkp00000a3fn1 (id: 0)
 		t.Errorf("%q, want %q", got, want)
 	}
 	if !alive(os.Getpid()) {
-		t.Error("this process does not live")
+		t.Error("alive() = false for this process")
 	}
 }
 
 func TestSweep_RemovesWhatAKilledProcessLeft(t *testing.T) {
 	n := open(t)
-	// What a process that is over has made: its number is known to be nobody's.
+	// The remains of an exited process, whose id is not in use.
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
@@ -333,11 +333,11 @@ func TestSweep_RemovesWhatAKilledProcessLeft(t *testing.T) {
 	}
 	removed, err := Sweep()
 	if err != nil || !slices.Contains(removed, name) {
-		t.Errorf("removed %q, %v, not %s", removed, err, name)
+		t.Errorf("Sweep() = %q, %v, want %s", removed, err, name)
 	}
 	for _, ours := range removed {
 		if strings.HasPrefix(ours, n.name) {
-			t.Errorf("%s is in use, and was removed", ours)
+			t.Errorf("%s was removed although it is in use", ours)
 		}
 	}
 }

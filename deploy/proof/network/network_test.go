@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// echo is a server that sends back what it gets, behind a proxy of which only "a" is a client.
+// echo starts an echo server behind a proxy that identifies the client as "a".
 func echo(t *testing.T) (*Network, net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -59,11 +59,11 @@ func hear(t *testing.T, c net.Conn, word string) {
 	t.Helper()
 	got := make([]byte, len(word))
 	if _, err := io.ReadFull(c, got); err != nil || string(got) != word {
-		t.Fatalf("heard %q, %v; not %q", got, err, word)
+		t.Fatalf("got %q, %v, want %q", got, err, word)
 	}
 }
 
-// silent fails if anything arrives although the link is down.
+// silent fails the test if data arrives although the link is down.
 func silent(t *testing.T, c net.Conn) {
 	t.Helper()
 	if err := c.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
@@ -72,7 +72,7 @@ func silent(t *testing.T, c net.Conn) {
 	n, err := c.Read(make([]byte, 1))
 	timeout, ok := errors.AsType[net.Error](err)
 	if n > 0 || !ok || !timeout.Timeout() {
-		t.Fatalf("%d bytes came through, %v", n, err)
+		t.Fatalf("received %d bytes, %v, want none", n, err)
 	}
 	if err := c.SetReadDeadline(time.Time{}); err != nil {
 		t.Fatal(err)

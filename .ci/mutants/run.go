@@ -194,7 +194,7 @@ func read(in io.Reader) *result {
 }
 
 // judge describes the result of the mutant's test, and reports whether it is as required: exactly that test fails, and
-// because of its own finding.
+// because of what it found.
 func (m *mutant) judge(r *result, t test) (words string, ok bool) {
 	for name, how := range r.ended {
 		family := strings.HasPrefix(t.name+"/", name+"/") || strings.HasPrefix(name, t.name+"/")

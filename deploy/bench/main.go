@@ -85,7 +85,7 @@ func main() {
 	echo := flag.Bool("echo", false, "serve the echo; for internal use")
 	keeper := flag.String("keeper", "", "keep permits on the servers at these addresses; for internal use")
 	parts := flag.String("parts", "core,calls,control,keep", "what to measure; profile and failover run only if they are named")
-	flag.StringVar(&b.bin, "bin", "bin", "folder of gatekeeperd")
+	flag.StringVar(&b.bin, "bin", "bin", "directory of gatekeeperd")
 	sizes := flag.String("servers", "1,3", "cluster sizes to measure")
 	callers := flag.String("callers", "1,16,64,256", "numbers of concurrent callers")
 	flag.DurationVar(&b.windows.warmUp, "warm-up", 500*time.Millisecond, "warm-up time before each measurement")

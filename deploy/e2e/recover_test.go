@@ -101,7 +101,7 @@ func TestRecover_FoldersOfAMajority_CarryPermitsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(said, "1 permit carried over") {
-		t.Errorf("recover says\n%s", said)
+		t.Errorf("got output of recover:\n%s", said)
 	}
 	run(ctx, t, cluster, next)
 	await(t, "a refresh by the new cluster", func() bool {

@@ -45,7 +45,7 @@ func TestRun_LoadsTheTimetable_SaysWhatToTypeNext_AndStops(t *testing.T) {
 	case err := <-done:
 		t.Fatal(err)
 	case <-time.After(time.Minute):
-		t.Fatal("it says nothing")
+		t.Fatal("the program printed nothing")
 	}
 	for _, want := range []string{"gkctl get", "gkctl explain", "gkctl holders", o.api, "http://" + o.http, "1342 definitions"} {
 		if !strings.Contains(out.String(), want) {

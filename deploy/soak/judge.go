@@ -36,7 +36,7 @@ func measures() []measure {
 	return []measure{
 		{"memory", "MB", func(s state) float64 { return s.Memory }, 1e-6, 24, nil},
 		{"goroutines", "", func(s state) float64 { return s.Goroutines }, 1, 40, nil},
-		{"data folder", "MB", func(s state) float64 { return s.Disk }, 1e-6, 24, func(s state) bool { return s.Applied >= fullLog }},
+		{"data directory", "MB", func(s state) float64 { return s.Disk }, 1e-6, 24, func(s state) bool { return s.Applied >= fullLog }},
 	}
 }
 

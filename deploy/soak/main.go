@@ -57,7 +57,7 @@ type report struct {
 func command(ctx context.Context, args []string, out io.Writer) error {
 	s := soak{out: out}
 	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
-	flags.StringVar(&s.bin, "bin", "bin", "folder of gatekeeperd")
+	flags.StringVar(&s.bin, "bin", "bin", "directory of gatekeeperd")
 	flags.DurationVar(&s.length, "for", time.Hour, "how long")
 	flags.DurationVar(&s.every, "every", 0, "interval of samples; 0 for 240 samples, at least one second apart")
 	flags.StringVar(&s.profile, "profile", "default", "the servers' timing profile, default or fast")

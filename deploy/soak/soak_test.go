@@ -72,7 +72,7 @@ func TestJudge_WhatGrows_IsBroken(t *testing.T) {
 		{"FillsAtFirst", func(s *state, at float64) { s.Memory = 200e6 - max(0, 900-at)*1e5 }, ""},
 		{"Memory", func(s *state, at float64) { s.Memory += at * 50e3 }, "memory of gk2 grew from"},
 		{"Goroutines", func(s *state, at float64) { s.Goroutines += at / 10 }, "goroutines of gk2 grew"},
-		{"Disk", func(s *state, at float64) { s.Disk += at * 50e3 }, "data folder of gk2 grew"},
+		{"Disk", func(s *state, at float64) { s.Disk += at * 50e3 }, "data directory of gk2 grew"},
 		{"DiskUntilTheLogIsFull", func(s *state, at float64) {
 			s.Applied = uint64(fullLog * at / 2000)
 			s.Disk += min(at, 2000) * 50e3
@@ -80,8 +80,8 @@ func TestJudge_WhatGrows_IsBroken(t *testing.T) {
 		{"DiskOfALogThatIsFull", func(s *state, at float64) {
 			s.Applied = uint64(fullLog * at / 2000)
 			s.Disk += at * 100e3
-		}, "data folder of gk2 grew"},
-		{"Elected", func(s *state, at float64) { s.Term += uint64(at / 3000) }, "somebody was elected"},
+		}, "data directory of gk2 grew"},
+		{"Elected", func(s *state, at float64) { s.Term += uint64(at / 3000) }, "a leader was elected"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := flat()

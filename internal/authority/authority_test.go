@@ -93,7 +93,7 @@ func TestIssue_ExpiredAuthority_Refuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Issue(Leaf{Name: "x", Client: true, Life: time.Hour}, time.Now()); err == nil || !strings.Contains(err.Error(), "ended at") {
+	if _, err := a.Issue(Leaf{Name: "x", Client: true, Life: time.Hour}, time.Now()); err == nil || !strings.Contains(err.Error(), "expired at") {
 		t.Errorf("%v", err)
 	}
 }

@@ -145,7 +145,7 @@ func TestRead_WhatIsNoBackup_IsNamedAsSuch(t *testing.T) {
 		}
 	}
 	if _, err := Read(t.TempDir()); !errors.Is(err, ErrNot) {
-		t.Errorf("a folder: %v", err)
+		t.Errorf("Read() of a directory = %v, want an error", err)
 	}
 }
 

@@ -159,20 +159,20 @@ func TestWork_Retry_AllowsTheAttemptsOnceMore(t *testing.T) {
 		killed(s, 3, 4)
 		s.holds()
 		killed(s, 5)
-		s.breaks(TaskAttempts, "begun 5 times", "max_attempts is 2")
+		s.breaks(TaskAttempts, "started 5 times", "max_attempts is 2")
 	}
 
 	s := newWorkStory(t)
 	killed(s, 1, 2)
 	s.operate(history.RetryTasks, 1)
 	killed(s, 3)
-	s.breaks(TaskAttempts, "begun 3 times")
+	s.breaks(TaskAttempts, "started 3 times")
 
 	s = newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
 	s.operate(history.RetryTasks) // the retry belongs to an earlier job, if to any
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
 	killed(s, 1, 2, 3)
-	s.breaks(TaskAttempts, "begun 3 times")
+	s.breaks(TaskAttempts, "started 3 times")
 
 	s = newWorkStory(t) // it had not failed before the retry, so its attempts continue
 	s.attempt("killed", 0, 1, 1)
@@ -196,7 +196,7 @@ func TestWork_ResultsThatChange_AreFound(t *testing.T) {
 	s := newWorkStory(t)
 	s.both()
 	s.read(done(0, 1, "A"), done(1, 2, "never said"))
-	s.breaks(OneResult, "task 1", "never said")
+	s.breaks(OneResult, "task 1", "never reported")
 
 	s = newWorkStory(t)
 	s.both()
@@ -242,7 +242,7 @@ func TestWork_MoreAttemptsThanAllowed_AreFound(t *testing.T) {
 	for token := range uint64(3) {
 		s.handed("killed", 0, token+1)
 	}
-	s.breaks(TaskAttempts, "begun 3 times", "max_attempts is 2")
+	s.breaks(TaskAttempts, "started 3 times", "max_attempts is 2")
 
 	s = newWorkStory(t)
 	s.handed("killed", 0, 1)
@@ -257,7 +257,7 @@ func TestWork_JobsThatDoNotEnd_AreFound(t *testing.T) {
 
 	s = newWorkStory(t)
 	s.begin(history.Request{Kind: history.JobEnd, Job: &history.Job{ID: "j"}})(history.Response{Result: history.NoJob})
-	s.breaks(JobKept, "is gone")
+	s.breaks(JobKept, "does not exist any more")
 
 	s = newWorkStory(t)
 	s.both()
@@ -272,7 +272,7 @@ func TestWork_JobsThatDoNotEnd_AreFound(t *testing.T) {
 
 	s = newWorkStory(t)
 	s.read(history.TaskState{Index: 0, State: "DROPPED"}, history.TaskState{Index: 1, State: "DROPPED"})
-	s.breaks(JobKept, "nobody dropped")
+	s.breaks(JobKept, "no operator dropped")
 }
 
 func TestWork_ContentThatIsNotTheJobs_IsFound(t *testing.T) {
@@ -282,7 +282,7 @@ func TestWork_ContentThatIsNotTheJobs_IsFound(t *testing.T) {
 
 	s = newWorkStory(t)
 	s.submit(job(), history.Response{Result: history.Differs})
-	s.breaks(SameJob, "nobody has submitted")
+	s.breaks(SameJob, "none was submitted")
 
 	s = newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
 	cut := job()

@@ -37,7 +37,7 @@ var systems = []string{"linux", "darwin", "windows"}
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: licences FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: licences DIRECTORY")
 		os.Exit(64)
 	}
 	modules, err := linked(os.Args[1])

@@ -76,7 +76,7 @@ func (p *process) stop(sig os.Signal) {
 func (p *process) failed(err error) error {
 	select {
 	case <-p.done:
-		err = errors.Join(fmt.Errorf("%s ended: %w", p.name, p.err), err)
+		err = errors.Join(fmt.Errorf("%s exited: %w", p.name, p.err), err)
 	default:
 	}
 	text, readErr := os.ReadFile(p.logFile)

@@ -121,7 +121,7 @@ func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
 			s.a.begins(due("spent", 5), 1, 5)
 			s.a.Killed = at(6)
 			s.b.runs(due("spent", 5), 2, 9, 10)
-		}, 0, "is spent"},
+		}, 0, "was spent"},
 		{"GivenBack", func(s *script) {
 			s.a.write(due("spent", 5), 1, 5, stage.Granted, stage.Record{Due: due("spent", 5).due})
 			s.a.write(due("spent", 5), 1, 5, finished, stage.Record{})
@@ -171,7 +171,7 @@ func TestSuccessions_JobThatGoesOn_IsBrokenUnlessSuspended(t *testing.T) {
 	s.a.loses(due("free", 5), 1, 5, 8, 12)
 	s.b.runs(due("free", 10), 2, 9, 10)
 	_, _, broken = s.evidence().successions()
-	wantBroken(t, broken, "went on")
+	wantBroken(t, broken, "continued after")
 
 	s.a.suspended = stretch{at(6), at(11)}
 	_, suspended, broken = s.evidence().successions()
@@ -190,7 +190,7 @@ func TestStale_StoreRefusesTheOlderTokenOnly(t *testing.T) {
 		broken  string
 	}{
 		{"OlderRefused", []write{took(1, true), took(2, true), took(1, false)}, 1, ""},
-		{"OlderTaken", []write{took(2, true), took(1, true)}, 0, "took write"},
+		{"OlderTaken", []write{took(2, true), took(1, true)}, 0, "accepted write"},
 		{"NewestRefused", []write{took(2, true), took(2, false)}, 0, "had seen no newer one"},
 		{"OtherJob", []write{took(2, true), {job: "spent", token: 1, accepted: true}}, 0, ""},
 	} {
@@ -218,11 +218,11 @@ func TestUnclaimed_EachFiringNeedsAReason(t *testing.T) {
 		{"NoServerLed", func(s *script) { s.gap = stretch{at(4), at(7)} }, noServer, ""},
 		{"StillAsking", func(*script) {}, holder, ""},
 		{"Suspended", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.b.Killed = at(1) }, weak, ""},
-		{"ForNoReason", func(s *script) { s.a.write(due("free", 5), 0, 4, skipped, stage.Record{Text: "FIRING_DONE"}) }, "", "a was there"},
+		{"ForNoReason", func(s *script) { s.a.write(due("free", 5), 0, 4, skipped, stage.Record{Text: "FIRING_DONE"}) }, "", "a was able to run it"},
 		{"ForNoReason_ByAClockThatIsOff", func(s *script) {
 			s.a.clock = -2 * time.Second
 			s.a.write(due("free", 5), 0, 6, skipped, stage.Record{Text: "FIRING_DONE"})
-		}, "", "a was there"},
+		}, "", "a was able to run it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScript()
@@ -252,9 +252,9 @@ func TestAudit_ServersAndApplicationsSayTheSame(t *testing.T) {
 		{"SleptUnwritten", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", spent) }, 1, ""},
 		{"SleptAndDone", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", done) }, 0, "no record of it"},
 		{"NeverHeardOf", func(s *script) { s.servers(f, 1, "a", done) }, 0, "no record of it"},
-		{"Forgotten", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "know nothing"},
-		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.servers(f, 1, "b", done) }, 0, "say token 1"},
-		{"DoneSaidSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", spent) }, 0, "was lost"},
+		{"Forgotten", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "servers have no record of it"},
+		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.servers(f, 1, "b", done) }, 0, "recorded token 1"},
+		{"DoneSaidSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", spent) }, 0, "recorded a loss"},
 		{"Failed", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", failed) }, 0, ""},
 		{"FailedSaidDone", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", done) }, 0, "recorded that it is done"},
 		{"DoneSaidFailed", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", failed) }, 0, "recorded a failure"},
@@ -353,7 +353,7 @@ func TestNewReport_FaultsThatWereNotMet_AreBrokenPromises(t *testing.T) {
 	again := e.writes[2]
 	again.step++
 	e.writes = append(e.writes, again)
-	wantBroken(t, reportOf(e, f).Broken, "looked in between")
+	wantBroken(t, reportOf(e, f).Broken, "checked in between")
 }
 
 func TestReportSuspended_LateWriteBeforeTheNextOnesFirst_IsInOrderAndShown(t *testing.T) {

@@ -66,7 +66,7 @@ func (e *evidence) whyNot(f firing, period time.Duration) (string, bool) {
 		case !e.heard(l, f.job, stretch{at - period, at}):
 			holds[holder] = true
 		default:
-			return "and " + l.Name + " was able to run it", false
+			return "although " + l.Name + " was able to run it", false
 		}
 	}
 	for _, reason := range []string{noServer, holder, goesOn, weak} {

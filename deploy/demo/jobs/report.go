@@ -176,7 +176,7 @@ func (e *evidence) fate(r *run, at time.Duration) []string {
 	case r.Has(returned) && r.Said(returned).Text == "":
 		its = "run to completion"
 	case !r.began():
-		its = "claimed, not begun"
+		its = "claimed, not started"
 	case e.claims[r.firing].token == 0:
 		its = "free again, but too late for the others"
 	}

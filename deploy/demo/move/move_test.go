@@ -70,7 +70,7 @@ func TestJudge_OverlapAndLoss_AreBrokenPromises(t *testing.T) {
 		"handed over":      {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, ""},
 		"both believed":    {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(4, 2), ended(7, 2, false)}, "overlap: "},
 		"lost":             {[]stage.Record{granted(1, 1), ended(5, 1, true)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "was lost by"},
-		"never ended":      {[]stage.Record{granted(1, 1)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "it is unknown"},
+		"never ended":      {[]stage.Record{granted(1, 1)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "no record of how the belief"},
 		"with lower token": {[]stage.Record{granted(1, 3), ended(5, 3, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "falling token"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -156,7 +156,7 @@ func (e *evidence) judgeResult(t task) (broken []string) {
 
 // table adds a table of the workers.
 func (e *evidence) table(r *stage.Report) {
-	lines := [][]string{{"worker", "its end", "tasks begun", "results recorded", "cut off"}}
+	lines := [][]string{{"worker", "its end", "tasks started", "results recorded", "interrupted"}}
 	for _, l := range e.lives {
 		grants := l.Grants()
 		if len(grants) == 0 {

@@ -38,14 +38,14 @@ func TestJudge_BrokenPromise_IsNamed(t *testing.T) {
 		broken     string
 	}{
 		"done":                  {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 1},
-		"heard of twice":        {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(1, "7")}, stored: 1},
+		"received twice":        {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(1, "7")}, stored: 1},
 		"taken over":            {one: attempt(1, 1, 2, ""), oneKilled: 2, other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2},
 		"killed once recorded":  {one: attempt(1, 1, 2, "7", worked, stage.Ended), oneKilled: 2, got: []stage.Record{got(1, "7")}, stored: 1},
 		"no result":             {one: attempt(1, 1, 2, "7", whole...), stored: 1, broken: "has no result"},
 		"wrong":                 {one: attempt(1, 1, 2, "8", whole...), got: []stage.Record{got(1, "8")}, stored: 1, broken: "is wrong"},
-		"two results":           {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(2, "7")}, stored: 1, broken: "beside returned"},
+		"two results":           {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(2, "7")}, stored: 1, broken: "and also returned"},
 		"otherwise recorded":    {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 2, broken: "but the servers have"},
-		"another result":        {one: attempt(1, 1, 2, "6", whole...), got: []stage.Record{got(1, "7")}, stored: 1, broken: `gave "6"`},
+		"another result":        {one: attempt(1, 1, 2, "6", whole...), got: []stage.Record{got(1, "7")}, stored: 1, broken: `returned "6"`},
 		"of no worker":          {got: []stage.Record{got(1, "7")}, stored: 1, broken: "which no worker had"},
 		"recorded for both":     {one: attempt(1, 1, 2, "7", whole...), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, broken: "was also recorded for one"},
 		"never heard of it":     {one: attempt(1, 1, 2, "7", worked, stage.Ended), got: []stage.Record{got(1, "7")}, stored: 1, broken: "got no confirmation"},
@@ -117,13 +117,13 @@ func TestOddjobJudge_BrokenPromise_IsNamed(t *testing.T) {
 		state   gatekeeperv1.FiringState // state of the second round
 		broken  string
 	}{
-		"shared":        {run(0, 1), run(1, 2), []stage.Record{lose(0), lose(1)}, done, ""},
-		"nobody idle":   {run(0, 1), run(1, 2), []stage.Record{lose(0)}, done, "round 2 left idle"},
-		"twice":         {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, `round 2 was done by "b, c"`},
-		"all at once":   {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, "no worker was idle"},
-		"at once":       {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, "overlap: the firing of"},
-		"not recorded":  {run(0, 1), run(1, 2), []stage.Record{lose(0), lose(1)}, gatekeeperv1.FiringState_FIRING_STATE_OPEN, "is recorded as open"},
-		"run by nobody": {run(0, 1), nil, []stage.Record{lose(0), lose(1)}, done, `round 2 was done by ""`},
+		"shared":       {run(0, 1), run(1, 2), []stage.Record{lose(0), lose(1)}, done, ""},
+		"none idle":    {run(0, 1), run(1, 2), []stage.Record{lose(0)}, done, "round 2 left idle"},
+		"twice":        {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, `round 2 was done by "b, c"`},
+		"all at once":  {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, "no worker was idle"},
+		"at once":      {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, "overlap: the firing of"},
+		"not recorded": {run(0, 1), run(1, 2), []stage.Record{lose(0), lose(1)}, gatekeeperv1.FiringState_FIRING_STATE_OPEN, "is recorded as open"},
+		"not run":      {run(0, 1), nil, []stage.Record{lose(0), lose(1)}, done, `round 2 was done by ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Oddjob{dues: []time.Time{due, due.Add(10 * time.Second)}, claims: map[time.Time]*gatekeeperv1.FiringClaim{

@@ -24,7 +24,7 @@ func (s *Oddjob) judge(lives []*stage.Life) {
 			byFiring, permits[b.Semaphore] = append(byFiring, b), 1
 		}
 	}
-	lines, good := [][]string{{"round", "due", "done by", "idle", "the idle heard"}}, 0
+	lines, good := [][]string{{"round", "due", "done by", "idle", "the idle worker was notified of"}}, 0
 	for i, due := range s.dues {
 		idle, claim := with(lives, lost, due), s.claims[due]
 		if s.Break(s.judgeRound(i, runs[due.UnixNano()], idle)...) == 0 {

@@ -154,8 +154,8 @@ func TestSet_LinkDown_IsSilentInThatDirectionAndHeals(t *testing.T) {
 	for _, l := range []network.Link{{From: "a", To: "b"}, {From: "b", To: "a"}} {
 		n.Set(l, network.State{Down: true})
 		a.say(t, l.From)
-		outside.hear(t, "others hear one another")
-		control.hear(t, "the harness hears all")
+		outside.hear(t, "ping of another link")
+		control.hear(t, "ping of the harness")
 		heard := make(chan struct{})
 		go func() {
 			defer close(heard)
@@ -175,9 +175,9 @@ func TestSet_LinkDown_IsSilentInThatDirectionAndHeals(t *testing.T) {
 	for _, l := range []network.Link{{From: Outside, To: "b/api"}, {From: "b/api", To: Outside}} {
 		n.Set(l, network.State{Down: true})
 		outside.silent(t)
-		a.say(t, "members hear one another")
-		a.hear(t, "members hear one another")
-		control.hear(t, "the harness hears all")
+		a.say(t, "ping between members")
+		a.hear(t, "ping between members")
+		control.hear(t, "ping of the harness")
 		n.Set(l, network.State{})
 		outside.heard(t, "lost")
 	}
@@ -195,7 +195,7 @@ func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
 	if _, err := outside.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("Reset() left the connection open: %v", err)
 	}
-	control.hear(t, "the harness hears all")
+	control.hear(t, "ping of the harness")
 }
 
 func TestSet_Narrow_HoldsUpWhatIsTooMuch(t *testing.T) {

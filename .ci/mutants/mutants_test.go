@@ -70,7 +70,7 @@ func TestParse_Head(t *testing.T) {
 }
 
 // Runs a module with one package, three tests, and a mutant for each possible outcome.
-func TestCommand_SaysWhatBecameOfEachMutant(t *testing.T) {
+func TestCommand_ReportsTheOutcomeOfEachMutant(t *testing.T) {
 	root := t.TempDir()
 	write := func(file, content string) {
 		t.Helper()

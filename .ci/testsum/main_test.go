@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// says runs testsum on the events of one package p, with a list of skips, and returns its exit code and output.
-func says(t *testing.T, skips string, lines ...string) (int, string) {
+// runTestsum runs testsum on the events of one package p, with a list of skips, and returns its exit code and output.
+func runTestsum(t *testing.T, skips string, lines ...string) (int, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "skips.txt")
 	if err := os.WriteFile(file, []byte(skips), 0o600); err != nil {
@@ -52,7 +52,7 @@ func TestRun_Ends(t *testing.T) {
 		{"SkipListWithoutReason_IsRefused", "p TestB\n", []string{passA, passed}, 1, []string{"want package, test and reason"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			code, words := says(t, test.skips, test.lines...)
+			code, words := runTestsum(t, test.skips, test.lines...)
 			if code != test.code {
 				t.Errorf("exit code %d, want %d", code, test.code)
 			}

@@ -39,7 +39,7 @@ func TestLoop_OneErrorFailsTheRun(t *testing.T) {
 	}
 }
 
-func TestNumbers_WhatIsNone_IsRefused(t *testing.T) {
+func TestNumbers_Invalid_AreRefused(t *testing.T) {
 	for _, list := range []string{"", "1,", "0", "x", "1;2", "20000"} {
 		if got, err := numbers("-callers", list); err == nil {
 			t.Errorf("%q gave %v", list, got)
@@ -47,7 +47,7 @@ func TestNumbers_WhatIsNone_IsRefused(t *testing.T) {
 	}
 }
 
-func TestCompare_TakesTurnsAndTellsTheDifference(t *testing.T) {
+func TestCompare_AlternatesAndMeasuresTheDifference(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := windows{warmUp: time.Second, window: time.Second, count: 3}
 		var raw, client int
@@ -90,7 +90,7 @@ func TestMedian_ItsErrorGrowsWithTheSpread(t *testing.T) {
 	}
 }
 
-func TestKept_WhatBrokeThePromise_FailsTheRun(t *testing.T) {
+func TestKept_BrokenGuarantee_FailsTheRun(t *testing.T) {
 	good := keeperReport{Permits: 10, Seconds: 24, Streams: 1, Frames: 3, Tokens: 20}
 	if err := (&kept{keeperReport: good}).check(); err != nil {
 		t.Error(err)
@@ -111,7 +111,7 @@ func TestKept_WhatBrokeThePromise_FailsTheRun(t *testing.T) {
 	}
 }
 
-func TestCheck_WhatCannotBeMeasured_IsRefused(t *testing.T) {
+func TestCheck_InvalidFlags_AreRefused(t *testing.T) {
 	fine := func() *bench {
 		return &bench{windows: windows{window: time.Second, count: 1}, permits: 1, keepFor: keepTwice, runs: 1}
 	}

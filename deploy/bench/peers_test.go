@@ -12,7 +12,7 @@ import (
 
 // The peers are in a separate module, whose tests are run from here. The program itself also runs for a moment, with
 // the peers that are installed.
-func TestPeers_TheirModule_IsVettedTestedAndRuns(t *testing.T) {
+func TestPeers_Module_PassesVetAndTests_AndRuns(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // PostgreSQL runs as another user
 		t.Fatal(err)

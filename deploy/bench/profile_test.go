@@ -40,7 +40,7 @@ func TestSharesOf_TheInnermostKnownFrameDecides(t *testing.T) {
 	}
 }
 
-func TestProfile_OfALeader_SaysWhereItsTimeGoes(t *testing.T) {
+func TestProfile_OfALeader_HasItsParts(t *testing.T) {
 	b := bench{bin: t.TempDir(), windows: windows{window: time.Second, count: 1}, permits: 1, keepFor: keepTwice, runs: 1}
 	if _, err := servers.Build(b.bin, "cmd/gatekeeperd"); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 // A viewer logs in with a token and can see everything. Each button that the viewer cannot use shows why. When the
 // token is revoked, the page redirects to the login, and back after a new login.
-func TestViewer_LogsIn_AndHearsWhyNot(t *testing.T) {
+func TestViewer_LogsIn_AndSeesWhyActionsAreDisabled(t *testing.T) {
 	c, auth := secured(t, 1)
 	bound := &gatekeeperv1.Binding{Name: "watcher", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
 	if _, err := auth.SetBinding(t.Context(), &gatekeeperv1.SetBindingRequest{Binding: bound}); err != nil {

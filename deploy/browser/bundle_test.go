@@ -10,7 +10,7 @@ import (
 )
 
 // The committed bundle is identical to the output of make dashboard.
-func TestBundle_IsWhatTheSourcesSay(t *testing.T) {
+func TestBundle_MatchesItsSources(t *testing.T) {
 	const dashboard = "../../gatekeeper/internal/gateway/dashboard"
 	if _, err := os.Stat(filepath.Join(dashboard, "node_modules")); os.IsNotExist(err) {
 		t.Skip("the packages of the dashboard are not installed here")

@@ -50,7 +50,7 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 
 // A removal is previewed with its consequences. A removal that would stop the cluster is refused, as is the removal of
 // the last server.
-func TestRemoveMember_SaysWhatItLeaves(t *testing.T) {
+func TestRemoveMember_PreviewsTheRemainingCluster(t *testing.T) {
 	c := cluster(t, 3, "")
 	c.Servers[2].Kill()
 	gone, other := c.Servers[2].ID, c.Servers[1].ID

@@ -9,7 +9,7 @@ import (
 )
 
 // A viewer sees every server and every certificate on the page of any server. A killed server is shown with the reason.
-func TestCluster_ServerKilled_IsNamedBesideTheOthers(t *testing.T) {
+func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
 	secure, err := servers.NewSecure(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

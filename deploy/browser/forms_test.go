@@ -10,7 +10,7 @@ import (
 )
 
 // An administrator creates a binding and a token for a new caller, who logs in with the token.
-func TestAccess_BindingAndToken_AreMadeAndLetSomebodyIn(t *testing.T) {
+func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
 	c, auth := secured(t, 1)
 	p := loggedIn(t, c, auth, "admin", "/access")
 	p.click("Create a binding …")
@@ -72,7 +72,7 @@ func TestAccess_BindingAndToken_AreMadeAndLetSomebodyIn(t *testing.T) {
 
 // Two administrators edit the same binding. The second one sees the first one's changes and resolves the conflict with
 // the keyboard alone.
-func TestAccess_SomebodyElseWasFaster_IsShown(t *testing.T) {
+func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	c, auth := secured(t, 1)
 	viewer := &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_VIEWER}
 	bound := &gatekeeperv1.Binding{Name: "shop", Subjects: []string{"cert:a"}, Grants: []*gatekeeperv1.AccessGrant{viewer}}
@@ -113,7 +113,7 @@ func TestAccess_SomebodyElseWasFaster_IsShown(t *testing.T) {
 }
 
 // The dialogs of these forms pass the same checks as the views, including dialogs with errors.
-func TestForms_EverySizeAndTheme_AreSound(t *testing.T) {
+func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	axe := axe(t)
 	c, auth := secured(t, 1)
 	long := "oidc:sub=system:serviceaccount:a-namespace-whose-name-nobody-would-call-short:an-account-whose-name-is-not-shorter"

@@ -8,7 +8,7 @@ import (
 )
 
 // Only the definitions on the screen are in the document. The keyboard reaches the last one, and the search finds any.
-func TestOverview_ManyDefinitions_AreReached(t *testing.T) {
+func TestOverview_ManyDefinitions_AreReachable(t *testing.T) {
 	for _, definitions := range []int{10_000, 100_000} {
 		s := stocked(t, definitions)
 		p := open(t, s.HTTP, "/")

@@ -28,7 +28,7 @@ var pictured = []struct{ name, path, click, shows string }{
 
 // Checks that the screenshots can be taken. They are not compared automatically, but reviewed before they are
 // committed.
-func TestScreenshots_OfEveryView_AreTaken(t *testing.T) {
+func TestScreenshots_OfEveryView(t *testing.T) {
 	c := cluster(t, 3, townOf(8))
 	inhabit(t, c.Endpoints())
 	leader, err := c.Leader(t.Context())

@@ -57,7 +57,7 @@ type figures struct {
 	Frames    float64   `json:"frames_per_second"`
 }
 
-func TestSpeed_OfTheDashboard_IsMeasured(t *testing.T) {
+func TestSpeed_OfTheDashboard(t *testing.T) {
 	if chromium == "" {
 		t.Skip("Chromium is not installed here")
 	}

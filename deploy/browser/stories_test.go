@@ -50,7 +50,7 @@ func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
 }
 
 // Two users edit the same definition. The second one sees the first one's changes field by field, and loses no changes.
-func TestEdit_SomebodyElseWasFaster_ShowsTheConflict(t *testing.T) {
+func TestEdit_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	ann, bob := open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1"), open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1")
 	ann.fill("Permits", "3")
@@ -78,7 +78,7 @@ func TestEdit_SomebodyElseWasFaster_ShowsTheConflict(t *testing.T) {
 }
 
 // A timed pause starts and ends visibly.
-func TestPause_ForATime_IsSeenToEnd(t *testing.T) {
+func TestPause_Timed_EndsVisibly(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/s/nightly-export")
 	list := open(t, c.Servers[0].HTTP, "/?q=nightly-export")
@@ -237,7 +237,7 @@ func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 }
 
 // The preview of a cordon names the callers that it shuts out. The overview shows their denials until the cordon ends.
-func TestCordon_NamesWhomItShutsOut_AndTheOverviewShowsIt(t *testing.T) {
+func TestCordon_PreviewAndOverview_ShowDeniedCallers(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	host := dial(t, c.Endpoints(), "zone-a", "host-1")
 	list := open(t, c.Servers[0].HTTP, "/?q=nightly-export")

@@ -33,7 +33,7 @@ const definitions = `definitions:
 
 // Each view renders in both themes and at widths from a phone to a wall display, without errors on the console,
 // horizontal scrolling, or serious findings by axe.
-func TestViews_EverySizeAndTheme_AreSound(t *testing.T) {
+func TestViews_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	busy(t, c.Endpoints())
 	axe := axe(t)

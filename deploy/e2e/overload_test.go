@@ -139,7 +139,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 
 // Hundreds of connections to every port send nothing, an incomplete message, or garbage, and stay open. Valid requests
 // are still served on every port.
-func TestSilentConnections_OnEveryPort_HurtNobody(t *testing.T) {
+func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 	const (
 		duration = 6 * time.Second // longer than a stall of a busy machine
 		each     = 300             // more than a peer port handshakes concurrently

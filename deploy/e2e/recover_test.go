@@ -17,7 +17,7 @@ import (
 // Two of three servers are lost. The third one's directory becomes a new cluster. The new cluster has the definitions,
 // grants nothing until the waiting time is over, and then grants with higher tokens. A holder of the old cluster learns
 // that its permit is lost. When the two lost servers come back, they detect the new cluster and leave.
-func TestRecover_TwoOfThreeGone_TheThirdGoesOnUnderANewID(t *testing.T) {
+func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": 30 * time.Second, "other": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -83,7 +83,7 @@ func TestRecover_TwoOfThreeGone_TheThirdGoesOnUnderANewID(t *testing.T) {
 }
 
 // All three servers are lost, but the disks of two of them remain. Nothing is lost, and holders keep their permits.
-func TestRecover_FoldersOfAMajority_CarryPermitsOver(t *testing.T) {
+func TestRecover_DirectoriesOfAMajority_KeepPermits(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

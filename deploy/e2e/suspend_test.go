@@ -12,7 +12,7 @@ import (
 
 // A leader is suspended while grants are in flight, is deposed, and resumes without noticing. No client relies on its
 // late responses beyond their deadlines, so there is no overlap with the new leader's grants.
-func TestLeaderSuspended_WithGrantsInFlight_NobodyBelievesTooLong(t *testing.T) {
+func TestLeaderSuspended_WithGrantsInFlight_NoHolderBelievesTooLong(t *testing.T) {
 	var names []string
 	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}
 	for i := range 24 {

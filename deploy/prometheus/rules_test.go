@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-func TestRules_EveryMetric_IsShownByAServer(t *testing.T) {
+func TestRules_EveryMetric_IsExportedByAServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	binaries, err := servers.Build(t.TempDir(), "cmd/gatekeeperd")
@@ -61,7 +61,7 @@ func TestRules_EveryMetric_IsShownByAServer(t *testing.T) {
 	}
 }
 
-func TestRules_EveryAlert_SaysWhatAndWhatToDo(t *testing.T) {
+func TestRules_EveryAlert_HasSummaryAndDescription(t *testing.T) {
 	text, err := os.ReadFile("gatekeeper.rules.yml")
 	if err != nil {
 		t.Fatal(err)

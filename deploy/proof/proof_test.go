@@ -79,7 +79,7 @@ func short(t *testing.T, kind string, seed uint64) {
 }
 
 // Tallies are appended to by many versions.
-func TestSum_LinesFromBeforeTasksWereShared_CountToo(t *testing.T) {
+func TestSum_LinesFromBeforeSharedTasks_Count(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tally.tsv")
 	old := "a\t1\tisolate\t12\t10\t2\t3\t1\t2 isolate\t0\t0\tproxies\n"
 	late := "b\t2\tisolate\t12\t10\t2\t3\t1\t1 isolate\t0\t0\tproxies\t4 jobs, 1 worker-killed\n"
@@ -94,7 +94,7 @@ func TestSum_LinesFromBeforeTasksWereShared_CountToo(t *testing.T) {
 }
 
 // Release builds do not contain the disks that fail on command, neither their code nor the name of their setting.
-func TestRelease_HasNoDisksThatFailOnCommand(t *testing.T) {
+func TestRelease_HasNoFailingDisks(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestRelease_HasNoDisksThatFailOnCommand(t *testing.T) {
 	}
 }
 
-func TestCommand_NetworkThatThereIsNot_NamesThoseThereAre(t *testing.T) {
+func TestCommand_UnknownNetwork_ListsTheKnownOnes(t *testing.T) {
 	err := command(t.Context(), []string{"-bin", bin, "-network", "tincans", "-keep", t.TempDir()}, os.Stderr)
 	if err == nil || !strings.Contains(err.Error(), "tincans") || !strings.Contains(err.Error(), "namespaces") {
 		t.Errorf("%v", err)
@@ -117,7 +117,7 @@ func TestCommand_NetworkThatThereIsNot_NamesThoseThereAre(t *testing.T) {
 }
 
 // A kind that is not supported is skipped with a message.
-func TestCommand_KindThatCannotBeDone_IsLeftOut(t *testing.T) {
+func TestCommand_UnsupportedKind_IsSkipped(t *testing.T) {
 	var out strings.Builder
 	err := command(t.Context(), []string{"-bin", bin, "-kind", "narrow", "-network", "proxies", "-keep", t.TempDir()}, &out)
 	if err != nil || !strings.Contains(out.String(), "skipped: this kind of fault is not supported here: narrow with proxies") {
@@ -125,7 +125,7 @@ func TestCommand_KindThatCannotBeDone_IsLeftOut(t *testing.T) {
 	}
 }
 
-func TestCheck_OfAKeptHistoryThatBreaksAPromise_Fails(t *testing.T) {
+func TestCheck_SavedHistoryWithAViolation_Fails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "broken.jsonl")
 	lines := `{"belief":{"client":"a","semaphore":"s","token":1,"weight":1,"from":5,"until":9}}
 {"belief":{"client":"b","semaphore":"s","token":2,"weight":1,"from":8,"until":12}}
@@ -139,7 +139,7 @@ func TestCheck_OfAKeptHistoryThatBreaksAPromise_Fails(t *testing.T) {
 	}
 }
 
-func TestCommand_UnknownKind_NamesThoseThereAre(t *testing.T) {
+func TestCommand_UnknownKind_ListsTheKnownOnes(t *testing.T) {
 	err := command(t.Context(), []string{"-bin", bin, "-kind", "meteor", "-keep", t.TempDir()}, os.Stderr)
 	if err == nil || !strings.Contains(err.Error(), "meteor") {
 		t.Errorf("%v", err)

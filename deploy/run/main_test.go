@@ -37,7 +37,7 @@ func start(t *testing.T, definitions string) (*options, *words, context.CancelFu
 	return o, out, cancel, done
 }
 
-func TestRun_LoadsTheTimetable_SaysWhatToTypeNext_AndStops(t *testing.T) {
+func TestRun_LoadsTheTimetable_PrintsCommands_AndStops(t *testing.T) {
 	o, out, cancel, done := start(t, "../samples/kubernetes.yaml")
 	defer cancel()
 	select {
@@ -67,7 +67,7 @@ func TestRun_LoadsTheTimetable_SaysWhatToTypeNext_AndStops(t *testing.T) {
 	}
 }
 
-func TestRun_ServerThatCannotStart_SaysWhy(t *testing.T) {
+func TestRun_ServerCannotStart_SaysWhy(t *testing.T) {
 	_, _, cancel, done := start(t, "no-such-file.yaml")
 	defer cancel()
 	if err := <-done; err == nil || !strings.Contains(err.Error(), "no-such-file.yaml") {
@@ -75,7 +75,7 @@ func TestRun_ServerThatCannotStart_SaysWhy(t *testing.T) {
 	}
 }
 
-func TestRun_AddressTaken_SaysSoAndWhatToDo(t *testing.T) {
+func TestRun_AddressInUse_SuggestsOthers(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func definitions(t *testing.T) ([]samples.Job, []*gatekeeperv1.Definition) {
 	return jobs, defs
 }
 
-func TestKubernetes_CommittedFile_IsWhatTheTimetableGives(t *testing.T) {
+func TestKubernetes_CommittedFile_MatchesTheTimetable(t *testing.T) {
 	_, defs := definitions(t)
 	want, err := deffile.Marshal(defs)
 	if err != nil {
@@ -43,7 +43,7 @@ func TestKubernetes_CommittedFile_IsWhatTheTimetableGives(t *testing.T) {
 	}
 }
 
-func TestKubernetes_CommittedFile_ReadsBackAsItWasMade(t *testing.T) {
+func TestKubernetes_CommittedFile_RoundTrips(t *testing.T) {
 	_, defs := definitions(t)
 	text, err := os.ReadFile("kubernetes.yaml")
 	if err != nil {

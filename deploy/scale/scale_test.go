@@ -78,7 +78,7 @@ func measured() *report {
 	return r
 }
 
-func TestJudge_SaysOfEachTargetWhetherItWasMet(t *testing.T) {
+func TestJudge_EachTarget_IsMetOrMissed(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*report)
@@ -131,7 +131,7 @@ func TestPaper_TakesConstantsOfARun_AndFlagsBeforeThem(t *testing.T) {
 	}
 }
 
-func TestPaper_IsWhatThePageShows(t *testing.T) {
+func TestPaper_MatchesThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reports/scale.md")
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestPaper_IsWhatThePageShows(t *testing.T) {
 	}
 }
 
-func TestPaper_WhatCannotBe_IsRefused(t *testing.T) {
+func TestPaper_InvalidConstants_AreRefused(t *testing.T) {
 	for _, args := range [][]string{{"-paper", "-cores", "0"}, {"-paper", "-use", "2"}, {"-paper", "-constants", "/nowhere"}, {"-size", "2"}, {"-kills", "0"}} {
 		if err := command(t.Context(), args, new(bytes.Buffer)); err == nil {
 			t.Errorf("%v was taken", args)

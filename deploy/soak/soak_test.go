@@ -62,7 +62,7 @@ func flat() *report {
 	return r
 }
 
-func TestJudge_WhatGrows_IsBroken(t *testing.T) {
+func TestJudge_Growth_IsBroken(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(s *state, at float64)
@@ -97,7 +97,7 @@ func TestJudge_WhatGrows_IsBroken(t *testing.T) {
 }
 
 // A leader whose machine stalls for as long as its lease must step down.
-func TestJudge_ElectedWhenTheMachineStoodStill_IsToldAndNotBroken(t *testing.T) {
+func TestJudge_ElectionDuringAStall_IsReportedButNotBroken(t *testing.T) {
 	for stall, broken := range map[float64]int{0.3: 1, 0.5: 0} {
 		for _, at := range []int{99, 100} { // the stall is seen by the sample before the election, or by the one that sees it
 			r := flat()
@@ -115,7 +115,7 @@ func TestJudge_ElectedWhenTheMachineStoodStill_IsToldAndNotBroken(t *testing.T) 
 	}
 }
 
-func TestStalls_Take_TellsTheLongestOnce(t *testing.T) {
+func TestStalls_Take_ReturnsTheLongestOnce(t *testing.T) {
 	var s stalls
 	now := time.Now()
 	for _, after := range []time.Duration{0, stallTick, time.Second, stallTick, time.Second / 2} {
@@ -132,7 +132,7 @@ func TestStalls_Take_TellsTheLongestOnce(t *testing.T) {
 }
 
 // A log that never filled up is not judged, and the report says so.
-func TestJudge_LogNeverFull_IsSaid(t *testing.T) {
+func TestJudge_LogNeverFull_IsReported(t *testing.T) {
 	r := flat()
 	for i := range r.Samples {
 		for j := range r.Samples[i].Servers {

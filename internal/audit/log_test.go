@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestWrite_Line_HasWhatTheRecordSays(t *testing.T) {
+func TestWrite_Line_HasTheFieldsOfTheRecord(t *testing.T) {
 	c := config(t)
 	l := mustOpen(t, c)
 	r := refusal()
@@ -45,7 +45,7 @@ func TestWrite_Line_HasWhatTheRecordSays(t *testing.T) {
 	}
 }
 
-func TestWrite_HostileText_StaysInOneBoundedLineThatPrints(t *testing.T) {
+func TestWrite_HostileText_StaysInOnePrintableBoundedLine(t *testing.T) {
 	c := config(t)
 	l := mustOpen(t, c)
 	hostile := []string{
@@ -81,7 +81,7 @@ func TestWrite_HostileText_StaysInOneBoundedLineThatPrints(t *testing.T) {
 	}
 }
 
-func TestWrite_KeepsNothingOfTheCallers(t *testing.T) {
+func TestWrite_RetainsNoMemoryOfTheCaller(t *testing.T) {
 	c := config(t)
 	l := mustOpen(t, c)
 	about := []string{"nightly-export"}
@@ -168,7 +168,7 @@ func TestWrite_ManyCallers_LoseNothing(t *testing.T) {
 	}
 }
 
-func TestClose_WhileOthersWrite_CountsWhatIsNotWritten(t *testing.T) {
+func TestClose_DuringWrites_CountsLostRecords(t *testing.T) {
 	c := config(t)
 	l := mustOpen(t, c)
 	const callers, each = 8, 200
@@ -317,7 +317,7 @@ func TestOpen_TornLineOfZeros_IsReported(t *testing.T) {
 	wantFindings(t, "notes", wantIntact(t, c.Path, 15).Notes, Finding{Kind: Torn, Seq: 11, Line: 11})
 }
 
-func TestOpen_OnlyTheNewlineIsMissing_IsPutThere(t *testing.T) {
+func TestOpen_OnlyTheNewlineIsMissing_AddsIt(t *testing.T) {
 	c := config(t)
 	makeLog(t, c, 10)
 	data, err := os.ReadFile(c.Path)
@@ -343,7 +343,7 @@ func TestOpen_KilledBetweenLines_IsReported(t *testing.T) {
 	wantFindings(t, "notes", wantIntact(t, c.Path, 14).Notes, Finding{Kind: Killed, Seq: 10, Line: 10})
 }
 
-func TestOpen_ServersKilledWhileTheyWrite_LeaveAWholeChain(t *testing.T) {
+func TestOpen_ServersKilledDuringWrites_LeaveAnIntactChain(t *testing.T) {
 	c := config(t)
 	const times = 4
 	for range times {
@@ -422,7 +422,7 @@ func TestWrite_DiskIsFull_LinesAreCountedAndTheChainContinues(t *testing.T) {
 	}
 }
 
-func TestWrite_DiskIsFullForLong_IsSaidOnceAMinute(t *testing.T) {
+func TestWrite_DiskIsFullForLong_IsReportedOnceAMinute(t *testing.T) {
 	c := config(t)
 	synctest.Test(t, func(t *testing.T) {
 		var server logged
@@ -481,7 +481,7 @@ func TestWrite_DiskHangs_WaitsOnceAndThenCounts(t *testing.T) {
 	})
 }
 
-func TestWrite_SyncsWithinASecond_AndSaysOnceThatItCannot(t *testing.T) {
+func TestWrite_SyncsWithinASecond_AndReportsAFailureOnce(t *testing.T) {
 	c := config(t)
 	synctest.Test(t, func(t *testing.T) {
 		var server logged
@@ -533,7 +533,7 @@ func TestLog_FileMovedAway_StartsAnotherFile(t *testing.T) {
 	wantFindings(t, "notes", r.Notes, Finding{Kind: Removed, Seq: 3})
 }
 
-func TestLog_Anchors_AreInTheServersLogAndHold(t *testing.T) {
+func TestLog_Anchors_AreLoggedAndValid(t *testing.T) {
 	c := config(t)
 	c.MaxBytes = 5000
 	var server logged
@@ -567,7 +567,7 @@ func TestLog_Anchors_AreInTheServersLogAndHold(t *testing.T) {
 	}
 }
 
-func TestFiles_OfAnotherName_AreNotTakenForTheLogs(t *testing.T) {
+func TestFiles_OtherNames_AreIgnored(t *testing.T) {
 	c := config(t)
 	makeFiles(t, c, 3, 2)
 	for _, suffix := range []string{".1", ".gz", ".00000000000000000000", ".0000000000000000000x", "x.00000000000000000001"} {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestVerify_NamesWhatIsWrong(t *testing.T) {
+func TestVerify_ReportsEachKindOfDamage(t *testing.T) {
 	swap := func(i int) func([]string) []string {
 		return func(l []string) []string { l[i], l[i+1] = l[i+1], l[i]; return l }
 	}
@@ -53,7 +53,7 @@ func TestVerify_NamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestVerify_NamesFiles(t *testing.T) {
+func TestVerify_ReportsDamagedFiles(t *testing.T) {
 	remove := func(name string) error { return os.Remove(name) }
 	for _, c := range []struct {
 		what   string
@@ -158,7 +158,7 @@ func TestVerify_AnyFlippedByte_IsFound(t *testing.T) {
 }
 
 // Every removal and move of complete lines is detected, except a removal at the end.
-func TestVerify_LinesTakenAndMoved_AreFound(t *testing.T) {
+func TestVerify_RemovedAndMovedLines_AreFound(t *testing.T) {
 	cfg := config(t)
 	makeLog(t, cfg, 8)
 	lines := bytes.SplitAfter(bytes.TrimSuffix(must(os.ReadFile(cfg.Path)), []byte("\n")), []byte("\n"))

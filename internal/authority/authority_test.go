@@ -36,7 +36,7 @@ func verify(c *x509.Certificate, a *Pair, host string, use x509.ExtKeyUsage) err
 	return err
 }
 
-func TestIssue_EachUse_IsGoodForThatAlone(t *testing.T) {
+func TestIssue_EachUse_IsValidForThatUseOnly(t *testing.T) {
 	a, other := made(t, time.Hour), made(t, time.Hour)
 	server := Leaf{Name: "gk1", Hosts: []string{"gk1.example.com", "10.0.0.1", "::1"}, Server: true, Life: time.Minute}
 	client := Leaf{Name: "orders", Client: true, Life: time.Minute}
@@ -63,7 +63,7 @@ func TestIssue_EachUse_IsGoodForThatAlone(t *testing.T) {
 	}
 }
 
-func TestIssue_Certificate_HasWhatTheRulesDemand(t *testing.T) {
+func TestIssue_Certificate_FollowsTheRules(t *testing.T) {
 	a := made(t, time.Hour)
 	uri := &url.URL{Scheme: "spiffe", Host: "example.com", Path: "/orders"}
 	c := issued(t, a, Leaf{Name: "orders", URIs: []*url.URL{uri}, Client: true, Life: 48 * time.Hour})
@@ -98,7 +98,7 @@ func TestIssue_ExpiredAuthority_Refuses(t *testing.T) {
 	}
 }
 
-func TestRead_WhatWasWritten_IsTheSame(t *testing.T) {
+func TestRead_AfterWrite_ReturnsThePair(t *testing.T) {
 	dir := t.TempDir()
 	f := Files{filepath.Join(dir, "ca.crt"), filepath.Join(dir, "ca.key")}
 	a, b := made(t, time.Hour), made(t, time.Hour)

@@ -77,7 +77,7 @@ func readBytes(t *testing.T, data []byte) (*Backup, error) {
 	return Read(path)
 }
 
-func TestRead_WhatWasWritten_IsTheSameState(t *testing.T) {
+func TestRead_AfterWrite_ReturnsTheState(t *testing.T) {
 	data := write(t)
 	b, err := readBytes(t, data)
 	if err != nil {
@@ -131,7 +131,7 @@ func TestRead_AnyByteChangedOrMissing_IsRefused(t *testing.T) {
 	}
 }
 
-func TestRead_WhatIsNoBackup_IsNamedAsSuch(t *testing.T) {
+func TestRead_NotABackup_IsErrNot(t *testing.T) {
 	for what, c := range map[string]struct {
 		data string
 		want error

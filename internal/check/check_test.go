@@ -10,7 +10,7 @@ import (
 
 func one() history.Definition { return history.Definition{Permits: 1, Duration: time.Second} }
 
-func TestAll_OneAfterTheOther_Holds(t *testing.T) {
+func TestAll_SequentialCalls_Hold(t *testing.T) {
 	s := newStory(t, one())
 	s.grant("a", 1)
 	s.denied("b", "NO_FREE_PERMIT")
@@ -217,7 +217,7 @@ func TestLinearizable_LoweredPermits_CountForLaterGrants(t *testing.T) {
 	s.breaks(Linear, "token 3")
 }
 
-func TestLinearizable_AcknowledgedEditThatIsGone_IsCaught(t *testing.T) {
+func TestLinearizable_LostAcknowledgedEdit_IsCaught(t *testing.T) {
 	def := one()
 	s := newStory(t, def)
 	s.begin(history.Request{Kind: history.Read})(history.Response{Result: history.Done, Revision: 10, Definition: &def})
@@ -282,7 +282,7 @@ func TestBeliefs_MoreThanThePermits_AreCaught(t *testing.T) {
 
 // A holder whose duration is shortened and who says so relies on the permit for less time than at first. If a holder
 // only stops believing without saying so, its permit may not expire before the original deadline.
-func TestExpiry_HolderCountsOnLess_IsExpectedFromThen(t *testing.T) {
+func TestExpiry_HolderReliesOnLess_IsExpectedEarlier(t *testing.T) {
 	for _, says := range []bool{true, false} {
 		s := newStory(t, one())
 		s.grant("a", 1)
@@ -320,7 +320,7 @@ func TestTokens_LaterGrantWithALowerToken_IsCaught(t *testing.T) {
 	s.breaks(RisingTokens, "token 5", "token 7")
 }
 
-func TestTokens_GivenTwice_AreCaught(t *testing.T) {
+func TestTokens_GrantedTwice_AreCaught(t *testing.T) {
 	s := newStory(t, one())
 	s.grant("a", 7)
 	s.ask(history.Release, 7, history.Released)

@@ -70,7 +70,7 @@ func TestFirings_GrantedTwice_AreCaught(t *testing.T) {
 	}
 }
 
-func TestFirings_BegunTooOften_AreCaught(t *testing.T) {
+func TestFirings_StartedTooOften_AreCaught(t *testing.T) {
 	def := one()
 	def.FreeOnLoss, def.MaxAttempts = true, 2
 	s := newStory(t, def)
@@ -99,7 +99,7 @@ func TestTakeOver_OfAHolder_FreesNothing(t *testing.T) {
 	s.breaks(Linear)
 }
 
-func TestAwait_AnotherEndThanTheHolderStated_IsCaught(t *testing.T) {
+func TestAwait_EndThatTheHolderDidNotReport_IsCaught(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  history.Request // the release of token 1
 		good [2]string       // an awaited end and its failure that is correct

@@ -94,7 +94,7 @@ func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessItWasReplaced(t *tes
 
 // The server measures from the grant, and the holder from its request. So the slot may stay taken for a short time
 // after the old holder has stopped believing.
-func TestSupersede_NewTokenEndsAfterTheOldOneHasLapsed_SlotMayBeTakenForALittle(t *testing.T) {
+func TestSupersede_NewTokenEndsAfterTheOldOneHasLapsed_SlotMayBrieflyStayTaken(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
 		s := newStory(t, one())
 		s.fresh(s.request("a", "r1"), 1)
@@ -115,7 +115,7 @@ func TestSupersede_NewTokenEndsAfterTheOldOneHasLapsed_SlotMayBeTakenForALittle(
 }
 
 // A token inherits the debt of the token that it supersedes.
-func TestSupersede_OfATokenThatOwes_OwesToo(t *testing.T) {
+func TestSupersede_TokenWithADebt_InheritsIt(t *testing.T) {
 	s := newStory(t, one())
 	s.fresh(s.request("a", "r1"), 1)
 	s.supersede(s.request("a", "r2"), 2, 1)
@@ -156,7 +156,7 @@ func TestSupersede_TwoPermitsOfOneIdentity_AreCaught(t *testing.T) {
 	s.breaks(Linear, "token 2")
 }
 
-func TestSupersede_HolderIsDeniedForWantOfAPermit_IsCaught(t *testing.T) {
+func TestSupersede_HolderIsDeniedWithNoFreePermit_IsCaught(t *testing.T) {
 	s := newStory(t, one())
 	s.fresh(s.request("a", "r1"), 1)
 	s.begin(s.request("a", "r2"))(history.Response{Result: history.Denied, Reason: "NO_FREE_PERMIT"})
@@ -220,7 +220,7 @@ func TestUnansweredAcquire_IsSuperseded(t *testing.T) {
 }
 
 // Responses that do not say whether anything was superseded, like those of the client library.
-func TestSupersede_Untold_IsFound(t *testing.T) {
+func TestSupersede_Unreported_IsFound(t *testing.T) {
 	s := newStory(t, one())
 	s.granted(s.request("a", "r1"), 1)
 	s.granted(s.request("a", "r2"), 2)
@@ -277,7 +277,7 @@ func TestBeliefs_OfOneIdentity_CountOnceByTheHeaviest(t *testing.T) {
 }
 
 // Responses to the same identity may overtake each other. A lower token of another identity is a violation.
-func TestBeliefs_LowerTokenAfterAHigherOne_IsCaughtOfAnotherIdentityAlone(t *testing.T) {
+func TestBeliefs_LowerTokenAfterAHigherOne_IsCaughtForAnotherIdentityOnly(t *testing.T) {
 	s := newStory(t, one())
 	late := s.begin(s.request("a", "r1"))
 	s.supersede(s.request("a", "r2"), 2, 1)
@@ -299,7 +299,7 @@ func TestRequests_OneTokenForTwo_IsCaught(t *testing.T) {
 	}
 }
 
-func TestSuccessors_OfWhatCannotBeSuperseded_AreCaught(t *testing.T) {
+func TestSuccessors_InvalidSupersede_IsCaught(t *testing.T) {
 	for name, tell := range map[string]func(*story){
 		"another identity": func(s *story) {
 			s.fresh(s.request("a", "r1"), 1)

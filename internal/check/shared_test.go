@@ -63,7 +63,7 @@ func TestShared_HeavyTask_TakesAllItsPermits(t *testing.T) {
 	}
 }
 
-func TestShared_TaskOnWhichNobodyCounted_MayHaveExpired(t *testing.T) {
+func TestShared_TaskWithoutABelief_MayHaveExpired(t *testing.T) {
 	s := newSharedStory(t)
 	s.handed("killed", 0, 1)
 	s.grant("a", 2)
@@ -77,7 +77,7 @@ func (s *story) task(h history.Handed) {
 	history.NewRecorder("w", s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Handed(h)
 }
 
-func TestShared_HolderBesideAWorker_IsCaught(t *testing.T) {
+func TestShared_HolderConcurrentWithAWorker_IsCaught(t *testing.T) {
 	for name, tell := range map[string]func(*story){
 		"TaskBesideAHolder": func(s *story) {
 			s.grant("a", 1)
@@ -110,7 +110,7 @@ func TestShared_MoreBelieversThanPermits_AreCaught(t *testing.T) {
 	s.breaks(Exclusive, "w with token 1", "a with token 2")
 }
 
-func TestShared_TaskWhereTheDefinitionSaysNo_IsCaught(t *testing.T) {
+func TestShared_TaskThatTheDefinitionForbids_IsCaught(t *testing.T) {
 	elsewhere := one()
 	elsewhere.GroupPattern = "elsewhere"
 	for name, act := range map[string][2]func(*story){
@@ -161,7 +161,7 @@ func (s *story) edits(name string) {
 	s.begin(history.Request{Kind: history.Edit, Semaphore: name, Definition: &d})(history.Response{Result: history.Done, Revision: 13})
 }
 
-func TestShared_CordonOfOthers_KeepsNobodyOut(t *testing.T) {
+func TestShared_CordonOfOthers_HasNoEffect(t *testing.T) {
 	s := newSharedStory(t)
 	s.cordon(history.Cordon, "v")
 	s.grant("a", 1)
@@ -170,7 +170,7 @@ func TestShared_CordonOfOthers_KeepsNobodyOut(t *testing.T) {
 	s.holds()
 }
 
-func TestShared_TaskThatReachedNobody_ExplainsADenial(t *testing.T) {
+func TestShared_TaskThatReachedNoWorker_ExplainsADenial(t *testing.T) {
 	s := newSharedStory(t)
 	s.denied("a", "NO_FREE_PERMIT")
 	s.holds()

@@ -292,7 +292,7 @@ func TestWork_ContentThatIsNotTheJobs_IsFound(t *testing.T) {
 	s.breaks(SameJob, "no complete submission")
 }
 
-func TestWorkTally_CountsWhatCameOfJobs(t *testing.T) {
+func TestWorkTally_CountsOutcomes(t *testing.T) {
 	s := newWorkStory(t)
 	s.handed("killed", 0, 1)
 	s.handed("w", 0, 2)

@@ -26,7 +26,7 @@ func recorded() []Entry {
 	return log.Entries()
 }
 
-func TestDecode_OfWhatEncodeWrote_IsTheSame(t *testing.T) {
+func TestDecode_AfterEncode_ReturnsTheEntries(t *testing.T) {
 	var text bytes.Buffer
 	if err := Encode(&text, recorded()); err != nil {
 		t.Fatal(err)
@@ -42,13 +42,13 @@ func TestDecode_OfWhatEncodeWrote_IsTheSame(t *testing.T) {
 	}
 }
 
-func TestDecode_OfSomethingElse_Fails(t *testing.T) {
+func TestDecode_Garbage_Fails(t *testing.T) {
 	if _, err := Decode(bytes.NewBufferString("hello\n")); err == nil {
 		t.Error("Decode accepted garbage")
 	}
 }
 
-func TestGather_PutsAnswersToTheirCalls(t *testing.T) {
+func TestGather_PairsCallsAndResponses(t *testing.T) {
 	h, err := Gather(recorded())
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestGather_PutsAnswersToTheirCalls(t *testing.T) {
 	}
 }
 
-func TestGather_OfEntriesThatContradict_Fails(t *testing.T) {
+func TestGather_ContradictoryEntries_Fail(t *testing.T) {
 	call := Entry{Call: &Call{Client: "a", Seq: 1, At: 5}}
 	for name, entries := range map[string][]Entry{
 		"two calls":                  {call, call},

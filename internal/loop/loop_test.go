@@ -25,7 +25,7 @@ func takes(d time.Duration) loop.Call {
 	}
 }
 
-func TestRun_ClosedLoop_EachCallerOneCallAfterTheOther(t *testing.T) {
+func TestRun_ClosedLoop_CallsOfACallerAreSequential(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loop.Window{Callers: 4, Length: time.Second}.Run(t.Context(), takes(100*time.Millisecond))
 		if r.Calls != 40 || r.Operations != 40 || r.PerSecond() != 40 || r.Errors != 0 || r.Missed != 0 || r.Latency.P50 != 100*time.Millisecond || r.Latency.Max != 100*time.Millisecond {
@@ -42,7 +42,7 @@ func TestRun_ClosedLoop_EachCallerAtLeastOnce(t *testing.T) {
 	})
 }
 
-func TestRun_OpenLoop_CallsAreDueAtTheRateWhateverTheyTake(t *testing.T) {
+func TestRun_OpenLoop_CallsAreDueAtTheRateRegardlessOfLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		var mu sync.Mutex // guards due
@@ -69,7 +69,7 @@ func TestRun_OpenLoop_CallsAreDueAtTheRateWhateverTheyTake(t *testing.T) {
 }
 
 // If the server stalls for a second, every call that was due in that second must show it, not just one.
-func TestRun_OpenLoop_AStandstillIsInTheLatencyOfAllThatWereDue(t *testing.T) {
+func TestRun_OpenLoop_StallShowsInAllCallsThatWereDue(t *testing.T) {
 	still := func(begin time.Time) loop.Call {
 		return func(ctx context.Context, _ loop.Turn) (int, error) {
 			if at := time.Since(begin); at >= time.Second && at < 2*time.Second {
@@ -90,7 +90,7 @@ func TestRun_OpenLoop_AStandstillIsInTheLatencyOfAllThatWereDue(t *testing.T) {
 	})
 }
 
-func TestRun_OpenLoop_WhatCannotBeBegun_IsCountedWithWhatItHasWaited(t *testing.T) {
+func TestRun_OpenLoop_MissedCalls_CountWithTheirWaitingTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loop.Window{Callers: 2, Length: time.Second, Rate: 100}.Run(t.Context(), takes(250*time.Millisecond))
 		if r.Calls != 8 || r.Missed != 92 || r.Late == 0 {
@@ -102,7 +102,7 @@ func TestRun_OpenLoop_WhatCannotBeBegun_IsCountedWithWhatItHasWaited(t *testing.
 	})
 }
 
-func TestRun_Errors_AreCountedAndTheCallerRests(t *testing.T) {
+func TestRun_Errors_AreCountedAndTheCallerPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := errors.New("refused")
 		begin := time.Now()
@@ -136,7 +136,7 @@ func TestRun_FailFast_TheFirstErrorEndsIt(t *testing.T) {
 	})
 }
 
-func TestRun_Interrupted_IsWhatWasDoneUntilThen(t *testing.T) {
+func TestRun_Interrupted_ReturnsTheResultSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, rate := range []float64{0, 10} {
 			ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
@@ -149,7 +149,7 @@ func TestRun_Interrupted_IsWhatWasDoneUntilThen(t *testing.T) {
 	})
 }
 
-func TestLatency_IsWithinAThousandthOfTheTruth(t *testing.T) {
+func TestLatency_IsWithinAThousandth(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))

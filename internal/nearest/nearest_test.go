@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
-func TestWord_Slips_FindTheWordMeant(t *testing.T) {
+func TestWord_Typos_FindTheIntendedWord(t *testing.T) {
 	known := []string{"name", "permits", "duration", "group_pattern", "acquirer_pattern"}
 	for unknown, want := range map[string]string{
 		"permit":       "permits",

@@ -79,7 +79,7 @@ func TestFind_AgreesWithASlowCount(t *testing.T) {
 	})
 }
 
-func TestFallingTokens_OnlyWhereOnePermitMakesAnOrder(t *testing.T) {
+func TestFallingTokens_OnlyForSemaphoresWithOnePermit(t *testing.T) {
 	beliefs := []Belief{
 		belief("one", 5, 1, 0, 10), belief("one", 7, 1, 20, 30), belief("one", 6, 1, 40, 50), belief("one", 1, 1, 60, 55),
 		belief("three", 9, 1, 0, 10), belief("three", 8, 1, 5, 10),

@@ -61,7 +61,7 @@ func TestAcquire_ADenial_IsAnError(t *testing.T) {
 	})
 }
 
-func TestRefresh_WhatIsNotRefreshed_IsAnError(t *testing.T) {
+func TestRefresh_LostPermit_IsAnError(t *testing.T) {
 	for _, name := range []string{"refresh", "stream"} {
 		synctest.Test(t, func(t *testing.T) {
 			b := setup(t, name)
@@ -77,7 +77,7 @@ func TestRefresh_WhatIsNotRefreshed_IsAnError(t *testing.T) {
 }
 
 // An edit fails if one of the watchers does not receive it.
-func TestWatch_AWatcherThatHearsNothing_IsAnError(t *testing.T) {
+func TestWatch_WatcherWithoutEvents_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "watch")
 		r := b.disturbed("watch", func() { b.server.Partition(t, b.clients[1]) })

@@ -115,7 +115,7 @@ func (b *bench) cleared() (freed int) {
 	return freed
 }
 
-func TestKinds_AllOfThem_DoWhatTheySayAndGiveEverythingBack(t *testing.T) {
+func TestKinds_All_RunAndReleaseEverything(t *testing.T) {
 	operations := map[string]int{"stream": 5, "batch": 4} // operations per call
 	for _, k := range workload.Kinds() {
 		for _, rate := range []float64{0, 40} {
@@ -188,7 +188,7 @@ func TestClear_AfterAnInterrupt_LeavesNothing(t *testing.T) {
 	}
 }
 
-func TestClear_InTheMiddleOfPreparing_LeavesNothing(t *testing.T) {
+func TestClear_DuringPrepare_LeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "stream")
 		ctx, cancel := context.WithTimeout(t.Context(), latency/2)
@@ -200,7 +200,7 @@ func TestClear_InTheMiddleOfPreparing_LeavesNothing(t *testing.T) {
 	})
 }
 
-func TestRelease_WhatNobodyGaveBack_IsCounted(t *testing.T) {
+func TestRelease_RemainingPermits_AreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
 		forgotten := b.clients[0].Semaphore("bench/x/own/1")
@@ -215,7 +215,7 @@ func TestRelease_WhatNobodyGaveBack_IsCounted(t *testing.T) {
 }
 
 // Objects of others are not touched, even below the run's prefix.
-func TestClear_WhatOthersHaveBelowThePrefix_Stays(t *testing.T) {
+func TestClear_ObjectsOfOthersBelowThePrefix_Stay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
 		b.server.Define(t, &gatekeeperv1.Definition{Name: "bench/x/theirs"})
@@ -243,7 +243,7 @@ func TestClear_WhatOthersHaveBelowThePrefix_Stays(t *testing.T) {
 	})
 }
 
-func TestCheckUnused_APermitOfADeletedSemaphore_IsInTheWay(t *testing.T) {
+func TestCheckUnused_PermitOfADeletedSemaphore_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
 		b.server.Define(t, &gatekeeperv1.Definition{Name: "old/own/0"})

@@ -71,7 +71,7 @@ func (f *fake) AskAll(ctx context.Context) error {
 	return nil
 }
 
-func TestMeasure_TakesTurns_AndTheTimeToTheNextGrant(t *testing.T) {
+func TestMeasure_AlternatesAndMeasuresTheTimeToTheNextGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var story []string
 		slow := &fake{name: "slow", comesBack: 1234 * time.Millisecond, lost: true, story: &story}
@@ -99,7 +99,7 @@ func TestMeasure_TakesTurns_AndTheTimeToTheNextGrant(t *testing.T) {
 	})
 }
 
-func TestMeasure_WhatNeverGrantsAgain_FailsWithTheLastAnswer(t *testing.T) {
+func TestMeasure_ClusterNeverRecovers_FailsWithTheLastResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var story []string
 		dead := &fake{comesBack: time.Hour, story: &story}
@@ -114,7 +114,7 @@ func TestMeasure_WhatNeverGrantsAgain_FailsWithTheLastAnswer(t *testing.T) {
 	})
 }
 
-func TestMedian_OfTwoInTheMiddle_IsBetweenThem(t *testing.T) {
+func TestMedian_EvenCount_IsTheMeanOfTheMiddleTwo(t *testing.T) {
 	if got := Median([]float64{9, 1, 2, 4}); got != 3 {
 		t.Errorf("%v, want 3", got)
 	}
@@ -123,7 +123,7 @@ func TestMedian_OfTwoInTheMiddle_IsBetweenThem(t *testing.T) {
 	}
 }
 
-func TestPrint_SaysWhatBecameOfEachTarget(t *testing.T) {
+func TestPrint_ReportsEachTarget(t *testing.T) {
 	var out bytes.Buffer
 	Print(&out, []Result{
 		{Default, []float64{1000, 2000, 3000}, []float64{1100, 2100, 3100}},

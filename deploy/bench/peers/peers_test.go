@@ -22,7 +22,7 @@ func every(name string, took time.Duration, story *[]string) way {
 	})}
 }
 
-func TestMeasure_EveryWayHasAWindowInEachRound(t *testing.T) {
+func TestMeasure_EveryWay_HasAWindowInEachRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var story []string
 		few := every("few", time.Millisecond, &story)
@@ -47,7 +47,7 @@ func TestMeasure_EveryWayHasAWindowInEachRound(t *testing.T) {
 	})
 }
 
-func TestMeasure_AFailedOperation_FailsTheRunAndSaysWhose(t *testing.T) {
+func TestMeasure_FailedOperation_FailsTheRunAndNamesTheWay(t *testing.T) {
 	refused := errors.New("refused")
 	var shut bool
 	p := &plan{Callers: []int{2}, Rounds: 1, Window: time.Hour}
@@ -115,7 +115,7 @@ func TestRatios_CompareEqualNumbersOfServers_RoundByRound(t *testing.T) {
 }
 
 // Pairs and tasks of different log stores are not compared.
-func TestRatios_OfTasksToPairs_AreOfTheSameLogStore(t *testing.T) {
+func TestRatios_TasksAndPairs_AreComparedForTheSameLogStore(t *testing.T) {
 	var all []*cell
 	for _, store := range []string{bolt, wal} {
 		for system, how := range map[string]string{gatekeeperName: "SubmitJob", ownPairs: ""} {
@@ -137,7 +137,7 @@ func TestRatios_OfTasksToPairs_AreOfTheSameLogStore(t *testing.T) {
 }
 
 // A way with TLS is compared only with the same way without TLS, and may be a quarter slower.
-func TestRatios_WithTLS_AreToThatWithout(t *testing.T) {
+func TestRatios_WithTLS_AreRelativeToWithoutTLS(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"tls 3": {16}, "bolt 3": {20}, "bolt 1": {30}, "wal 3": {40}, "etcd 3": {1}, "limit": {100}})
 	var got []string
 	for _, r := range ratios(all) {
@@ -177,7 +177,7 @@ func TestRatios_CompareTheCPUTimeOfOneOperation(t *testing.T) {
 	}
 }
 
-func TestJudge_HoldsEachLogStoreAgainstItsOwnTarget(t *testing.T) {
+func TestJudge_EachLogStore_HasASeparateTarget(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"bolt 3": {19}, "wal 3": {19}, "bolt 1": {1}, "etcd 3": {10}})
 	got := judge(all, ratios(all))
 	if len(got) != 2 || got[0].Met || got[0].AtLeast != 2.2 || !got[1].Met || got[1].AtLeast != 1.8 || got[0].Reached != 1.9 {
@@ -193,7 +193,7 @@ func TestJudge_HoldsEachLogStoreAgainstItsOwnTarget(t *testing.T) {
 	}
 }
 
-func TestJudge_TokensHaveATargetOfTheirOwn(t *testing.T) {
+func TestJudge_Tokens_HaveASeparateTarget(t *testing.T) {
 	at := func(callers int, perSecond float64) *cell {
 		w := way{Work: tokens, System: "gatekeeper", Servers: 3, Store: bolt, How: "KeepAlive stream"}
 		return &cell{way: w, Callers: callers, Figures: []load.Figure{{PerSecond: perSecond}}}
@@ -204,7 +204,7 @@ func TestJudge_TokensHaveATargetOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestCheck_WhatCannotBeMeasured_IsRefused(t *testing.T) {
+func TestCheck_InvalidFlags_AreRefused(t *testing.T) {
 	fine := func() *bench {
 		return &bench{
 			parts: []string{partWork}, systems: []string{etcdName}, stores: []string{bolt},

@@ -45,7 +45,7 @@ func TestHost_SuspendedBeyondItsDeadline_BelievesNoLonger(t *testing.T) {
 }
 
 // The count must detect a host that does not stop believing at its deadline.
-func TestHost_BelievesTooLong_IsSeenByTheCount(t *testing.T) {
+func TestHost_BelievesTooLong_IsDetected(t *testing.T) {
 	found := suspendHolder(t, true)
 	if len(found) == 0 {
 		t.Fatal("the count did not detect a host that still believed after its permit was granted to another host")

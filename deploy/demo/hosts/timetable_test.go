@@ -47,7 +47,7 @@ func TestFirings_OfTheRealTimetable_AreInOrderAndDistinct(t *testing.T) {
 	}
 }
 
-func TestFirings_Interval_ComesOnceInEach(t *testing.T) {
+func TestFirings_Interval_IsDueOncePerInterval(t *testing.T) {
 	table := timetable{Start: monday, Hour: time.Second}
 	all, err := table.firings([]samples.Job{{Name: "a", Cluster: "c", Interval: "30m"}}, 10*time.Second)
 	if err != nil {

@@ -157,7 +157,7 @@ func TestOverlaps_TokenThatFalls_IsBroken(t *testing.T) {
 	wantBroken(t, s.evidence().overlaps(), "falling token")
 }
 
-func TestSuccessions_JobThatGoesOn_IsBrokenUnlessSuspended(t *testing.T) {
+func TestSuccessions_JobThatContinues_IsBrokenUnlessSuspended(t *testing.T) {
 	s := newScript()
 	s.a.loses(due("free", 5), 1, 5, 8, 8)
 	s.b.runs(due("free", 10), 2, 9, 10)
@@ -238,7 +238,7 @@ func TestUnclaimed_EachFiringNeedsAReason(t *testing.T) {
 	}
 }
 
-func TestAudit_ServersAndApplicationsSayTheSame(t *testing.T) {
+func TestAudit_ServersAndApplications_MustAgree(t *testing.T) {
 	f := due("spent", 5)
 	for _, test := range []struct {
 		name   string
@@ -294,7 +294,7 @@ func wantWrites(t *testing.T, r *stage.Report, want string) {
 }
 
 // The report of a complete scenario with all faults: application a is killed, and b is suspended.
-func TestNewReport_FaultsThatWereNotMet_AreBrokenPromises(t *testing.T) {
+func TestNewReport_FaultsWithoutEffect_AreBrokenPromises(t *testing.T) {
 	tell := func() (*script, *faults) {
 		s := newScript()
 		s.a.begins(due("spent", 5), 1, 5)
@@ -356,7 +356,7 @@ func TestNewReport_FaultsThatWereNotMet_AreBrokenPromises(t *testing.T) {
 	wantBroken(t, reportOf(e, f).Broken, "checked in between")
 }
 
-func TestReportSuspended_LateWriteBeforeTheNextOnesFirst_IsInOrderAndShown(t *testing.T) {
+func TestReportSuspended_LateWriteBeforeTheNextHolders_IsCorrectAndShown(t *testing.T) {
 	s := newScript()
 	s.a.suspended = stretch{at(6), at(11)}
 	s.a.loses(due("free", 5), 1, 5, 8, 12)
@@ -370,7 +370,7 @@ func TestReportSuspended_LateWriteBeforeTheNextOnesFirst_IsInOrderAndShown(t *te
 	wantWrites(t, r, "write 3 accepted: it arrived before the first one of token 2")
 }
 
-func TestAudit_JobThatWasToldToStop_IsCutShort(t *testing.T) {
+func TestAudit_JobOrderedToStop_IsCutShort(t *testing.T) {
 	s := newScript()
 	f := due("spent", 5)
 	s.a.begins(f, 1, 5)

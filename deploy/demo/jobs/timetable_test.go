@@ -31,7 +31,7 @@ func TestTimetable_FiftyRealJobs_AreDueEveryFewSecondsAndRunForPartOfThat(t *tes
 	}
 }
 
-func TestTimetable_MoreJobsThanThereAre_IsAnError(t *testing.T) {
+func TestTimetable_TooManyJobs_IsAnError(t *testing.T) {
 	for _, n := range []int{0, 100000} {
 		if _, _, err := timetableOf(n); err == nil || !strings.Contains(err.Error(), group) {
 			t.Errorf("%d jobs: %v", n, err)
@@ -40,7 +40,7 @@ func TestTimetable_MoreJobsThanThereAre_IsAnError(t *testing.T) {
 }
 
 // The due times that the report expects agree with the cron schedule.
-func TestDue_CronLine_IsThatOfItsSchedule(t *testing.T) {
+func TestDue_CronLine_MatchesItsSchedule(t *testing.T) {
 	jobs, _, err := timetableOf(50)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestDue_CronLine_IsThatOfItsSchedule(t *testing.T) {
 	}
 }
 
-func TestClock_IsOff_AndItsTimersRunAsOthersDo(t *testing.T) {
+func TestClock_WrongTime_TimersRunNormally(t *testing.T) {
 	c := wrongClock{clockwork.NewRealClock(), -time.Hour}
 	now := time.Now()
 	if off := c.Now().Sub(now); off > -59*time.Minute || off < -61*time.Minute {

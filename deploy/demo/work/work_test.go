@@ -50,7 +50,7 @@ func TestOddjob_ThreeWorkers_OneIsIdleInEachRound(t *testing.T) {
 	play(t, &s, &s.Stage, []string{"rounds", "always idle"}, "-duration", "2s", "-every", "3s", "-rounds", "3")
 }
 
-func TestWords_WorkersLeaderAndSubmitterKilled_CountIsRight(t *testing.T) {
+func TestWords_WorkersLeaderAndSubmitterKilled_CountIsCorrect(t *testing.T) {
 	var s Words
 	play(t, &s, &s.Stage, []string{"job", "taken over", "results", "executions"}, "-duration", "3s", "-tasks", "600", "-workers", "3")
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestAwait_TellsFromWhenToWhenOneWasMade(t *testing.T) {
+func TestAwait_ReturnsTheTimesOfASnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "snapshots")
 		make := func(name string, size int) {
@@ -48,7 +48,7 @@ func TestAwait_TellsFromWhenToWhenOneWasMade(t *testing.T) {
 	})
 }
 
-func TestAwait_NoneIsMade_EndsWithItsContext(t *testing.T) {
+func TestAwait_NoSnapshot_EndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -58,7 +58,7 @@ func TestAwait_NoneIsMade_EndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestSpan_ComparesGrantsWithinWithThoseBefore(t *testing.T) {
+func TestSpan_ComparesGrantsDuringAndBefore(t *testing.T) {
 	t0 := time.Unix(1_000_000, 0)
 	after := func(d time.Duration) time.Time { return t0.Add(d) }
 	shots := []shot{

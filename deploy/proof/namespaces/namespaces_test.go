@@ -198,7 +198,7 @@ func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
 	control.hear(t, "ping of the harness")
 }
 
-func TestSet_Narrow_HoldsUpWhatIsTooMuch(t *testing.T) {
+func TestSet_Narrow_DropsExcessPackets(t *testing.T) {
 	n := open(t)
 	b := begin(t, n, "b", "")
 	n.Set(network.Link{From: Outside, To: "b"}, network.State{Rate: 1 << 20})
@@ -219,7 +219,7 @@ func TestSet_Narrow_HoldsUpWhatIsTooMuch(t *testing.T) {
 }
 
 // Several runs can be active in one process.
-func TestCreate_NameOfAnother_LeavesThatAlone(t *testing.T) {
+func TestCreate_NameInUse_IsLeftAlone(t *testing.T) {
 	n := open(t)
 	taken, err := strconv.ParseInt(n.name[len(prefix(os.Getpid())):], 16, 0)
 	if err != nil {
@@ -243,7 +243,7 @@ func TestCreate_NameOfAnother_LeavesThatAlone(t *testing.T) {
 }
 
 // Two processes that start at the same moment may choose the same subnet.
-func TestTaken_SubnetOfAnother_IsNoticed(t *testing.T) {
+func TestTaken_SubnetInUse_IsDetected(t *testing.T) {
 	n := open(t)
 	other := &Net{name: prefix(os.Getpid()) + "zz", subnet: n.subnet}
 	for name, c := range map[string]struct {
@@ -303,7 +303,7 @@ func (c conn) silent(t *testing.T) {
 	}
 }
 
-func TestLeft_IsWhatDeadProcessesMade(t *testing.T) {
+func TestLeft_FindsTheRemainsOfDeadProcesses(t *testing.T) {
 	list := `2: eth0: <BROADCAST> mtu 1500
 7: gkp00000a3fb: <BROADCAST> mtu 1500
 8: gkp00000a3fp1@if2: <BROADCAST> mtu 1500
@@ -320,7 +320,7 @@ gkp00000a3fn1 (id: 0)
 	}
 }
 
-func TestSweep_RemovesWhatAKilledProcessLeft(t *testing.T) {
+func TestSweep_RemovesTheRemainsOfAKilledProcess(t *testing.T) {
 	n := open(t)
 	// The remains of an exited process, whose id is not in use.
 	gone := exec.Command("true")
@@ -342,7 +342,7 @@ func TestSweep_RemovesWhatAKilledProcessLeft(t *testing.T) {
 	}
 }
 
-func TestDiscipline_InTheWordsOfTC(t *testing.T) {
+func TestDiscipline_ArgumentsOfTC(t *testing.T) {
 	for want, s := range map[string]network.State{
 		"":                                       {Down: true},
 		"netem delay 20000us 10000us loss 5.00%": {Delay: 10 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05},

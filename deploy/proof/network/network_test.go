@@ -79,7 +79,7 @@ func silent(t *testing.T, c net.Conn) {
 	}
 }
 
-func TestSet_LinkDown_HoldsUpEachDirectionByItself(t *testing.T) {
+func TestSet_LinkDown_HoldsUpEachDirectionSeparately(t *testing.T) {
 	for _, l := range []Link{{"a", "echo"}, {"echo", "a"}} {
 		n, c := echo(t)
 		say(t, c, "one")
@@ -105,7 +105,7 @@ func TestSet_Late_ArrivesInOrder(t *testing.T) {
 	}
 }
 
-func TestReset_BreaksTheLinksConnections(t *testing.T) {
+func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
 	n, c := echo(t)
 	say(t, c, "one")
 	hear(t, c, "one")
@@ -118,7 +118,7 @@ func TestReset_BreaksTheLinksConnections(t *testing.T) {
 	}
 }
 
-func TestLead_NewConnectionsComeToTheOther(t *testing.T) {
+func TestLead_NewConnections_ReachTheNewTarget(t *testing.T) {
 	n, c := echo(t)
 	say(t, c, "one")
 	hear(t, c, "one")
@@ -152,7 +152,7 @@ func TestLead_NewConnectionsComeToTheOther(t *testing.T) {
 	hear(t, own, "three")
 }
 
-func TestPeer_ReadsWhoDials_AndNotMore(t *testing.T) {
+func TestPeer_ReadsTheDialersNameOnly(t *testing.T) {
 	hello := []byte("gkpeer\x00\x01\x00\x00\x0a\x00\x03abc\x00\x03gk2rest")
 	r, w := io.Pipe()
 	go func() {

@@ -42,7 +42,7 @@ func TestHunk_Apply(t *testing.T) {
 			}
 			if test.wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wrong) {
-					t.Errorf("the error is %v", err)
+					t.Errorf("apply() = %v", err)
 				}
 				return
 			}
@@ -64,7 +64,7 @@ func TestParse_Head(t *testing.T) {
 	}
 	for _, head := range []string{"Test: ./p TestP\n", "Breaks: a\n", "Breaks: a\nHarmless: b\nTest: ./p TestP\n", "Breaks: a\nTest: ./p TestP\nColour: red\n"} {
 		if _, err := parse("m.patch", head+"--- a/p.go\n+++ b/p.go\n@@\n-x\n"); err == nil {
-			t.Errorf("%q is accepted", head)
+			t.Errorf("parse() accepted the header %q", head)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestSkipped(t *testing.T) { t.Skip("today") }
 	mutant("noticed", "Harmless: it is not\nTest: ./p TestOne\n", "return 3")
 	mutant("skipped", "Breaks: it\nTest: ./p TestSkipped\n", "return 3")
 	if err := command(t.Context(), root, []string{"-run", "crash|elsewhere|noticed|skipped"}, &out); err == nil {
-		t.Error("all is well")
+		t.Error("command() = nil, want an error")
 	}
 	t.Log(out.String())
 	for mutant, words := range map[string]string{
@@ -128,7 +128,7 @@ func TestSkipped(t *testing.T) { t.Skip("today") }
 			found = found || strings.HasPrefix(line, mutant+" ") && strings.Contains(line, words)
 		}
 		if !found {
-			t.Errorf("%s is not %q", mutant, words)
+			t.Errorf("the output for %s lacks %q", mutant, words)
 		}
 	}
 

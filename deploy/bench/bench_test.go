@@ -42,7 +42,7 @@ func TestLoop_OneErrorFailsTheRun(t *testing.T) {
 func TestNumbers_Invalid_AreRefused(t *testing.T) {
 	for _, list := range []string{"", "1,", "0", "x", "1;2", "20000"} {
 		if got, err := numbers("-callers", list); err == nil {
-			t.Errorf("%q gave %v", list, got)
+			t.Errorf("numbers(%q) = %v, want an error", list, got)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestSharesOf_TheInnermostKnownFrameDecides(t *testing.T) {
 	total, shares := sharesOf(p)
 	want := []share{{"gRPC and protobuf", 40}, {"decisions and deadlines", 30}, {elsewhere, 20}, {"garbage collection", 6}, {"log store", 4}}
 	if total != 1000 || len(shares) != len(want) {
-		t.Fatalf("%v ns: %v", total, shares)
+		t.Fatalf("sharesOf() = %v ns, %v", total, shares)
 	}
 	for i := range want {
 		if shares[i] != want[i] {
@@ -51,7 +51,7 @@ func TestProfile_OfALeader_HasItsParts(t *testing.T) {
 	}
 	for _, line := range []string{"denials, 4 callers: ", "refreshes by stream, one per frame, 4 callers: ", "pairs, 4 callers: ", "gRPC and protobuf"} {
 		if !strings.Contains(out.String(), line) {
-			t.Errorf("%q is missing:\n%s", line, &out)
+			t.Errorf("the output lacks %q:\n%s", line, &out)
 		}
 	}
 }

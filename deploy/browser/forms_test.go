@@ -66,7 +66,7 @@ func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
 	p.click("Remove it")
 	p.shows("Nobody would administer the cluster any more")
 	if list, err := auth.ListBindings(t.Context(), &gatekeeperv1.ListBindingsRequest{}); err != nil || len(list.GetBindings()) != 1 {
-		t.Errorf("bindings %v, %v", list, err)
+		t.Errorf("got bindings %v, %v", list, err)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	p.shows("Binding shop is saved.")
 	list, err := auth.ListBindings(t.Context(), &gatekeeperv1.ListBindingsRequest{})
 	if err != nil || list.GetBindings()[1].GetSubjects()[0] != "cert:b" {
-		t.Errorf("bindings %v, %v", list, err)
+		t.Errorf("got bindings %v, %v", list, err)
 	}
 	p.until("the focus to be back", edit+" === document.activeElement")
 	p.keys(kb.Enter)

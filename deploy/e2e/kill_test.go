@@ -70,7 +70,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	for _, p := range holding {
 		denied, ok := errors.AsType[*client.DeniedError](second(other.Semaphore(p.Semaphore()).TryAcquire(ctx)))
 		if !ok || denied.Reason != client.ReasonNoFreePermit || len(denied.Holders) != 1 || denied.Holders[0].Token != p.Token() {
-			t.Fatalf("ListHolders() for %s, token %d: got %+v", p.Semaphore(), p.Token(), denied)
+			t.Fatalf("TryAcquire() of %s, held with token %d: got %+v, want a denial that names the holder", p.Semaphore(), p.Token(), denied)
 		}
 		if err := p.Context().Err(); err != nil {
 			t.Errorf("%s had to stop: %v", p.Semaphore(), context.Cause(p.Context()))
@@ -91,7 +91,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	}
 	beliefs, _ := a.end()
 	for _, o := range overlap.Find(beliefs, permits) {
-		t.Errorf("overlap: %v", o)
+		t.Errorf("got overlap %v, want none", o)
 	}
 	for _, b := range overlap.FallingTokens(beliefs, permits) {
 		t.Errorf("%s was held with token %d after a higher one", b.Semaphore, b.Token)
@@ -121,7 +121,7 @@ func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
 
 	denied, ok := errors.AsType[*client.DeniedError](second(other.Semaphore("job").TryAcquire(ctx)))
 	if !ok || denied.Reason != client.ReasonNoFreePermit || denied.Holders[0].Token != p.Token() {
-		t.Fatalf("ListHolders() for token %d: got %+v", p.Token(), denied)
+		t.Fatalf("TryAcquire() while token %d is live: got %+v, want a denial that names the holder", p.Token(), denied)
 	}
 	await(t, "the refresh after the restart", func() bool { return p.SafeUntil().After(killed.Add(duration)) })
 	if err := p.Release(ctx); err != nil {

@@ -44,7 +44,7 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	started := time.Now()
 	run(ctx, t, cluster, next)
 	if after := definitions(ctx, t, next); !slices.Equal(before, after) {
-		t.Errorf("definitions were\n%v\nand are\n%v", before, after)
+		t.Errorf("definitions before:\n%v\nand after the recovery:\n%v", before, after)
 	}
 	select {
 	case <-held.Context().Done():
@@ -112,7 +112,7 @@ func TestRecover_DirectoriesOfAMajority_KeepPermits(t *testing.T) {
 	})
 	denied, ok := errors.AsType[*client.DeniedError](second(asker.Semaphore("job").TryAcquire(ctx)))
 	if !ok || denied.Reason != client.ReasonNoFreePermit || denied.Holders[0].Token != held.Token() {
-		t.Errorf("ListHolders() for token %d: got %+v", held.Token(), denied)
+		t.Errorf("TryAcquire() while token %d is live: got %+v, want a denial that names the holder", held.Token(), denied)
 	}
 	if err := held.Release(ctx); err != nil {
 		t.Fatal(err)

@@ -62,7 +62,7 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderBelievesTooLong(t *testing.T
 
 	beliefs, late := a.end()
 	for _, o := range overlap.Find(beliefs, permits) {
-		t.Errorf("overlap: %v", o)
+		t.Errorf("got overlap %v, want none", o)
 	}
 	for _, b := range overlap.FallingTokens(beliefs, permits) {
 		t.Errorf("%s was held with token %d after a higher one", b.Semaphore, b.Token)

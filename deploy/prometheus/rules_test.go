@@ -84,12 +84,12 @@ func TestRules_EveryAlert_HasSummaryAndDescription(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(file.Groups) == 0 || len(file.Groups[0].Rules) == 0 {
-		t.Fatal("there are no rules")
+		t.Fatal("the file contains no rules")
 	}
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
 			if r.Alert == "" || r.Expr == "" || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
-				t.Errorf("incomplete: %+v", r)
+				t.Errorf("incomplete rule: %+v", r)
 			}
 			if r.For != "" {
 				if _, err := time.ParseDuration(r.For); err != nil {

@@ -148,7 +148,7 @@ func TestPaper_MatchesThePage(t *testing.T) {
 func TestPaper_InvalidConstants_AreRefused(t *testing.T) {
 	for _, args := range [][]string{{"-paper", "-cores", "0"}, {"-paper", "-use", "2"}, {"-paper", "-constants", "/nowhere"}, {"-size", "2"}, {"-kills", "0"}} {
 		if err := command(t.Context(), args, new(bytes.Buffer)); err == nil {
-			t.Errorf("%v was taken", args)
+			t.Errorf("the flags %v were accepted", args)
 		}
 	}
 }

@@ -143,7 +143,7 @@ func TestJudge_LogNeverFull_IsReported(t *testing.T) {
 	var out bytes.Buffer
 	r.print(&out)
 	if len(r.Broken) > 0 || strings.Count(out.String(), "being filled: not judged") != len(r.Servers) {
-		t.Errorf("broken: %q\n%s", r.Broken, &out)
+		t.Errorf("got broken guarantees %q\n%s", r.Broken, &out)
 	}
 }
 
@@ -151,13 +151,13 @@ func TestJudge_FailedCallsAndIdleness_AreBroken(t *testing.T) {
 	r := flat()
 	r.judge([]string{"3 times: a denial: no server answers"})
 	if len(r.Broken) != 1 {
-		t.Errorf("%q", r.Broken)
+		t.Errorf("got broken guarantees %q", r.Broken)
 	}
 	r = flat()
 	r.Done.Firings = 0
 	r.judge(nil)
 	if len(r.Broken) != 1 || !strings.Contains(r.Broken[0], "too little") {
-		t.Errorf("%q", r.Broken)
+		t.Errorf("got broken guarantees %q", r.Broken)
 	}
 }
 
@@ -178,6 +178,6 @@ func TestPlot_IsWellFormed(t *testing.T) {
 		}
 	}
 	if lines != 3*len(measures())+1 {
-		t.Errorf("%d curves", lines)
+		t.Errorf("got %d curves", lines)
 	}
 }

@@ -108,7 +108,7 @@ func TestOpen_BadConfig_IsRefused(t *testing.T) {
 	for _, c := range []Config{{}, {Path: file, MaxBytes: -1}, {Path: file, Keep: -1}, {Path: filepath.Join(file, "below")}, {Path: dir}} {
 		if l, err := Open(c); err == nil {
 			mustClose(t, l)
-			t.Errorf("%+v was opened", c)
+			t.Errorf("Open(%+v) succeeded, want an error", c)
 		}
 	}
 }
@@ -260,7 +260,7 @@ func TestRotation_RenameFails_FileStaysInUse(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r := wantIntact(t, c.Path, 20); len(r.Files) < 5 {
-			t.Errorf("%d files", len(r.Files))
+			t.Errorf("got %d files", len(r.Files))
 		}
 	}
 }
@@ -415,7 +415,7 @@ func TestWrite_DiskIsFull_LinesAreCountedAndTheChainContinues(t *testing.T) {
 	r := wantIntact(t, c.Path, 6)
 	wantFindings(t, "notes", r.Notes, Finding{Kind: Lost, Seq: 4, Line: 4})
 	if w.Lost() != 7 || !strings.Contains(r.Notes[0].Text, "7 lines") {
-		t.Errorf("%d lost; %s", w.Lost(), r.Notes[0].Text)
+		t.Errorf("got %d lost records; note: %s", w.Lost(), r.Notes[0].Text)
 	}
 	if n := server.count("are lost"); n != 1 {
 		t.Errorf("got %d errors within a minute, want 1", n)
@@ -499,7 +499,7 @@ func TestWrite_SyncsWithinASecond_AndReportsAFailureOnce(t *testing.T) {
 		start := time.Now()
 		<-syncs
 		if after := time.Since(start); after != syncAfter {
-			t.Errorf("synced after %v", after)
+			t.Errorf("the log synced after %v", after)
 		}
 		<-time.After(time.Minute / 2)
 		if len(syncs) != 0 {
@@ -507,7 +507,7 @@ func TestWrite_SyncsWithinASecond_AndReportsAFailureOnce(t *testing.T) {
 		}
 		mustClose(t, l)
 		if n := server.count("cannot be synced"); n != 1 {
-			t.Errorf("said %d times", n)
+			t.Errorf("the failure was logged %d times, want once", n)
 		}
 	})
 }

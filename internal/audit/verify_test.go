@@ -100,7 +100,7 @@ func TestVerify_Anchors(t *testing.T) {
 	}
 	third, tenth, twelfth := anchor(3), anchor(10), anchor(12)
 	if r := verified(t, cfg.Path, third, tenth, twelfth); !r.Intact() || r.Anchor != twelfth.String() {
-		t.Errorf("%v, anchor %s", r.Breaks, r.Anchor)
+		t.Errorf("got breaks %v and anchor %s", r.Breaks, r.Anchor)
 	}
 	wantFindings(t, "another hash", verified(t, cfg.Path, Anchor{10, third.Hash}).Breaks, Finding{Kind: Changed, Seq: 10, Line: 2})
 
@@ -120,7 +120,7 @@ func TestParseAnchor(t *testing.T) {
 	}
 	for _, s := range []string{"", "12", ":" + hash, "0:" + hash, "-1:" + hash, "12:" + hash[1:], "12:" + hash + "0", "12:" + strings.ToUpper(hash)} {
 		if _, err := ParseAnchor(s); err == nil {
-			t.Errorf("%q was taken", s)
+			t.Errorf("ParseAnchor(%q) succeeded, want an error", s)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestVerify_RemovedAndMovedLines_AreFound(t *testing.T) {
 			right = right && n == order[0]+i
 		}
 		if r := verifyText(t, data); r.Intact() != right {
-			t.Fatalf("lines %v: intact %v; breaks: %v", order, r.Intact(), r.Breaks)
+			t.Fatalf("lines %v: got intact %v; breaks: %v", order, r.Intact(), r.Breaks)
 		}
 	})
 }

@@ -74,7 +74,7 @@ func TestIssue_Certificate_FollowsTheRules(t *testing.T) {
 		t.Errorf("the certificate is valid since %s ago", early)
 	}
 	if c.SerialNumber.Sign() <= 0 || c.SerialNumber.BitLen() > 128 || c.SerialNumber.Cmp(a.Cert.SerialNumber) == 0 {
-		t.Errorf("serial number %x", c.SerialNumber)
+		t.Errorf("got serial number %x", c.SerialNumber)
 	}
 	if c.IsCA || len(c.URIs) != 1 || c.URIs[0].String() != uri.String() || c.Subject.CommonName != "orders" {
 		t.Errorf("got CA %t, URIs %v, subject %s", c.IsCA, c.URIs, c.Subject)
@@ -137,14 +137,14 @@ func TestHost_EachForm(t *testing.T) {
 		"GK1.example.com.": "gk1.example.com", "10.0.0.1": "10.0.0.1", "[::1]": "::1", "2001:DB8::1": "2001:db8::1", "gk_1": "gk_1",
 	} {
 		if got, err := Host(in); err != nil || got != want {
-			t.Errorf("%s: %q, %v", in, got, err)
+			t.Errorf("Host(%s) = %q, %v", in, got, err)
 		}
 	}
 	for _, bad := range []string{
 		"", "gk1:7420", "[::1]:7420", "https://gk1", "*.example.com", "0.0.0.0", "::", "fe80::1%eth0", "a b", "-a", "a..b", "10.0.0.256", "bücher.de",
 	} {
 		if got, err := Host(bad); err == nil {
-			t.Errorf("%q is %q", bad, got)
+			t.Errorf("Host(%q) = %q, want an error", bad, got)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestHost_EachForm(t *testing.T) {
 func TestNames_Bad_AreRefused(t *testing.T) {
 	for _, bad := range []string{"", "../etc", "a/b", "a b", ".hidden", "-x", "ä", strings.Repeat("a", 65)} {
 		if CheckName(bad) == nil {
-			t.Errorf("%q is taken", bad)
+			t.Errorf("CheckName(%q) = nil, want an error", bad)
 		}
 	}
 	for _, bad := range []string{
@@ -160,7 +160,7 @@ func TestNames_Bad_AreRefused(t *testing.T) {
 		"spiffe://example.com:1/a", "spiffe://u@example.com/a", "spiffe://example.com/a?b", "spiffe://example.com/a#b", "spiffe://example.com/../a", "spiffe://example.com/a%20b",
 	} {
 		if u, err := SPIFFE(bad); err == nil {
-			t.Errorf("%q is %s", bad, u)
+			t.Errorf("SPIFFE(%q) = %s, want an error", bad, u)
 		}
 	}
 	for _, good := range []string{"spiffe://example.com/orders", "spiffe://cluster.local/ns/default/sa/My_App-1.2"} {

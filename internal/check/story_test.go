@@ -91,7 +91,7 @@ func (s *story) holds() {
 		s.t.Errorf("got violations %v, want none", v)
 	}
 	if len(r.Undecided) > 0 {
-		s.t.Errorf("undecided: %v", r.Undecided)
+		s.t.Errorf("got undecided semaphores %v, want none", r.Undecided)
 	}
 }
 

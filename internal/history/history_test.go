@@ -44,7 +44,7 @@ func TestDecode_AfterEncode_ReturnsTheEntries(t *testing.T) {
 
 func TestDecode_Garbage_Fails(t *testing.T) {
 	if _, err := Decode(bytes.NewBufferString("hello\n")); err == nil {
-		t.Error("Decode accepted garbage")
+		t.Error("Decode() accepted garbage")
 	}
 }
 
@@ -78,7 +78,7 @@ func TestGather_ContradictoryEntries_Fail(t *testing.T) {
 		"a response before its call": {call, {Return: &Return{Client: "a", Seq: 1, At: 4}}},
 	} {
 		if _, err := Gather(entries); err == nil {
-			t.Errorf("%s: no error", name)
+			t.Errorf("Gather() with %s succeeded, want an error", name)
 		}
 	}
 }

@@ -185,6 +185,6 @@ func TestLatency_BeyondAnHour_KeepsItsMaximum(t *testing.T) {
 	recorder.Record(0, 3*time.Hour)
 	recorder.Record(1, -time.Second) // a negative latency, as from two different clocks
 	if got := recorder.Latency(); got.Max != 3*time.Hour || got.P50 != 0 || recorder.Count() != 2 {
-		t.Errorf("%+v of %d", got, recorder.Count())
+		t.Errorf("got %+v of %d calls", got, recorder.Count())
 	}
 }

@@ -84,7 +84,7 @@ func TestCredentials_FilesRenewed_NextHandshakeUsesThem(t *testing.T) {
 		write(t, f[1], data)
 	}
 	if _, err := connect(t, creds, after); err != nil {
-		t.Errorf("another authority: %v", err)
+		t.Errorf("connect() to a server of the new authority: %v", err)
 	}
 	if _, err := connect(t, creds, before); !as[*tls.CertificateVerificationError](err) {
 		t.Errorf("connect() to a server of the old authority: %v, want an error", err)

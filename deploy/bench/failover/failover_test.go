@@ -131,7 +131,7 @@ func TestPrint_ReportsEachTarget(t *testing.T) {
 	}, []Target{{Name: Default, Limit: 2200}, {Name: Default, Other: "peer"}, {Name: Default, Other: "absent"}, {Name: Fast, Limit: 800}})
 	for _, want := range []string{"to be at most 2200 ms: met\n", "to be at most the 1300 ms of peer: MISSED by 700 ms\n"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, &out)
+			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}
 	}
 	if strings.Contains(out.String(), "absent") || strings.Contains(out.String(), Fast) {

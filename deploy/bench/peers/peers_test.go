@@ -128,7 +128,7 @@ func TestRatios_TasksAndPairs_AreComparedForTheSameLogStore(t *testing.T) {
 	got := ratios(all)
 	for _, r := range got {
 		if r.of.System != gatekeeperName || r.to.System != ownPairs || r.of.Store != r.to.Store {
-			t.Errorf("%s / %s", r.Of, r.To)
+			t.Errorf("unexpected ratio %s / %s", r.Of, r.To)
 		}
 	}
 	if len(got) != 2 {
@@ -172,7 +172,7 @@ func TestRatios_CompareTheCPUTimeOfOneOperation(t *testing.T) {
 	(&report{Plan: &plan{Callers: []int{64}}, Cells: all, Ratios: got}).print(&out)
 	for _, want := range []string{"20 (90 + 10 µs)\n", "10 (70 + 50 µs)\n", "2.00 (1.00–3.00), by CPU 2.00 (0.50–3.00)\n"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, &out)
+			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestJudge_EachLogStore_HasASeparateTarget(t *testing.T) {
 	r.print(&out)
 	for _, want := range []string{"MISSED by 0.3\n", "  met\n", "1 of 2 targets met."} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, &out)
+			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}
 	}
 }
@@ -224,7 +224,7 @@ func TestCheck_InvalidFlags_AreRefused(t *testing.T) {
 	} {
 		b := fine()
 		if spoil(b); b.check("1", "1") == nil {
-			t.Errorf("%s is taken", name)
+			t.Errorf("check() accepted %s", name)
 		}
 	}
 	for _, lists := range [][2]string{{"2", "1"}, {"1,1", "1"}, {"1", "0"}, {"1", "x"}, {"", "1"}} {

@@ -130,7 +130,7 @@ func (h *host) hold(p *client.Permit, what stage.Record) *holding {
 	}}
 }
 
-// work is the job. It ends when it is done, or when it must stop because of one of its permits.
+// work runs the job until it is done, or until it must stop because of one of its permits.
 func (h *host) work(f firing, job, pool *holding) {
 	length := h.Run
 	if length == 0 {

@@ -69,7 +69,7 @@ func TestFirings_Interval_IsDueOncePerInterval(t *testing.T) {
 func TestFirings_BadSchedule_NamesTheJob(t *testing.T) {
 	for _, job := range []samples.Job{{Name: "a", Cron: "every day"}, {Name: "a", Interval: "0s"}, {Name: "a"}} {
 		if _, err := (timetable{Start: monday, Hour: time.Second}).firings([]samples.Job{job}, time.Second); err == nil {
-			t.Errorf("%+v has firings", job)
+			t.Errorf("firings() of %+v succeeded, want an error", job)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func wantBroken(t *testing.T, broken []string, words string) {
 	t.Helper()
 	switch {
 	case words == "" && len(broken) > 0:
-		t.Errorf("broken: %q", broken)
+		t.Errorf("got broken promises %q, want none", broken)
 	case words != "" && (len(broken) != 1 || !strings.Contains(broken[0], words)):
 		t.Errorf("got broken promises %q, want one that contains %q", broken, words)
 	}
@@ -177,7 +177,7 @@ func TestSuccessions_JobThatContinues_IsBrokenUnlessSuspended(t *testing.T) {
 	_, suspended, broken = s.evidence().successions()
 	wantBroken(t, broken, "")
 	if len(suspended) != 1 || suspended[0].Token != 1 {
-		t.Errorf("%v suspended", suspended)
+		t.Errorf("got suspended runs %v", suspended)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestStale_StoreRefusesTheOlderTokenOnly(t *testing.T) {
 			refused, broken := s.evidence().stale()
 			wantBroken(t, broken, test.broken)
 			if len(refused) != test.refused {
-				t.Errorf("refused %v", refused)
+				t.Errorf("got refused writes %v", refused)
 			}
 		})
 	}

@@ -34,7 +34,7 @@ func TestTimetable_FiftyRealJobs_AreDueEveryFewSecondsAndRunForPartOfThat(t *tes
 func TestTimetable_TooManyJobs_IsAnError(t *testing.T) {
 	for _, n := range []int{0, 100000} {
 		if _, _, err := timetableOf(n); err == nil || !strings.Contains(err.Error(), group) {
-			t.Errorf("%d jobs: %v", n, err)
+			t.Errorf("timetableOf(%d): got error %v", n, err)
 		}
 	}
 }
@@ -71,10 +71,10 @@ func TestClock_WrongTime_TimersRunNormally(t *testing.T) {
 	c := wrongClock{clockwork.NewRealClock(), -time.Hour}
 	now := time.Now()
 	if off := c.Now().Sub(now); off > -59*time.Minute || off < -61*time.Minute {
-		t.Errorf("off by %v", off)
+		t.Errorf("Now() is off by %v, want -1h", off)
 	}
 	if left := c.Until(now); left < 59*time.Minute {
-		t.Errorf("%v until now", left)
+		t.Errorf("Until() = %v, want an hour", left)
 	}
 	<-c.After(time.Millisecond)
 }

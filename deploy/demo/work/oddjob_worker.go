@@ -76,7 +76,7 @@ func (o *oddjob) run(ctx context.Context, account stage.Account) error {
 	}
 }
 
-// work is the job.
+// work is the function of the job.
 func (o *oddjob) work(ctx context.Context) error {
 	watch := o.account.Hold(client.PermitOf(ctx), stage.Granted, stage.Record{Due: o.due})
 	defer watch.Stop()

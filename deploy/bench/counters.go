@@ -27,7 +27,7 @@ func scrape(ctx context.Context, server *servers.Server) (counters, error) {
 	}
 	for _, name := range []string{metricEntries, metricCommands} {
 		if _, ok := sums[name]; !ok {
-			return counters{}, fmt.Errorf("%s does not show %s", server.ID, name)
+			return counters{}, fmt.Errorf("%s does not export %s", server.ID, name)
 		}
 	}
 	return counters{entries: sums[metricEntries], commands: sums[metricCommands], cpu: sums[metricCPU]}, nil

@@ -33,7 +33,7 @@ func (r *report) print(out io.Writer) {
 // printCores prints one column per number of callers, next to the limits of this machine.
 func (r *report) printCores(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "a second, at callers\t")
+	fmt.Fprintf(w, "per second, at callers\t")
 	for _, f := range r.Echo {
 		fmt.Fprintf(w, "%d\t", f.Callers)
 	}

@@ -99,7 +99,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 		t.Fatal(err)
 	}
 	if _, err := gatekeeperv1.NewOperatorServiceClient(conn).Pause(ctx, &gatekeeperv1.PauseRequest{
-		Selector: &gatekeeperv1.Selector{Names: []string{"asked"}}, Author: "e2e", Reason: "it is asked for too much",
+		Selector: &gatekeeperv1.Selector{Names: []string{"asked"}}, Author: "e2e", Reason: "too many requests",
 	}); err != nil {
 		t.Errorf("an operator's call during the overload: %v", err)
 	}

@@ -56,7 +56,7 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	}
 
 	var p *client.Permit
-	await(t, "a grant after the waiting", func() bool {
+	await(t, "a grant after the waiting time", func() bool {
 		p, err = asker.Semaphore("job").TryAcquire(ctx)
 		return err == nil
 	})

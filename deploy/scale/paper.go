@@ -122,7 +122,7 @@ func (c *constants) check() error {
 		}
 	}
 	if c.Use > 1 || c.Follower < 0 || c.Hop < 0 || c.EmptyBytes < 0 {
-		return fmt.Errorf("use %v must be at most 1, and follower_us %v, round_trip_us %v and empty_bytes %v not below 0", c.Use, c.Follower, c.Hop, c.EmptyBytes)
+		return fmt.Errorf("use %v must be at most 1, and follower_us %v, round_trip_us %v and empty_bytes %v must not be negative", c.Use, c.Follower, c.Hop, c.EmptyBytes)
 	}
 	return nil
 }
@@ -186,20 +186,20 @@ func (c *constants) print(out io.Writer) {
 	}
 	start := func(k capacity, permits float64) string { return round(min(k.Permits, permits) * c.Restart / 1e6) }
 	row("permits in memory, with a definition for 10 and a client for 100", func(k capacity) float64 { return k.Permits })
-	fmt.Fprintf(out, "| seconds that a server needs at its start to read so many | %s | %s | %s |\n",
+	fmt.Fprintf(out, "| seconds that a server needs at its start to read these | %s | %s | %s |\n",
 		start(three, math.Inf(1)), start(five, math.Inf(1)), start(three, hundredfold*1e6/three.clusters()))
-	row("permits of 1 m kept alive, 100 in a frame, if it did nothing else", func(k capacity) float64 { return k.KeptAlive })
-	row("denials a second, if it did nothing else", func(k capacity) float64 { return k.Decisions })
-	row("refreshes a second in calls of their own, likewise", func(k capacity) float64 { return k.Refreshes })
-	row("grants with their releases a second, likewise", func(k capacity) float64 { return k.Grants })
-	row("expiries a second, likewise", func(k capacity) float64 { return k.Expiries })
+	row("permits of 1 m kept alive, 100 per frame, without other load", func(k capacity) float64 { return k.KeptAlive })
+	row("denials per second, without other load", func(k capacity) float64 { return k.Decisions })
+	row("refreshes per second in separate calls, without other load", func(k capacity) float64 { return k.Refreshes })
+	row("grants with their releases per second, without other load", func(k capacity) float64 { return k.Grants })
+	row("expiries per second, without other load", func(k capacity) float64 { return k.Expiries })
 	fmt.Fprintf(out, "\nGrants are bounded by %s.", three.GrantsBound)
 	if five.GrantsBound != three.GrantsBound {
 		fmt.Fprintf(out, " With five servers: by %s.", five.GrantsBound)
 	}
 	fmt.Fprintf(out, " 100 times the size is 10 000 000 definitions, 100 000 000 permits and 1 000 000 clients; it takes %.0f such clusters at most.\n\n", most)
 	for _, formula := range []string{
-		"cpu = cores · use · 1 000 000 µs a second, of the leader alone: followers only write",
+		"cpu = cores · use · 1 000 000 µs per second, on the leader only, because followers only write",
 		fmt.Sprintf("permits = (memory · use / reserve %.3g − %.3g MB) / (%.4g + %.4g / 10 + %.4g / 100 bytes)", c.Reserve, c.EmptyBytes/1e6, c.PermitBytes, c.DefinitionBytes, c.StreamBytes),
 		fmt.Sprintf("start = permits · %.3g µs; the last column is for as many as each cluster gets", c.Restart),
 		fmt.Sprintf("kept alive = cpu · %d s / %.3g µs", refreshEvery, c.Frame),

@@ -38,7 +38,7 @@ func (r *report) judge() {
 	last := r.Stages[len(r.Stages)-1]
 	add("a permit, in use", "bytes", 500, r.permitBytes())
 	add("a definition, in use", "bytes", 1024, r.definitionBytes())
-	add("a permit after a restart, resident, with all else", "bytes", 500, last.Restarted.Resident/float64(last.Permits))
+	add("a permit after a restart, resident, including all else", "bytes", 500, last.Restarted.Resident/float64(last.Permits))
 	for _, s := range r.Streams {
 		if s.Clients*len(parts()) > last.Clients { // the largest number of each
 			// Resident memory would be misleading, because streams also replace garbage.
@@ -95,7 +95,7 @@ func kinds() []kind {
 
 // print writes the results of each stage, and then the targets.
 func (r *report) print(out io.Writer) {
-	fmt.Fprintf(out, "\n%s, %d processors, %.0f s in all\n\n", r.Go, r.CPUs, r.Seconds)
+	fmt.Fprintf(out, "\n%s, %d CPUs, %.0f s in total\n\n", r.Go, r.CPUs, r.Seconds)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(what string, of func(stage) string) {
 		fmt.Fprintf(w, "%s\t", what)
@@ -133,7 +133,7 @@ func (r *report) print(out io.Writer) {
 		row("grant, 99 % before and within, ms", func(s stage) string { return fmt.Sprintf("%.1f / %.1f", s.Snapshot.P99Before, s.Snapshot.P99Within) })
 	}
 	row("restart to the first grant, s", func(s stage) string { return fmt.Sprintf("%.1f", s.Restart.Seconds) })
-	row("entries behind the snapshot", func(s stage) string { return fmt.Sprint(s.Restart.Entries) })
+	row("entries after the snapshot", func(s stage) string { return fmt.Sprint(s.Restart.Entries) })
 	_ = w.Flush()
 	r.printThree(out)
 	r.printTargets(out)

@@ -124,7 +124,7 @@ func TestPaper_TakesConstantsOfARun_AndFlagsBeforeThem(t *testing.T) {
 	}
 	// Two cores have 2 000 000 µs per second: with 60 µs per denial that is 33 000 denials, and with 300 + 2 · 50 µs
 	// per grant and release 5000 of these.
-	for _, want := range []string{"| denials a second, if it did nothing else | 33 000 | 33 000 |", "| 5 000 | 4 000 |"} {
+	for _, want := range []string{"| denials per second, without other load | 33 000 | 33 000 |", "| 5 000 | 4 000 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}

@@ -234,7 +234,7 @@ func (l *load) done() counts {
 func (l *load) end() {
 	for _, p := range l.kept {
 		if !p.Held() {
-			l.fails("a kept permit", errors.New("it is not held at the end"))
+			l.fails("a kept permit", errors.New("it is no longer held at the end"))
 		}
 	}
 	l.ending.Store(true)

@@ -71,7 +71,7 @@ func Open(c Config) (*Log, error) { return open(c, realDisk()) }
 
 func open(c Config, d disk) (*Log, error) {
 	if c.Path == "" || c.MaxBytes < 0 || c.Keep < 0 {
-		return nil, fmt.Errorf("audit log: the path %q must not be empty, and size %d and number of files %d not below 0", c.Path, c.MaxBytes, c.Keep)
+		return nil, fmt.Errorf("audit log: the path %q must not be empty, and size %d and number of files %d must not be negative", c.Path, c.MaxBytes, c.Keep)
 	}
 	c = c.withDefaults()
 	if err := os.MkdirAll(filepath.Dir(c.Path), 0o700); err != nil {

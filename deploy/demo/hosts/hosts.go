@@ -35,7 +35,7 @@ const (
 // Flags defines the scenario's flags.
 func (s *Story) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 6*time.Second)
-	f.DurationVar(&s.Length, "for", 30*time.Second, "how long hosts work")
+	f.DurationVar(&s.Length, "for", 30*time.Second, "length of the scenario")
 	f.DurationVar(&s.hour, "hour", 2*time.Second, "real time for an hour of the timetable")
 	f.IntVar(&s.hosts, "hosts", 3, "hosts of each group")
 }
@@ -43,7 +43,7 @@ func (s *Story) Flags(f *flag.FlagSet) {
 // Play runs the scenario.
 func (s *Story) Play(ctx context.Context) error {
 	if s.hosts < 2 || s.Length < 10*time.Second || s.hour <= 0 {
-		return errors.New("a demo needs -hosts 2 or more, -for 10s or more, and an -hour above 0")
+		return errors.New("the scenario requires -hosts 2 or more, -for 10s or more, and an -hour above 0")
 	}
 	return s.Run(ctx, s.play)
 }

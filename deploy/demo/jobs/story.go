@@ -54,7 +54,7 @@ const (
 // Flags defines the scenario's flags.
 func (s *Story) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 3*time.Second)
-	f.DurationVar(&s.Length, "for", 40*time.Second, "how long applications work")
+	f.DurationVar(&s.Length, "for", 40*time.Second, "length of the scenario")
 	f.IntVar(&s.jobs, "jobs", 50, "number of jobs in the timetable")
 	f.DurationVar(&s.skew, "clock", -2*time.Second, "error of the third application's clock")
 }
@@ -62,7 +62,7 @@ func (s *Story) Flags(f *flag.FlagSet) {
 // Play runs the scenario.
 func (s *Story) Play(ctx context.Context) error {
 	if s.Length < 10*time.Second || s.Duration < time.Second || s.jobs < 6 {
-		return errors.New("a demo needs -for 10s or more, a -duration of 1s or more, and -jobs 6 or more")
+		return errors.New("the scenario requires -for 10s or more, a -duration of 1s or more, and -jobs 6 or more")
 	}
 	return s.Run(ctx, s.play)
 }

@@ -53,7 +53,7 @@ func (s *Story) Flags(f *flag.FlagSet) {
 // Play runs the scenario.
 func (s *Story) Play(ctx context.Context) error {
 	if s.Duration < time.Second || s.drain < time.Second || s.tasks < 0 || s.tasks == 1 {
-		return errors.New("a demo needs a -duration and a -drain of 1s or more, and -tasks 2 or more")
+		return errors.New("the scenario requires a -duration and a -drain of 1s or more, and -tasks 2 or more")
 	}
 	return s.Run(ctx, s.play)
 }
@@ -93,7 +93,7 @@ func (s *Story) play(ctx context.Context) error {
 		"--drain", s.drain.String(), "--yes", "--reason", "the storage of "+s.from+" is failing", "-o", "json")
 	var said moveOutput
 	if err := json.Unmarshal(moved, &said); err != nil {
-		return fmt.Errorf("gkctl move printed what is not JSON: %w\n%s", err, moved)
+		return fmt.Errorf("the output of gkctl move is not JSON: %w\n%s", err, moved)
 	}
 	s.Break(said.judge(deaf)...)
 	s.leg(ctx, "undo", next, old, false, "undo", said.Revision, "--drain", s.drain.String(), "--yes")

@@ -43,7 +43,7 @@ func newLeg(began time.Duration, from, to *stage.Life) *leg {
 }
 
 func (l *leg) report(r *stage.Report, name string) {
-	r.Row(name, "times count from the edit")
+	r.Row(name, "times are relative to the edit")
 	var started []time.Duration
 	for _, at := range l.started {
 		started = append(started, at)
@@ -119,13 +119,13 @@ func (s *Story) judge(lives []*stage.Life, deaf string) {
 // judgeDeaf reports how long the holder that ignored its drain kept its slot after the order to stop.
 func (s *Story) judgeDeaf(kept *stage.Grant, deaf string) {
 	if kept == nil || !kept.Has(ordered) || len(s.legs) == 0 {
-		s.Breakf("the holder of %s did not keep it to its deadline", deaf)
+		s.Breakf("the holder of %s did not keep its permit until the deadline", deaf)
 		return
 	}
 	span := kept.Until() - kept.Said(ordered).At
 	s.Row("ignored its drain", "%s: its holder kept it for %.2fs, until its deadline; the next holder started at %.2fs",
 		deaf, span.Seconds(), s.legs[0].started[deaf].Seconds())
 	if span < s.drain*9/10 {
-		s.Breakf("the holder of %s lost it before its drain was over: after %v", deaf, span)
+		s.Breakf("the holder of %s lost its permit before the drain was over: after %v", deaf, span)
 	}
 }

@@ -56,7 +56,7 @@ func (p *Process) Life() *Life {
 // Flags defines the flags that all scenarios have.
 func (s *Stage) Flags(f *flag.FlagSet, duration time.Duration) {
 	f.StringVar(&s.Bin, "bin", "bin", "directory of gatekeeperd and gkctl")
-	f.DurationVar(&s.Duration, "duration", duration, "duration of every permit: how long a dead holder keeps its slots")
+	f.DurationVar(&s.Duration, "duration", duration, "duration of every permit, for which a dead holder keeps its slots")
 	f.StringVar(&s.Profile, "profile", "default", "the servers' timing profile, default or fast")
 	f.StringVar(&s.Dir, "dir", "", "directory for the servers' data and logs and the processes' records, which is kept; default is a temporary one")
 	f.StringVar(&s.JSON, "json", "", "file for the report as JSON; empty for none")

@@ -24,13 +24,13 @@ type JGroups struct {
 func (s *JGroups) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 3*time.Second)
 	f.IntVar(&s.workers, "workers", 3, "number of workers")
-	f.DurationVar(&s.long, "long", 15*time.Second, "how long the long task takes")
+	f.DurationVar(&s.long, "long", 15*time.Second, "duration of the long task")
 }
 
 // Play runs the scenario.
 func (s *JGroups) Play(ctx context.Context) error {
 	if s.workers < 2 || s.Duration < time.Second || s.long <= 0 {
-		return errors.New("a demo needs -workers 2 or more, a -duration of 1s or more, and a -long above 0")
+		return errors.New("the scenario requires -workers 2 or more, a -duration of 1s or more, and a -long above 0")
 	}
 	s.semaphore, s.parallel, s.permits = "tasks", 1, s.workers
 	return s.Run(ctx, s.play)

@@ -46,7 +46,7 @@ func (s *Oddjob) takes() time.Duration { return s.period * 3 / 2 }
 // Play runs the scenario.
 func (s *Oddjob) Play(ctx context.Context) error {
 	if s.period < time.Second || s.rounds < 2 || s.Duration < time.Second {
-		return errors.New("a demo needs an -every and a -duration of 1s or more, and -rounds 2 or more")
+		return errors.New("the scenario requires an -every and a -duration of 1s or more, and -rounds 2 or more")
 	}
 	return s.Run(ctx, s.play)
 }

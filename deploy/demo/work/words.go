@@ -38,7 +38,7 @@ func (s *Words) Flags(f *flag.FlagSet) {
 // Play runs the scenario.
 func (s *Words) Play(ctx context.Context) error {
 	if s.files < 100 || s.workers < 3 || s.parallel < 1 || s.Duration < time.Second {
-		return errors.New("a demo needs -tasks 100 or more, -workers 3 or more, -parallel 1 or more, and a -duration of 1s or more")
+		return errors.New("the scenario requires -tasks 100 or more, -workers 3 or more, -parallel 1 or more, and a -duration of 1s or more")
 	}
 	if s.root == "" {
 		out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()

@@ -83,12 +83,12 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 func refused(file string, code int, byItself bool, log string) error {
 	switch {
 	case !byItself:
-		return fmt.Errorf("damage ended the server with a signal:\n%s", log)
+		return fmt.Errorf("the server with a damaged file was killed by a signal:\n%s", log)
 	case code == refusedFolder:
 	case code == foreignFolder && !ofTheLog(file):
 	case (code == leftByFault || code == foreignFolder) && !strings.Contains(log, "damaged: "): // caused by another fault
 	default:
-		return fmt.Errorf("damage ended the server with %d, want %d:\n%s", code, refusedFolder, log)
+		return fmt.Errorf("the server with a damaged file exited with %d, want %d:\n%s", code, refusedFolder, log)
 	}
 	return nil
 }

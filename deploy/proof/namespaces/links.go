@@ -79,7 +79,7 @@ func (n *Net) cut(l network.Link, down bool) error {
 	}
 	port, way, code := n.filter(l)
 	if port == 0 {
-		return fmt.Errorf("there is no link from %s to %s", l.From, l.To)
+		return fmt.Errorf("unknown link from %s to %s", l.From, l.To)
 	}
 	n.next++
 	n.rules[l] = n.next

@@ -197,8 +197,8 @@ In another terminal:
   %[4]s get                                          # every definition
   %[4]s get 'pool/*'                                 # the pools
   %[4]s get -l dashboard=sig-etcd-periodics          # by label
-  %[4]s get ci-etcd-e2e-amd64 -o yaml                # one of them whole
-  %[4]s explain ci-etcd-e2e-amd64 --group elsewhere  # why not there
+  %[4]s get ci-etcd-e2e-amd64 -o yaml                # a complete definition
+  %[4]s explain ci-etcd-e2e-amd64 --group elsewhere  # why another group is denied
   %[4]s acquire pool/k8s-infra-aks-prow-build --group k8s-infra-aks-prow-build
   %[4]s holders                                      # who holds what
   %[4]s cluster status

@@ -2,8 +2,8 @@ package semaphore
 
 import "time"
 
-// LossCooling is how long the slot of a lost permit stays taken: loss_delay, or what is left of min_hold after it was
-// held that long, whichever is more. Without a definition (nil: it was deleted) it is 0.
+// LossCooling returns how long the slot of a lost permit stays taken after it was held for the given time: loss_delay
+// or the rest of min_hold, whichever is longer. It returns 0 if d is nil because the definition was deleted.
 func LossCooling(d *Definition, held time.Duration) time.Duration {
 	if d == nil {
 		return 0
@@ -11,8 +11,8 @@ func LossCooling(d *Definition, held time.Duration) time.Duration {
 	return max(d.LossDelay, ReleaseCooling(d, held))
 }
 
-// ReleaseCooling is how long the slot of a released permit stays taken: what is left of min_hold after it was held that
-// long. Without a definition (nil: it was deleted) it is 0.
+// ReleaseCooling returns how long the slot of a released permit stays taken after it was held for the given time: the
+// rest of min_hold. It returns 0 if d is nil because the definition was deleted.
 func ReleaseCooling(d *Definition, held time.Duration) time.Duration {
 	if d == nil {
 		return 0

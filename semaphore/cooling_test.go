@@ -15,21 +15,21 @@ func TestCooling_AfterReleaseAndLoss(t *testing.T) {
 		{60 * s, 0, 10 * s, 50 * s, 50 * s},
 		{60 * s, 0, 60 * s, 0, 0},
 		{60 * s, 0, time.Hour, 0, 0},
-		{60 * s, 0, -s, 60 * s, 60 * s}, // a clock that ran backwards does not make it longer
+		{60 * s, 0, -s, 60 * s, 60 * s}, // a clock that was set back does not extend the cooling
 		{0, 30 * s, 10 * s, 0, 30 * s},
 		{60 * s, 30 * s, 10 * s, 50 * s, 50 * s},
 		{60 * s, 30 * s, 40 * s, 20 * s, 30 * s},
 	} {
 		d := &Definition{MinHold: test.minHold, LossDelay: test.lossDelay}
 		if got := ReleaseCooling(d, test.held); got != test.release {
-			t.Errorf("%+v: ReleaseCooling = %v", test, got)
+			t.Errorf("%+v: ReleaseCooling() = %v", test, got)
 		}
 		if got := LossCooling(d, test.held); got != test.loss {
-			t.Errorf("%+v: LossCooling = %v", test, got)
+			t.Errorf("%+v: LossCooling() = %v", test, got)
 		}
 	}
 	if ReleaseCooling(nil, 0) != 0 || LossCooling(nil, 0) != 0 {
-		t.Error("a deleted definition cools nothing")
+		t.Error("a permit of a deleted definition cools")
 	}
 }
 
@@ -66,12 +66,12 @@ func TestRun_Claim_EveryEnd(t *testing.T) {
 		{spent, Run{End: EndCancelled}, ClaimOpen},
 		{free, Run{}, ClaimHeld},
 		{free, Run{End: EndSuperseded}, ClaimHeld},
-		// The last attempt is not handed over.
+		// The firing is not handed over after its last attempt.
 		{thrice, Run{End: EndExpired, Attempts: 2}, ClaimOpen},
 		{thrice, Run{End: EndExpired, Attempts: 3}, ClaimSpent},
 		{thrice, Run{End: EndReleased, Job: JobCutShort, Attempts: 3}, ClaimCutShort},
 		{&Definition{FiringOnLoss: FiringFree, MaxAttempts: 1}, Run{End: EndExpired}, ClaimSpent},
-		// A takeover frees the firing, unless its attempts are over.
+		// A takeover frees the firing unless no attempts are left.
 		{spent, Run{End: EndExpired, Stop: StopTakenOver}, ClaimOpen},
 		{spent, Run{End: EndReleased, Job: JobCutShort, Stop: StopTakenOver}, ClaimOpen},
 		{spent, Run{End: EndReleased, Stop: StopTakenOver}, ClaimDone},
@@ -80,12 +80,12 @@ func TestRun_Claim_EveryEnd(t *testing.T) {
 		{nil, Run{End: EndExpired, Stop: StopTakenOver}, ClaimSpent},
 	} {
 		if got := test.run.Claim(test.def); got != test.want {
-			t.Errorf("%+v of %+v: the claim is %v, want %v", test.run, test.def, got, test.want)
+			t.Errorf("%+v.Claim(%+v) = %v, want %v", test.run, test.def, got, test.want)
 		}
 	}
 }
 
-func TestFiring_Equal_AsInstants(t *testing.T) {
+func TestFiring_Equal_ComparesInstants(t *testing.T) {
 	var none *Firing
 	a := &Firing{"a", due}
 	for _, test := range []struct {
@@ -103,7 +103,7 @@ func TestFiring_Equal_AsInstants(t *testing.T) {
 		{&Firing{Name: "a"}, &Firing{Name: "a"}, true},
 	} {
 		if got := test.f.Equal(test.o); got != test.want {
-			t.Errorf("%v Equal %v = %v", test.f, test.o, got)
+			t.Errorf("%v.Equal(%v) = %v", test.f, test.o, got)
 		}
 	}
 }

@@ -2,7 +2,7 @@ package semaphore
 
 import "slices"
 
-// Equal says whether both definitions say the same. Two nil definitions are equal.
+// Equal reports whether both definitions have equal fields. Two nil definitions are equal.
 func (d *Definition) Equal(o *Definition) bool {
 	if d == nil || o == nil {
 		return d == o
@@ -29,7 +29,7 @@ func (d *Definition) Equal(o *Definition) bool {
 		d.MisfireWindow == o.MisfireWindow
 }
 
-// Clone is a copy that shares nothing with d; nil of nil.
+// Clone returns a copy that shares nothing with d. It returns nil if d is nil.
 func (d *Definition) Clone() *Definition {
 	if d == nil {
 		return nil

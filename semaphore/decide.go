@@ -1,28 +1,28 @@
 package semaphore
 
-// step is one step of the decision. The numbers are those of the rule book, are shown to people, and do not change.
+// A step is one step of the decision. Its number is shown to people and must not change.
 type step uint8
 
 const (
-	stepDefined  step = 1 // there is such a semaphore
-	stepGroup    step = 2 // its group pattern lets the group in
-	stepAcquirer step = 3 // its acquirer pattern lets the acquirer in
+	stepDefined  step = 1 // the semaphore is defined
+	stepGroup    step = 2 // the group matches the group pattern
+	stepAcquirer step = 3 // the acquirer matches the acquirer pattern
 	stepOpen     step = 4 // neither a cordon nor a pause with stop shuts the caller out
-	stepOwn      step = 5 // what the caller holds already
-	stepPaused   step = 6 // it is not paused, and the weight can ever fit
-	stepFiring   step = 7 // nobody else has the firing, and there is a task for a worker
-	stepFree     step = 8 // there is room, and nobody waits ahead
-	stepFull     step = 9 // there is none
+	stepOwn      step = 5 // the caller's own permit, if it has one
+	stepPaused   step = 6 // not paused, and the weight does not exceed the permits
+	stepFiring   step = 7 // no other caller has claimed the firing; a task waits for a worker
+	stepFree     step = 8 // there is room, and no waiter is ahead
+	stepFull     step = 9 // there is no room
 
-	lastAdmitting = stepOwn // a refresh passes the steps up to here
+	lastAdmitting = stepOwn // the last step that a refresh must pass
 )
 
-// Decide answers a request from the facts and nothing else: the first step that decides, in the order of their numbers,
-// is the answer. It allocates nothing and keeps nothing.
+// Decide decides a request. The first step with an answer, in the order of their numbers, decides. Decide depends on
+// its arguments only. It neither allocates nor retains them.
 //
-// The leader decides with what it matched and who waits; the state machine decides again when the grant is applied,
-// with Admitted and without the queue. The order is that of the article "Distributed Task Coordination with Hazelcast",
-// with the steps that operators were missing put in between.
+// The leader calls Decide with the results of pattern matching and the state of its queue. The state machine calls it
+// again when the grant is applied, with Admitted and without the queue. The order of the steps follows the article
+// "Distributed Task Coordination with Hazelcast", with the steps that its operators lacked added in between.
 func Decide(req *Request, f *Facts) Decision {
 	for s := stepDefined; s < stepFull; s++ {
 		if d := s.decide(req, f); d.Outcome != 0 {
@@ -32,10 +32,10 @@ func Decide(req *Request, f *Facts) Decision {
 	return stepFull.decide(req, f)
 }
 
-// DecideWaiting answers a caller that would rather wait than be denied for want of a free permit or of a task, or
-// because of a pause. It is Decide, but waits reports whether the caller waits instead of taking the denial. A caller
-// waits out a pause only if it would be granted a permit, or wait for one, without the pause. Otherwise the denial is
-// the one that it would get then, because the end of the pause does not help.
+// DecideWaiting decides a request whose caller prefers waiting to a denial for lack of a free permit or a task, or
+// because of a pause. It returns the result of Decide, and waits reports whether the caller waits instead of being
+// denied. A caller waits out a pause only if, without the pause, it would get a permit or wait for one. Otherwise
+// DecideWaiting returns the denial that the caller would get after the pause, because waiting cannot help.
 func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 	d = Decide(req, f)
 	if d.Reason != Paused {
@@ -50,14 +50,15 @@ func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 	return d, true
 }
 
-// Admit answers whether the holder of the live permit p may keep it: the steps of Decide up to the caller's own permit,
-// with p as that permit whatever f.Own says. The outcome is Refreshed, or Denied with the reason, and with the cause in
-// Stop for which the holder is to stop; a permit held for an operator is denied without a cause, for it has no holder.
-// A cooling permit is nobody's, and there is no decision about it: the outcome is zero.
+// Admit decides whether the holder of the live permit p may keep it. It runs the steps of Decide up to the caller's own
+// permit, with p in place of f.Own. The outcome is Refreshed, or Denied with the reason and, in Stop, the cause for
+// which the holder must stop. A permit that is held for an operator is denied without a cause, because it has no
+// holder. For a cooling permit Admit decides nothing and returns the zero Decision.
 //
-// What drains for p does not deny it: the outcome is then Refreshed, with the first such cause in Stop, for the holder
-// is to stop all the same. One cause without a drain, or whose drain is over or began before p was granted, is enough
-// for a denial, and is its reason; so is max_hold, for which there is no drain.
+// A cause whose drain covers p does not deny the refresh: the outcome is then Refreshed, with the first such cause in
+// Stop, because the holder must stop nevertheless. A single cause without a covering drain is enough for a denial and
+// is its reason. A drain does not cover p once it is over, or if it began before p was granted. There is no drain for
+// max_hold.
 func Admit(p *Permit, f *Facts) Decision {
 	req := Request{Semaphore: p.Semaphore, Identity: p.Identity, Weight: p.Weight, Firing: p.Firing, Worker: f.OwnTask}
 	now := *f
@@ -86,8 +87,8 @@ func admit(req *Request, f *Facts) Decision {
 	return Decision{}
 }
 
-// decide is the whole rule: what one step says, or the zero Decision when it leaves the answer to the next one. Decide,
-// Admit and Explain all walk these steps, so that they cannot disagree.
+// decide returns the decision of one step, or the zero Decision if the step leaves it to the next one. Decide, Admit
+// and Explain all use it, so they cannot disagree.
 func (s step) decide(req *Request, f *Facts) Decision {
 	switch s {
 	case stepDefined:
@@ -137,8 +138,8 @@ func (s step) decide(req *Request, f *Facts) Decision {
 	return Decision{}
 }
 
-// shutOut denies a caller that the definition, a cordon or a pause does not let in, and orders one that holds a live
-// permit why it must stop.
+// shutOut denies a caller that the definition, a cordon or a pause shuts out. If the caller holds a live permit, the
+// decision also carries the cause for which it must stop.
 func shutOut(r Reason, cause StopCause, f *Facts) Decision {
 	d := Decision{Outcome: Denied, Reason: r}
 	if f.Own != nil && f.Own.State == Live {
@@ -147,16 +148,17 @@ func shutOut(r Reason, cause StopCause, f *Facts) Decision {
 	return d
 }
 
-// decideOwn answers an identity that has a permit here already. A repeat of the request that got the permit refreshes
-// it. Any other request is another acquisition: somebody may still count on the answer to the earlier one, so the
-// permit continues under a new token. A permit with a firing or a task is for one run, so it has one acquisition.
+// decideOwn decides a request of an identity that already has a permit of the semaphore. A repeat of the request that
+// got the permit refreshes it. Any other request is another acquisition: the sender of the earlier request may still
+// rely on its answer, so the permit continues under a new token. A permit with a firing or a task belongs to one run,
+// and is acquired only once.
 func decideOwn(req *Request, f *Facts) Decision {
 	own := f.Own
 	switch own.State {
 	case Held:
 		return Decision{Outcome: Denied, Reason: HeldForOperator}
 	case Cooling:
-		// Its holder is gone: cooling is not held.
+		// A cooling permit has no holder any more.
 		return Decision{}
 	case Live:
 	}
@@ -177,8 +179,8 @@ func decideOwn(req *Request, f *Facts) Decision {
 	return Decision{Outcome: Reacquired}
 }
 
-// decideFiring answers whether the firing may still be claimed. The caller holds nothing here, so the caller that
-// claimed it is somebody else.
+// decideFiring decides whether a firing can still be claimed. The caller holds no permit here, so an existing claim
+// belongs to another run.
 func decideFiring(firing *Firing, f *Facts) Decision {
 	switch {
 	case f.Claim != nil && (f.Claim.State == ClaimDone || f.Claim.State == ClaimFailed):

@@ -9,19 +9,19 @@ import (
 
 var due = time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
 
-// ask is a request that changes nothing about what open says.
+// ask returns a request that is granted under the facts of open.
 func ask() *Request {
 	return &Request{Semaphore: "export", Identity: Identity{Group: "prod", Acquirer: "app1"}, Weight: 1}
 }
 
-// open is what a semaphore of 3 permits looks like to a caller that it grants.
+// open returns the facts of a semaphore of 3 permits with room for the caller.
 func open() *Facts {
 	d := plain("export")
 	d.Permits = 3
 	return &Facts{Definition: d, Admission: Admitted(), Used: 1}
 }
 
-// mine is a live permit of the caller of ask.
+// mine returns a live permit of the caller of ask.
 func mine() *Permit {
 	return &Permit{
 		Semaphore: "export", Identity: Identity{Group: "prod", Acquirer: "app1"},
@@ -42,7 +42,7 @@ func TestDecide_EveryRule(t *testing.T) {
 	type change func(*Request, *Facts)
 	denied := func(r Reason) Decision { return Decision{Outcome: Denied, Reason: r} }
 	stopped := func(r Reason, c StopCause) Decision { return Decision{Outcome: Denied, Reason: r, Stop: c} }
-	// clock asks for a firing when the leader's clock is that far from its due time.
+	// clock requests a firing and sets the leader's clock to the given offset from its due time.
 	clock := func(fromDue time.Duration) change {
 		return func(r *Request, f *Facts) { r.Firing, f.LeaderClock = nightly(), due.Add(fromDue) }
 	}
@@ -61,33 +61,33 @@ func TestDecide_EveryRule(t *testing.T) {
 		change []change
 		want   Decision
 	}{
-		{"free permit is granted", nil, Decision{Outcome: Granted}},
+		{"a free permit is granted", nil, Decision{Outcome: Granted}},
 		{"the last permit is granted", []change{func(_ *Request, f *Facts) { f.Used = 2 }}, Decision{Outcome: Granted}},
 		{"the whole weight is granted", []change{func(r *Request, f *Facts) { r.Weight, f.Used = 3, 0 }}, Decision{Outcome: Granted}},
 
 		{"1: no definition", []change{func(_ *Request, f *Facts) { f.Definition = nil }}, denied(NoSuchSemaphore)},
-		{"1: deleted under a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Definition = nil }}, stopped(NoSuchSemaphore, StopNoLongerAdmitted)},
+		{"1: deleted with a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Definition = nil }}, stopped(NoSuchSemaphore, StopNoLongerAdmitted)},
 		{"2: group", []change{func(_ *Request, f *Facts) { f.Admission.Group = false }}, denied(GroupMismatch)},
-		{"2: group of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Group = false }}, stopped(GroupMismatch, StopNoLongerAdmitted)},
+		{"2: group with a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Group = false }}, stopped(GroupMismatch, StopNoLongerAdmitted)},
 		{"3: acquirer", []change{func(_ *Request, f *Facts) { f.Admission.Acquirer = false }}, denied(AcquirerMismatch)},
-		{"3: acquirer of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Acquirer = false }}, stopped(AcquirerMismatch, StopNoLongerAdmitted)},
+		{"3: acquirer with a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Acquirer = false }}, stopped(AcquirerMismatch, StopNoLongerAdmitted)},
 		{"4: cordon", []change{func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, denied(Cordoned)},
-		{"4: cordon of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, stopped(Cordoned, StopCordoned)},
+		{"4: cordon with a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, stopped(Cordoned, StopCordoned)},
 		{"4: pause with stop", []change{func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }}, denied(Paused)},
-		{"4: pause with stop of a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }}, stopped(Paused, StopPaused)},
+		{"4: pause with stop with a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }}, stopped(Paused, StopPaused)},
 		{"4: a permit held for an operator has no holder to stop", []change{hold(func(p *Permit) { p.State = Held }), func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, denied(Cordoned)},
 
-		{"5: the same again is refreshed", []change{hold(asIs)}, Decision{Outcome: Refreshed}},
-		{"5: refreshed though no permit is free", []change{hold(asIs), func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Refreshed}},
-		{"5: refreshed though the permits were lowered", []change{hold(asIs), func(_ *Request, f *Facts) { f.Definition.Permits = 0 }}, Decision{Outcome: Refreshed}},
+		{"5: a repeat is refreshed", []change{hold(asIs)}, Decision{Outcome: Refreshed}},
+		{"5: refreshed although no permit is free", []change{hold(asIs), func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Refreshed}},
+		{"5: refreshed although the permits were lowered", []change{hold(asIs), func(_ *Request, f *Facts) { f.Definition.Permits = 0 }}, Decision{Outcome: Refreshed}},
 		{"5: refreshed in a plain pause", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{} }}, Decision{Outcome: Refreshed}},
 		{"5: refreshed with its own claim", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Outcome: Refreshed}},
-		{"5: a due time is an instant, wherever it was read", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) {
+		{"5: due times are equal across time zones", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) {
 			r.Firing = nightly()
 			r.Firing.Due = r.Firing.Due.In(time.FixedZone("CET", 3600))
 		}}, Decision{Outcome: Refreshed}},
 		{"5: another acquisition supersedes", []change{hold(asIs), another}, Decision{Outcome: Reacquired}},
-		{"5: another acquisition supersedes though no permit is free", []change{hold(asIs), another, func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Reacquired}},
+		{"5: another acquisition supersedes although no permit is free", []change{hold(asIs), another, func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Reacquired}},
 		{"5: another acquisition of a permit with a firing", []change{hold(func(p *Permit) { p.Firing = nightly() }), another, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimHeld)}},
 		{"5: another acquisition with another weight", []change{hold(func(p *Permit) { p.Weight = 2 }), another}, denied(AlreadyHeld)},
 		{"5: another acquisition of a permit that is being stopped", []change{hold(func(p *Permit) { p.Stop = StopRevoked }), another}, stopped(Stopping, StopRevoked)},
@@ -95,21 +95,21 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"5: revoked", []change{hold(func(p *Permit) { p.Stop = StopRevoked })}, stopped(Stopping, StopRevoked)},
 		{"5: taken over", []change{hold(func(p *Permit) { p.Stop = StopTakenOver })}, stopped(Stopping, StopTakenOver)},
 		{"5: past max_hold", []change{hold(asIs), func(_ *Request, f *Facts) { f.OwnOverheld = true }}, stopped(Stopping, StopHeldTooLong)},
-		{"5: an operator's word before max_hold", []change{hold(func(p *Permit) { p.Stop = StopDrained }), func(_ *Request, f *Facts) { f.OwnOverheld = true }}, stopped(Stopping, StopDrained)},
+		{"5: an operator's stop before max_hold", []change{hold(func(p *Permit) { p.Stop = StopDrained }), func(_ *Request, f *Facts) { f.OwnOverheld = true }}, stopped(Stopping, StopDrained)},
 		{"5: stopping before a different weight", []change{hold(func(p *Permit) { p.Stop, p.Weight = StopRevoked, 2 })}, stopped(Stopping, StopRevoked)},
 		{"5: held for an operator", []change{hold(func(p *Permit) { p.State = Held })}, denied(HeldForOperator)},
-		{"5: held for an operator though it was being stopped", []change{hold(func(p *Permit) { p.State, p.Stop = Held, StopRevoked })}, denied(HeldForOperator)},
+		{"5: held for an operator although it was being stopped", []change{hold(func(p *Permit) { p.State, p.Stop = Held, StopRevoked })}, denied(HeldForOperator)},
 		{"5: another weight", []change{hold(func(p *Permit) { p.Weight = 2 })}, denied(AlreadyHeld)},
-		{"5: a firing where there was none", []change{hold(asIs), func(r *Request, _ *Facts) { r.Firing = nightly() }}, denied(AlreadyHeld)},
-		{"5: none where there was a firing", []change{hold(func(p *Permit) { p.Firing = nightly() })}, denied(AlreadyHeld)},
-		{"5: another due time", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) { r.Firing = &Firing{"nightly", due.Add(1)} }}, denied(AlreadyHeld)},
+		{"5: the request adds a firing", []change{hold(asIs), func(r *Request, _ *Facts) { r.Firing = nightly() }}, denied(AlreadyHeld)},
+		{"5: the request drops the firing", []change{hold(func(p *Permit) { p.Firing = nightly() })}, denied(AlreadyHeld)},
+		{"5: the request changes the due time", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) { r.Firing = &Firing{"nightly", due.Add(1)} }}, denied(AlreadyHeld)},
 		{"5: another name", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) { r.Firing = &Firing{"daily", due} }}, denied(AlreadyHeld)},
 		{"5: cooling is not held", []change{hold(func(p *Permit) { p.State = Cooling })}, Decision{Outcome: Granted}},
 
-		{"5: a worker's same request again is refreshed", []change{hold(asIs), working}, Decision{Outcome: Refreshed}},
-		{"5: a worker's other request", []change{hold(asIs), another, working}, denied(AlreadyHeld)},
-		{"5: a task where there was none", []change{hold(asIs), func(r *Request, _ *Facts) { r.Worker = true }}, denied(AlreadyHeld)},
-		{"5: none where there was a task", []change{hold(asIs), func(_ *Request, f *Facts) { f.OwnTask = true }}, denied(AlreadyHeld)},
+		{"5: a worker's repeat is refreshed", []change{hold(asIs), working}, Decision{Outcome: Refreshed}},
+		{"5: a worker's other acquisition", []change{hold(asIs), another, working}, denied(AlreadyHeld)},
+		{"5: the request adds a task", []change{hold(asIs), func(r *Request, _ *Facts) { r.Worker = true }}, denied(AlreadyHeld)},
+		{"5: the request drops the task", []change{hold(asIs), func(_ *Request, f *Facts) { f.OwnTask = true }}, denied(AlreadyHeld)},
 
 		{"6: pause", []change{func(_ *Request, f *Facts) { f.Pause = &Pause{} }}, denied(Paused)},
 		{"6: weight above permits", []change{func(r *Request, _ *Facts) { r.Weight = 4 }}, denied(WeightExceedsPermits)},
@@ -121,33 +121,33 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"7: failed", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimFailed) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimFailed)}},
 		{"7: cut short", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimCutShort) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimCutShort)}},
 		{"7: open", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimOpen) }}, Decision{Outcome: Granted}},
-		{"7: open, below the mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater, f.Claim = nightly(), due, won(ClaimOpen) }}, Decision{Outcome: Denied, Reason: FiringForgotten}},
+		{"7: open claim, below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater, f.Claim = nightly(), due, won(ClaimOpen) }}, Decision{Outcome: Denied, Reason: FiringForgotten}},
 		{"7: done", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimDone) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
 		{"7: at the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due }}, denied(FiringForgotten)},
 		{"7: below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due.Add(1) }}, denied(FiringForgotten)},
 		{"7: above the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due.Add(-1) }}, Decision{Outcome: Granted}},
-		{"7: a claim that is still known, below the mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater, f.Claim = nightly(), due, won(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimSpent)}},
-		{"7: the mark says nothing of firings without due time", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = &Firing{Name: "nightly"}, due }}, Decision{Outcome: Granted}},
-		{"7: due as far ahead as is accepted", []change{clock(-10 * time.Minute)}, Decision{Outcome: Granted}},
+		{"7: remembered claim, below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater, f.Claim = nightly(), due, won(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimSpent)}},
+		{"7: the low-water mark ignores firings without due time", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = &Firing{Name: "nightly"}, due }}, Decision{Outcome: Granted}},
+		{"7: due exactly at the limit", []change{clock(-10 * time.Minute)}, Decision{Outcome: Granted}},
 		{"7: due too far ahead", []change{clock(-10*time.Minute - 1)}, denied(FiringTooFarAhead)},
 		{"7: due too far ahead for its definition", []change{clock(-10 * time.Minute), func(_ *Request, f *Facts) { f.Definition.FiringMaxAhead = time.Minute }}, denied(FiringTooFarAhead)},
-		{"7: due a year ahead where there is no bound", []change{clock(-365 * 24 * time.Hour), func(_ *Request, f *Facts) { f.Definition.FiringMaxAhead = FiringUnbounded }}, Decision{Outcome: Granted}},
-		{"7: the past is never too far ahead", []change{clock(365 * 24 * time.Hour)}, Decision{Outcome: Granted}},
-		{"7: too far ahead before forgotten", []change{clock(-time.Hour), func(_ *Request, f *Facts) { f.LowWater = due }}, denied(FiringTooFarAhead)},
-		{"7: done before too far ahead", []change{clock(-time.Hour), func(_ *Request, f *Facts) { f.Claim = won(ClaimDone) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
-		{"7: without a due time nothing is too far ahead", []change{clock(-time.Hour), func(r *Request, _ *Facts) { r.Firing = &Firing{Name: "nightly"} }}, Decision{Outcome: Granted}},
-		{"7: a claim is of no matter to whom asks for no firing", []change{func(_ *Request, f *Facts) { f.Claim, f.LowWater = won(ClaimDone), due }}, Decision{Outcome: Granted}},
-		{"7: done before full", []change{func(r *Request, f *Facts) { r.Firing, f.Claim, f.Used = nightly(), won(ClaimDone), 3 }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
+		{"7: due a year ahead without a limit", []change{clock(-365 * 24 * time.Hour), func(_ *Request, f *Facts) { f.Definition.FiringMaxAhead = FiringUnbounded }}, Decision{Outcome: Granted}},
+		{"7: due in the past", []change{clock(365 * 24 * time.Hour)}, Decision{Outcome: Granted}},
+		{"7: too far ahead takes precedence over forgotten", []change{clock(-time.Hour), func(_ *Request, f *Facts) { f.LowWater = due }}, denied(FiringTooFarAhead)},
+		{"7: done takes precedence over too far ahead", []change{clock(-time.Hour), func(_ *Request, f *Facts) { f.Claim = won(ClaimDone) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
+		{"7: without a due time not too far ahead", []change{clock(-time.Hour), func(r *Request, _ *Facts) { r.Firing = &Firing{Name: "nightly"} }}, Decision{Outcome: Granted}},
+		{"7: a claim does not affect a request without a firing", []change{func(_ *Request, f *Facts) { f.Claim, f.LowWater = won(ClaimDone), due }}, Decision{Outcome: Granted}},
+		{"7: done takes precedence over full", []change{func(r *Request, f *Facts) { r.Firing, f.Claim, f.Used = nightly(), won(ClaimDone), 3 }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
 
 		{"7: no task", []change{func(r *Request, _ *Facts) { r.Worker = true }}, denied(NoTask)},
 		{"7: a task waits", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks = true, 1 }}, Decision{Outcome: Granted}},
-		{"7: no task before full", []change{func(r *Request, f *Facts) { r.Worker, f.Used = true, 3 }}, denied(NoTask)},
-		{"9: full though tasks wait", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks, f.Used = true, 2, 3 }}, denied(NoFreePermit)},
+		{"7: no task takes precedence over full", []change{func(r *Request, f *Facts) { r.Worker, f.Used = true, 3 }}, denied(NoTask)},
+		{"9: full although tasks wait", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks, f.Used = true, 2, 3 }}, denied(NoFreePermit)},
 
 		{"9: full", []change{func(_ *Request, f *Facts) { f.Used = 3 }}, denied(NoFreePermit)},
 		{"9: more than full", []change{func(_ *Request, f *Facts) { f.Used = 5 }}, denied(NoFreePermit)},
 		{"9: too heavy for what is free", []change{func(r *Request, _ *Facts) { r.Weight = 3 }}, denied(NoFreePermit)},
-		{"9: somebody waits ahead", []change{func(_ *Request, f *Facts) { f.WaitsAhead = true }}, denied(NoFreePermit)},
+		{"9: another caller waits ahead", []change{func(_ *Request, f *Facts) { f.WaitsAhead = true }}, denied(NoFreePermit)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			req, f := ask(), open()
@@ -162,8 +162,8 @@ func TestDecide_EveryRule(t *testing.T) {
 	}
 }
 
-// Each rule stands before all that follow it: facts that break several are answered with the first.
-func TestDecide_SeveralReasons_TheFirstCounts(t *testing.T) {
+// Each rule takes precedence over those after it: if the facts break several rules, the first one gives the reason.
+func TestDecide_SeveralReasons_FirstIsReported(t *testing.T) {
 	breaks := []struct {
 		reason Reason
 		change func(*Request, *Facts)
@@ -185,31 +185,31 @@ func TestDecide_SeveralReasons_TheFirstCounts(t *testing.T) {
 	for _, b := range breaks {
 		b.change(req, f)
 		if got := Decide(req, f); got.Outcome != Denied || got.Reason != b.reason {
-			t.Errorf("Decide = %v %v, want denied %v", got.Outcome, got.Reason, b.reason)
+			t.Errorf("Decide() = %v %v, want denied %v", got.Outcome, got.Reason, b.reason)
 		}
 		checkAgreement(t, req, f)
 	}
 }
 
-func TestAdmit_AsksWithThePermitItself(t *testing.T) {
+func TestAdmit_UsesThePermit(t *testing.T) {
 	p := mine()
 	p.Weight, p.Firing = 2, nightly()
 	f := open()
-	f.Own = nil // Admit knows whose permit it is
+	f.Own = nil // Admit gets the identity from the permit
 	f.Used, f.WaitsAhead, f.Pause, f.Claim = 3, true, &Pause{}, won(ClaimSpent)
 	if got := Admit(p, f); got != (Decision{Outcome: Refreshed}) {
-		t.Errorf("Admit = %+v, want refreshed: only steps 1 to 5 count", got)
+		t.Errorf("Admit() = %+v, want refreshed: only steps 1 to 5 apply", got)
 	}
 	if f.Own != nil {
-		t.Error("Admit changed the facts")
+		t.Error("Admit modified the facts")
 	}
 	p.State = Cooling
 	if got := Admit(p, f); got != (Decision{}) {
-		t.Errorf("Admit of a cooling permit = %+v, want no decision", got)
+		t.Errorf("Admit(cooling permit) = %+v, want no decision", got)
 	}
 	p.State = Held
 	if got := Admit(p, f); got != (Decision{Outcome: Denied, Reason: HeldForOperator}) {
-		t.Errorf("Admit of a held permit = %+v, want held for an operator", got)
+		t.Errorf("Admit(held permit) = %+v, want held for an operator", got)
 	}
 }
 
@@ -225,23 +225,23 @@ func TestDecide_AllocatesNothing(t *testing.T) {
 		req, f := ask(), open()
 		change(req, f)
 		if n := testing.AllocsPerRun(100, func() {
-			facts := *f // as the leader does: facts on its stack
+			facts := *f // on the stack, as in the leader
 			decision = Decide(req, &facts)
 		}); n != 0 {
-			t.Errorf("%s: Decide allocates %v times", name, n)
+			t.Errorf("%s: Decide() allocates %v times, want 0", name, n)
 		}
 	}
 	p, f := mine(), open()
 	if n := testing.AllocsPerRun(100, func() { decision = Admit(p, f) }); n != 0 {
-		t.Errorf("Admit allocates %v times", n)
+		t.Errorf("Admit() allocates %v times, want 0", n)
 	}
 	f.Admission.Cordons = []Cordon{{"k", Drain{9, 1}}}
 	if n := testing.AllocsPerRun(100, func() { decision = Admit(p, f) }); n != 0 {
-		t.Errorf("Admit of a permit that a cordon drains allocates %v times", n)
+		t.Errorf("Admit() of a permit that a cordon drains allocates %v times, want 0", n)
 	}
 }
 
-var decision Decision // a place that the compiler cannot see through
+var decision Decision // a package variable, so that the compiler cannot optimize the call away
 
 func BenchmarkDecide(b *testing.B) {
 	granted, full, firing := open(), open(), ask()
@@ -280,7 +280,7 @@ func BenchmarkDecide(b *testing.B) {
 	})
 }
 
-func TestDecideWaiting_APauseIsWaitedOutIfTheEndOfItHelps(t *testing.T) {
+func TestDecideWaiting_PauseIsWaitedOutIfItsEndHelps(t *testing.T) {
 	type change = func(*Request, *Facts)
 	paused := func(_ *Request, f *Facts) { f.Pause = &Pause{} }
 	stopped := func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }
@@ -295,10 +295,10 @@ func TestDecideWaiting_APauseIsWaitedOutIfTheEndOfItHelps(t *testing.T) {
 		{"paused", []change{paused}, Paused, true},
 		{"paused with stop", []change{stopped}, Paused, true},
 		{"paused and full", []change{paused, func(_ *Request, f *Facts) { f.Used = 3 }}, Paused, true},
-		{"paused, and others wait ahead", []change{paused, func(_ *Request, f *Facts) { f.WaitsAhead = true }}, Paused, true},
-		{"paused, and too heavy", []change{paused, func(r *Request, _ *Facts) { r.Weight = 4 }}, WeightExceedsPermits, false},
-		{"paused with stop, and too heavy", []change{stopped, func(r *Request, _ *Facts) { r.Weight = 4 }}, WeightExceedsPermits, false},
-		{"paused, and the firing is done", []change{paused, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimDone) }}, FiringDone, false},
+		{"paused, others wait ahead", []change{paused, func(_ *Request, f *Facts) { f.WaitsAhead = true }}, Paused, true},
+		{"paused, too heavy", []change{paused, func(r *Request, _ *Facts) { r.Weight = 4 }}, WeightExceedsPermits, false},
+		{"paused with stop, too heavy", []change{stopped, func(r *Request, _ *Facts) { r.Weight = 4 }}, WeightExceedsPermits, false},
+		{"paused, firing done", []change{paused, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimDone) }}, FiringDone, false},
 		{"paused and cordoned", []change{paused, func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, Cordoned, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -307,18 +307,18 @@ func TestDecideWaiting_APauseIsWaitedOutIfTheEndOfItHelps(t *testing.T) {
 				change(req, f)
 			}
 			if d, waits := DecideWaiting(req, f); d.Reason != test.want || waits != test.waits {
-				t.Errorf("DecideWaiting = %+v, %t, want reason %v, %t", d, waits, test.want, test.waits)
+				t.Errorf("DecideWaiting() = %+v, %t, want reason %v, %t", d, waits, test.want, test.waits)
 			}
 		})
 	}
 }
 
-// A worker that refreshes its permit is asked about as what it is: the permit carries a task.
-func TestAdmit_OfAWorker_IsRefreshed(t *testing.T) {
+// Admit treats a worker's refresh as one of a worker: the permit carries a task.
+func TestAdmit_Worker_IsRefreshed(t *testing.T) {
 	f := open()
 	f.OwnTask = true
 	if got := Admit(mine(), f); got != (Decision{Outcome: Refreshed}) {
-		t.Errorf("Admit = %+v, want refreshed", got)
+		t.Errorf("Admit() = %+v, want refreshed", got)
 	}
 }
 
@@ -326,10 +326,10 @@ func TestDecideWaiting_WithoutATask_Waits(t *testing.T) {
 	req, f := ask(), open()
 	req.Worker = true
 	if d, waits := DecideWaiting(req, f); d.Reason != NoTask || !waits {
-		t.Errorf("without a task: %+v, waits %v", d, waits)
+		t.Errorf("without a task: DecideWaiting() = %+v, %v", d, waits)
 	}
 	f.Pause = &Pause{}
 	if d, waits := DecideWaiting(req, f); d.Reason != Paused || !waits {
-		t.Errorf("in a pause: %+v, waits %v", d, waits)
+		t.Errorf("during a pause: DecideWaiting() = %+v, %v", d, waits)
 	}
 }

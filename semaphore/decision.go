@@ -2,11 +2,11 @@ package semaphore
 
 import "time"
 
-// Reason is why a request was denied. Steps and their order are those of the decision; see Decide.
+// A Reason says why a request was denied. Decide documents the steps of the decision and their order.
 type Reason uint8
 
 const (
-	// NoReason: it was not denied.
+	// NoReason means that the request was not denied.
 	NoReason Reason = iota
 	NoSuchSemaphore
 	GroupMismatch
@@ -20,103 +20,103 @@ const (
 	FiringClaimed
 	FiringDone
 	NoFreePermit
-	// FiringTooFarAhead: the firing is due further ahead of the leader's clock than the definition allows. Only a
-	// leader says so.
+	// FiringTooFarAhead means that the firing is due further ahead of the leader's clock than the definition allows.
+	// Only a leader gives this reason.
 	FiringTooFarAhead
-	// FiringForgotten: the firing is due at or before the low-water mark. Whether it ran is not known.
+	// FiringForgotten means that the firing is due at or before the low-water mark. It is unknown whether it ran.
 	FiringForgotten
-	// NoTask: no task waits for a worker.
+	// NoTask means that no task waits for a worker.
 	NoTask
 )
 
-// Passes reports whether a caller that would rather wait than be denied waits for this reason to pass.
+// Passes reports whether a caller that prefers waiting to a denial waits until the reason no longer applies.
 func (r Reason) Passes() bool { return r == NoFreePermit || r == NoTask }
 
-// Outcome is what was decided. The zero value is no decision.
+// An Outcome is the result of a decision. The zero value means that nothing was decided.
 type Outcome uint8
 
 const (
 	Denied Outcome = iota + 1
 	Granted
 	Refreshed
-	// Reacquired: the identity keeps its live permit, under a new token. The old token is superseded.
+	// Reacquired means that the identity keeps its live permit under a new token. The old token is superseded.
 	Reacquired
 )
 
-// Request is who asks for what.
+// A Request asks for a permit of a semaphore.
 type Request struct {
 	Semaphore string
 	Identity  Identity
 	Weight    uint32
 	Firing    *Firing
-	// Worker: the caller asks for a task with the permit. It then has no firing.
+	// Worker is true if the caller asks for a task together with the permit. Such a request has no firing.
 	Worker bool
 }
 
-// Admission is what the patterns say of a caller. Only the leader matches patterns; when a command is applied, the
-// revisions that it matched against are compared instead, and Admitted stands for "as the leader saw it".
+// Admission is the result of matching a caller against the patterns and cordons. Only the leader matches patterns. When
+// a command is applied, the revisions that the leader matched against are compared instead, and Admitted is used.
 type Admission struct {
 	Group    bool // the whole group matches the group pattern
 	Acquirer bool // the whole acquirer matches the acquirer pattern
-	// Cordons are those that catch the group or the acquirer.
+	// Cordons are the cordons that apply to the group or the acquirer.
 	Cordons []Cordon
 }
 
-// Cordon is a cordon that catches a caller.
+// A Cordon is a cordon that applies to a caller.
 type Cordon struct {
 	ID    string
 	Drain Drain
 }
 
-// Admitted is the admission of a caller that every pattern lets in.
+// Admitted returns the admission of a caller that matches every pattern and to which no cordon applies.
 func Admitted() Admission { return Admission{Group: true, Acquirer: true} }
 
-// Facts is everything that a decision looks at, and nothing else.
+// Facts holds everything that a decision depends on.
 type Facts struct {
-	// Definition is nil when there is none.
+	// Definition is nil if the semaphore is not defined.
 	Definition *Definition
 	Admission  Admission
 	// Pause is nil unless the semaphore is paused.
 	Pause *Pause
-	// Drains are those of the semaphore's edits that are not over. One that covers a permit lets it go on although the
-	// definition, or its absence, shuts its holder out.
+	// Drains are the unfinished drains of edits of this semaphore. The holder of a permit that one of them covers may
+	// continue although the definition, or its absence, shuts it out.
 	Drains []Drain
 	// Own is the live or held permit of the same identity, or nil.
 	Own *Permit
-	// Repeat: Own was granted to this very request, of which this is a repeat. Otherwise the request is another
-	// acquisition.
+	// Repeat is true if the request repeats the one that got Own. Otherwise it is another acquisition.
 	Repeat bool
-	// OwnOverheld: Own has been held for longer than max_hold, by the leader's clock. Never set when a command is
-	// applied.
+	// OwnOverheld is true if Own has been held for longer than max_hold by the leader's clock. It is never set when a
+	// command is applied.
 	OwnOverheld bool
-	// OwnTask: Own carries a task, or did when it was granted.
+	// OwnTask is true if Own carries a task, or carried one when it was granted.
 	OwnTask bool
-	// Used is the weight of all permits that take slots: live, held and cooling.
+	// Used is the total weight of the permits that take slots: live, held and cooling.
 	Used uint64
-	// Claim is the claim of the asked firing, or nil.
+	// Claim is the existing claim of the requested firing, or nil.
 	Claim *Claim
-	// Tasks is how many tasks of the semaphore wait for a worker.
+	// Tasks is the number of the semaphore's tasks that wait for a worker.
 	Tasks uint64
-	// LowWater is the newest due time that has been forgotten; zero when none was.
+	// LowWater is the latest due time that has been forgotten, or zero if none has.
 	LowWater time.Time
-	// LeaderClock is the wall-clock time of the leader that decides, against which due times are compared. Zero when a
-	// command is applied: nothing is too far ahead then.
+	// LeaderClock is the wall-clock time of the deciding leader, with which due times are compared. It is zero when a
+	// command is applied, and no firing is too far ahead then.
 	LeaderClock time.Time
-	// CallerClock is what the caller's wall clock showed at LeaderClock, as far as that is known; zero: it is not. For
-	// people: it decides nothing.
+	// CallerClock is the caller's wall-clock time at LeaderClock, or zero if unknown. It is shown to people and has no
+	// influence on decisions.
 	CallerClock time.Time
-	// WaitsAhead: somebody waits ahead of the caller in the leader's queue. Never set when a command is applied.
+	// WaitsAhead is true if another caller waits ahead of this one in the leader's queue. It is never set when a
+	// command is applied.
 	WaitsAhead bool
 }
 
-// Decision is the answer to a request, and why.
+// A Decision is the answer to a request, with its reason.
 type Decision struct {
 	Outcome Outcome
 	Reason  Reason
-	// Stop is the cause when Reason is Stopping, and for callers that hold a permit also when a pattern, a cordon or a
-	// pause denied them: why their permit must stop. With Admit it is also set beside Refreshed: the holder is to stop,
-	// and its refreshes go on being granted until the drain is over.
+	// Stop is the cause for which the caller's permit must stop. It is set when Reason is Stopping, and also when a
+	// pattern, a cordon or a pause denied a caller that holds a permit. Admit also sets it with Refreshed: the holder
+	// must stop, and may refresh its permit until the drain is over.
 	Stop StopCause
-	// Claim is the winner's when Reason is FiringClaimed or FiringDone; else nil.
+	// Claim is the winning claim if Reason is FiringClaimed or FiringDone, else nil.
 	Claim *Claim
 }

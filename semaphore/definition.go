@@ -5,29 +5,30 @@ import (
 	"time"
 )
 
-// Bounds of what a definition and a request may say. They are part of the contract with clients.
+// Bounds of the fields of definitions and requests. They are part of the contract with clients.
 const (
-	// MaxName is the most bytes of a name, group, acquirer, holder id or firing name.
+	// MaxName is the maximum length in bytes of a name, group, acquirer, holder id or firing name.
 	MaxName = 256
-	// MaxPattern is the most bytes of a group or acquirer pattern.
+	// MaxPattern is the maximum length in bytes of a group or acquirer pattern.
 	MaxPattern = 512
-	// MaxDescription is the most bytes of a description.
+	// MaxDescription is the maximum length in bytes of a description.
 	MaxDescription = 4096
-	// MaxLabels is the most labels of a definition; keys and values are bounded by MaxName.
+	// MaxLabels is the maximum number of labels of a definition. MaxName bounds keys and values.
 	MaxLabels = 64
-	// MaxPermits is the most permits of a definition and the most weight of a request.
+	// MaxPermits is the maximum number of permits of a definition, and the maximum weight of a request.
 	MaxPermits = 1_000_000
-	// MaxRequestID is the most bytes of a request id.
+	// MaxRequestID is the maximum length in bytes of a request id.
 	MaxRequestID = 128
-	// MaxMetadata is the most metadata entries of a permit; keys have at most 64 bytes, values MaxName.
+	// MaxMetadata is the maximum number of metadata entries of a permit. Keys have at most 64 bytes, values at most
+	// MaxName.
 	MaxMetadata = 16
 	// MinDuration is the shortest duration of a permit.
 	MinDuration = 100 * time.Millisecond
-	// DefaultMaxDuration is the longest duration, min_hold and loss_delay that a cluster accepts unless configured.
+	// DefaultMaxDuration is the longest duration, min_hold and loss_delay that a cluster accepts by default.
 	DefaultMaxDuration = time.Hour
 )
 
-// Defaults of absent fields of a definition.
+// Defaults of the fields of a definition, and bounds of some of them.
 const (
 	DefaultPattern         = ".*"
 	DefaultPermits         = 1
@@ -35,20 +36,19 @@ const (
 	DefaultGroup           = "default"
 	DefaultFiringRetention = 24 * time.Hour
 	DefaultFiringLimit     = 1000
-	// MaxFiringLimit is the most firings that a definition may ask to be remembered.
+	// MaxFiringLimit is the maximum firing_limit, the number of firings to remember.
 	MaxFiringLimit = 100_000
-	// DefaultFiringMaxAhead is how far ahead of the leader's clock a firing may be due unless its definition says
-	// otherwise.
+	// DefaultFiringMaxAhead is how far ahead of the leader's clock a firing may be due by default.
 	DefaultFiringMaxAhead = 10 * time.Minute
-	// DefaultMisfireWindow is how long ago a missed firing may have been due unless its definition says otherwise.
+	// DefaultMisfireWindow is how long ago a missed firing may have been due by default.
 	DefaultMisfireWindow = time.Hour
-	// MaxAttempts is the most attempts that a definition may allow for a firing.
+	// MaxAttempts is the maximum number of attempts that a definition can allow for a firing.
 	MaxAttempts = 1000
-	// FiringUnbounded, as a definition's FiringMaxAhead, accepts firings however far ahead they are due.
+	// FiringUnbounded as FiringMaxAhead accepts firings regardless of how far ahead they are due.
 	FiringUnbounded time.Duration = -1
 )
 
-// OnExpiry is what becomes of the slot of a permit that expired. The numbers are frozen: they are in the log.
+// OnExpiry says what happens to the slot of an expired permit. The numbers are frozen: they are in the log.
 type OnExpiry uint8
 
 const (
@@ -58,7 +58,8 @@ const (
 	OnExpiryHold OnExpiry = 2
 )
 
-// FiringOnLoss is what becomes of a claimed firing whose permit was lost. The numbers are frozen: they are in the log.
+// FiringOnLoss says what happens to a claimed firing whose permit was lost. The numbers are frozen: they are in the
+// log.
 type FiringOnLoss uint8
 
 const (
@@ -68,21 +69,21 @@ const (
 	FiringFree FiringOnLoss = 2
 )
 
-// Misfire is what becomes of firings that nobody claimed when they were due, because no host was up. The numbers are
+// Misfire says what happens to firings that were not claimed when they were due because no host was up. The numbers are
 // frozen: they are in the log.
 type Misfire uint8
 
 const (
-	// MisfireSkip runs none of them.
+	// MisfireSkip runs none of the missed firings.
 	MisfireSkip Misfire = 0
-	// MisfireOnce runs the last one.
+	// MisfireOnce runs the last missed firing.
 	MisfireOnce Misfire = 1
-	// MisfireEach runs all of them, in the order of their due times.
+	// MisfireEach runs all missed firings, in the order of their due times.
 	MisfireEach Misfire = 2
 )
 
-// Definition is the editable rule of one semaphore, complete: every default is filled in. It is immutable once it is
-// stored; who changes one makes a copy.
+// A Definition holds the editable settings of one semaphore, with every default filled in. It is immutable once it is
+// stored: to change one, make a copy.
 type Definition struct {
 	Name            string
 	Description     string
@@ -93,14 +94,15 @@ type Definition struct {
 	MaxHold         time.Duration // 0: no limit
 	MinHold         time.Duration
 	LossDelay       time.Duration
-	ExpectEvery     time.Duration // 0: nothing is expected
+	ExpectEvery     time.Duration // 0: no work is expected
 	FiringRetention time.Duration
-	// FiringMaxAhead is how far ahead of the leader's clock a firing may be due. 0: DefaultFiringMaxAhead;
-	// FiringUnbounded: there is no bound. Read it by MaxAhead.
+	// FiringMaxAhead is how far ahead of the leader's clock a firing may be due. 0 means DefaultFiringMaxAhead, and
+	// FiringUnbounded means no bound. Use MaxAhead to read it.
 	FiringMaxAhead time.Duration
-	// MisfireWindow is how long ago a missed firing may have been due. 0: DefaultMisfireWindow. Read it by LateBy.
+	// MisfireWindow is how long ago a missed firing may have been due. 0 means DefaultMisfireWindow. Use LateBy to read
+	// it.
 	MisfireWindow time.Duration
-	// The narrow fields stand together: a server keeps a hundred thousand definitions.
+	// The narrow fields are grouped to avoid padding: a server keeps a hundred thousand definitions.
 
 	Permits      uint32
 	FiringLimit  uint32
@@ -111,15 +113,15 @@ type Definition struct {
 	Takeover     bool
 }
 
-// MayAttempt reports whether a firing that had so many attempts may have another one.
+// MayAttempt reports whether a firing may be attempted again after this number of attempts.
 func (d *Definition) MayAttempt(attempts uint32) bool {
 	return d.MaxAttempts == 0 || attempts < d.MaxAttempts
 }
 
-// LateBy returns how long ago a missed firing may have been due to be run now.
+// LateBy returns how long ago a missed firing may have been due.
 func (d *Definition) LateBy() time.Duration { return cmp.Or(d.MisfireWindow, DefaultMisfireWindow) }
 
-// MaxAhead returns how far ahead of the leader's clock a firing may be due; false when there is no bound.
+// MaxAhead returns how far ahead of the leader's clock a firing may be due, or false if there is no bound.
 func (d *Definition) MaxAhead() (time.Duration, bool) {
 	if d.FiringMaxAhead == FiringUnbounded {
 		return 0, false
@@ -127,26 +129,26 @@ func (d *Definition) MaxAhead() (time.Duration, bool) {
 	return cmp.Or(d.FiringMaxAhead, DefaultFiringMaxAhead), true
 }
 
-// TooFarAhead reports whether a firing due then may not be claimed yet by a leader whose clock shows now. A firing
-// without a due time, which is the zero time, always may.
+// TooFarAhead reports whether a leader whose clock shows now must refuse to let a firing with this due time be claimed
+// yet. A firing without a due time (the zero time) is never too far ahead.
 func (d *Definition) TooFarAhead(due, now time.Time) bool {
 	ahead, bounded := d.MaxAhead()
 	return bounded && !due.IsZero() && due.After(now.Add(ahead))
 }
 
-// Pause is the state of a paused semaphore, beside its definition.
+// A Pause is the state of a paused semaphore. It is kept separately from the definition.
 type Pause struct {
 	Reason   string
 	Until    time.Time // for people and for the leader's timer; zero: no end
 	Stop     bool      // running permits must stop too
 	Revision uint64
 	Author   string
-	// Drain is for how long permits granted before Revision may go on although Stop is set, in full; 0 when there is
-	// none, or it is over.
+	// Drain is how long permits granted before Revision may continue although Stop is set. It is the full length, not
+	// the rest. 0 means that there is no drain, or that it is over.
 	Drain time.Duration
-	// Change is the change that first set it, when an undo brought it back at Revision; else 0.
+	// Change is the change that first set the pause, if an undo restored it at Revision; else 0.
 	Change uint64
 }
 
-// Origin is the change that set the pause, also after an undo brought it back.
+// Origin returns the change that first set the pause, even if an undo restored it later.
 func (p *Pause) Origin() uint64 { return cmp.Or(p.Change, p.Revision) }

@@ -1,44 +1,57 @@
-// Package semaphore holds the rules of Gatekeeper: what a definition is, what a permit is, and who gets one when.
+// Package semaphore holds the rules of Gatekeeper: the definition of a semaphore, its permits, and the decision about
+// each request.
 //
-// It is pure: standard library only, no clock, no I/O, no randomness. Everything that a decision looks at is handed in
-// as Facts, so that the leader, the state machine and explain decide by the same code.
+// The package is pure: it uses only the standard library and has no clock, no I/O and no randomness. The caller passes
+// everything that a decision depends on as Facts, so the leader, the state machine and explain all run the same code.
 //
 // # The decision
 //
-// A decision is nine steps in a fixed order, and the first that can answer does: is there such a semaphore, does the
-// group match, does the acquirer match, is neither cordoned nor stopping, what does the caller hold already, is it not
-// paused and can the weight ever fit, is the firing still to be had, is there room; else there is none. The steps stand
-// once, in step.decide. Decide walks all of them, Admit the first five for a holder that wants to keep its permit, and
-// Explain shows each to a person; so an answer, a refresh and an explanation cannot disagree.
+// A decision takes up to nine steps in a fixed order, and the first step with an answer decides:
 //
-// The order is the meaning. What shuts a caller out comes before what it holds, so that an edit, a cordon or a pause
-// with stop reaches a holder at its next refresh. What it holds comes before pauses and room, so that a plain pause and
-// fewer permits take nothing from anybody. Firings come before room, so that who lost a race learns who won and not
-// that it is crowded.
+//  1. The semaphore exists.
+//  2. The group matches.
+//  3. The acquirer matches.
+//  4. Neither a cordon nor a pause with stop shuts the caller out.
+//  5. Does the caller hold a permit already?
+//  6. The semaphore is not paused, and the weight does not exceed its permits.
+//  7. The firing can still be claimed, or a task waits for the worker.
+//  8. There is room: the request is granted.
+//  9. There is no room: the request is denied.
 //
-// A denial frees nothing and a stop cause frees nothing: a slot is taken until a release, an expiry, the end of cooling
-// or an operator's word. These rules decide who may have a slot, never that somebody no longer has one.
+// The steps are implemented once, in step.decide. Decide runs all of them, Admit runs the first five for a holder that
+// wants to keep its permit, and Explain shows each step to a person. An answer, a refresh and an explanation therefore
+// cannot disagree.
 //
-// A drain softens a stop and nothing else. It belongs to the change that shuts holders out, not to the permits: those
-// granted before that change may be refreshed until it is over, and none that was granted after it. Every cause that
-// shuts a holder out must drain for it. A drain never grants, and who asks again is answered as if there were none.
+// The order matters. The checks that shut a caller out come before the check of its own permit, so that an edit, a
+// cordon or a pause with stop reaches a holder at its next refresh. The caller's own permit comes before pauses and
+// room, so that a plain pause or a lower permit count takes nothing away from holders. Firings come before room, so
+// that a caller that lost a race learns who won it, and not that the semaphore is full.
 //
-// # Twice
+// A denial frees nothing, and neither does a stop cause: a slot stays taken until a release, an expiry, the end of its
+// cooling or an operator's command. These rules decide who may get a slot, never that a holder no longer has one.
 //
-// A request that would be granted is decided twice: by the leader when it is asked, with all the facts, and by every
-// state machine when the command is applied. The second time patterns are not matched (servers may differ in Go
-// version, and their regexp packages with it), the queue is not consulted and no clock is read: Admission is that of
-// Admitted, and OwnOverheld and WaitsAhead are false. For the same reason Validate and CompilePattern are the leader's,
-// before it proposes; nothing here that runs when a command is applied depends on the regexp package.
+// A drain delays a stop and does nothing else. It belongs to the change that shuts holders out, not to the permits.
+// Permits granted before that change may be refreshed until the drain is over; permits granted after it may not. A
+// holder that several causes shut out may continue only while each of them has a drain that covers its permit. A drain
+// never grants anything: a new request is answered as if there were no drain.
+//
+// # Decided twice
+//
+// A request that would be granted is decided twice: by the leader when the request arrives, with all the facts, and by
+// every state machine when the command is applied. The second decision does not match patterns, because servers may run
+// different Go versions and therefore different regexp packages. It also does not consult the queue or read a clock:
+// Admission is then Admitted(), and OwnOverheld and WaitsAhead are false. For the same reason only the leader calls
+// Validate and CompilePattern, before it proposes. No code here that runs when a command is applied depends on the
+// regexp package.
 //
 // # Patterns
 //
-// Patterns are RE2 and match whole names. They are compiled by themselves before they are wrapped, so that none can
-// close the group that anchors it, and bounded in size, so that matching is bounded in time. What people miss from
-// other engines is refused with the reason.
+// Patterns are RE2 and match whole names. Each pattern is compiled on its own before it is wrapped in an anchored
+// group, so that it cannot close that group. Its size is bounded, which bounds the time of a match. Features that
+// people know from other engines are refused with the reason.
 //
 // # Compatibility
 //
-// None: this package is importable so that its rules can be read and tested, and may change in any version. Use package
-// client.
+// There is no compatibility promise. This package is importable so that its rules can be read and tested, and it may
+// change in any version. Use package client.
 package semaphore

@@ -5,27 +5,28 @@ import (
 	"time"
 )
 
-// Drain lets permits go on for a while after a change has shut their holders out: those granted before Revision, the
-// revision of that change. It is over when Duration is 0, or when the leader has ended it.
+// A Drain lets holders continue for a while after a change has shut them out. It covers permits granted before
+// Revision, the revision of that change. A drain is over when Duration is 0, or when the leader has ended it.
 type Drain struct {
 	Revision uint64
 	Duration time.Duration
 }
 
-// Covers reports whether p may go on.
+// Covers reports whether the holder of p may continue because of the drain.
 func (d Drain) Covers(p *Permit) bool { return d.Duration > 0 && p.GrantedRevision < d.Revision }
 
-// Stop is one cause for which the holder of a live permit must stop.
+// A Stop is one cause for which the holder of a live permit must stop.
 type Stop struct {
 	Cause StopCause
-	// Cordon is the id of the cordon that it is.
+	// Cordon is the id of the cordon, if the cause is a cordon.
 	Cordon string
-	// Drains cover the permit. The holder may go on until the last of them is over; without any it must stop now.
+	// Drains are the drains that cover the permit. The holder may continue until the last of them is over. Without any
+	// drain it must stop now.
 	Drains []Drain
 }
 
-// Stops returns all causes for which the holder of the live permit p must stop, but for max_hold, which no drain
-// delays. The order is that of the steps.
+// Stops returns all causes for which the holder of the live permit p must stop, except max_hold, which no drain delays.
+// They are in the order of the decision's steps.
 func Stops(p *Permit, f *Facts) (stops []Stop) {
 	add := func(s Stop, drains ...Drain) {
 		for _, d := range drains {
@@ -54,8 +55,9 @@ func (p *Pause) drain() Drain { return Drain{p.Revision, p.Drain} }
 
 func (o StopOrder) drain() Drain { return Drain{o.Revision, o.Drain} }
 
-// drained returns the facts without the causes that a drain of p delays, and whether there are any. It is Stops for the
-// rule, without an allocation. The steps of an absent definition then find one that admits everybody.
+// drained returns the facts without the causes that a drain delays for p, and whether there are any. It does for Admit
+// what Stops does for people, without allocating. If the definition is absent, drained substitutes one, so that the
+// steps that need a definition still work.
 func (f *Facts) drained(p *Permit) (drained Facts, drains bool) {
 	drained = *f
 	if slices.ContainsFunc(f.Drains, func(d Drain) bool { return d.Covers(p) }) {

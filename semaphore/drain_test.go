@@ -24,7 +24,7 @@ func TestAdmit_Drains(t *testing.T) {
 		return func(p *Permit, _ *Facts) { p.Stop, p.Order = StopRevoked, &StopOrder{Revision: 9, Drain: drain} }
 	}
 	overheld := func(_ *Permit, f *Facts) { f.OwnOverheld = true }
-	goesOn := func(c StopCause) Decision { return Decision{Outcome: Refreshed, Stop: c} }
+	continues := func(c StopCause) Decision { return Decision{Outcome: Refreshed, Stop: c} }
 	stops := func(r Reason, c StopCause) Decision { return Decision{Outcome: Denied, Reason: r, Stop: c} }
 
 	for _, test := range []struct {
@@ -33,29 +33,29 @@ func TestAdmit_Drains(t *testing.T) {
 		want   Decision
 	}{
 		{"nothing shuts it out", []change{edited(9)}, Decision{Outcome: Refreshed}},
-		{"1: deleted", []change{deleted, edited(9)}, goesOn(StopNoLongerAdmitted)},
+		{"1: deleted", []change{deleted, edited(9)}, continues(StopNoLongerAdmitted)},
 		{"1: granted after the drain began", []change{deleted, edited(granted)}, stops(NoSuchSemaphore, StopNoLongerAdmitted)},
 		{"1: deleted, the drain is over", []change{deleted}, stops(NoSuchSemaphore, StopNoLongerAdmitted)},
-		{"2: group", []change{otherGroup, edited(9)}, goesOn(StopNoLongerAdmitted)},
-		{"2: group, granted since", []change{otherGroup, edited(5)}, stops(GroupMismatch, StopNoLongerAdmitted)},
-		{"3: acquirer", []change{otherAcquirer, edited(granted + 1)}, goesOn(StopNoLongerAdmitted)},
-		{"3: acquirer, granted since", []change{otherAcquirer, edited(granted)}, stops(AcquirerMismatch, StopNoLongerAdmitted)},
-		{"4: cordon", []change{cordoned(9)}, goesOn(StopCordoned)},
-		{"4: cordon, granted since", []change{cordoned(granted)}, stops(Cordoned, StopCordoned)},
+		{"2: group", []change{otherGroup, edited(9)}, continues(StopNoLongerAdmitted)},
+		{"2: group, granted after the drain began", []change{otherGroup, edited(5)}, stops(GroupMismatch, StopNoLongerAdmitted)},
+		{"3: acquirer", []change{otherAcquirer, edited(granted + 1)}, continues(StopNoLongerAdmitted)},
+		{"3: acquirer, granted after the drain began", []change{otherAcquirer, edited(granted)}, stops(AcquirerMismatch, StopNoLongerAdmitted)},
+		{"4: cordon", []change{cordoned(9)}, continues(StopCordoned)},
+		{"4: cordon, granted after the drain began", []change{cordoned(granted)}, stops(Cordoned, StopCordoned)},
 		{"4: cordon without a drain", []change{cordoned(0)}, stops(Cordoned, StopCordoned)},
-		{"4: pause", []change{paused(9, time.Minute)}, goesOn(StopPaused)},
-		{"4: pause, granted since", []change{paused(granted, time.Minute)}, stops(Paused, StopPaused)},
+		{"4: pause", []change{paused(9, time.Minute)}, continues(StopPaused)},
+		{"4: pause, granted after the drain began", []change{paused(granted, time.Minute)}, stops(Paused, StopPaused)},
 		{"4: pause without a drain", []change{paused(9, 0)}, stops(Paused, StopPaused)},
-		{"4: the drain of a pause without stop says nothing", []change{func(_ *Permit, f *Facts) { f.Pause = &Pause{Revision: 9, Drain: 1} }, cordoned(0)}, stops(Cordoned, StopCordoned)},
-		{"5: revoked", []change{revoked(time.Minute)}, goesOn(StopRevoked)},
+		{"4: the drain of a pause without stop has no effect", []change{func(_ *Permit, f *Facts) { f.Pause = &Pause{Revision: 9, Drain: 1} }, cordoned(0)}, stops(Cordoned, StopCordoned)},
+		{"5: revoked", []change{revoked(time.Minute)}, continues(StopRevoked)},
 		{"5: revoked without a drain", []change{revoked(0)}, stops(Stopping, StopRevoked)},
-		{"5: past max_hold no drain helps", []change{overheld, edited(9), revoked(time.Minute)}, stops(Stopping, StopHeldTooLong)},
+		{"5: no drain delays max_hold", []change{overheld, edited(9), revoked(time.Minute)}, stops(Stopping, StopHeldTooLong)},
 
-		{"every cause drains: the first is told", []change{deleted, edited(9), cordoned(9), revoked(time.Minute)}, goesOn(StopNoLongerAdmitted)},
-		{"all but the edit", []change{otherGroup, cordoned(9), paused(9, 1), revoked(1)}, stops(GroupMismatch, StopNoLongerAdmitted)},
-		{"all but the cordon", []change{otherGroup, edited(9), cordoned(0), paused(9, 1), revoked(1)}, stops(Cordoned, StopCordoned)},
-		{"all but the pause", []change{otherGroup, edited(9), cordoned(9), paused(9, 0), revoked(1)}, stops(Paused, StopPaused)},
-		{"all but the revoke", []change{otherGroup, edited(9), cordoned(9), paused(9, 1), revoked(0)}, stops(Stopping, StopRevoked)},
+		{"every cause drains: the first is reported", []change{deleted, edited(9), cordoned(9), revoked(time.Minute)}, continues(StopNoLongerAdmitted)},
+		{"every cause drains except the edit", []change{otherGroup, cordoned(9), paused(9, 1), revoked(1)}, stops(GroupMismatch, StopNoLongerAdmitted)},
+		{"every cause drains except the cordon", []change{otherGroup, edited(9), cordoned(0), paused(9, 1), revoked(1)}, stops(Cordoned, StopCordoned)},
+		{"every cause drains except the pause", []change{otherGroup, edited(9), cordoned(9), paused(9, 0), revoked(1)}, stops(Paused, StopPaused)},
+		{"every cause drains except the revoke", []change{otherGroup, edited(9), cordoned(9), paused(9, 1), revoked(0)}, stops(Stopping, StopRevoked)},
 		{"deleted and revoked without a drain", []change{deleted, edited(9), revoked(0)}, stops(Stopping, StopRevoked)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -66,23 +66,23 @@ func TestAdmit_Drains(t *testing.T) {
 			}
 			before := *p
 			if diff := cmp.Diff(test.want, Admit(p, f)); diff != "" {
-				t.Errorf("Admit (-want +got):\n%s", diff)
+				t.Errorf("Admit() (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, *p); diff != "" || f.Own != nil {
-				t.Errorf("Admit changed what it was given: %s", diff)
+				t.Errorf("Admit modified its arguments: %s", diff)
 			}
 			f.Own, f.Repeat = p, true
 			checkAgreement(t, ask(), f)
 			// Drains apply only to refreshes; a new acquire is decided as if there were no drain.
 			if d := Decide(ask(), f); d.Outcome != Denied && len(test.change) > 1 {
-				t.Errorf("Decide = %+v, want denied", d)
+				t.Errorf("Decide() = %+v, want denied", d)
 			}
 		})
 	}
 }
 
-// Held and cooling permits have no holder that could go on.
-func TestAdmit_Draining_OnlyTheLive(t *testing.T) {
+// Held and cooling permits have no holder, so drains do not apply to them.
+func TestAdmit_Draining_OnlyLivePermits(t *testing.T) {
 	for state, want := range map[PermitState]Decision{
 		Held:    {Outcome: Denied, Reason: Cordoned},
 		Cooling: {Outcome: Denied, Reason: Cordoned},
@@ -90,20 +90,20 @@ func TestAdmit_Draining_OnlyTheLive(t *testing.T) {
 		p, f := mine(), open()
 		p.State, f.Admission.Cordons = state, []Cordon{{"k", Drain{9, 1}}}
 		if got := Admit(p, f); got != want {
-			t.Errorf("%v: Admit = %+v, want %+v", state, got, want)
+			t.Errorf("%v: Admit() = %+v, want %+v", state, got, want)
 		}
 	}
 }
 
-func TestSentence_OfADrainingPermit(t *testing.T) {
+func TestSentence_DrainingPermit(t *testing.T) {
 	f := open()
 	f.Own, f.Admission.Cordons = mine(), []Cordon{{"k", Drain{9, 1}}}
 	for _, test := range []struct {
 		d    Decision
 		want string
 	}{
-		{Decide(ask(), f), `Group "prod" or acquirer "app1" is cordoned, so permit 42 must stop; it is draining, and may be refreshed until that is over.`},
-		{Admit(f.Own, f), `Refreshed: the caller already holds permit 42, which must stop (cordoned); it is draining, and may be refreshed until that is over.`},
+		{Decide(ask(), f), `Group "prod" or acquirer "app1" is cordoned, so permit 42 must stop; it may be refreshed until its drain is over.`},
+		{Admit(f.Own, f), `Refreshed: the caller already holds permit 42, which must stop (cordoned); it may be refreshed until its drain is over.`},
 	} {
 		if got := test.d.Sentence(ask(), f); got != test.want {
 			t.Errorf("got  %s\nwant %s", got, test.want)

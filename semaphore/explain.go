@@ -1,19 +1,19 @@
 package semaphore
 
-// Step is one step of a decision, for a person.
+// A Step is one step of a decision, in a form for people.
 type Step struct {
 	// Number is the step's number in the decision, 1 to 9.
 	Number int
-	// Name says what the step looks at.
+	// Name says what the step checks.
 	Name string
-	// Passed: the step lets the request go on, or lets it in.
+	// Passed reports whether the step passed the request to the next step, or granted it.
 	Passed bool
-	// Text says what was compared, and what decided.
+	// Text says what the step compared, or why it decided.
 	Text string
 }
 
-// Explain returns the decision step by step, up to the one that decided. The last step says what Decide answers: it has
-// passed unless the request is denied. When there is no room, steps 8 and 9 both are there and neither has passed.
+// Explain returns the steps of a decision up to the one that decided. The last step states the answer of Decide. It has
+// passed unless the request is denied. If there is no room, both steps 8 and 9 are returned, and neither has passed.
 func Explain(req *Request, f *Facts) []Step {
 	steps := make([]Step, 0, stepFull)
 	for s := stepDefined; s <= stepFull; s++ {
@@ -31,7 +31,7 @@ func Explain(req *Request, f *Facts) []Step {
 	return steps
 }
 
-// String names the step.
+// String returns the name of the step.
 func (s step) String() string {
 	switch s {
 	case stepDefined:
@@ -56,7 +56,7 @@ func (s step) String() string {
 	return unknown("step ", uint8(s))
 }
 
-// text says what the step found: the sentence of the decision when it decided, else what it compared.
+// text returns the sentence of the decision if the step decided, else a sentence that says what the step compared.
 func (s step) text(d Decision, req *Request, f *Facts) string {
 	if d.Outcome != 0 {
 		return d.Sentence(req, f)
@@ -69,7 +69,7 @@ func (s step) text(d Decision, req *Request, f *Facts) string {
 	case stepAcquirer:
 		return "Acquirer " + quote(req.Identity.Acquirer) + " matches the acquirer pattern " + quote(f.Definition.AcquirerPattern) + "."
 	case stepOpen:
-		return "No cordon catches the caller, and no pause orders holders to stop."
+		return "No cordon applies to the caller, and no pause requires holders to stop."
 	case stepOwn:
 		if req.Worker {
 			return "A worker may hold several permits, one for each task."
@@ -82,17 +82,17 @@ func (s step) text(d Decision, req *Request, f *Facts) string {
 		case req.Worker:
 			return tasksWait(f.Tasks)
 		case req.Firing == nil:
-			return "No firing is asked for."
+			return "The request names no firing."
 		}
 		return "Firing " + req.Firing.text() + " is not claimed."
 	case stepFree:
 		return compareRoom(req, f)
-	case stepFull: // decides always
+	case stepFull: // always decides
 	}
 	return noRoom(req, f) + "."
 }
 
-// compareRoom says what was compared when there was no room. Why the request is denied is said by the next step.
+// compareRoom says what was compared when there was no room. The next step says why the request is denied.
 func compareRoom(req *Request, f *Facts) string {
 	s := "Weight " + count(f.Used) + " of " + permitCount(uint64(f.Definition.Permits)) + " is taken: weight " + count(uint64(req.Weight))
 	if f.Used+uint64(req.Weight) > uint64(f.Definition.Permits) {

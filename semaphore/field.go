@@ -8,37 +8,36 @@ import (
 	"unicode/utf8"
 )
 
-// MaxShown is the most bytes of a value that an error or a sentence repeats.
+// MaxShown is the maximum number of bytes of a value that an error or a sentence repeats.
 const MaxShown = 80
 
-// FieldError says which field of a definition or request breaks which rule. It is the only error of this package.
+// A FieldError says which field of a definition or request breaks which rule. This package returns no other errors.
 type FieldError struct {
-	// Field is the field's name as in the API, in snake_case, with dots between levels: "group_pattern",
+	// Field is the field's name in the API, in snake_case, with dots between levels: "group_pattern",
 	// "identity.acquirer".
 	Field string
-	// Value is what the field said, fit for printing: valid UTF-8, no control characters, at most MaxShown bytes.
+	// Value is the field's value made safe for printing: valid UTF-8, no control characters, at most MaxShown bytes.
 	Value string
-	// Rule is what the field must be, as the end of a sentence: "must be 100ms to 1h".
+	// Rule is the rule that the value breaks, written as the end of a sentence: "must be 100ms to 1h".
 	Rule string
 }
 
-// Error is a line such as `duration "50ms": must be 100ms to 1h`.
+// Error returns a line such as `duration "50ms": must be 100ms to 1h`.
 func (e *FieldError) Error() string {
 	return e.Field + " " + quote(e.Value) + ": " + e.Rule
 }
 
-// Invalid makes the error of a field. It makes the value fit for printing, so that no caller must be afraid of what a
-// stranger wrote into a field.
+// Invalid returns an error for a field. It makes the value safe for printing, so callers can pass untrusted input.
 func Invalid(field, value, rule string) *FieldError {
 	return &FieldError{Field: field, Value: show(value), Rule: rule}
 }
 
-// quote puts a value between quotation marks, made fit for printing. Unlike strconv.Quote it leaves backslashes and
-// quotation marks alone, so that a pattern reads as it was written.
+// quote makes a value safe for printing and puts it between quotation marks. Unlike strconv.Quote it does not escape
+// backslashes and quotation marks, so that a pattern is shown as it was written.
 func quote(s string) string { return `"` + show(s) + `"` }
 
-// show makes a value fit for printing: control characters and bytes that are no UTF-8 are written as Go escapes, and
-// what is longer than MaxShown bytes ends in an ellipsis. Showing what was shown changes nothing.
+// show makes a value safe for printing. It writes control characters and bytes that are not valid UTF-8 as Go escapes,
+// and shortens the result to MaxShown bytes with an ellipsis. It is idempotent.
 func show(s string) string {
 	const ellipsis = "…"
 	if len(s) <= MaxShown && !hasControl(s) && utf8.ValidString(s) {
@@ -66,7 +65,7 @@ func show(s string) string {
 
 func hasControl(s string) bool { return strings.IndexFunc(s, unicode.IsControl) >= 0 }
 
-// FormatDuration writes a duration without empty units: "1h" and not "1h0m0s".
+// FormatDuration formats a duration without zero units: "1h" instead of "1h0m0s".
 func FormatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

@@ -2,13 +2,13 @@ package semaphore
 
 import "time"
 
-// minGrace is the least that a deadline is late, so that short durations leave room for a scheduler's hiccup.
+// minGrace is the minimum that is added to a deadline, so that short durations tolerate a scheduling delay.
 const minGrace = 20 * time.Millisecond
 
-// rateDivisor is 1/r, where r = 1 % is the allowed difference between the rates of two clocks. The client's margin is
-// made of the same r.
+// rateDivisor is 1/r, where r = 1 % is the allowed difference between the rates of two clocks. The client computes its
+// safety margin from the same r.
 const rateDivisor = 100
 
-// Grace is what the leader adds to the deadline of a permit of that duration before it proposes the expiry: the larger
-// of 20 ms and one per cent.
+// Grace returns the time that the leader adds to the deadline of a permit of duration d before it proposes the expiry:
+// 20 ms or one per cent, whichever is larger.
 func Grace(d time.Duration) time.Duration { return max(minGrace, d/rateDivisor) }

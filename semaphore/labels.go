@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Label is a text that people gave a definition, by a key.
+// A Label is a key and a value that people attach to a definition.
 type Label struct{ Key, Value string }
 
-// Labels holds a definition's labels, sorted by unique key. A nil Labels is empty. They are immutable. A map takes four
-// times as much for two of them, and a server keeps a hundred thousand definitions.
+// Labels holds a definition's labels, sorted by unique key. It is immutable, and nil if there are none. A map of two
+// labels takes four times the space, and a server keeps a hundred thousand definitions.
 type Labels []Label
 
-// LabelsOf are the labels of a map.
+// LabelsOf converts a map to Labels.
 func LabelsOf(m map[string]string) Labels {
 	if len(m) == 0 {
 		return nil
@@ -25,7 +25,7 @@ func LabelsOf(m map[string]string) Labels {
 	return l
 }
 
-// Get returns the value of a key, and whether there is one.
+// Get returns the value of a key, and whether the key exists.
 func (l Labels) Get(key string) (value string, ok bool) {
 	i, ok := slices.BinarySearchFunc(l, key, func(e Label, key string) int { return cmp.Compare(e.Key, key) })
 	if !ok {
@@ -34,7 +34,7 @@ func (l Labels) Get(key string) (value string, ok bool) {
 	return l[i].Value, true
 }
 
-// Map returns a copy as a map; nil when there are none.
+// Map returns a copy as a map, or nil if there are no labels.
 func (l Labels) Map() map[string]string {
 	if len(l) == 0 {
 		return nil

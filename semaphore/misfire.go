@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// MaxMissed is the most due times of which a caller may ask at once which of them to run.
+// MaxMissed is the maximum number of due times in one query for the missed firings to run.
 const MaxMissed = 1000
 
-// Misfires is what decides about the missed firings of one name.
+// Misfires holds everything that the decision about the missed firings of one name depends on.
 type Misfires struct {
-	Definition *Definition // nil: there is none
-	// From is since when the definition has its misfire policy. What was due before was decided by the policy before,
-	// or by none.
+	Definition *Definition // nil if the semaphore is not defined
+	// From is the time from which on the definition has had its misfire policy. Earlier firings were decided by the
+	// previous policy, if any.
 	From     time.Time
 	LowWater time.Time
 	Now      time.Time // by the leader's clock
-	// Claim returns what is known of a firing; nil: nothing.
+	// Claim returns the claim of a firing, or nil if there is none.
 	Claim func(Firing) *Claim
 }
 
-// Since returns after which due time a firing may be run although it was missed; false when none may.
+// Since returns the time after which a missed firing must have been due to be run now, or false if none may run.
 func (m *Misfires) Since() (time.Time, bool) {
 	if m.Definition == nil || m.Definition.Misfire == MisfireSkip {
 		return time.Time{}, false
@@ -34,13 +34,13 @@ func (m *Misfires) Since() (time.Time, bool) {
 	return since, true
 }
 
-// Missed returns which of the firings of that name to run now, in the order of their due times. due holds the due times
-// of the caller's schedule in rising order; those that are not yet due, or lie before Since, are ignored.
+// Missed returns the due times of the missed firings to run now, in ascending order. due holds the due times of the
+// caller's schedule in ascending order. Due times that lie in the future, or not after Since, are ignored.
 //
-// MisfireOnce runs the last firing only, and none if that was claimed: its run makes up for those before it. So a host
-// that starts again does not run the one before.
+// MisfireOnce runs only the last firing, and nothing if that one was claimed: its run makes up for those before it. A
+// restarted host therefore does not run the one before.
 //
-// The answer is advice: another caller may get the same one. The claim of each firing decides which of them runs it.
+// The answer is advice: another caller may get the same one. The claim of each firing decides which caller runs it.
 func (m *Misfires) Missed(name string, due []time.Time) (run []time.Time) {
 	since, some := m.Since()
 	if !some {

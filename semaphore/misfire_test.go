@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Hours are those of a night. The host was down, and starts at 05:30.
+// The host was down during the night, and starts at 05:30.
 func TestMissed(t *testing.T) {
 	hour := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
 	now := hour(5).Add(30 * time.Minute)
@@ -28,49 +28,49 @@ func TestMissed(t *testing.T) {
 		states         map[int]ClaimState
 		want           []int
 	}{
-		"skip":                                    {policy: func(d *Definition) { d.MisfireWindow = 4 * time.Hour }},
-		"each, within the window":                 {policy: each, want: []int{2, 3, 4, 5}},
-		"each, in an hour by default":             {policy: func(d *Definition) { d.Misfire = MisfireEach }, want: []int{5}},
-		"each, but what has run":                  {policy: each, states: map[int]ClaimState{2: ClaimDone, 4: ClaimFailed}, want: []int{3, 5}},
-		"each, but what runs, or ended otherwise": {policy: each, states: map[int]ClaimState{2: ClaimHeld, 3: ClaimSpent, 4: ClaimCutShort}, want: []int{5}},
-		"each, and what is open again":            {policy: each, states: map[int]ClaimState{2: ClaimDone, 3: ClaimDone, 4: ClaimOpen, 5: ClaimDone}, want: []int{4}},
-		"each, but what may not be attempted again": {
+		"skip":                                {policy: func(d *Definition) { d.MisfireWindow = 4 * time.Hour }},
+		"each: due within the window":         {policy: each, want: []int{2, 3, 4, 5}},
+		"each: the default window is an hour": {policy: func(d *Definition) { d.Misfire = MisfireEach }, want: []int{5}},
+		"each: except firings that ran":       {policy: each, states: map[int]ClaimState{2: ClaimDone, 4: ClaimFailed}, want: []int{3, 5}},
+		"each: except firings that are running or ended otherwise": {policy: each, states: map[int]ClaimState{2: ClaimHeld, 3: ClaimSpent, 4: ClaimCutShort}, want: []int{5}},
+		"each: including claims that are open again":               {policy: each, states: map[int]ClaimState{2: ClaimDone, 3: ClaimDone, 4: ClaimOpen, 5: ClaimDone}, want: []int{4}},
+		"each: except firings without attempts left": {
 			policy: func(d *Definition) { each(d); d.MaxAttempts = 1 }, states: map[int]ClaimState{2: ClaimDone, 3: ClaimDone, 4: ClaimOpen, 5: ClaimDone}},
-		"each, but what is forgotten":              {policy: each, lowWater: hour(3), want: []int{4, 5}},
-		"each, since the definition says so":       {policy: each, from: hour(4).Add(time.Minute), want: []int{5}},
-		"once":                                     {policy: once, want: []int{5}},
-		"once, and the last one has run":           {policy: once, states: map[int]ClaimState{5: ClaimDone}},
-		"once, and the last one runs":              {policy: once, states: map[int]ClaimState{5: ClaimHeld}},
-		"once, before the definition said so":      {policy: once, from: hour(5)},
-		"once, although one before has run":        {policy: once, states: map[int]ClaimState{3: ClaimDone}, want: []int{5}},
-		"once, and the last one is open again":     {policy: once, states: map[int]ClaimState{5: ClaimOpen}, want: []int{5}},
-		"once, and its last attempt was lost too":  {policy: func(d *Definition) { once(d); d.MaxAttempts = 1 }, states: map[int]ClaimState{5: ClaimOpen}},
-		"once, and only older ones are remembered": {policy: once, states: map[int]ClaimState{2: ClaimDone, 3: ClaimDone}, want: []int{5}},
+		"each: except forgotten firings":          {policy: each, lowWater: hour(3), want: []int{4, 5}},
+		"each: due since the policy was set":      {policy: each, from: hour(4).Add(time.Minute), want: []int{5}},
+		"once":                                    {policy: once, want: []int{5}},
+		"once: the last firing ran":               {policy: once, states: map[int]ClaimState{5: ClaimDone}},
+		"once: the last firing is running":        {policy: once, states: map[int]ClaimState{5: ClaimHeld}},
+		"once: due before the policy was set":     {policy: once, from: hour(5)},
+		"once: an earlier firing ran":             {policy: once, states: map[int]ClaimState{3: ClaimDone}, want: []int{5}},
+		"once: the last claim is open again":      {policy: once, states: map[int]ClaimState{5: ClaimOpen}, want: []int{5}},
+		"once: no attempts are left":              {policy: func(d *Definition) { once(d); d.MaxAttempts = 1 }, states: map[int]ClaimState{5: ClaimOpen}},
+		"once: only older firings are remembered": {policy: once, states: map[int]ClaimState{2: ClaimDone, 3: ClaimDone}, want: []int{5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := new(Definition)
 			c.policy(d)
 			m := Misfires{Definition: d, From: c.from, LowWater: c.lowWater, Now: now, Claim: claims(c.states)}
 			var due, want []time.Time
-			for h := range 8 { // some of them are still to come
+			for h := range 8 { // includes due times in the future
 				due = append(due, hour(h))
 			}
 			for _, h := range c.want {
 				want = append(want, hour(h))
 			}
 			if got := m.Missed("n", due); !slices.EqualFunc(got, want, time.Time.Equal) {
-				t.Errorf("%v, want %v", got, want)
+				t.Errorf("Missed() = %v, want %v", got, want)
 			}
 		})
 	}
 	if m := (Misfires{Now: now}); m.Missed("n", []time.Time{hour(5)}) != nil {
-		t.Error("without a definition")
+		t.Error("Missed() without a definition is not nil")
 	}
 }
 
-// Whatever is advised could be granted, is in order, and once it is claimed it is never advised again, nor anything
-// else under once.
-func TestMissed_ClaimsWhatItIsAdvised_HasNothingLeft(t *testing.T) {
+// The advised firings are in order and would be granted. Once they are claimed, Missed advises none of them again, and
+// with MisfireOnce nothing else either.
+func TestMissed_AfterClaims_ReturnsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(label string) time.Time {
 			return time.Unix(int64(rapid.IntRange(0, 100).Draw(t, label)), 0)
@@ -98,23 +98,23 @@ func TestMissed_ClaimsWhatItIsAdvised_HasNothingLeft(t *testing.T) {
 		slices.SortFunc(due, time.Time.Compare)
 		run := m.Missed("n", due)
 		if !slices.IsSortedFunc(run, time.Time.Compare) {
-			t.Fatalf("not in order: %v", run)
+			t.Fatalf("Missed() is not sorted: %v", run)
 		}
 		if limit := map[Misfire]int{MisfireSkip: 0, MisfireOnce: 1, MisfireEach: len(due)}[d.Misfire]; len(run) > limit {
-			t.Fatalf("%s ran %v", d.Misfire, run)
+			t.Fatalf("%s: Missed() = %v, which is too many", d.Misfire, run)
 		}
 		for _, at := range run {
 			f := &Firing{Name: "n", Due: at}
 			if at.After(m.Now) || !at.After(m.From) || m.Now.Sub(at) >= d.MisfireWindow || f.Forgotten(m.LowWater) {
-				t.Fatalf("%s is out of bounds", at)
+				t.Fatalf("Missed() contains %s, which is out of bounds", at)
 			}
 			if got := decideFiring(f, &Facts{Definition: d, Claim: m.Claim(*f), LowWater: m.LowWater, LeaderClock: m.Now}); got.Outcome == Denied {
-				t.Fatalf("%s would be denied: %v", at, got.Reason)
+				t.Fatalf("Missed() contains %s, which would be denied: %v", at, got.Reason)
 			}
 			states[at.Unix()] = ClaimHeld
 		}
 		if again := m.Missed("n", due); len(again) > 0 {
-			t.Fatalf("%v was advised although everything had been claimed", again)
+			t.Fatalf("Missed() = %v after all of its firings were claimed, want none", again)
 		}
 	})
 }

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// world is a gatekeeper of one goroutine: it keeps what Decide looks at and does what Decide says, as the state machine
-// and the lessor do, with a clock that moves when it is told to. Stories and property tests drive it.
+// world is a single-threaded gatekeeper for tests. It keeps the facts for Decide and carries out its decisions, as the
+// state machine and the lessor do. Its clock is set by the test. Stories and property tests drive it.
 type world struct {
 	now   time.Duration // the leader's monotonic clock
 	token uint64
-	// revision counts grants and what shuts holders out, as the state machine does.
+	// revision counts grants and changes that shut holders out, as in the state machine.
 	revision uint64
 	gates    map[string]*gate
 	cordons  []*cordon
@@ -20,13 +20,13 @@ type gate struct {
 	def      *Definition // nil: deleted, or never defined
 	patterns Patterns
 	pause    *Pause
-	slots    []*slot // in the order of their tokens
+	slots    []*slot // sorted by token
 	claims   map[string]*Claim
 	lowWater time.Time
-	drain    uint64 // the newest edit with a drain that is not over
+	drain    uint64 // the revision of the latest edit with an unfinished drain
 }
 
-// slot is a permit with what the lessor knows of it.
+// slot is a permit with the times that the lessor keeps for it.
 type slot struct {
 	*Permit
 	granted, deadline time.Duration
@@ -35,7 +35,7 @@ type slot struct {
 type cordon struct {
 	id              string
 	group, acquirer *Pattern
-	drain           uint64 // its revision, while it drains
+	drain           uint64 // the cordon's revision while it drains
 }
 
 func newWorld() *world { return &world{gates: map[string]*gate{}} }
@@ -49,7 +49,7 @@ func (w *world) gate(name string) *gate {
 	return g
 }
 
-// define creates or replaces a definition; nil deletes it. Permits, claims and a pause stay.
+// define creates or replaces a definition; nil deletes it. Permits, claims and a pause remain.
 func (w *world) define(name string, d *Definition) error {
 	g := w.gate(name)
 	if d == nil {
@@ -94,7 +94,7 @@ func (g *gate) used() uint64 {
 	return used
 }
 
-// acquire decides, and grants or refreshes as decided.
+// acquire decides a request, and grants or refreshes accordingly.
 func (w *world) acquire(req *Request, f *Facts) (Decision, *Permit) {
 	d := Decide(req, f)
 	g := w.gate(req.Semaphore)
@@ -135,7 +135,7 @@ func (w *world) acquire(req *Request, f *Facts) (Decision, *Permit) {
 	return d, nil
 }
 
-// drained lets every drain be over.
+// drained ends all drains.
 func (w *world) drained() {
 	for _, g := range w.gates {
 		g.drain = 0
@@ -153,7 +153,7 @@ func (w *world) drained() {
 	}
 }
 
-// refresh is what a holder does to keep its permit.
+// refresh refreshes a permit, as its holder does.
 func (w *world) refresh(token uint64) (Decision, *slot) {
 	_, s := w.find(token)
 	if s == nil || s.State == Cooling {
@@ -182,7 +182,7 @@ func (w *world) find(token uint64) (*gate, *slot) {
 	return nil, nil
 }
 
-// end ends a permit: it cools for a while, or its slot is free.
+// end ends a permit. Its slot cools for the given time, or is free.
 func (w *world) end(token uint64, how End, job JobEnd, cooling time.Duration) *slot {
 	g, s := w.find(token)
 	at := slices.Index(g.slots, s)
@@ -197,7 +197,7 @@ func (w *world) end(token uint64, how End, job JobEnd, cooling time.Duration) *s
 	return g.slots[at]
 }
 
-// settle writes down what became of the claim of a permit, unless a newer one took its place.
+// settle updates the claim of an ended permit, unless a newer claim has replaced it.
 func (g *gate) settle(p *Permit, how End, job JobEnd, cooling time.Duration) {
 	claim := g.claimOf(p)
 	if claim == nil {
@@ -206,7 +206,7 @@ func (g *gate) settle(p *Permit, how End, job JobEnd, cooling time.Duration) {
 	run := Run{End: how, Job: job, Stop: p.Stop, Attempts: claim.Attempts}
 	state := run.Claim(g.def)
 	if state == ClaimOpen && run.CutShort() && cooling > 0 {
-		return // it opens with its slot
+		return // the claim opens when the slot is free
 	}
 	claim.State = state
 	if !run.Began() {
@@ -217,7 +217,8 @@ func (g *gate) settle(p *Permit, how End, job JobEnd, cooling time.Duration) {
 	}
 }
 
-// claimOf is the claim of a permit, or nil when it has none or a newer one took its place. Decisions keep a copy of it.
+// claimOf returns the claim of a permit, or nil if the permit has none or a newer claim has replaced it. It stores a
+// copy for the caller to modify, because decisions keep a pointer to the old one.
 func (g *gate) claimOf(p *Permit) *Claim {
 	if p.Firing == nil {
 		return nil
@@ -231,7 +232,7 @@ func (g *gate) claimOf(p *Permit) *Claim {
 	return &own
 }
 
-// overdue is every slot whose time is up, of all semaphores, in the order of tokens.
+// overdue returns the slots of all semaphores whose deadline has passed, sorted by token.
 func (w *world) overdue() []*slot {
 	var late []*slot
 	for _, g := range w.gates {
@@ -245,7 +246,7 @@ func (w *world) overdue() []*slot {
 	return late
 }
 
-// expire does to one overdue slot what the leader's timer proposes, and returns what stands there now: nil when it is
+// expire does to an overdue slot what the leader's timer proposes. It returns the remaining slot, or nil if the slot is
 // free.
 func (w *world) expire(s *slot) *slot {
 	g := w.gate(s.Semaphore)
@@ -265,7 +266,7 @@ func (w *world) expire(s *slot) *slot {
 	return w.end(s.Token, EndExpired, JobDone, LossCooling(g.def, w.now-s.granted))
 }
 
-// stopped is every live permit that is not to go on, in the order of tokens, with the decision that says so.
+// stopped returns the live permits whose holders must stop, sorted by token, with the decisions of Admit.
 func (w *world) stopped() (slots []*slot, why []Decision) {
 	for _, g := range w.gates {
 		for _, s := range g.slots {
@@ -281,7 +282,7 @@ func (w *world) stopped() (slots []*slot, why []Decision) {
 	return slots, why
 }
 
-// plain is a complete definition of defaults, as the API fills them in.
+// plain returns a definition with all defaults filled in, as the API does.
 func plain(name string) *Definition {
 	return &Definition{
 		Name: name, GroupPattern: DefaultPattern, AcquirerPattern: DefaultPattern,
@@ -291,7 +292,7 @@ func plain(name string) *Definition {
 	}
 }
 
-// holds reports whether a permit takes a slot under that token.
+// holds reports whether a permit with this token takes a slot.
 func (w *world) holds(token uint64) bool {
 	_, s := w.find(token)
 	return s != nil

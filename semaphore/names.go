@@ -2,10 +2,10 @@ package semaphore
 
 import "strconv"
 
-// The texts here are part of the contract with people, logs and metrics: reasons are the API's names, all else is
-// lower-case words.
+// The texts in this file are part of the contract with people, logs and metrics. Reasons have their names in the API;
+// all other texts are lower-case words.
 
-// String is the reason's name in the API, for example "NO_FREE_PERMIT".
+// String returns the reason's name in the API, for example "NO_FREE_PERMIT".
 func (r Reason) String() string {
 	switch r {
 	case NoReason:
@@ -44,7 +44,7 @@ func (r Reason) String() string {
 	return unknown("REASON_", uint8(r))
 }
 
-// String is "granted", "refreshed", "reacquired" or "denied".
+// String returns "granted", "refreshed", "reacquired" or "denied".
 func (o Outcome) String() string {
 	switch o {
 	case 0:
@@ -61,7 +61,7 @@ func (o Outcome) String() string {
 	return unknown("outcome ", uint8(o))
 }
 
-// String is the cause in words, for example "held too long".
+// String returns the cause in words, for example "held too long".
 func (c StopCause) String() string {
 	switch c {
 	case NotStopping:
@@ -86,7 +86,7 @@ func (c StopCause) String() string {
 	return unknown("stop cause ", uint8(c))
 }
 
-// String is the end in one word, for example "expired".
+// String returns the end in one or two words, for example "expired".
 func (e End) String() string {
 	switch e {
 	case NotEnded:
@@ -109,7 +109,7 @@ func (e End) String() string {
 	return unknown("end ", uint8(e))
 }
 
-// String is "live", "held" or "cooling".
+// String returns "live", "held" or "cooling".
 func (s PermitState) String() string {
 	switch s {
 	case Live:
@@ -122,7 +122,7 @@ func (s PermitState) String() string {
 	return unknown("permit state ", uint8(s))
 }
 
-// String is the state in one or two words, for example "cut short".
+// String returns the state in one or two words, for example "cut short".
 func (s ClaimState) String() string {
 	switch s {
 	case ClaimHeld:
@@ -145,7 +145,7 @@ func (s ClaimState) String() string {
 	return unknown("claim state ", uint8(s))
 }
 
-// String is the word of definition files: "free" or "hold".
+// String returns the value in definition files: "free" or "hold".
 func (o OnExpiry) String() string {
 	switch o {
 	case OnExpiryFree:
@@ -156,7 +156,7 @@ func (o OnExpiry) String() string {
 	return unknown("on_expiry ", uint8(o))
 }
 
-// String is the word of definition files: "spent" or "free".
+// String returns the value in definition files: "spent" or "free".
 func (f FiringOnLoss) String() string {
 	switch f {
 	case FiringSpent:
@@ -167,7 +167,7 @@ func (f FiringOnLoss) String() string {
 	return unknown("firing_on_loss ", uint8(f))
 }
 
-// String is the word of definition files: "skip", "once" or "each".
+// String returns the value in definition files: "skip", "once" or "each".
 func (m Misfire) String() string {
 	switch m {
 	case MisfireSkip:

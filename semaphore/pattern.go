@@ -9,20 +9,20 @@ import (
 	"unicode/utf8"
 )
 
-// MaxPatternSteps bounds how large a pattern may become when its repetitions are written out: matching costs steps
-// times the bytes of a name, and the leader does it while callers wait.
+// MaxPatternSteps is the maximum size of a pattern after its repetitions are expanded. The cost of a match is
+// proportional to this size times the length of the name, and the leader matches while callers wait.
 const MaxPatternSteps = 4096
 
-// Patterns are the compiled patterns of one definition. They never change and may be used by many goroutines.
+// Patterns holds the compiled patterns of one definition. It is immutable and safe for concurrent use.
 type Patterns struct {
 	Group, Acquirer *Pattern
 }
 
-// Pattern is one compiled pattern. It never changes and may be used by many goroutines. A nil Pattern matches nothing.
+// A Pattern is a compiled pattern. It is immutable and safe for concurrent use. A nil Pattern matches nothing.
 type Pattern struct {
 	text string
-	// kind: plain texts and ".*" are what most definitions say. A table of 100 000 of them shall not keep as many
-	// compiled programs for a comparison.
+	// kind distinguishes literal text and ".*", which most definitions use, from real patterns. A cluster with 100 000
+	// definitions does not keep a compiled program for each.
 	kind     patternKind
 	plain    string         // of a plainPattern
 	anchored *regexp.Regexp // of a realPattern
@@ -50,8 +50,9 @@ func CompilePatterns(group, acquirer string) (Patterns, error) {
 	return Patterns{Group: g, Acquirer: a}, nil
 }
 
-// CompilePattern compiles an RE2 pattern that whole names are matched with. The error is a *FieldError for that field:
-// the pattern is empty, too long, not UTF-8, not RE2 (look-around and back-references are not), or grows too large.
+// CompilePattern compiles an RE2 pattern that must match whole names. The error is a *FieldError for the given field:
+// the pattern is empty, too long, not valid UTF-8, not RE2 (which excludes look-around and back-references), or expands
+// to too many steps.
 func CompilePattern(field, pattern string) (*Pattern, error) {
 	switch {
 	case pattern == "":
@@ -63,8 +64,8 @@ func CompilePattern(field, pattern string) (*Pattern, error) {
 		return nil, Invalid(field, pattern, "must be valid UTF-8")
 	}
 
-	// The pattern is parsed alone first. Wrapped immediately, "a)|(b" would close the group that anchors it and match
-	// names that only begin with a or end with b.
+	// Parse the pattern without the anchors first. In an anchored group, "a)|(b" would close the group and match names
+	// that only begin with a or end with b.
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil, Invalid(field, pattern, whyRefused(pattern, err))
@@ -75,8 +76,8 @@ func CompilePattern(field, pattern string) (*Pattern, error) {
 		return nil, Invalid(field, pattern, whyRefused(pattern, err))
 	}
 	if len(program.Inst) > MaxPatternSteps {
-		return nil, Invalid(field, pattern, "must be smaller: its repetitions write out to "+
-			strconv.Itoa(len(program.Inst))+" steps, and "+strconv.Itoa(MaxPatternSteps)+" is the most")
+		return nil, Invalid(field, pattern, "must be smaller: it expands to "+
+			strconv.Itoa(len(program.Inst))+" steps, and the maximum is "+strconv.Itoa(MaxPatternSteps))
 	}
 
 	p := &Pattern{text: pattern}
@@ -88,7 +89,7 @@ func CompilePattern(field, pattern string) (*Pattern, error) {
 	default:
 		p.anchored, err = regexp.Compile(`\A(?:` + pattern + `)\z`)
 		if err != nil {
-			// A \Q without its \E runs to the end of the pattern, and here takes our closing parenthesis for text.
+			// A \Q without an \E runs to the end of the pattern, so it quotes our closing parenthesis.
 			p.anchored, err = regexp.Compile(`\A(?:` + pattern + `\E)\z`)
 		}
 		if err != nil {
@@ -98,12 +99,12 @@ func CompilePattern(field, pattern string) (*Pattern, error) {
 	return p, nil
 }
 
-// Match says whether the whole group and the whole acquirer match.
+// Match reports whether the whole group and the whole acquirer match.
 func (p Patterns) Match(group, acquirer string) (g, a bool) {
 	return p.Group.Match(group), p.Acquirer.Match(acquirer)
 }
 
-// Match says whether the whole of s matches.
+// Match reports whether the whole of s matches.
 func (p *Pattern) Match(s string) bool {
 	switch {
 	case p == nil:
@@ -111,12 +112,12 @@ func (p *Pattern) Match(s string) bool {
 	case p.kind == plainPattern:
 		return s == p.plain
 	case p.kind == anyPattern:
-		return !strings.Contains(s, "\n") // no name has one, but this must be what ".*" means
+		return !strings.Contains(s, "\n") // names contain no newlines, but this must match what ".*" matches
 	}
 	return p.anchored.MatchString(s)
 }
 
-// Plain returns the one text that the pattern matches; false if it is not a plain text.
+// Plain returns the only text that the pattern matches, or false if the pattern is not plain text.
 func (p *Pattern) Plain() (text string, plain bool) {
 	if p == nil || p.kind != plainPattern {
 		return "", false
@@ -124,7 +125,7 @@ func (p *Pattern) Plain() (text string, plain bool) {
 	return p.plain, true
 }
 
-// String is the pattern as it was written.
+// String returns the pattern as it was written.
 func (p *Pattern) String() string {
 	if p == nil {
 		return ""
@@ -132,8 +133,8 @@ func (p *Pattern) String() string {
 	return p.text
 }
 
-// whyRefused turns the regexp package's error into a rule. People try what they know from Perl, Java and Python: what
-// RE2 leaves out on purpose is named, with the reason.
+// whyRefused turns an error of the regexp package into a rule. People use features that they know from Perl, Java and
+// Python, so a feature that RE2 excludes by design is named, with the reason.
 func whyRefused(pattern string, err error) string {
 	const linear = ": patterns are RE2, whose matching time is bounded, so they have "
 	var bad *syntax.Error

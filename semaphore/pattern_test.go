@@ -42,7 +42,7 @@ func TestPattern_MatchesWholeNamesOnly(t *testing.T) {
 			continue
 		}
 		if p.String() != test.pattern {
-			t.Errorf("String = %q, want %q as it was written", p.String(), test.pattern)
+			t.Errorf("String() = %q, want %q", p.String(), test.pattern)
 		}
 		for _, s := range strings.Fields(test.yes) {
 			if !p.Match(s) {
@@ -57,7 +57,7 @@ func TestPattern_MatchesWholeNamesOnly(t *testing.T) {
 	}
 }
 
-func TestPattern_LineFeedsEndNothing(t *testing.T) {
+func TestPattern_LineFeed_DoesNotEndName(t *testing.T) {
 	for _, pattern := range []string{`prod`, `.*`, `(?m)^prod$`, `prod|dr`} {
 		p, err := CompilePattern("group_pattern", pattern)
 		if err != nil {
@@ -69,7 +69,7 @@ func TestPattern_LineFeedsEndNothing(t *testing.T) {
 	}
 }
 
-func TestPattern_Refused_SaysWhy(t *testing.T) {
+func TestCompilePattern_Invalid_GivesReason(t *testing.T) {
 	const linear = ": patterns are RE2, whose matching time is bounded, so they have "
 	const names = linear + "no look-around; write the names to admit, as in a|b"
 	for _, test := range []struct{ pattern, rule string }{
@@ -92,7 +92,7 @@ func TestPattern_Refused_SaysWhy(t *testing.T) {
 		{`(?<n>a)\k<n>`, `must not use back-references "\k"` + linear + "none"},
 		{`(?>a)`, `must be a pattern in RE2 syntax: invalid or unsupported Perl syntax at "(?>"`},
 		{`a{1001}`, `must be a pattern in RE2 syntax: invalid repeat count at "{1001}"`},
-		{strings.Repeat(`\w{1000}`, 5), "must be smaller: its repetitions write out to 5002 steps, and 4096 is the most"},
+		{strings.Repeat(`\w{1000}`, 5), "must be smaller: it expands to 5002 steps, and the maximum is 4096"},
 	} {
 		_, err := CompilePattern("acquirer_pattern", test.pattern)
 		var bad *FieldError
@@ -106,7 +106,7 @@ func TestPattern_Refused_SaysWhy(t *testing.T) {
 	}
 }
 
-func TestPatterns_Compile_NamesTheBadOne(t *testing.T) {
+func TestCompilePatterns_Invalid_NamesField(t *testing.T) {
 	if _, err := CompilePatterns("prod", "("); err == nil || !strings.HasPrefix(err.Error(), `acquirer_pattern "(": `) {
 		t.Errorf("CompilePatterns = %v", err)
 	}
@@ -130,15 +130,15 @@ func TestPatterns_Compile_NamesTheBadOne(t *testing.T) {
 func TestPattern_Nil_MatchesNothing(t *testing.T) {
 	var p *Pattern
 	if p.Match("") || p.Match("prod") || p.String() != "" {
-		t.Error("a nil pattern matches")
+		t.Error("a nil Pattern matches a name")
 	}
 	if g, a := (Patterns{}).Match("prod", "app1"); g || a {
-		t.Error("no patterns match")
+		t.Error("the zero Patterns matches a name")
 	}
 }
 
-// FuzzPattern looks for a pattern that escapes from its group, is taken for a plain text, or is matched with a part of
-// a name only. The other way to find out whether the whole matches is the longest match of the pattern alone.
+// FuzzPattern searches for a pattern that escapes from its group, is mistaken for plain text, or matches only a part of
+// a name. It checks Match against the longest match of the unwrapped pattern.
 func FuzzPattern(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, name string) {
 		p, err := CompilePattern("group_pattern", pattern)
@@ -146,27 +146,28 @@ func FuzzPattern(f *testing.F) {
 		if err != nil {
 			var bad *FieldError
 			if !errors.As(err, &bad) {
-				t.Fatalf("%v is no FieldError", err)
+				t.Fatalf("got %v, want a *FieldError", err)
 			}
 			if !utf8.ValidString(bad.Error()) || hasControl(bad.Error()) {
-				t.Fatalf("%q cannot be printed", bad.Error())
+				t.Fatalf("the error %q is not printable", bad.Error())
 			}
 			if aloneErr == nil && pattern != "" && len(pattern) <= MaxPattern && !strings.Contains(bad.Rule, " steps, ") {
-				t.Fatalf("%q is refused, but compiles: %v", pattern, err)
+				t.Fatalf("%q is refused, but regexp compiles it: %v", pattern, err)
 			}
 			return
 		}
 		if aloneErr != nil {
-			t.Fatalf("%q does not compile alone: %v", pattern, aloneErr)
+			t.Fatalf("%q is accepted, but regexp does not compile it: %v", pattern, aloneErr)
 		}
 		if !utf8.ValidString(name) || len(name) > MaxName {
 			return
 		}
-		// Longest finds the leftmost match and of those the longest. A whole match is leftmost, and none is longer.
+		// Longest makes regexp return the leftmost-longest match. If the whole name matches, that match is the whole
+		// name.
 		alone.Longest()
 		at := alone.FindStringIndex(name)
 		if whole := at != nil && at[0] == 0 && at[1] == len(name); p.Match(name) != whole {
-			t.Fatalf("%q matches %q: %v, want %v", pattern, name, p.Match(name), whole)
+			t.Fatalf("%q.Match(%q) = %v, want %v", pattern, name, p.Match(name), whole)
 		}
 	})
 }
@@ -184,7 +185,7 @@ func BenchmarkMatch(b *testing.B) {
 			}
 		})
 	}
-	b.Run("largest", func(b *testing.B) { // what MaxPatternSteps bounds
+	b.Run("largest", func(b *testing.B) { // close to MaxPatternSteps
 		p, err := CompilePattern("group_pattern", strings.Repeat(`(\w*x?){31}`, 18))
 		if err != nil {
 			b.Fatal(err)
@@ -196,4 +197,4 @@ func BenchmarkMatch(b *testing.B) {
 	})
 }
 
-var matched bool // a place that the compiler cannot see through
+var matched bool // a package variable, so that the compiler cannot optimize the call away

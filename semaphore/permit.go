@@ -2,28 +2,28 @@ package semaphore
 
 import "time"
 
-// Identity is who holds or asks. Two requests of one identity are the same holder.
+// An Identity identifies a holder or a caller. All requests of one identity come from the same holder.
 type Identity struct {
 	Group    string
 	Acquirer string
 	HolderID string // optional
-	// Principal is the authenticated owner: the name of a binding, see package access. Empty where callers are not
+	// Principal is the authenticated owner: the name of a binding, see package access. It is empty if callers are not
 	// authenticated.
 	Principal string
 }
 
-// Owner says whose permits a call by token is about. The zero Owner is anybody.
+// An Owner selects the permits to which a call by token may apply. The zero Owner selects all permits.
 type Owner struct {
-	// Identity is the one that the call names; nil: none. Its principal is not looked at.
+	// Identity is the identity that the call names, or nil. Its principal is ignored.
 	Identity *Identity
-	// Principal is the caller's; nil where callers are not authenticated.
+	// Principal is the caller's principal, or nil if callers are not authenticated.
 	Principal *string
-	// Unowned says which permits without a principal, from before callers were authenticated, are the caller's too;
-	// nil: none.
+	// Unowned reports whether a permit without a principal, granted before callers were authenticated, also belongs to
+	// the caller. If it is nil, none does.
 	Unowned func(sem string, id Identity) bool
 }
 
-// OwnerOf is anybody with that principal; anybody at all for the empty one.
+// OwnerOf returns an Owner that selects the permits of the principal, or all permits if principal is empty.
 func OwnerOf(principal string) Owner {
 	if principal == "" {
 		return Owner{}
@@ -31,7 +31,7 @@ func OwnerOf(principal string) Owner {
 	return Owner{Principal: &principal}
 }
 
-// Owns reports whether the permits that an identity has of a semaphore are the owner's.
+// Owns reports whether the permits of semaphore sem that the identity has belong to the owner.
 func (o Owner) Owns(sem string, id Identity) bool {
 	if o.Identity != nil {
 		named := *o.Identity
@@ -43,7 +43,7 @@ func (o Owner) Owns(sem string, id Identity) bool {
 	return o.Sees(sem, id)
 }
 
-// Sees reports whether the principal may know of the permits that an identity has of a semaphore.
+// Sees reports whether the principal may know about the permits of semaphore sem that the identity has.
 func (o Owner) Sees(sem string, id Identity) bool {
 	switch {
 	case o.Principal == nil:
@@ -54,26 +54,27 @@ func (o Owner) Sees(sem string, id Identity) bool {
 	return id.Principal == *o.Principal
 }
 
-// Firing is one named instance of scheduled work. Due is in UTC and zero when the firing has none.
+// A Firing is one named instance of scheduled work. Due is in UTC, or zero if the firing has no due time.
 type Firing struct {
 	Name string
 	Due  time.Time
 }
 
-// PermitState says who takes a permit's slot. The numbers are frozen: they are in the log.
+// PermitState says for what reason a permit takes its slot. The numbers are frozen: they are in the log.
 type PermitState uint8
 
 const (
-	// Live: the identity holds it, and it has a deadline.
+	// Live means that the identity holds the permit, which has a deadline.
 	Live PermitState = 1
-	// Held: it expired under on_expiry hold and takes its slot until an operator clears it. It has no deadline.
+	// Held means that the permit expired under on_expiry: hold. It takes its slot until an operator clears it, and has
+	// no deadline.
 	Held PermitState = 2
-	// Cooling: the holder is gone and the slot stays taken for Duration. Never refreshed, never replayed, held by
-	// nobody.
+	// Cooling means that the holder is gone and the slot stays taken for Duration. A cooling permit has no holder and
+	// is never refreshed or replayed.
 	Cooling PermitState = 3
 )
 
-// StopCause is why a holder is to stop. The numbers are frozen: they are in the log.
+// A StopCause says why a holder must stop. The numbers are frozen: they are in the log.
 type StopCause uint8
 
 const (
@@ -85,42 +86,42 @@ const (
 	StopNoLongerAdmitted
 	StopPaused
 	StopCordoned
-	// StopTaskCancelled: the job of its task was cancelled. Feature level 4.
+	// StopTaskCancelled means that the job of the permit's task was cancelled. It requires feature level 4.
 	StopTaskCancelled
 )
 
-// Permit is one grant. It is immutable once it is stored.
+// A Permit is one grant. It is immutable once it is stored.
 type Permit struct {
 	Semaphore string
 	Identity  Identity
-	// Token is the fencing token: strictly increasing over the cluster's life.
+	// Token is the fencing token. It increases strictly over the life of the cluster.
 	Token uint64
-	// Duration is the largest one that its holder may still count on; for a cooling permit how long it cools.
+	// Duration is the longest duration that the holder may still rely on. For a cooling permit it is the cooling time.
 	Duration time.Duration
 	Firing   *Firing // nil: none
-	// Order is what is said to a holder beside the cause in Stop; nil: nothing is, which also one that is to stop may
-	// find. Read it by StopOrder.
+	// Order is what the holder hears in addition to the cause in Stop. It may be nil even if the holder must stop. Use
+	// StopOrder to read it.
 	Order           *StopOrder
 	GrantedRevision uint64
 	GrantedNanos    int64 // see GrantedAt
 	RequestID       string
 	Metadata        map[string]string
-	// The narrow fields stand together: a server keeps a million permits.
+	// The narrow fields are grouped to avoid padding: a server keeps a million permits.
 
 	Weight uint32
 	State  PermitState
-	// Stop is the cause of the replicated word to stop (revoked, drained, taken over). Causes that follow from the
-	// definition, from cordons and from max_hold are decided each time and are not stored here.
+	// Stop is the cause of a replicated stop (revoked, drained, taken over). Causes that follow from the definition,
+	// from cordons and from max_hold are decided each time and are not stored here.
 	Stop StopCause
-	// Ended is how the holder of a cooling permit went.
+	// Ended is how the holder of a cooling permit lost or gave up its permit.
 	Ended End
-	// Owes: holders of superseded tokens of this permit may still count on it, for as long as Duration from the grant
-	// of Token, or from the promotion if that is later.
+	// Owes is true if holders of superseded tokens of this permit may still rely on them: for Duration from the grant
+	// of Token, or from the leader's promotion if that is later.
 	Owes bool
 }
 
-// GrantedAt is when it was granted by the clock of the leader of then, for people only; zero: not known. A time.Time in
-// the permit would take three times the room.
+// GrantedAt returns the time of the grant by the clock of the leader at that time, or zero if unknown. It is for people
+// only. Storing a time.Time in the permit would take three times the space.
 func (p *Permit) GrantedAt() time.Time {
 	if p.GrantedNanos == 0 {
 		return time.Time{}
@@ -128,17 +129,17 @@ func (p *Permit) GrantedAt() time.Time {
 	return time.Unix(0, p.GrantedNanos).UTC()
 }
 
-// StopOrder is what is said to a holder that is to stop. It is immutable: copies of a permit share it.
+// A StopOrder says more about a stop to the holder. It is immutable: copies of a permit share it.
 type StopOrder struct {
 	Reason string
-	// Revision is that of the change that ordered it; the end of its drain names it.
+	// Revision is the revision of the change that ordered the stop. The end of its drain refers to it.
 	Revision uint64
-	// Drain is for how long the refreshes of a revoked permit go on being granted, in full; 0 when there is none, or it
-	// is over.
+	// Drain is how long a revoked permit may still be refreshed. It is the full length, not the rest. 0 means that
+	// there is no drain, or that it is over.
 	Drain time.Duration
 }
 
-// Drained returns the order as it is when its drain is over; nil stays nil.
+// Drained returns the order with its drain removed. It returns nil for a nil order.
 func (o *StopOrder) Drained() *StopOrder {
 	if o == nil || o.Drain == 0 {
 		return o
@@ -146,7 +147,7 @@ func (o *StopOrder) Drained() *StopOrder {
 	return &StopOrder{Reason: o.Reason, Revision: o.Revision}
 }
 
-// StopOrder returns what is said to a holder that is to stop; nothing when there is no word.
+// StopOrder returns the stop order of the permit, or the zero StopOrder if there is none.
 func (p *Permit) StopOrder() StopOrder {
 	if p.Order == nil {
 		return StopOrder{}
@@ -154,7 +155,7 @@ func (p *Permit) StopOrder() StopOrder {
 	return *p.Order
 }
 
-// End is how an acquire ended. The numbers are frozen: they are in the log.
+// An End says how an acquisition ended. The numbers are frozen: they are in the log.
 type End uint8
 
 const (
@@ -164,53 +165,54 @@ const (
 	EndAbandoned
 	EndCancelled
 	EndCleared
-	// EndFreedUnsafely: an unsafe revoke freed the slot although the holder may still have believed in it. 6 is not
-	// free: the log has it for edits.
+	// EndFreedUnsafely means that an unsafe revoke freed the slot although the holder may still have relied on its
+	// permit. The number 6 is taken: the log uses it for edits.
 	EndFreedUnsafely End = 7
-	// EndSuperseded: the identity acquired its permit again. The permit did not end, but nobody holds it under this
-	// token any more.
+	// EndSuperseded means that the identity acquired its permit again. The permit continues, but under another token.
 	EndSuperseded End = 8
 )
 
-// ClaimState is what became of a claimed firing. The numbers are frozen: they are in the log.
+// A ClaimState says what has become of a claimed firing. The numbers are frozen: they are in the log.
 type ClaimState uint8
 
 const (
-	// ClaimHeld: its permit is live, held or cooling.
+	// ClaimHeld means that the permit of the claim is live, held or cooling.
 	ClaimHeld ClaimState = 1
-	// ClaimDone: it ran to its end.
+	// ClaimDone means that the job of the firing ran to completion.
 	ClaimDone ClaimState = 2
-	// ClaimSpent: its permit was lost, or its job stopped before its end, and it does not run again.
+	// ClaimSpent means that the permit was lost, or the job stopped early. The firing does not run again.
 	ClaimSpent ClaimState = 3
-	// ClaimForgotten: it lies at or below the semaphore's low-water mark. Only in decisions, never stored.
+	// ClaimForgotten means that the firing is at or below the semaphore's low-water mark. It occurs only in decisions
+	// and is never stored.
 	ClaimForgotten ClaimState = 4
-	// ClaimFailed: it ran to its end, and that was an error. Feature level 4, as all that follow.
+	// ClaimFailed means that the job ran to completion and returned an error. It requires feature level 4, as do all
+	// states below.
 	ClaimFailed ClaimState = 5
-	// ClaimCutShort: its holder stopped before the end of the job and released its permit, and it does not run again.
+	// ClaimCutShort means that the holder stopped the job early and released its permit. The firing does not run again.
 	ClaimCutShort ClaimState = 6
-	// ClaimTakenOver: another token has claimed it since. Only of a claim that somebody awaits, never stored.
+	// ClaimTakenOver means that another token has claimed the firing since. It is reported only to a caller that awaits
+	// a claim, and is never stored.
 	ClaimTakenOver ClaimState = 7
-	// ClaimOpen: its holder was lost, or stopped before its end. It may be claimed again.
+	// ClaimOpen means that the holder was lost or stopped early, and the firing may be claimed again.
 	ClaimOpen ClaimState = 8
 )
 
-// Claim is the holder's claim of a firing. It is immutable once it is stored.
+// A Claim is a holder's claim of a firing. It is immutable once it is stored.
 type Claim struct {
 	Semaphore string
 	Firing    Firing
 	Token     uint64
 	Winner    Identity
 	Revision  uint64
-	// At is when it was claimed, by the granting leader's clock: only the leader's choice of what to forget looks at
-	// it.
+	// At is the time of the claim by the granting leader's clock. It is used only when a leader chooses what to forget.
 	At time.Time
-	// Failure is what the holder of a failed run said of it; empty: nothing.
+	// Failure is the error text that the holder of a failed run reported. It may be empty.
 	Failure string
-	// Attempts counts the holders that claimed the firing and may have begun its job; 0 when it was claimed below
-	// feature level 4.
+	// Attempts counts the holders that claimed the firing and may have begun its job. It is 0 if the firing was claimed
+	// below feature level 4.
 	Attempts uint32
 	State    ClaimState
 }
 
-// Ended reports whether the firing has come to its end: it neither runs nor may be claimed again.
+// Ended reports whether the firing is settled: it is not running and cannot be claimed again.
 func (c *Claim) Ended() bool { return c.State != ClaimHeld && c.State != ClaimOpen }

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// A server keeps a million permits in memory: a field more is 16 MB more. What few permits have belongs behind a
-// pointer.
+// A server keeps a million permits in memory, so another field of 16 bytes costs 16 MB. Fields that few permits use
+// belong behind a pointer.
 func TestPermit_IsSmall(t *testing.T) {
 	if size := reflect.TypeFor[Permit]().Size(); size > 160 {
-		t.Errorf("a permit takes %d bytes, more than 160", size)
+		t.Errorf("a Permit takes %d bytes, want at most 160", size)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ruleBook is the decision once more, written down from the design and not from the code: what each step says, in its
-// own words and in its own order.
+// ruleBook is a second implementation of the decision, written from the design and not from the code. It returns the
+// outcome, the reason and the number of the deciding step.
 func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 	def, own := f.Definition, f.Own
 	if own != nil && own.State == Cooling {
@@ -52,8 +52,8 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 	return Denied, NoFreePermit, 9
 }
 
-// ruleBookOfDrains is what a drain makes of the answer to a holder that asks again: every cause that shuts it out must
-// drain for it, or the first that does not is the answer.
+// ruleBookOfDrains applies drains to the answer that a holder gets to a repeated request: if every cause that shuts the
+// holder out drains for it, it is refreshed; otherwise the first cause without a drain is the reason.
 func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
 	if p.State != Live {
 		return asked
@@ -94,28 +94,28 @@ func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
 	return Decision{Outcome: Refreshed, Stop: first}
 }
 
-// checkAgreement holds the rule book, Decide, Explain, Admit and the sentences against each other.
+// checkAgreement checks that the rule book, Decide, Explain, Admit and the sentences agree.
 func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 	t.Helper()
 	d := Decide(req, f)
 	outcome, reason, decisive := ruleBook(req, f)
 	if d.Outcome != outcome || d.Reason != reason {
-		t.Errorf("Decide = %v %v, the rule book says %v %v", d.Outcome, d.Reason, outcome, reason)
+		t.Errorf("Decide() = %v %v, want %v %v as in the rule book", d.Outcome, d.Reason, outcome, reason)
 	}
 
 	steps := Explain(req, f)
 	for i, s := range steps {
 		passes := i < len(steps)-1 && s.Number != int(stepFree) || i == len(steps)-1 && outcome != Denied
 		if s.Number != i+1 || s.Passed != passes || s.Name == "" || !strings.HasSuffix(s.Text, ".") {
-			t.Errorf("Explain step %d = %+v, want passed %v", i+1, s, passes)
+			t.Errorf("Explain() step %d = %+v, want passed %v", i+1, s, passes)
 		}
 		if i > 0 && s.Text == steps[i-1].Text {
-			t.Errorf("Explain steps %d and %d both say %q", i, i+1, s.Text)
+			t.Errorf("Explain() steps %d and %d both say %q", i, i+1, s.Text)
 		}
 	}
 	last := steps[len(steps)-1]
 	if last.Number != decisive || last.Text != d.Sentence(req, f) {
-		t.Errorf("Explain ends with %+v, and the rule book decided at step %d: %s", last, decisive, d.Sentence(req, f))
+		t.Errorf("Explain() ends with %+v, want step %d: %s", last, decisive, d.Sentence(req, f))
 	}
 
 	if f.Own != nil && f.Own.State != Cooling {
@@ -125,35 +125,35 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 		repeat.Repeat = true
 		asked, admitted := Decide(&same, &repeat), Admit(f.Own, f)
 		if want := ruleBookOfDrains(f.Own, f, asked); admitted != want {
-			t.Errorf("Admit = %+v, the rule book of drains says %+v, and the holder that asks again gets %+v", admitted, want, asked)
+			t.Errorf("Admit() = %+v, want %+v as in the rule book of drains; Decide() of a repeat = %+v", admitted, want, asked)
 		}
 		checkStops(t, f, admitted)
-		if tells := strings.Contains(d.Sentence(req, f), "draining"); tells != (d.Stop != NotStopping && admitted.Outcome == Refreshed) {
-			t.Errorf("told of a drain: %v, and the permit gets %+v", tells, admitted)
+		if tells := strings.Contains(d.Sentence(req, f), "its drain is over"); tells != (d.Stop != NotStopping && admitted.Outcome == Refreshed) {
+			t.Errorf("sentence mentions a drain: %v; Admit() = %+v", tells, admitted)
 		}
 	}
 	if holds := f.Own != nil && f.Own.State == Live; d.Stop != NotStopping != (holds && outcome == Denied && reason != AlreadyHeld && (reason != FiringClaimed || decisive != int(stepOwn))) {
-		t.Errorf("stop cause %v with %v, own permit %+v", d.Stop, reason, f.Own)
+		t.Errorf("Decide() has stop cause %v with reason %v and own permit %+v", d.Stop, reason, f.Own)
 	}
 	if s := d.Sentence(req, &Facts{}); !strings.HasSuffix(s, ".") {
-		t.Errorf("with newer facts the sentence is %q", s)
+		t.Errorf("Sentence() with newer facts = %q", s)
 	}
 }
 
-// Any facts at all, also those that no state machine would bring about.
-func TestDecide_AnyFacts_AllAgree(t *testing.T) {
+// The facts are arbitrary. They include combinations that no state machine produces.
+func TestDecide_RandomFacts_AllAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		req := drawRequest(t)
 		req.Worker = req.Firing == nil && rapid.Bool().Draw(t, "worker")
 		f := drawFacts(t, req)
 		checkAgreement(t, req, f)
 
-		// Less room or one more waiting never turns a denial into a grant.
+		// Less room, or a waiter ahead, never turns a denial into a grant.
 		tighter := *f
 		tighter.Used += rapid.Uint64Range(0, 3).Draw(t, "more used")
 		tighter.WaitsAhead = true
 		if Decide(req, &tighter).Outcome == Granted {
-			t.Errorf("granted though somebody waits ahead")
+			t.Errorf("Decide() grants although a waiter is ahead")
 		}
 	})
 }
@@ -173,23 +173,23 @@ func drawRequest(t *rapid.T) *Request {
 	}
 }
 
-// checkStops holds what Stops lists against what Admit decides about the caller's own permit, but for max_hold.
+// checkStops checks that Stops agrees with Admit about the caller's own permit, except for max_hold.
 func checkStops(t rapid.TB, f *Facts, admitted Decision) {
 	t.Helper()
 	if f.Own.State != Live || f.OwnOverheld {
 		return
 	}
 	stops := Stops(f.Own, f)
-	goesOn := true
+	continues := true
 	for _, s := range stops {
-		goesOn = goesOn && len(s.Drains) > 0
+		continues = continues && len(s.Drains) > 0
 	}
 	var first StopCause
-	if len(stops) > 0 && goesOn {
+	if len(stops) > 0 && continues {
 		first = stops[0].Cause
 	}
-	if goesOn != (admitted.Outcome == Refreshed) || goesOn && admitted.Stop != first || !goesOn && admitted.Stop == NotStopping {
-		t.Errorf("Stops = %+v, and Admit = %+v", stops, admitted)
+	if continues != (admitted.Outcome == Refreshed) || continues && admitted.Stop != first || !continues && admitted.Stop == NotStopping {
+		t.Errorf("Stops() = %+v, but Admit() = %+v", stops, admitted)
 	}
 }
 
@@ -254,18 +254,18 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 	return f
 }
 
-// The whole life of one semaphore under Decide: whatever is asked, edited, lost and cleared in whatever order, the
-// rules hold after every step.
-func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
+// The rules hold after every step of a random history of one semaphore: requests, edits, losses and clears in any
+// order.
+func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
 		if err := w.define("s", plain("s")); err != nil {
 			t.Fatal(err)
 		}
 		g := w.gate("s")
-		used := uint64(0) // after the step before
+		used := uint64(0) // after the previous step
 		granted := false
-		ran := map[string]uint64{} // by firing: the token whose work was done, or lost for good
+		ran := map[string]uint64{} // by firing: the token whose job was done or lost with no further attempt
 
 		token := func(t *rapid.T) *slot {
 			if len(g.slots) == 0 {
@@ -284,25 +284,25 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 				case Granted:
 					granted = true
 					if p.Token <= last {
-						t.Fatalf("token %d after %d", p.Token, last)
+						t.Fatalf("token %d was granted after token %d", p.Token, last)
 					}
 					if req.Firing != nil && !g.def.MayAttempt(g.claims[req.Firing.text()].Attempts-1) {
-						t.Fatalf("attempt %d of firing %s, and max_attempts is %d", g.claims[req.Firing.text()].Attempts, req.Firing.text(), g.def.MaxAttempts)
+						t.Fatalf("attempt %d of firing %s exceeds max_attempts %d", g.claims[req.Firing.text()].Attempts, req.Firing.text(), g.def.MaxAttempts)
 					}
 					if req.Firing != nil && ran[req.Firing.text()] != 0 {
-						t.Fatalf("firing %s granted to %d, was run by %d", req.Firing.text(), p.Token, ran[req.Firing.text()])
+						t.Fatalf("firing %s was granted to token %d after token %d had run it", req.Firing.text(), p.Token, ran[req.Firing.text()])
 					}
 				case Refreshed:
 					if p.Token != f.Own.Token || w.token != last || p.Identity != req.Identity || p.State != Live {
-						t.Fatalf("refresh changed the permit: %+v", p)
+						t.Fatalf("a refresh changed the permit: %+v", p)
 					}
 				case Reacquired:
 					if p.Token <= last || w.holds(f.Own.Token) || p.Identity != req.Identity || p.State != Live {
-						t.Fatalf("re-acquisition of %+v gave %+v", f.Own, p)
+						t.Fatalf("reacquiring %+v returned %+v", f.Own, p)
 					}
 				case Denied:
 					if w.token != last {
-						t.Fatal("a denial counted a token")
+						t.Fatal("a denial used a token")
 					}
 				}
 			},
@@ -310,7 +310,7 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 				s := token(t)
 				before := s.Permit
 				if d, now := w.refresh(s.Token); now != nil && d.Outcome == Refreshed && now.Permit != before {
-					t.Fatalf("a refresh made %+v of %+v", now.Permit, before)
+					t.Fatalf("a refresh returned %+v for permit %+v", now.Permit, before)
 				}
 			},
 			"release": func(t *rapid.T) {
@@ -339,9 +339,9 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 			},
 			"revoke": func(t *rapid.T) {
 				s := token(t)
-				told := *s.Permit
-				told.Stop = rapid.SampledFrom([]StopCause{StopRevoked, StopTakenOver}).Draw(t, "cause")
-				s.Permit = &told
+				stopped := *s.Permit
+				stopped.Stop = rapid.SampledFrom([]StopCause{StopRevoked, StopTakenOver}).Draw(t, "cause")
+				s.Permit = &stopped
 			},
 			"edit": func(t *rapid.T) {
 				d := plain("s")
@@ -364,10 +364,10 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 			"": func(t *rapid.T) {
 				now := g.used()
 				if granted && now > uint64(g.def.Permits) {
-					t.Fatalf("a grant took %d of %d permits", now, g.def.Permits)
+					t.Fatalf("after a grant %d of %d permits are taken", now, g.def.Permits)
 				}
 				if !granted && now > used {
-					t.Fatalf("used rose from %d to %d without a grant", used, now)
+					t.Fatalf("the used weight rose from %d to %d without a grant", used, now)
 				}
 				used, granted = now, false
 
@@ -377,11 +377,11 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 						continue
 					}
 					if holders[s.Identity] {
-						t.Fatalf("%s holds twice", s.Identity.text())
+						t.Fatalf("%s holds two permits", s.Identity.text())
 					}
 					holders[s.Identity] = true
 					if s.Firing != nil && firings[s.Firing.text()] {
-						t.Fatalf("firing %s runs twice", s.Firing.text())
+						t.Fatalf("firing %s is running twice", s.Firing.text())
 					}
 					if s.Firing != nil {
 						firings[s.Firing.text()] = true
@@ -392,13 +392,13 @@ func TestDecide_AnyHistory_KeepsThePermits(t *testing.T) {
 	})
 }
 
-func TestNames_NoTwoAreTheSame(t *testing.T) {
+func TestString_IsUnique(t *testing.T) {
 	distinct := func(kind string, count int, name func(uint8) fmt.Stringer) {
 		seen := map[string]uint8{}
 		for n := range uint8(count) {
 			s := name(n).String()
 			if before, ok := seen[s]; ok || s == "" {
-				t.Errorf("%s %d and %d are both called %q", kind, before, n, s)
+				t.Errorf("%s %d and %d have the same String: %q", kind, before, n, s)
 			}
 			seen[s] = n
 		}

@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// Revert takes a change of a definition back: the fields that it set from their values in before to those in after get
-// their values of before again. A field that was set since, so that current has neither value, is left alone and named
-// in kept, in the order of the fields of a definition in the API; of labels each key is a field ("labels.team"). The
-// name is never changed. The result is new; equal to current when there is nothing to take back.
+// Revert takes back a change of a definition: each field that the change set from its value in before to its value in
+// after gets its value in before again. A field that was set again since, so that current has neither value, is left
+// alone and reported in kept. kept has the order of the fields of a definition in the API, and each label key counts as
+// a field ("labels.team"). Revert never changes the name. It returns a new definition, which equals current if there is
+// nothing to take back.
 func Revert(current, before, after *Definition) (restored *Definition, kept []string) {
 	r := *current
 	restored = &r
@@ -44,7 +45,8 @@ func back[T comparable](kept *[]string, field string, now *T, before, after T) {
 	}
 }
 
-// backLabels does for each key what back does for a field, in current; an absent label is a value like any other.
+// backLabels does for each label key what back does for a field. It modifies current. An absent label is treated as a
+// value.
 func backLabels(kept *[]string, current, before, after map[string]string) map[string]string {
 	for _, key := range keysOf(before, after) {
 		was, had := before[key]
@@ -66,15 +68,15 @@ func backLabels(kept *[]string, current, before, after map[string]string) map[st
 	return current
 }
 
-// keysOf are the keys of either map, sorted.
+// keysOf returns the keys of both maps, sorted and without duplicates.
 func keysOf(a, b map[string]string) []string {
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
 
-// Changed names the fields in which two definitions differ, in the order of the fields of a definition in the API; of
-// labels each key is a field ("labels.team").
+// Changed returns the names of the fields in which two definitions differ, in the order of the fields of a definition
+// in the API. Each label key counts as a field ("labels.team").
 func Changed(before, after *Definition) []string {
 	var fields []string
 	differs := func(field string, same bool) {

@@ -49,17 +49,17 @@ func TestRevert_AnyEdit(t *testing.T) {
 		restored, kept := Revert(after, before, after)
 		same("nothing was set since", restored, before)
 		if len(kept) > 0 {
-			t.Fatalf("kept %v though nothing was set since", kept)
+			t.Fatalf("kept = %v although no field was set since", kept)
 		}
 		restored, kept = Revert(before, before, after)
 		same("it was taken back already", restored, before)
 		if len(kept) > 0 {
-			t.Fatalf("kept %v though it was taken back already", kept)
+			t.Fatalf("kept = %v although the change was taken back already", kept)
 		}
 
 		restored, kept = Revert(current, before, after)
-		same("current is left as it was", current, keep)
-		// Field by field: only what the edit set goes back, and only where it still stands.
+		same("current is not modified", current, keep)
+		// Each field gets its old value back only if the edit set it and it has not been set since.
 		set, since := Changed(before, after), Changed(after, current)
 		var wantKept, wantBack []string
 		for _, field := range set {
@@ -78,7 +78,7 @@ func TestRevert_AnyEdit(t *testing.T) {
 		}
 		for _, field := range Changed(before, restored) {
 			if slices.Contains(wantBack, field) {
-				t.Fatalf("%s was not given its old value back", field)
+				t.Fatalf("%s did not get its old value back", field)
 			}
 		}
 		again, _ := Revert(restored, before, after)
@@ -86,7 +86,7 @@ func TestRevert_AnyEdit(t *testing.T) {
 	})
 }
 
-// A field that is added to Definition and to neither Revert nor Changed comes back unchanged, and this test fails.
+// This test fails if a field is added to Definition but not to Revert and Changed.
 func TestRevert_EveryField(t *testing.T) {
 	before := plain("s")
 	fields := reflect.TypeFor[Definition]()
@@ -108,14 +108,14 @@ func TestRevert_EveryField(t *testing.T) {
 		case reflect.Uint8, reflect.Uint32:
 			v.SetUint(v.Uint() + 1)
 		default:
-			t.Fatalf("%s: the test does not know %v", name, v.Kind())
+			t.Fatalf("%s: the test does not support kind %v", name, v.Kind())
 		}
 		changed := Changed(before, after)
 		if len(changed) != 1 {
-			t.Errorf("%s: Changed = %v", name, changed)
+			t.Errorf("%s: Changed() = %v", name, changed)
 		}
 		if restored, kept := Revert(after, before, after); !restored.Equal(before) || len(kept) != 0 {
-			t.Errorf("%s is not taken back: %+v, kept %v", name, restored, kept)
+			t.Errorf("%s was not taken back: Revert() = %+v, kept %v", name, restored, kept)
 		}
 	}
 }
@@ -135,6 +135,6 @@ func TestRevert_FieldSetSince_IsKeptAndNamed(t *testing.T) {
 		t.Errorf("restored (-want +got):\n%s", diff)
 	}
 	if !slices.Equal(current.Labels, Labels{{"sale", "yes"}, {"team", "ops"}}) {
-		t.Error("the labels of current were written")
+		t.Error("Revert modified the labels of current")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Sentence says the decision in one sentence that a person can act on. The facts may be newer than those of the
+// Sentence returns the decision as one sentence that a person can act on. The facts may be newer than those of the
 // decision: what they no longer show is left out.
 func (d Decision) Sentence(req *Request, f *Facts) string {
 	switch d.Outcome {
@@ -14,7 +14,7 @@ func (d Decision) Sentence(req *Request, f *Facts) string {
 	case Refreshed:
 		s := "Refreshed: the caller already holds " + ownPermit(f)
 		if d.Stop != NotStopping {
-			s += ", which must stop (" + d.Stop.String() + "); it is draining, and may be refreshed until that is over"
+			s += ", which must stop (" + d.Stop.String() + "); it may be refreshed until its drain is over"
 		}
 		return s + "."
 	case Reacquired:
@@ -25,7 +25,7 @@ func (d Decision) Sentence(req *Request, f *Facts) string {
 			s += ", so " + ownPermit(f) + " must stop"
 		}
 		if d.Stop != NotStopping && f.Own != nil && Admit(f.Own, f).Outcome == Refreshed {
-			s += "; it is draining, and may be refreshed until that is over"
+			s += "; it may be refreshed until its drain is over"
 		}
 		return s + "."
 	}
@@ -104,17 +104,17 @@ func alreadyHeldSentence(req *Request, f *Facts) string {
 	case f.Own == nil:
 		return s
 	case f.Own.Weight != req.Weight:
-		return s + " with weight " + count(uint64(f.Own.Weight)) + ", and cannot have weight " + count(uint64(req.Weight)) + " beside it"
+		return s + " with weight " + count(uint64(f.Own.Weight)) + ", and cannot also have weight " + count(uint64(req.Weight))
 	case f.OwnTask:
-		return s + " with a task, and cannot have another one beside it"
+		return s + " with a task, and cannot have another one"
 	case req.Worker:
-		return s + " without a task, and cannot have one with a task beside it"
+		return s + " without a task, and cannot also have one with a task"
 	case req.Firing == nil:
-		return s + " for firing " + f.Own.Firing.text() + ", and cannot have one without a firing beside it"
+		return s + " for firing " + f.Own.Firing.text() + ", and cannot also have one without a firing"
 	case f.Own.Firing == nil:
-		return s + " without a firing, and cannot have firing " + req.Firing.text() + " beside it"
+		return s + " without a firing, and cannot also have firing " + req.Firing.text()
 	}
-	return s + " for firing " + f.Own.Firing.text() + ", and cannot have firing " + req.Firing.text() + " beside it"
+	return s + " for firing " + f.Own.Firing.text() + ", and cannot also have firing " + req.Firing.text()
 }
 
 func overweightSentence(req *Request, f *Facts) string {
@@ -128,8 +128,8 @@ func overweightSentence(req *Request, f *Facts) string {
 	return "Weight " + weight + " is more than " + permits(f.Definition) + " of " + name + ", and never fits"
 }
 
-// tooFarAheadSentence blames no clock: the firing's due time, the caller's clock and the leader's may each be the wrong
-// one.
+// tooFarAheadSentence does not blame a clock: the firing's due time, the caller's clock or the leader's clock may be
+// wrong.
 func tooFarAheadSentence(req *Request, f *Facts) string {
 	s := "Firing " + req.Firing.text() + " is too far ahead"
 	if f.LeaderClock.IsZero() || req.Firing == nil {
@@ -151,9 +151,9 @@ func tooFarAheadSentence(req *Request, f *Facts) string {
 func forgottenSentence(req *Request, f *Facts) string {
 	s := "Firing " + req.Firing.text() + " is no longer remembered"
 	if !f.LowWater.IsZero() {
-		s += ", like everything that was due up to " + instant(f.LowWater)
+		s += ", like every firing due up to " + instant(f.LowWater)
 	}
-	return s + ": whether it ran is not known, and it does not run now"
+	return s + ": it is unknown whether it ran, so it does not run now"
 }
 
 func firingSentence(d Decision, req *Request) string {
@@ -173,7 +173,7 @@ func firingSentence(d Decision, req *Request) string {
 		return firing + " was cut short when " + winner + " lost its permit, and does not run again" + attempts(d.Claim)
 	case ClaimOpen:
 		return firing + " was cut short when " + winner + " lost its permit, and had " + count(uint64(d.Claim.Attempts)) +
-			" attempts, as many as max_attempts allows"
+			" attempts, the most that max_attempts allows"
 	case ClaimHeld, ClaimForgotten, ClaimTakenOver:
 	}
 	s := firing + " is claimed by " + winner
@@ -190,7 +190,7 @@ func failure(c *Claim) string {
 	return ": " + c.Failure
 }
 
-// attempts counts the holders of a firing that is not handed over any more.
+// attempts says how many holders a firing had that is not handed over again.
 func attempts(c *Claim) string {
 	if c.Attempts < 2 {
 		return ""
@@ -207,13 +207,13 @@ func noRoom(req *Request, f *Facts) string {
 	all := uint64(f.Definition.Permits)
 	switch {
 	case f.Used > all:
-		return "The " + name + " has " + permitCount(all) + ", and a weight of " + count(f.Used) + " still takes slots"
+		return "The " + name + " has " + permitCount(all) + ", but weight " + count(f.Used) + " is still taken"
 	case f.Used == all && all == 1:
 		return "The only permit of " + name + " is taken"
 	case f.Used == all:
 		return "All " + permitCount(all) + " of " + name + " are taken"
 	case f.Used+uint64(req.Weight) > all:
-		return "Of " + permits(f.Definition) + " of " + name + " only " + count(all-f.Used) + " can be had, and weight " +
+		return "Of " + permits(f.Definition) + " of " + name + " only " + count(all-f.Used) + " are free, and weight " +
 			count(uint64(req.Weight)) + " does not fit"
 	case f.WaitsAhead:
 		return "Others wait ahead for " + name

@@ -16,12 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite what the stories in testdata say happens")
+var update = flag.Bool("update", false, "rewrite the recorded output of the stories in testdata")
 
-// TestStories runs the stories in testdata. A story is a text of comments (#), commands, and, indented below each
-// command, what happens then. With -update what happens is written again, to be read before it is committed.
+// TestStories runs the stories in testdata. A story consists of comments (#), commands, and, indented
+// below each command, its output. With -update the output is rewritten; review it before you commit it.
 //
-// Commands, with SEM a name or a glob where many are meant, WHO as group/acquirer or group/acquirer/holder-id:
+// SEM is a semaphore name, or a glob where several can be meant. WHO is group/acquirer or group/acquirer/holder-id. The
+// commands are:
 //
 //	define SEM field=value ...         edit SEM field=value ...       delete SEM
 //	acquire SEM WHO [weight=] [firing=] [due=] [behind]               explain SEM WHO ...
@@ -30,9 +31,10 @@ var update = flag.Bool("update", false, "rewrite what the stories in testdata sa
 //	cordon ID group=PATTERN acquirer=PATTERN                          uncordon ID
 //	tick DURATION    expire            holders SEM                    drained
 //
-// With the word drain an edit, a delete, a pause, a cordon or a revoke begins one; drained lets all be over. A tick
-// only moves the clock and says whose time is up; expire is the leader acting on it.
-func TestStories_HappenAsWritten(t *testing.T) {
+// The argument drain gives an edit, a delete, a pause, a cordon or a revoke a drain. The command drained ends all
+// drains. The command tick only moves the clock and lists the permits whose deadline has passed; expire then acts on
+// them as the leader does.
+func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no stories: %v", err)
@@ -43,29 +45,29 @@ func TestStories_HappenAsWritten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told, err := tell(string(written))
+			got, err := run(string(written))
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
 			if *update {
-				if err := os.WriteFile(file, []byte(told), 0o600); err != nil {
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
-			if diff := cmp.Diff(strings.Split(string(written), "\n"), strings.Split(told, "\n")); diff != "" {
-				t.Errorf("%s goes differently (- as written, + as it goes; -update rewrites it):\n%s", file, diff)
+			if diff := cmp.Diff(strings.Split(string(written), "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("%s: the output differs (-want +got; run with -update to rewrite it):\n%s", file, diff)
 			}
 		})
 	}
 }
 
-// tell plays a story and returns it with what happened.
-func tell(story string) (string, error) {
-	s := &teller{world: newWorld()}
+// run runs a story and returns it with its output.
+func run(story string) (string, error) {
+	s := &player{world: newWorld()}
 	for n, line := range strings.Split(strings.TrimSuffix(story, "\n"), "\n") {
 		if strings.HasPrefix(line, "  ") {
-			continue // what happened when it was last written
+			continue // output that was recorded before
 		}
 		fmt.Fprintln(&s.out, line)
 		if line == "" || line[0] == '#' {
@@ -78,15 +80,15 @@ func tell(story string) (string, error) {
 	return s.out.String(), nil
 }
 
-// teller plays commands in a world and writes down what happens.
-type teller struct {
+// A player executes commands in a world and records the output.
+type player struct {
 	*world
 	out strings.Builder
 }
 
-func (s *teller) say(format string, args ...any) { fmt.Fprintf(&s.out, "  "+format+"\n", args...) }
+func (s *player) say(format string, args ...any) { fmt.Fprintf(&s.out, "  "+format+"\n", args...) }
 
-func (s *teller) play(w []string) error {
+func (s *player) play(w []string) error {
 	command, object, args := w[0], "", []string(nil)
 	if len(w) > 1 {
 		object, args = w[1], w[2:]
@@ -124,18 +126,18 @@ func (s *teller) play(w []string) error {
 	return s.handle(command, token, args)
 }
 
-func (s *teller) tick(step time.Duration) {
+func (s *player) tick(step time.Duration) {
 	before, _ := s.stopped()
 	s.now += step
 	s.say("it is %s", s.now)
 	s.sayStopped(before)
 	for _, late := range s.overdue() {
-		s.say("%s is past its time", late.name())
+		s.say("%s is past its deadline", late.name())
 	}
 }
 
-// change edits one semaphore, or all that a glob names, and says who must stop because of it.
-func (s *teller) change(command, glob string, args []string) error {
+// change edits one semaphore, or all that a glob matches, and reports the holders that must stop because of it.
+func (s *player) change(command, glob string, args []string) error {
 	before, _ := s.stopped()
 	names := []string{glob}
 	if command != "define" {
@@ -154,7 +156,7 @@ func (s *teller) change(command, glob string, args []string) error {
 	return nil
 }
 
-func (s *teller) changeOne(command, name string, args []string) error {
+func (s *player) changeOne(command, name string, args []string) error {
 	g := s.gate(name)
 	s.revision++
 	if draining := has(args, "drain"); draining && command != "pause" {
@@ -189,7 +191,7 @@ func (s *teller) changeOne(command, name string, args []string) error {
 	return nil
 }
 
-func (s *teller) cordon(on bool, id string, args []string) {
+func (s *player) cordon(on bool, id string, args []string) {
 	before, _ := s.stopped()
 	s.cordons = slices.DeleteFunc(s.cordons, func(c *cordon) bool { return c.id == id })
 	if on {
@@ -204,7 +206,7 @@ func (s *teller) cordon(on bool, id string, args []string) {
 	s.sayStopped(before)
 }
 
-func (s *teller) ask(command, name string, args []string) {
+func (s *player) ask(command, name string, args []string) {
 	req := request(name, args)
 	if err := req.Validate(); err != nil {
 		s.say("refused: %v", err)
@@ -230,8 +232,8 @@ func (s *teller) ask(command, name string, args []string) {
 	}
 }
 
-// handle is what is done to one permit by its token.
-func (s *teller) handle(command string, token uint64, args []string) error {
+// handle executes a command on one permit, given by its token.
+func (s *player) handle(command string, token uint64, args []string) error {
 	g, held := s.find(token)
 	if held == nil || held.State == Cooling {
 		s.say("there is no live permit %d", token)
@@ -241,7 +243,7 @@ func (s *teller) handle(command string, token uint64, args []string) error {
 	case "refresh":
 		d, _ := s.refresh(token)
 		if d.Outcome == Refreshed && d.Stop != NotStopping {
-			s.say("refreshed, and is to stop: %s", d.Stop)
+			s.say("refreshed, and must stop: %s", d.Stop)
 		} else if d.Outcome == Refreshed {
 			s.say("refreshed")
 		} else {
@@ -259,7 +261,7 @@ func (s *teller) handle(command string, token uint64, args []string) error {
 		}
 		s.sayEnded(held, "released", s.end(token, EndReleased, job, ReleaseCooling(g.def, s.now-held.granted)))
 	case "revoke":
-		told := *held.Permit
+		stopped := *held.Permit
 		s.revision++
 		order := StopOrder{Revision: s.revision}
 		args = slices.DeleteFunc(args, func(a string) bool {
@@ -269,15 +271,15 @@ func (s *teller) handle(command string, token uint64, args []string) error {
 			return a == "drain"
 		})
 		order.Reason = strings.Join(args, " ")
-		told.Stop, told.Order = StopRevoked, &order
+		stopped.Stop, stopped.Order = StopRevoked, &order
 		before, _ := s.stopped()
-		held.Permit = &told
+		held.Permit = &stopped
 		s.sayStopped(before)
 	case "take-over":
-		told := *held.Permit
-		told.Stop, told.Order = StopTakenOver, nil
+		stopped := *held.Permit
+		stopped.Stop, stopped.Order = StopTakenOver, nil
 		before, _ := s.stopped()
-		held.Permit = &told
+		held.Permit = &stopped
 		s.sayStopped(before)
 	case "clear":
 		if held.State != Held {
@@ -291,7 +293,7 @@ func (s *teller) handle(command string, token uint64, args []string) error {
 	return nil
 }
 
-func (s *teller) holders(name string) {
+func (s *player) holders(name string) {
 	g := s.gate(name)
 	for _, h := range g.slots {
 		line := fmt.Sprintf("%s: group %s, weight %d, %s", h.name(), h.Identity.Group, h.Weight, h.State)
@@ -307,7 +309,7 @@ func (s *teller) holders(name string) {
 	}
 }
 
-func (s *teller) sayEnded(was *slot, how string, now *slot) {
+func (s *player) sayEnded(was *slot, how string, now *slot) {
 	name := was.name()
 	switch {
 	case now == nil && was.State == Cooling:
@@ -321,8 +323,8 @@ func (s *teller) sayEnded(was *slot, how string, now *slot) {
 	}
 }
 
-// sayStopped names the holders that must stop now and were not before.
-func (s *teller) sayStopped(before []*slot) {
+// sayStopped reports the holders that must stop now and did not have to before.
+func (s *player) sayStopped(before []*slot) {
 	stopped, why := s.stopped()
 	for i, h := range stopped {
 		if !slices.Contains(before, h) {
@@ -331,7 +333,7 @@ func (s *teller) sayStopped(before []*slot) {
 	}
 }
 
-func (s *teller) names() []string {
+func (s *player) names() []string {
 	var names []string
 	for name, g := range s.gates {
 		if g.def != nil {

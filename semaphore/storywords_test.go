@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// The words of the stories. What cannot be read is a mistake in a story: it panics, and the test says where.
+// This file parses the arguments of stories. A parse error is a mistake in a story: it panics, and the test reports the
+// line.
 
-// words splits a line at spaces, but for those between quotation marks.
+// words splits a line at spaces outside quotation marks.
 func words(line string) []string {
 	var all []string
 	quoted := false
@@ -26,7 +27,7 @@ func words(line string) []string {
 	return all
 }
 
-// options are the arguments of the form key=value.
+// options returns the arguments of the form key=value.
 func options(args []string) map[string]string {
 	o := map[string]string{}
 	for _, arg := range args {
@@ -39,7 +40,7 @@ func options(args []string) map[string]string {
 
 func has(args []string, word string) bool { return slices.Contains(args, word) }
 
-// request reads WHO and the options of an acquire.
+// request parses WHO and the options of an acquire.
 func request(semaphore string, args []string) *Request {
 	who := strings.SplitN(args[0]+"//", "/", 3)
 	req := &Request{
@@ -59,7 +60,7 @@ func request(semaphore string, args []string) *Request {
 	return req
 }
 
-// set changes the fields of a definition by their names in the API.
+// set sets fields of a definition by their names in the API.
 func set(d *Definition, o map[string]string) *Definition {
 	for field, value := range o {
 		var name strings.Builder
@@ -84,7 +85,7 @@ func set(d *Definition, o map[string]string) *Definition {
 		case bool:
 			v.SetBool(value == "true")
 		default:
-			panic("a story cannot set " + field)
+			panic("story: unknown field " + field)
 		}
 	}
 	return d
@@ -96,7 +97,7 @@ func spanOf(s string) time.Duration { return must(time.ParseDuration(s)) }
 
 func instantOf(s string) time.Time { return must(time.Parse(time.RFC3339, s)).UTC() }
 
-// pattern compiles a pattern; an empty one is nil, which matches nobody.
+// pattern compiles a pattern. An empty one is nil, which matches nothing.
 func pattern(s string) *Pattern {
 	if s == "" {
 		return nil
@@ -106,7 +107,7 @@ func pattern(s string) *Pattern {
 
 func must[T any](v T, err error) T {
 	if err != nil {
-		panic(fmt.Sprint("in a story: ", err))
+		panic(fmt.Sprint("story: ", err))
 	}
 	return v
 }

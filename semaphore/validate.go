@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds that are not written at the types. They too are part of the contract with clients.
+// More bounds, which are also part of the contract with clients.
 const (
 	// MaxSpan is the longest max_hold, expect_every, firing_retention and firing_max_ahead: ten years.
 	MaxSpan = 10 * 365 * 24 * time.Hour
@@ -24,15 +24,15 @@ const (
 	MinFiringMaxAhead = time.Second
 	// MinMisfireWindow is the shortest misfire_window.
 	MinMisfireWindow = time.Second
-	// MaxMetadataKey is the most bytes of a metadata key.
+	// MaxMetadataKey is the maximum length in bytes of a metadata key.
 	MaxMetadataKey = 64
 )
 
-// Validate says whether the definition keeps every rule; maxDuration is the cluster's. The error is a *FieldError for
-// the first field that does not.
+// Validate checks every field of the definition; maxDuration is the cluster's setting. The error is a *FieldError for
+// the first invalid field.
 //
-// It compiles the patterns, and servers may differ in Go version: it is for the leader, before it proposes an edit, and
-// never for the state machine when it applies one.
+// Validate compiles the patterns, and servers may run different Go versions. The leader calls it before it proposes an
+// edit. The state machine must never call it when it applies one.
 func (d *Definition) Validate(maxDuration time.Duration) error {
 	_, patterns := CompilePatterns(d.GroupPattern, d.AcquirerPattern)
 	return cmp.Or(
@@ -57,8 +57,8 @@ func (d *Definition) Validate(maxDuration time.Duration) error {
 	)
 }
 
-// Validate says whether the request keeps every rule. Defaults (group, weight) are filled in before. The error is a
-// *FieldError for the first field that does not.
+// Validate checks every field of the request. The caller must have filled in the defaults (group, weight). The error is
+// a *FieldError for the first invalid field.
 func (r *Request) Validate() error {
 	if err := ValidSemaphoreName(r.Semaphore); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (r *Request) Validate() error {
 	return nil
 }
 
-// Validate says whether group, acquirer and holder id are names. The error is a *FieldError.
+// Validate checks that group, acquirer and holder id are valid names. The error is a *FieldError.
 func (id Identity) Validate() error {
 	if err := ValidName("identity.group", id.Group); err != nil {
 		return err
@@ -89,8 +89,8 @@ func (id Identity) Validate() error {
 	return ValidName("identity.holder_id", id.HolderID)
 }
 
-// Validate says whether the firing has a name and its due time, if any, is in UTC and can be written as 64-bit Unix
-// nanoseconds, as the log does. The error is a *FieldError.
+// Validate checks that the firing has a valid name and that its due time, if any, is in UTC and fits into 64-bit Unix
+// nanoseconds, the format of the log. The error is a *FieldError.
 func (f *Firing) Validate() error {
 	if err := ValidName("firing.name", f.Name); err != nil {
 		return err
@@ -108,24 +108,25 @@ func (f *Firing) Validate() error {
 	return nil
 }
 
-// ValidName says whether s is valid UTF-8 of 1 to MaxName bytes without control characters: the rule for groups,
-// acquirers, holder ids and firing names. The error is a *FieldError for that field.
+// ValidName checks that s is valid UTF-8 of 1 to MaxName bytes without control characters, which is the rule for
+// groups, acquirers, holder ids and firing names. The error is a *FieldError for the given field.
 func ValidName(field, s string) error { return validText(field, s, 1, MaxName) }
 
-// ValidSemaphoreName says whether s can name a semaphore: a name without the characters of globs, so that a name is
-// never taken for one. The error is a *FieldError for the field "semaphore".
+// ValidSemaphoreName checks that s can name a semaphore. It must be a valid name without glob characters, so that a
+// name cannot be mistaken for a glob. The error is a *FieldError for the field "semaphore".
 func ValidSemaphoreName(s string) error { return validSemaphoreName("semaphore", s) }
 
-// ValidateRequestID says whether s can be a request id; the empty one is, it means none. The error is a *FieldError.
+// ValidateRequestID checks that s can be a request id. The empty string is valid and means none. The error is a
+// *FieldError.
 func ValidateRequestID(s string) error { return validText("request_id", s, 0, MaxRequestID) }
 
-// ValidateMetadata says whether m can stand beside a permit: at most MaxMetadata entries, keys of 1 to MaxMetadataKey
-// bytes, values of at most MaxName. The error is a *FieldError.
+// ValidateMetadata checks the metadata of a permit: at most MaxMetadata entries, keys of 1 to MaxMetadataKey bytes, and
+// values of at most MaxName bytes. The error is a *FieldError.
 func ValidateMetadata(m map[string]string) error {
 	if len(m) > MaxMetadata {
 		return Invalid("metadata", strconv.Itoa(len(m))+" entries", "must be at most "+strconv.Itoa(MaxMetadata)+" entries")
 	}
-	for _, key := range slices.Sorted(maps.Keys(m)) { // sorted: the same map always breaks the same rule first
+	for _, key := range slices.Sorted(maps.Keys(m)) { // sorted, so that the same map always gives the same error
 		if err := validText("metadata.key", key, 1, MaxMetadataKey); err != nil {
 			return err
 		}
@@ -169,8 +170,8 @@ func validDescription(s string) error {
 	case !utf8.ValidString(s):
 		return Invalid("description", s, "must be valid UTF-8")
 	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
-		// It is printed on terminals, which obey control characters.
-		return Invalid("description", s, "must contain no control characters but line feeds and tabs")
+		// Descriptions are printed on terminals, which interpret control characters.
+		return Invalid("description", s, "must contain no control characters except line feeds and tabs")
 	}
 	return nil
 }
@@ -182,8 +183,8 @@ func validLabels(labels Labels) error {
 	for i, label := range labels {
 		key := label.Key
 		if i > 0 && labels[i-1].Key >= key {
-			// Nobody could read it from the log again.
-			return Invalid("labels.key", key, "must be there once, and labels sorted by their keys")
+			// Definitions with other labels cannot be decoded from the log.
+			return Invalid("labels.key", key, "must be unique, and labels must be sorted by key")
 		}
 		if err := validText("labels.key", key, 1, MaxName); err != nil {
 			return err
@@ -219,7 +220,7 @@ func validOptionalSpan(field string, d, least, most time.Duration) error {
 	return nil
 }
 
-// validMaxAhead speaks of 0 as the API does: there it means that there is no bound.
+// validMaxAhead describes 0 as the API does: there it means no bound.
 func validMaxAhead(d time.Duration) error {
 	if d == 0 || d == FiringUnbounded || d >= MinFiringMaxAhead && d <= MaxSpan {
 		return nil
@@ -227,7 +228,7 @@ func validMaxAhead(d time.Duration) error {
 	return Invalid("firing_max_ahead", FormatDuration(d), "must be 0 (no bound) or "+FormatDuration(MinFiringMaxAhead)+" to "+FormatDuration(MaxSpan))
 }
 
-// validMisfireWindow keeps the window within what is remembered: nobody knows of an older firing whether it ran.
+// validMisfireWindow keeps the window within the retention: whether an older firing ran is unknown.
 func (d *Definition) validMisfireWindow() error {
 	if err := validOptionalSpan("misfire_window", d.MisfireWindow, MinMisfireWindow, MaxSpan); err != nil {
 		return err
@@ -241,7 +242,7 @@ func (d *Definition) validMisfireWindow() error {
 	return nil
 }
 
-// validChoice is for enumerations whose String is the word of the API.
+// validChoice checks an enumeration whose String method returns its name in the API.
 func validChoice[T interface {
 	~uint8
 	String() string

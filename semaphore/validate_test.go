@@ -18,7 +18,7 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		manyLabels[strconv.Itoa(i)] = ""
 	}
 	for _, test := range []struct {
-		want string // the error; "" for none
+		want string // the expected error, or ""
 		set  func(*Definition)
 	}{
 		{``, func(*Definition) {}},
@@ -34,7 +34,7 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 
 		{``, func(d *Definition) { d.Description = "two\nlines,\ta tab, " + strings.Repeat("d", 4000) }},
 		{`description "` + strings.Repeat("d", 77) + `…": must be at most 4096 bytes, not 4097`, func(d *Definition) { d.Description = strings.Repeat("d", 4097) }},
-		{`description "\x1b[2J": must contain no control characters but line feeds and tabs`, func(d *Definition) { d.Description = "\x1b[2J" }},
+		{`description "\x1b[2J": must contain no control characters except line feeds and tabs`, func(d *Definition) { d.Description = "\x1b[2J" }},
 		{`description "\xc3": must be valid UTF-8`, func(d *Definition) { d.Description = "\xc3" }},
 
 		{``, func(d *Definition) {
@@ -43,8 +43,8 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		{`labels "65 labels": must be at most 64 labels`, func(d *Definition) { d.Labels = LabelsOf(manyLabels) }},
 		{`labels.key "": must be 1 to 256 bytes, not 0`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"": "x"}) }},
 		{`labels.key "a b": must contain no space and none of =,!(), which are for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a b": "x"}) }},
-		{`labels.key "a": must be there once, and labels sorted by their keys`, func(d *Definition) { d.Labels = Labels{{"a", "1"}, {"a", "2"}} }},
-		{`labels.key "a": must be there once, and labels sorted by their keys`, func(d *Definition) { d.Labels = Labels{{"b", "1"}, {"a", "2"}} }},
+		{`labels.key "a": must be unique, and labels must be sorted by key`, func(d *Definition) { d.Labels = Labels{{"a", "1"}, {"a", "2"}} }},
+		{`labels.key "a": must be unique, and labels must be sorted by key`, func(d *Definition) { d.Labels = Labels{{"b", "1"}, {"a", "2"}} }},
 		{`labels.key "!a": must contain no space and none of =,!(), which are for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"!a": "x", "z=": "x"}) }},
 		{`labels.key "a\x00": must contain no control characters`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a\x00": "x"}) }},
 		{`labels.team "` + strings.Repeat("v", 77) + `…": must be at most 256 bytes, not 257`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"team": strings.Repeat("v", 257)}) }},
@@ -104,7 +104,7 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 	}
 }
 
-func TestDefinition_Validate_TheClustersMaximumCounts(t *testing.T) {
+func TestDefinition_Validate_UsesClusterMaximum(t *testing.T) {
 	d := plain("export")
 	d.Duration, d.MinHold, d.LossDelay = 2*time.Hour, 2*time.Hour, 2*time.Hour
 	checkRule(t, d.Validate(2*time.Hour), "")
@@ -155,12 +155,12 @@ func TestValidateMetadata_EachRule(t *testing.T) {
 	checkRule(t, ValidateMetadata(map[string]string{strings.Repeat("k", 65): ""}),
 		`metadata.key "`+strings.Repeat("k", 65)+`": must be 1 to 64 bytes, not 65`)
 	checkRule(t, ValidateMetadata(map[string]string{"pid": "\xff"}), `metadata.pid "\xff": must be valid UTF-8`)
-	for range 20 { // whatever the order of the map
+	for range 20 { // regardless of the order of the map
 		checkRule(t, ValidateMetadata(map[string]string{"a": "\n", "b": "\n", "c": "\n"}), `metadata.a "\n": must contain no control characters`)
 	}
 }
 
-func TestValidateRequestID_MayBeEmpty(t *testing.T) {
+func TestValidateRequestID_Empty(t *testing.T) {
 	checkRule(t, ValidateRequestID(""), "")
 	checkRule(t, ValidateRequestID(strings.Repeat("r", 128)), "")
 	checkRule(t, ValidateRequestID(strings.Repeat("r", 129)), `request_id "`+strings.Repeat("r", 77)+`…": must be at most 128 bytes, not 129`)
@@ -173,7 +173,7 @@ func checkRule(t *testing.T, err error, want string) {
 	if err != nil {
 		var bad *FieldError
 		if !errors.As(err, &bad) {
-			t.Errorf("%v is no FieldError", err)
+			t.Errorf("got %v, want a *FieldError", err)
 		}
 		got = err.Error()
 	}
@@ -182,7 +182,7 @@ func checkRule(t *testing.T, err error, want string) {
 	}
 }
 
-// FuzzName looks for a text that passes as a name and is none, and for an error that cannot be printed or sent.
+// FuzzName searches for an invalid name that is accepted, and for an error that cannot be printed or sent.
 func FuzzName(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		isName := name != "" && len(name) <= MaxName && utf8.ValidString(name)
@@ -203,12 +203,12 @@ func FuzzName(f *testing.F) {
 			t.Fatalf("show(%q) = %q", name, shown)
 		}
 		if isName && len(name) <= MaxShown && shown != name {
-			t.Fatalf("show(%q) = %q, could be shown as it is", name, shown)
+			t.Fatalf("show(%q) = %q, want it unchanged", name, shown)
 		}
 	})
 }
 
-func TestSpan_LeavesOutEmptyUnits(t *testing.T) {
+func TestFormatDuration_OmitsZeroUnits(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", time.Second: "1s", time.Minute: "1m", time.Hour: "1h", 90 * time.Minute: "1h30m", time.Hour + time.Second: "1h0m1s",
 		10 * time.Minute: "10m", 10 * time.Hour: "10h", 20 * time.Second: "20s", 100 * time.Millisecond: "100ms", -time.Hour: "-1h",
@@ -220,8 +220,8 @@ func TestSpan_LeavesOutEmptyUnits(t *testing.T) {
 	}
 }
 
-// Equal and Clone know every field: a new one that is forgotten there fails here.
-func TestDefinition_EqualAndClone_KnowEveryField(t *testing.T) {
+// This test fails if a field is added to Definition but not to Equal and Clone.
+func TestDefinition_EqualAndClone_CoverEveryField(t *testing.T) {
 	for i := range reflect.TypeFor[Definition]().NumField() {
 		d, o := plain("export"), plain("export")
 		v := reflect.ValueOf(o).Elem().Field(i)
@@ -239,29 +239,29 @@ func TestDefinition_EqualAndClone_KnowEveryField(t *testing.T) {
 		}
 		field := reflect.TypeFor[Definition]().Field(i).Name
 		if d.Equal(o) || o.Equal(d) {
-			t.Errorf("Equal does not see %s", field)
+			t.Errorf("Equal ignores %s", field)
 		}
 		if c := o.Clone(); !c.Equal(o) || !reflect.DeepEqual(c, o) {
-			t.Errorf("Clone forgets %s", field)
+			t.Errorf("Clone does not copy %s", field)
 		}
 	}
 }
 
-func TestDefinition_EqualAndClone_OfNilAndLabels(t *testing.T) {
+func TestDefinition_EqualAndClone_NilAndLabels(t *testing.T) {
 	var none *Definition
 	d := plain("export")
 	if none.Clone() != nil || !none.Equal(nil) || none.Equal(d) || d.Equal(none) {
-		t.Error("nil is equal to nil and to nothing else")
+		t.Error("Equal or Clone is wrong for a nil definition")
 	}
 	empty := plain("export")
 	empty.Labels = Labels{}
 	if !d.Equal(empty) {
-		t.Error("no labels and none at all differ")
+		t.Error("empty labels and nil labels differ")
 	}
 	d.Labels = LabelsOf(map[string]string{"team": "data"})
 	c := d.Clone()
 	c.Labels[0].Value = "web"
 	if !slices.Equal(d.Labels, Labels{{"team", "data"}}) {
-		t.Error("a clone shares its labels")
+		t.Error("Clone shares the labels")
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-func TestRole_Includes_IsWhatTheDocsSay(t *testing.T) {
+func TestRole_Includes_MatchesDocs(t *testing.T) {
 	for _, r := range Roles() {
 		for _, other := range Roles() {
 			want := r == other || r == Admin || other == Viewer && r != Verifier
 			if got := r.Includes(other); got != want {
-				t.Errorf("%v includes %v: %v", r, other, got)
+				t.Errorf("%v.Includes(%v) = %v", r, other, got)
 			}
 		}
 		if back, ok := ParseRole(strings.ToUpper(r.String())); !ok || back != r {
@@ -19,14 +19,14 @@ func TestRole_Includes_IsWhatTheDocsSay(t *testing.T) {
 		}
 	}
 	if r, ok := ParseRole("root"); ok {
-		t.Errorf("root is %v", r)
+		t.Errorf("ParseRole(\"root\") = %v, want no role", r)
 	}
 	if Role(0).Includes(Viewer) || Viewer.Includes(Role(0)) {
-		t.Error("no role includes another")
+		t.Error("the zero Role includes a role or is included in one")
 	}
 }
 
-func TestBinding_Validate_NamesTheFieldThatBreaksARule(t *testing.T) {
+func TestBinding_Validate_NamesField(t *testing.T) {
 	good := Binding{Name: "ops", Subjects: []string{"cert:ann", "spiffe://corp/ops", "oidc:sub=ann"}, Grants: []Grant{{Role: Operator, Scope: Scope{Semaphores: []string{"a*"}}}}}
 	if err := good.Validate(); err != nil {
 		t.Fatal(err)
@@ -50,12 +50,12 @@ func TestBinding_Validate_NamesTheFieldThatBreaksARule(t *testing.T) {
 		b.Grants = []Grant{good.Grants[0]}
 		change(&b)
 		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v", want, err)
+			t.Errorf("Validate() = %v, want %s", err, want)
 		}
 	}
 }
 
-func TestBinding_Administers_NeedsACredentialThatStays(t *testing.T) {
+func TestBinding_Administers_RequiresLastingCredential(t *testing.T) {
 	now := time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
 	all := []Grant{{Role: Admin}}
 	for name, x := range map[string]struct {
@@ -64,20 +64,20 @@ func TestBinding_Administers_NeedsACredentialThatStays(t *testing.T) {
 	}{
 		"subject":              {Binding{Subjects: []string{"cert:a"}, Grants: all}, true},
 		"token":                {Binding{Tokens: []Token{{ID: "t"}}, Grants: all}, true},
-		"token with an end":    {Binding{Tokens: []Token{{ID: "t", Expires: now}}, Grants: all}, false},
+		"token that expires":   {Binding{Tokens: []Token{{ID: "t", Expires: now}}, Grants: all}, false},
 		"nobody":               {Binding{Grants: all}, false},
 		"not an administrator": {Binding{Subjects: []string{"cert:a"}, Grants: []Grant{{Role: Editor}}}, false},
 	} {
 		if got := x.binding.Administers(); got != x.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: Administers() = %v", name, got)
 		}
 	}
 	if ends := (&Token{Expires: now}); !ends.Expired(now) || ends.Expired(now.Add(-1)) || (&Token{}).Expired(now) {
-		t.Error("a token ends at its time, and one without never")
+		t.Error("Expired() is wrong at the expiry of a token or for a token without one")
 	}
 }
 
-func TestSameClaim_OfTwoSubjects(t *testing.T) {
+func TestSameClaim(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want bool
@@ -89,7 +89,7 @@ func TestSameClaim_OfTwoSubjects(t *testing.T) {
 		{"spiffe://corp/a", "spiffe://corp/b", false},
 	} {
 		if got := SameClaim(c.a, c.b); got != c.want {
-			t.Errorf("%s and %s: %t", c.a, c.b, got)
+			t.Errorf("SameClaim(%s, %s) = %t", c.a, c.b, got)
 		}
 	}
 }

@@ -10,89 +10,90 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Bounds of what is stored. They are part of the contract with clients.
+// Bounds of stored bindings. They are part of the contract with clients.
 const (
-	// MaxBindings is how many bindings a cluster has at most.
+	// MaxBindings is the maximum number of bindings of a cluster.
 	MaxBindings = 10_000
-	// MaxSubjects, MaxGrants, MaxTokens and MaxGlobs bound one binding, MaxGlobs each of its grants.
+	// MaxSubjects, MaxGrants and MaxTokens bound a binding, and MaxGlobs bounds each of its grants.
 	MaxSubjects, MaxGrants, MaxTokens, MaxGlobs = 64, 32, 64, 64
-	// MaxSubject is the most bytes of a subject. A SPIFFE id has at most 2048.
+	// MaxSubject is the maximum length in bytes of a subject. A SPIFFE id has at most 2048 bytes.
 	MaxSubject = 2048
 )
 
-// Beginnings of subjects. A SPIFFE id is a subject as it is: spiffe://domain/path.
+// Prefixes of subjects. A SPIFFE id is used unchanged: spiffe://domain/path.
 const (
-	// CertSubject begins a name in a client certificate: its common name, or a DNS name or an e-mail address of its
-	// SANs.
+	// CertSubject is the prefix of a name in a client certificate: its common name, or a DNS name or an e-mail address
+	// in its SANs.
 	CertSubject = "cert:"
-	// SPIFFESubject begins the URI of a SPIFFE id.
+	// SPIFFESubject is the prefix of the URI of a SPIFFE id.
 	SPIFFESubject = "spiffe://"
-	// OIDCSubject begins what a claim of a JWT says: oidc:CLAIM=VALUE, for example
+	// OIDCSubject is the prefix of a claim of a JWT: oidc:CLAIM=VALUE, for example
 	// oidc:sub=system:serviceaccount:jobs:reports.
 	OIDCSubject = "oidc:"
 )
 
-// OIDC is the subject that a claim of a JWT proves.
+// OIDC returns the subject that a claim of a JWT proves.
 func OIDC(claim, value string) string { return OIDCSubject + claim + "=" + value }
 
-// SameClaim reports whether two subjects come from the same claim of JWTs.
+// SameClaim reports whether two subjects come from the same claim of a JWT.
 func SameClaim(a, b string) bool {
 	of, _, ok := strings.Cut(a, "=")
 	return ok && strings.HasPrefix(of, OIDCSubject) && strings.HasPrefix(b, of+"=")
 }
 
-// Scope bounds a grant. An empty field bounds nothing; a call must be within all that are not empty.
+// A Scope restricts a grant. An empty field restricts nothing; a call must satisfy all non-empty fields.
 type Scope struct {
-	// Semaphores are globs of semaphore names, and Labels a selector of labels of their definitions.
+	// Semaphores are globs of semaphore names. Labels is a selector of the labels of their definitions.
 	Semaphores []string
 	Labels     string
-	// Group and Acquirer are patterns. To acquire, an identity must match both. To revoke or clear a permit, its
-	// identity must. To set a cordon, and to edit or pause a definition, the pattern there must be text that matches,
-	// or the same pattern.
+	// Group and Acquirer are patterns. An identity must match both to acquire. To revoke or clear a permit, the
+	// permit's identity must match both. To set a cordon, or to edit or pause a definition, the pattern in it must
+	// either be a plain text that matches, or the same pattern.
 	Group, Acquirer string
 }
 
-// Everywhere reports whether the scope bounds nothing.
+// Everywhere reports whether the scope restricts nothing.
 func (s *Scope) Everywhere() bool {
 	return len(s.Semaphores) == 0 && s.Labels == "" && s.Group == "" && s.Acquirer == ""
 }
 
-// Grant gives a role within a scope.
+// A Grant gives a role within a scope.
 type Grant struct {
 	Role Role
 	Scope
 }
 
-// Binding gives grants to subjects. It is immutable.
+// A Binding gives grants to subjects. It is immutable.
 type Binding struct {
-	// Name is the principal.
+	// Name is the name of the principal.
 	Name     string
 	Subjects []string
 	Grants   []Grant
-	// Tokens are bearer tokens of this principal, by id.
+	// Tokens are the bearer tokens of this principal.
 	Tokens []Token
-	// Revision is that of the last change, tokens included. UpdatedBy, UpdatedAt and Reason tell of it.
+	// Revision is the revision of the last change, including changes of tokens. UpdatedBy, UpdatedAt and Reason
+	// describe that change.
 	Revision          uint64
 	UpdatedBy, Reason string
 	UpdatedAt         time.Time
 }
 
-// Token is a bearer token. Its secret is not stored.
+// A Token is a bearer token. Its secret is not stored.
 type Token struct {
-	// ID is public: lists and audit lines show it.
+	// ID is public: it appears in lists and audit lines.
 	ID string
-	// Hash is the SHA-256 of the secret, which has 256 random bits, so that no slower hash is needed.
+	// Hash is the SHA-256 of the secret. The secret has 256 random bits, so a slower hash is not needed.
 	Hash [32]byte
-	// Expires is when it ends; zero: never.
+	// Expires is when the token expires; zero means never.
 	Expires   time.Time
 	CreatedBy string
 	CreatedAt time.Time
 }
 
-// Expired reports whether the token has ended at that time.
+// Expired reports whether the token has expired at the given time.
 func (t *Token) Expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
 
-// Token returns the token of that id, or nil.
+// Token returns the token with the given id, or nil.
 func (b *Binding) Token(id string) *Token {
 	if i := slices.IndexFunc(b.Tokens, func(t Token) bool { return t.ID == id }); i >= 0 {
 		return &b.Tokens[i]
@@ -100,7 +101,7 @@ func (b *Binding) Token(id string) *Token {
 	return nil
 }
 
-// WithoutHashes is b for the journal, which needs no secret, not even a hash of one. Nil stays nil.
+// WithoutHashes returns b for the journal, which must not hold secrets or their hashes. It returns nil if b is nil.
 func (b *Binding) WithoutHashes() *Binding {
 	if b == nil || len(b.Tokens) == 0 {
 		return b
@@ -113,14 +114,14 @@ func (b *Binding) WithoutHashes() *Binding {
 	return &c
 }
 
-// Administers reports whether the principal has all rights everywhere, and a credential that does not expire on its own
-// record: a subject, or a token without an end. A cluster always keeps one such binding once it has any.
+// Administers reports whether the principal has all rights everywhere and a credential without an expiry on record: a
+// subject, or a token that never expires. Once a cluster has such a binding, it always keeps at least one.
 func (b *Binding) Administers() bool {
 	return slices.ContainsFunc(b.Grants, func(g Grant) bool { return g.Role == Admin && g.Everywhere() }) &&
 		(len(b.Subjects) > 0 || slices.ContainsFunc(b.Tokens, func(t Token) bool { return t.Expires.IsZero() }))
 }
 
-// Validate says whether a binding keeps every rule, besides the syntax of globs, labels and patterns. The error is a
+// Validate checks the binding, except the syntax of its globs, labels and patterns. The error is a
 // *semaphore.FieldError.
 func (b *Binding) Validate() error {
 	if err := semaphore.ValidName("name", b.Name); err != nil {
@@ -148,7 +149,7 @@ func (b *Binding) Validate() error {
 	return nil
 }
 
-// ValidSubject says whether s is a subject. The error is a *semaphore.FieldError.
+// ValidSubject checks that s is a subject. The error is a *semaphore.FieldError.
 func ValidSubject(s string) error {
 	name, ok := strings.CutPrefix(s, CertSubject)
 	if !ok {

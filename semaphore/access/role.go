@@ -5,34 +5,34 @@ import (
 	"strings"
 )
 
-// Role is a set of things that a caller may do. The numbers are frozen: they are in the log.
+// A Role is a set of permissions. The numbers are frozen: they are in the log.
 type Role uint8
 
 const (
-	// Viewer reads: definitions, permits, queues, history, jobs, status.
+	// Viewer may read definitions, permits, queues, history, jobs and status.
 	Viewer Role = 1
-	// Acquirer views, acquires, keeps and releases permits, takes over where the definition allows it, submits jobs and
-	// works on them.
+	// Acquirer may view; acquire, keep and release permits; take over where the definition allows it; and submit jobs
+	// and work on them.
 	Acquirer Role = 2
-	// Verifier asks whether a token is valid. A guarded resource needs nothing else.
+	// Verifier may ask whether a token is valid. A guarded resource needs nothing else.
 	Verifier Role = 3
-	// Operator views, pauses, moves, cordons, revokes, clears, and cancels, retries and deletes jobs.
+	// Operator may view; pause, move, cordon, revoke and clear; and cancel, retry and delete jobs.
 	Operator Role = 4
-	// Editor views, and creates, replaces and deletes definitions.
+	// Editor may view, and create, replace and delete definitions.
 	Editor Role = 5
-	// Admin does everything, also to members, settings, backups and bindings.
+	// Admin may do everything, including changes of members, settings, backups and bindings.
 	Admin Role = 6
 )
 
-// Roles are all roles, in the order of their numbers.
+// Roles returns all roles in the order of their numbers.
 func Roles() []Role { return []Role{Viewer, Acquirer, Verifier, Operator, Editor, Admin} }
 
-// Includes reports whether a caller with role r may do all that one with role other may.
+// Includes reports whether role r has all permissions of role other.
 func (r Role) Includes(other Role) bool {
 	return r == other || r == Admin || other == Viewer && (r == Acquirer || r == Operator || r == Editor)
 }
 
-// String is the role in one word, for example "viewer".
+// String returns the role in one word, for example "viewer".
 func (r Role) String() string {
 	switch r {
 	case Viewer:
@@ -51,7 +51,7 @@ func (r Role) String() string {
 	return "role " + strconv.Itoa(int(r))
 }
 
-// ParseRole reads the word of a role; false: there is no such role.
+// ParseRole returns the role with the given name, ignoring case, or false if there is no such role.
 func ParseRole(word string) (Role, bool) {
 	for _, r := range Roles() {
 		if strings.EqualFold(word, r.String()) {

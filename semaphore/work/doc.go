@@ -1,14 +1,14 @@
-// Package work is the rule book of jobs and tasks: which task a worker gets, what becomes of it when the worker's
-// permit ends, and how much a cluster stores. It is pure: it keeps nothing and reads no clock.
+// Package work holds the rules of jobs and tasks: which task a worker gets, what happens to it when the worker's permit
+// ends, and how much a cluster stores. The package is pure: it has no state and reads no clock.
 //
 // A job is an ordered list of tasks for the workers of one semaphore. A worker is a caller that asks for a permit
-// together with a task: the grant hands out the first task that waits there, and the permit carries it. So a task is
-// held as long as its permit, and there is no second lease. When the permit ends, [Spec.Settle] says what becomes of
-// the task, as semaphore.Run does for a firing.
+// together with a task. The grant hands out the first waiting task of that semaphore, and the permit carries it. So a
+// task is held as long as its permit, and there is no second lease. When the permit ends, [Spec.Settle] decides what
+// happens to the task, as semaphore.Run does for a firing.
 //
 // Tasks wait in the order of their jobs' priorities, higher first, then in the order in which the jobs were submitted,
-// then by index. The order of workers is that of the semaphore's queue; priority does not change it.
+// then by index. Workers wait in the order of the semaphore's queue, which priorities do not change.
 //
-// A task is executed at least once and its result is recorded exactly once. The token of the permit guards the result:
-// of two workers that both believe they hold a task, only the one with the latest token can record one.
+// A task is executed at least once, and its result is recorded exactly once. The token of the permit guards the result:
+// if two workers both believe that they hold a task, only the one with the latest token can record a result.
 package work

@@ -7,21 +7,21 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Limits bound what is stored for jobs. 0 in a field means its default.
+// Limits bounds the data that is stored for jobs. A field of 0 means its default.
 type Limits struct {
-	// TaskBytes bounds the payload of a task and its max_result. Default 64 KiB.
+	// TaskBytes bounds the payload of a task and its max_result. The default is 64 KiB.
 	TaskBytes uint64
-	// JobBytes bounds the payloads of a job together. Default 64 MiB.
+	// JobBytes bounds the total payload of a job. The default is 64 MiB.
 	JobBytes uint64
-	// SemaphoreBytes and ClusterBytes bound what is stored and reserved for the jobs of a semaphore, and of the
-	// cluster. Defaults 128 MiB and 256 MiB.
+	// SemaphoreBytes and ClusterBytes bound the bytes stored and reserved for the jobs of a semaphore and of the
+	// cluster. The defaults are 128 MiB and 256 MiB.
 	SemaphoreBytes, ClusterBytes uint64
 }
 
-// MaxTaskBytes is the most that Limits.TaskBytes can be: a task goes into one log entry.
+// MaxTaskBytes is the maximum of Limits.TaskBytes. A task must fit into one log entry.
 const MaxTaskBytes = 512 << 10
 
-// OrDefault is l with the defaults filled in. They are frozen: what servers accept depends on them.
+// OrDefault returns l with the defaults filled in. The defaults are frozen: what servers accept depends on them.
 func (l Limits) OrDefault() Limits {
 	return Limits{
 		TaskBytes:      cmp.Or(l.TaskBytes, 64<<10),
@@ -31,25 +31,26 @@ func (l Limits) OrDefault() Limits {
 	}
 }
 
-// Validate returns an error if the limits make no sense.
+// Validate returns an error if a limit is out of range.
 func (l Limits) Validate() error {
 	if l.TaskBytes > MaxTaskBytes {
-		return fmt.Errorf("the limit of a task is %d bytes, and can be %d at most", l.TaskBytes, uint64(MaxTaskBytes))
+		return fmt.Errorf("the limit of a task is %d bytes, and must be at most %d", l.TaskBytes, uint64(MaxTaskBytes))
 	}
 	return nil
 }
 
-// Estimates of what a job and a task take besides payload and result. They are frozen: what servers accept depends on
+// Estimated sizes of a job and of a task without payload and result. They are frozen: what servers accept depends on
 // them.
 const (
 	jobOverhead  = 1024
 	taskOverhead = 256
 )
 
-// MaxFailure is the most bytes of Task.Failure.
+// MaxFailure is the maximum length in bytes of Task.Failure.
 const MaxFailure = semaphore.MaxName
 
-// Stored is what the task of a job counts against the limits: its payload, and what its end has left or may leave.
+// Stored returns how many bytes a task counts against the limits: its payload, plus its result or the space reserved
+// for one.
 func (s *Spec) Stored(t *Task) uint64 {
 	n := uint64(taskOverhead + len(t.Payload))
 	if t.Over() {
@@ -58,17 +59,17 @@ func (s *Spec) Stored(t *Task) uint64 {
 	return n + s.room()
 }
 
-// room is what is reserved for the end of a task, so that none is refused for space: a result, or what is said of a
-// failure. A task that waits again has the text of its last attempt in there.
+// room returns the space reserved for the end of a task, so that a result or a failure text is never refused for lack
+// of space. A task that waits again keeps the text of its last attempt there.
 func (s *Spec) room() uint64 { return max(uint64(s.MaxResult), MaxFailure) }
 
-// Reserved is what an empty job counts against the limits.
+// Reserved returns how many bytes an empty job counts against the limits.
 func (s *Spec) Reserved() uint64 { return jobOverhead }
 
-// LimitError says which limit a submission would exceed.
+// A LimitError says which limit a submission would exceed.
 type LimitError struct {
-	Limit  string // as in the settings
-	Of     string // of what
+	Limit  string // as named in the settings
+	Of     string // the quantity that the limit bounds
 	Needed uint64
 	Max    uint64
 }
@@ -77,8 +78,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s would be %d, and %s is %d", e.Of, e.Needed, e.Limit, e.Max)
 }
 
-// Check returns a *LimitError if tasks with these payloads cannot join the job, which is nil for a new one. semaphore
-// and cluster are what the semaphore and the cluster store now.
+// Check returns a *LimitError if tasks with these payloads cannot be added to job j, which is nil for a new job.
+// semaphore and cluster are the bytes that the semaphore and the cluster store now.
 func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uint64) *LimitError {
 	l = l.OrDefault()
 	var count, payload, stored uint64
@@ -108,7 +109,7 @@ func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uin
 	return l.Grow(s, stored, semaphore, cluster)
 }
 
-// Grow is Check for a job whose tasks will store so many bytes more.
+// Grow returns a *LimitError if the tasks of a job cannot store this number of bytes in addition.
 func (l Limits) Grow(s *Spec, more, semaphore, cluster uint64) *LimitError {
 	l = l.OrDefault()
 	for _, limit := range [...]LimitError{

@@ -7,25 +7,25 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// TaskState is how far a task has come. The numbers are frozen: they are in snapshots.
+// TaskState is the state of a task. The numbers are frozen: they are in snapshots.
 type TaskState uint8
 
 const (
-	// Waiting: it waits for a worker.
+	// Waiting means that the task waits for a worker.
 	Waiting TaskState = 1
-	// Held: a permit carries it.
+	// Held means that a permit carries the task.
 	Held TaskState = 2
-	// Done: its result is recorded.
+	// Done means that the result of the task is recorded.
 	Done TaskState = 3
-	// Failed: its worker reported an error, or all of its workers were lost.
+	// Failed means that a worker reported an error, or that all workers of the task were lost.
 	Failed TaskState = 4
-	// Dropped: it had failed, and an operator gave it up.
+	// Dropped means that the task failed and an operator gave it up.
 	Dropped TaskState = 5
-	// TaskCancelled: its job was cancelled before it ended. Never stored; see Job.StateOf.
+	// TaskCancelled means that the job was cancelled before the task ended. It is never stored; see Job.StateOf.
 	TaskCancelled TaskState = 6
 )
 
-// Ref names a task in the cluster.
+// A Ref identifies a task in the cluster.
 type Ref struct {
 	Job   uint64 // the number of its job
 	Index uint32 // its place in the job, from 0
@@ -36,24 +36,24 @@ func (r Ref) Compare(o Ref) int {
 	return cmp.Or(cmp.Compare(r.Job, o.Job), cmp.Compare(r.Index, o.Index))
 }
 
-// Task is a task as it is after one change. It is immutable once it is stored.
+// A Task is the state of a task after one change. It is immutable once it is stored.
 type Task struct {
 	Ref
-	Attempts uint32 // workers that it was handed to, without those that returned it unfinished
+	Attempts uint32 // workers that it was handed to, except those that returned it unfinished
 	Returns  uint32 // workers that returned it unfinished
 	State    TaskState
-	Token    uint64 // of the permit that carries it, or carried it last
+	Token    uint64 // of the last permit that carried it
 	Revision uint64 // of its last change
-	// Payload is nil once it is Done or Dropped.
+	// Payload is nil once the task is Done or Dropped.
 	Payload []byte
 	Result  []byte
-	Failure string // what was said of the last attempt that failed or was returned
+	Failure string // the error text of the last attempt that failed or was returned
 }
 
-// Over reports whether the task has ended, as far as its own state says.
+// Over reports whether the task has ended according to its own state.
 func (t *Task) Over() bool { return t.State >= Done }
 
-// StateOf is a task's state, which the end of its job decides too.
+// StateOf returns the state of a task, taking into account whether its job was cancelled.
 func (j *Job) StateOf(t *Task) TaskState {
 	if t.State == Waiting && j.State == Cancelled {
 		return TaskCancelled
@@ -61,16 +61,16 @@ func (j *Job) StateOf(t *Task) TaskState {
 	return t.State
 }
 
-// Report is what a worker says of its task when it releases the permit. Failure is why the task failed, or why it goes
-// back. A result that comes with a failure is kept if both fit into the reserved room, the larger one of MaxResult and
-// MaxFailure.
+// A Report is what a worker reports about its task when it releases the permit. Failure says why the task failed or is
+// returned. A result that comes with a failure is kept if both fit into the reserved space, which is the larger of
+// MaxResult and MaxFailure.
 type Report struct {
 	Result  []byte
 	Failure string
 }
 
-// Settle returns a held task as it is when its permit has ended in that way. While a slot cools whose holder was lost,
-// the caller waits with that: somebody may still be working.
+// Settle returns the state of a held task after its permit has ended as run describes. While the slot of a lost holder
+// cools, the caller must delay the call: the holder may still be working.
 func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 	after := *t
 	after.State = Waiting
@@ -102,8 +102,8 @@ func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 	return after
 }
 
-// Late reports whether a worker that has lost its permit may still record how its task ended: nobody got the task
-// since, and it is not over.
+// Late reports whether a worker that has lost its permit may still record how its task ended: the task was not handed
+// out again and is not over.
 func (j *Job) Late(t *Task, token uint64) bool {
 	return t.Token == token && !t.Over() && j.StateOf(t) != TaskCancelled
 }

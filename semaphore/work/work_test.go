@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// Every end of a permit, with every end of a job, in a middle attempt and in the last one, with and without retries.
+// The test combines every end of a permit with every end of a job, a middle and the last attempt, and RetryFailed.
 func TestSettle_EveryEnd(t *testing.T) {
 	report := work.Report{Result: []byte("r"), Failure: "f"}
 	for _, end := range []semaphore.End{
@@ -66,7 +66,7 @@ func TestSettle_EveryEnd(t *testing.T) {
 						t.Errorf("%s (-want +got):\n%s", name, diff)
 					}
 					if diff := cmp.Diff(was, *task); diff != "" {
-						t.Errorf("%s changed the task:\n%s", name, diff)
+						t.Errorf("%s: Settle modified the task:\n%s", name, diff)
 					}
 				}
 			}
@@ -80,7 +80,7 @@ func TestMayAttempt_ZeroIsTheDefault(t *testing.T) {
 		t.Error("the default is not 3 attempts")
 	}
 	if s.KeptFor() != work.DefaultRetention || (&work.Spec{Retention: time.Hour}).KeptFor() != time.Hour {
-		t.Error("the retention is not the one that was asked for, or the default")
+		t.Error("KeptFor() is neither Retention nor its default")
 	}
 }
 
@@ -90,10 +90,10 @@ func TestLate_CountsOnlyFromTheLatestHolderOfATaskWithoutEnd(t *testing.T) {
 			j := &work.Job{State: job}
 			task := &work.Task{State: state, Token: 7}
 			if got := j.Late(task, 7); got != (want && (state == work.Held || job == work.Open)) {
-				t.Errorf("task in state %d of a job in state %d: %v", state, job, got)
+				t.Errorf("Late() of a task in state %d of a job in state %d = %v", state, job, got)
 			}
 			if j.Late(task, 6) {
-				t.Errorf("an old token counts in state %d", state)
+				t.Errorf("Late() accepts an old token in state %d", state)
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func TestCompare_SemaphoreThenPriorityThenSubmission(t *testing.T) {
 	slices.Reverse(got)
 	slices.SortFunc(got, (*work.Job).Compare)
 	if !slices.Equal(got, want) {
-		t.Errorf("%+v", got)
+		t.Errorf("sorted jobs = %+v", got)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestJob_WhatItHandsOutAndWhenItIsOver(t *testing.T) {
 	} {
 		j := &work.Job{State: tc.state, Tasks: tc.waiting + tc.held, Fresh: tc.held, Held: tc.held}
 		if j.HandsOut() != tc.handsOut || j.Over() != tc.isEnd || j.Waiting() != tc.waiting {
-			t.Errorf("%+v: hands out %v, over %v, %d waiting", tc, j.HandsOut(), j.Over(), j.Waiting())
+			t.Errorf("%+v: HandsOut() = %v, Over() = %v, Waiting() = %d", tc, j.HandsOut(), j.Over(), j.Waiting())
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestLimits_ToTheByte(t *testing.T) {
 		}
 		return all
 	}
-	one := uint64(1024 + 256 + 256) // a job with an empty task that may have a text of failure, or ten bytes of result
+	one := uint64(1024 + 256 + 256) // an empty task with room for a failure text, or for ten bytes of result
 	for _, tc := range []struct {
 		name             string
 		spec             *work.Spec
@@ -150,34 +150,34 @@ func TestLimits_ToTheByte(t *testing.T) {
 		{"a payload", spec(10), nil, payloads(11), 0, 0, "max_task_bytes"},
 		{"a result", spec(11), nil, payloads(1), 0, 0, "max_task_bytes"},
 		{"payloads together", spec(0), nil, payloads(10, 6), 0, 0, "max_job_bytes"},
-		{"payloads with those before", spec(0), &work.Job{Payload: 10, Tasks: 1}, payloads(6), 0, 0, "max_job_bytes"},
-		{"as many tasks as there may be", spec(0), &work.Job{Tasks: work.MaxTasks - 1}, payloads(0), 0, 0, ""},
-		{"a task too many", spec(0), &work.Job{Tasks: work.MaxTasks}, payloads(0), 0, 0, "the most tasks of a job"},
+		{"payloads including earlier ones", spec(0), &work.Job{Payload: 10, Tasks: 1}, payloads(6), 0, 0, "max_job_bytes"},
+		{"the maximum number of tasks", spec(0), &work.Job{Tasks: work.MaxTasks - 1}, payloads(0), 0, 0, ""},
+		{"one task too many", spec(0), &work.Job{Tasks: work.MaxTasks}, payloads(0), 0, 0, "the most tasks of a job"},
 		{"the semaphore is full", spec(10), nil, payloads(0), 5000 - one, 5000 - one, ""},
-		{"the semaphore is too full", spec(10), nil, payloads(0), 5001 - one, 5001 - one, "max_semaphore_work_bytes"},
+		{"the semaphore limit is exceeded by one byte", spec(10), nil, payloads(0), 5001 - one, 5001 - one, "max_semaphore_work_bytes"},
 		{"the cluster is full", spec(10), nil, payloads(0), 0, 6000 - one, ""},
-		{"the cluster is too full", spec(10), nil, payloads(0), 0, 6001 - one, "max_work_bytes"},
+		{"the cluster limit is exceeded by one byte", spec(10), nil, payloads(0), 0, 6001 - one, "max_work_bytes"},
 	} {
 		got := l.Check(tc.spec, tc.job, tc.payloads, tc.semaphore, tc.other)
 		switch {
 		case got == nil && tc.limit != "":
-			t.Errorf("%s: accepted", tc.name)
+			t.Errorf("%s: Check() = nil, want an error", tc.name)
 		case got != nil && (got.Limit != tc.limit || got.Needed <= got.Max || !strings.Contains(got.Error(), tc.limit+" is ")):
-			t.Errorf("%s: %v", tc.name, got)
+			t.Errorf("%s: Check() = %v", tc.name, got)
 		}
 	}
 	if l.Grow(spec(0), 100, 4900, 5900) != nil || l.Grow(spec(0), 101, 4900, 5000) == nil || l.Grow(spec(0), 101, 0, 5900) == nil {
-		t.Error("Grow does not compare to the byte")
+		t.Error("Grow() is off by a byte at the limit")
 	}
 	if d := (work.Limits{}).OrDefault(); d != (work.Limits{TaskBytes: 64 << 10, JobBytes: 64 << 20, SemaphoreBytes: 128 << 20, ClusterBytes: 256 << 20}) {
-		t.Errorf("the defaults are %+v", d)
+		t.Errorf("OrDefault() = %+v", d)
 	}
 	if (work.Limits{TaskBytes: work.MaxTaskBytes}).Validate() != nil || (work.Limits{TaskBytes: work.MaxTaskBytes + 1}).Validate() == nil {
-		t.Error("a task may be larger than a log entry, or must be smaller than needed")
+		t.Error("Validate() accepts a task limit above MaxTaskBytes, or refuses MaxTaskBytes")
 	}
 }
 
-func TestValidate_SaysWhichField(t *testing.T) {
+func TestValidate_NamesField(t *testing.T) {
 	for field, change := range map[string]func(*work.Spec){
 		"":             func(*work.Spec) {},
 		"id":           func(s *work.Spec) { s.ID = "" },
@@ -197,11 +197,11 @@ func TestValidate_SaysWhichField(t *testing.T) {
 			continue
 		}
 		if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || bad.Field != field {
-			t.Errorf("%s: %v", field, err)
+			t.Errorf("%s: Validate() = %v", field, err)
 		}
 	}
 	if err := (*work.Spec)(nil).Validate(); err == nil {
-		t.Error("a job without a spec is accepted")
+		t.Error("Validate() accepts a nil Spec")
 	}
 }
 
@@ -215,7 +215,7 @@ func TestCancelText_EveryCause(t *testing.T) {
 	} {
 		j := work.Job{Spec: &work.Spec{Timeout: time.Hour}, Cancel: c}
 		if got := j.CancelText(); got != want {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("CancelText() = %q, want %q", got, want)
 		}
 	}
 }

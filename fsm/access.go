@@ -9,64 +9,65 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// SetBinding adds, replaces or, with a nil Binding, removes the binding Name; its result is an AccessResult. Subjects
-// and grants are those of Binding; tokens stay as they are. Feature level 4.
+// SetBinding adds or replaces the binding Name or, with a nil Binding, removes it; its result is an AccessResult.
+// Subjects and grants are taken from Binding, and tokens are left unchanged. It requires feature level 4.
 type SetBinding struct {
 	Name    string
 	Binding *access.Binding
-	// Expected is the revision that the caller saw; 0: there was no binding of that name.
+	// Expected is the revision that the caller saw; 0 means that there was no binding with that name.
 	Expected uint64
-	// First does nothing once there is any binding: it makes the first administrator of a new cluster.
+	// First makes the command do nothing if there is any binding. It is for the first administrator of a new cluster.
 	First          bool
 	Author, Reason string
 	At             time.Time
 }
 
 // IssueToken gives a binding a bearer token; its result is an AccessResult. Tokens of the binding that have expired by
-// Token.CreatedAt make room for it. Feature level 4.
+// Token.CreatedAt are removed. It requires feature level 4.
 type IssueToken struct {
 	Binding string
 	Token   access.Token
 	Reason  string
 }
 
-// RevokeToken takes a bearer token away; its result is an AccessResult. Feature level 4.
+// RevokeToken removes a bearer token; its result is an AccessResult. It requires feature level 4.
 type RevokeToken struct {
 	ID             string
 	Author, Reason string
 	At             time.Time
 }
 
-// AccessOutcome says how a change of bindings or tokens went. Only AccessApplied changed anything.
+// AccessOutcome is the outcome of a change of bindings or tokens. Only AccessApplied means that something changed.
 type AccessOutcome uint8
 
 const (
-	AccessUnchanged    AccessOutcome = iota // First came too late: there is a binding
-	AccessApplied                           //
+	AccessUnchanged    AccessOutcome = iota // First was set, and there is a binding already
+	AccessApplied                           // the change was made
 	AccessAbsent                            // there is no such binding or token
-	AccessStale                             // the binding is there although none was expected, or has another revision
-	AccessSubjectTaken                      // another binding has a subject of this one
+	AccessStale                             // the binding exists although none was expected, or has another revision
+	AccessSubjectTaken                      // another binding has one of the subjects
 	AccessLastAdmin                         // no binding would administer the cluster any more
-	AccessFull                              // there are as many bindings, or tokens of the binding, as there may be
+	AccessFull                              // the maximum number of bindings, or of tokens of the binding, is reached
 )
 
 // AccessResult is the result of a change of bindings or tokens.
 type AccessResult struct {
 	Outcome  AccessOutcome
-	Revision uint64 // of the change; 0 when nothing happened
-	// Binding is the one that was changed, as it is now; or the one in the way of the change. Nil: there is none.
+	Revision uint64 // of the change; 0 if nothing happened
+	// Binding is the changed binding in its new state, or the binding that prevents the change. It is nil if there is
+	// none.
 	Binding *access.Binding
-	// Subject is the one that is taken.
+	// Subject is the subject that another binding has.
 	Subject string
 }
 
-// Bindings are sorted by name. Do not modify the slice.
+// Bindings returns the bindings, sorted by name. Do not modify the slice.
 func (s *State) Bindings() []*access.Binding { return s.bindings }
 
-// AccessRevision is the revision of the last change of bindings and tokens; 0: there never was one.
+// AccessRevision returns the revision of the last change of bindings and tokens, or 0 if there was none.
 func (s *State) AccessRevision() uint64 { return s.accessRevision }
 
-// Binding returns the binding of that name, or nil.
+// Binding returns the binding with the given name, or nil.
 func (s *State) Binding(name string) *access.Binding {
 	if i, found := s.findBinding(name); found {
 		return s.bindings[i]
@@ -145,7 +146,7 @@ func (d *draft) revokeToken(c RevokeToken) Result {
 	return d.changeBinding(before, &after, c.Author, c.Reason, c.At)
 }
 
-// tokenOwner is the binding that has the token of that id; nil: none has.
+// tokenOwner returns the binding that has the token with the given id, or nil.
 func (s *State) tokenOwner(id string) *access.Binding {
 	if i := slices.IndexFunc(s.bindings, func(b *access.Binding) bool { return b.Token(id) != nil }); i >= 0 {
 		return s.bindings[i]
@@ -153,7 +154,8 @@ func (s *State) tokenOwner(id string) *access.Binding {
 	return nil
 }
 
-// changeBinding replaces before by after; either may be nil. It refuses to leave nobody who could change bindings.
+// changeBinding replaces before by after; either may be nil. It refuses a change after which no binding could change
+// bindings.
 func (d *draft) changeBinding(before, after *access.Binding, author, reason string, at time.Time) Result {
 	now := slices.Clone(d.bindings) // the old slice belongs to published states
 	name := cmp.Or(after, before).Name

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// apply applies one command. It never fails and never panics, whatever the command says: a command that cannot be meant
-// gets an InvalidResult and changes nothing.
+// apply applies one command. It never fails or panics, whatever the command contains: an invalid command gets an
+// InvalidResult and changes nothing.
 func (d *draft) apply(cmd Command) Result {
 	if need := Level(cmd); need > d.featureLevel {
-		return invalid("%T needs feature level %d, and %d is in force", cmd, need, d.featureLevel)
+		return invalid("%T requires feature level %d, but the cluster is at %d", cmd, need, d.featureLevel)
 	}
 	return cmd.apply(d)
 }
@@ -18,12 +18,12 @@ func invalid(format string, args ...any) InvalidResult {
 	return InvalidResult{Why: fmt.Sprintf(format, args...)}
 }
 
-// timely reports whether a command that a server made without a caller in madeIn may be applied: only if the entry was
-// appended in that same term. A later leader has given every permit its full duration again, so the timer of an earlier
-// one means nothing.
+// timely reports whether to apply a command that a server made without a caller in term madeIn: only if the entry was
+// appended in the same term. A later leader has given every permit its full duration again, so the timers of an earlier
+// leader are obsolete.
 func (d *draft) timely(madeIn uint64) bool { return madeIn == d.term }
 
-// invalidCooling checks a bound that safety after a restore rests on: no slot is kept for longer than the largest
+// invalidCooling checks a bound that safety after a restore depends on: no slot is kept for longer than the largest
 // duration.
 func (d *draft) invalidCooling(cooling time.Duration) bool {
 	return cooling < 0 || cooling > d.largestDuration
@@ -32,7 +32,7 @@ func (d *draft) invalidCooling(cooling time.Duration) bool {
 // validDrain checks the drain of a command.
 func validDrain(command string, drain time.Duration) error {
 	if drain < 0 || drain > MaxDrain {
-		return fmt.Errorf("%s: its drain of %v is not within 0 and %v", command, drain, MaxDrain)
+		return fmt.Errorf("%s: the drain of %v is not within 0 and %v", command, drain, MaxDrain)
 	}
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// forget drops remembered firings that no permit holds. By raising the low-water mark it makes sure that what is
-// forgotten by due time is refused, not run again. What is forgotten one by one may run again.
+// forget drops remembered firings that no permit holds. It raises the low-water mark, so that firings forgotten by due
+// time are refused and not run again. Firings that are forgotten individually may run again.
 func (d *draft) forget(c Forget) Result {
 	g := d.gate(c.Semaphore)
 	if !d.timely(c.Term) || (g.definition == nil && g.claims == 0) {
@@ -43,7 +43,7 @@ func (d *draft) forget(c Forget) Result {
 	revision := d.advance()
 	d.raiseLowWater(c.Semaphore, c.UpTo)
 	for _, claim := range drop {
-		if d.claimOf(claim.Token) != nil { // a name may stand twice in the command
+		if d.claimOf(claim.Token) != nil { // the command may contain a name twice
 			d.setClaim(claim, nil)
 		}
 	}
@@ -51,7 +51,7 @@ func (d *draft) forget(c Forget) Result {
 	return RevisionResult{Applied: true, Revision: revision}
 }
 
-// trimRequests forgets requests that have been remembered for long enough, by the leader's clock.
+// trimRequests forgets requests that were remembered for long enough by the leader's clock.
 func (d *draft) trimRequests(c Trim) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}
@@ -69,8 +69,8 @@ func (d *draft) trimRequests(c Trim) Result {
 	return RevisionResult{Applied: left < MaxTrimmed}
 }
 
-// keptRequests is how many requests of a name Trim leaves, however old they are. Of a deleted semaphore it leaves none:
-// otherwise every name that ever was would keep some.
+// keptRequests returns how many requests of a name Trim leaves regardless of their age. For a deleted semaphore it
+// leaves none; otherwise every name that ever existed would keep some.
 func (s *State) keptRequests(name string) int {
 	if name != "" && s.Definition(name) == nil {
 		return 0
@@ -87,21 +87,21 @@ func (s Settings) validate() error {
 	case s.MaxDuration < semaphore.MinDuration || s.MaxDuration > maxMaxDuration:
 		return fmt.Errorf("max_duration %v is not within %v and %v", s.MaxDuration, semaphore.MinDuration, maxMaxDuration)
 	case s.RememberedRequests == 0:
-		return fmt.Errorf("remembered_requests is 0: no retry could learn that its request has ended")
+		return fmt.Errorf("remembered_requests is 0: a retry could not find out that its request has ended")
 	case s.JournalLifetime < 0:
-		return fmt.Errorf("the lifetime of the journal is %v, which is below 0", s.JournalLifetime)
+		return fmt.Errorf("the lifetime of the journal is %v, but must not be negative", s.JournalLifetime)
 	case s.Requests.Lifetime < 0:
-		return fmt.Errorf("the lifetime of requests is %v, which is below 0", s.Requests.Lifetime)
+		return fmt.Errorf("the lifetime of requests is %v, but must not be negative", s.Requests.Lifetime)
 	case bounds.RequestBytes < MinRequestBytes || bounds.EditBytes < MinRequestBytes:
-		return fmt.Errorf("the memory of requests is %d bytes, and that of edits %d: each must be %d or more", bounds.RequestBytes, bounds.EditBytes, MinRequestBytes)
+		return fmt.Errorf("the memory of requests is %d bytes and that of edits %d bytes, but each must be at least %d", bounds.RequestBytes, bounds.EditBytes, MinRequestBytes)
 	}
 	return s.Work.Validate()
 }
 
-// MinRequestBytes has room for a request with the longest names. Settings with less are refused.
+// MinRequestBytes is enough for a request with names of maximum length. Settings with less are refused.
 const MinRequestBytes = 2048
 
-// configure replaces the settings and brings what they bound within them.
+// configure replaces the settings and trims stored data to the new limits.
 func (d *draft) configure(c Configure) Result {
 	if err := c.Settings.validate(); err != nil {
 		return invalid("configure: %v", err)
@@ -120,7 +120,7 @@ func (d *draft) configure(c Configure) Result {
 
 func (d *draft) retireMember(c RetireMember) Result {
 	if c.ID == "" {
-		return invalid("retire member: it needs an id")
+		return invalid("retire member: the id must not be empty")
 	}
 	if d.Retired(c.ID) {
 		return RevisionResult{}
@@ -129,7 +129,7 @@ func (d *draft) retireMember(c RetireMember) Result {
 	return RevisionResult{Applied: true, Revision: d.advance()}
 }
 
-// retire remembers an id that is not remembered yet.
+// retire adds an id that has not been retired yet.
 func (d *draft) retire(id string) {
 	i, _ := search(d.retired, id, func(id string) string { return id })
 	d.retired = slices.Insert(slices.Clone(d.retired), i, id) // the old slice belongs to published states
@@ -143,7 +143,7 @@ func (d *draft) raiseFeatureLevel(c RaiseFeatureLevel) Result {
 	d.featureLevel = c.Level
 	revision := d.advance()
 	if before < 3 && c.Level >= 3 {
-		d.markForgotten() // what was forgotten so far left no mark
+		d.markForgotten() // requests that were forgotten so far left no mark
 		d.markChangesForgotten()
 		d.boundRequests()
 	}

@@ -9,20 +9,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// What is due ends by the leader's timer: drains, and edits that end. A timer names the change that it ends, so that
-// what was set since is left alone.
+// The leader's timers end drains and temporary edits. A timer names the change that it ends, so that later changes are
+// not affected.
 
-// maxDrains bounds the drains of one semaphore; the oldest gives way. The newest covers every permit that the others
-// cover, but for how long.
+// maxDrains is the maximum number of drains of one semaphore. The oldest is dropped: the newest covers every permit
+// that the others cover, though perhaps for a different time.
 const maxDrains = 16
 
-// endDrain lets the drains of one change be over.
+// endDrain ends the drains of one change.
 func (d *draft) endDrain(c EndDrain) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}
 	}
 	before := d.revision
-	// begin takes the revision when the first drain is found: a command that finds none takes none.
+	// begin takes the revision when the first drain is found, so that a command that finds none takes no revision.
 	begin := func() {
 		if d.revision == before {
 			d.advance()
@@ -37,7 +37,7 @@ func (d *draft) endDrain(c EndDrain) Result {
 		over.Drain = 0
 		cordons := slices.Clone(d.cordons)
 		cordons[i] = &over
-		d.setCordons(cordons) // cached matches of callers are stale
+		d.setCordons(cordons) // also invalidates cached matches of callers
 		d.emit(Event{Kind: DrainedEvent, Cordon: &over, Change: c.Change, At: c.At})
 	}
 	if p := d.Permit(c.Token); p != nil && p.State == semaphore.Live && p.StopOrder().Revision == c.Change && p.StopOrder().Drain > 0 {
@@ -53,7 +53,7 @@ func (d *draft) endDrain(c EndDrain) Result {
 	return RevisionResult{Applied: true, Revision: d.revision}
 }
 
-// endDrainOf ends what drains under a name because of that change: an edit or a pause, never both.
+// endDrainOf ends the drain that a change began under a name. The change was either an edit or a pause, never both.
 func (d *draft) endDrainOf(name string, c EndDrain, begin func()) {
 	before := d.Definition(name)
 	after := before
@@ -76,7 +76,7 @@ func (d *draft) endDrainOf(name string, c EndDrain, begin func()) {
 	d.emit(Event{Kind: DrainedEvent, Semaphore: name, Definition: after, Before: before, Change: c.Change, At: c.At})
 }
 
-// revert takes the edits of one change back.
+// revert reverts the edits of one change.
 func (d *draft) revert(c Revert) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}
@@ -99,7 +99,7 @@ func (d *draft) revert(c Revert) Result {
 	return RevisionResult{Applied: true, Revision: d.revision}
 }
 
-// revertEdit ends the edit that stands at i. An event says that it ended even when nothing can be reverted.
+// revertEdit ends the temporary edit at index i. It emits an event even if nothing can be reverted.
 func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 	end, before := waits.ends[i], d.Definition(name)
 	restored, kept := semaphore.Revert(before.Definition, end.Before, end.After)
@@ -123,7 +123,7 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 		}
 		d.setDefinition(name, after)
 		drain = end.Drain
-		if drain > 0 && d.hasLive(name) { // the edit had let them in, so its drain applies to their stop too
+		if drain > 0 && d.hasLive(name) { // the edit admitted these holders, so its drain applies to their stop too
 			waits.begin(semaphore.Drain{Revision: d.revision, Duration: drain})
 		}
 	}
@@ -136,11 +136,11 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 	})
 }
 
-// ownAuthor is who made a change that no caller asked for.
+// ownAuthor is the author of changes that no caller asked for.
 const ownAuthor = "gatekeeper"
 
-// withoutEnd is ends without the one at i, and as if its edit had not been there: what the later ones will give back is
-// not a value that was only for a time.
+// withoutEnd removes the temporary edit at index i, and takes its values out of the later ones, so that they do not
+// restore a value that was only temporary.
 func withoutEnd(ends []*EditEnd, i int) []*EditEnd {
 	ended := ends[i]
 	ends = slices.Delete(slices.Clone(ends), i, i+1) // readers have the old slice
@@ -150,7 +150,7 @@ func withoutEnd(ends []*EditEnd, i int) []*EditEnd {
 	return ends
 }
 
-// Without is e, an edit that ends, as if the edit ended, which came before it, had not been there.
+// Without returns e as if the earlier temporary edit ended had not been made.
 func (e *EditEnd) Without(ended *EditEnd) *EditEnd {
 	now := *e
 	now.Before, _ = semaphore.Revert(e.Before, ended.Before, ended.After)

@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// editBatch applies all edits or none. Everything is checked before anything is written; because a name stands only
-// once in a batch, no edit sees another.
+// editBatch applies all edits or none. It checks everything before it writes anything. A name may occur only once in a
+// batch, so no edit affects another.
 func (d *draft) editBatch(c EditBatch) Result {
 	request := editRequest{EditDefinitions, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, func(done *Remembered) Result {
@@ -36,10 +36,10 @@ func (d *draft) editBatch(c EditBatch) Result {
 			continue
 		}
 		if change.Kind != Replace {
-			return invalid("edit %d (%q): only what replaces can end; create or delete it without an end", i, change.Name)
+			return invalid("edit %d (%q): only a replacement can be temporary; create or delete it without an end", i, change.Name)
 		}
 		if len(d.Ends(change.Name)) >= MaxEditEnds {
-			return invalid("edit %d (%q): it has too many edits that end, %d; let one end, or edit it for good", i, change.Name, MaxEditEnds)
+			return invalid("edit %d (%q): it already has the maximum of %d temporary edits; wait until one ends, or edit it without an end", i, change.Name, MaxEditEnds)
 		}
 	}
 	var skipped []string
@@ -52,13 +52,13 @@ func (d *draft) editBatch(c EditBatch) Result {
 		}
 	}
 	if len(skipped) == len(c.Changes) {
-		return EditResult{Skipped: skipped} // not remembered: a repeat skips them too, because a deleted name is skipped as well
+		return EditResult{Skipped: skipped} // not remembered: a repeat skips the same names, even if deleted meanwhile
 	}
 
 	revision := d.advance()
 	for _, change := range c.Changes {
 		skip := slices.Contains(skipped, change.Name)
-		if d.featureLevel < 4 { // there a deletion by this batch may push that of a declared name out of memory
+		if d.featureLevel < 4 { // below level 4, a deletion in this batch may push the deletion of a declared name out of memory
 			skip = d.skips(change)
 		}
 		if !skip {
@@ -89,13 +89,13 @@ func (d *draft) validChange(change Change) error {
 		return &semaphore.FieldError{Field: "definition", Rule: "must be given"}
 	}
 	if def.Name != change.Name {
-		return &semaphore.FieldError{Field: "name", Value: def.Name, Rule: "must be the name that the change names"}
+		return &semaphore.FieldError{Field: "name", Value: def.Name, Rule: "must equal the name of the change"}
 	}
 	return d.validDefinition(def)
 }
 
-// validDefinition holds every rule of a definition but that its patterns compile: servers may differ in Go version, and
-// only the leader matches.
+// validDefinition checks everything that Validate does, except that the patterns compile: servers may run different Go
+// versions, and only the leader matches patterns.
 func (d *draft) validDefinition(def *semaphore.Definition) error {
 	for _, p := range [...]struct{ field, pattern string }{
 		{"group_pattern", def.GroupPattern}, {"acquirer_pattern", def.AcquirerPattern},
@@ -109,7 +109,7 @@ func (d *draft) validDefinition(def *semaphore.Definition) error {
 	return plain.Validate(d.settings.MaxDuration)
 }
 
-// conflict says what keeps a change from being made, or returns nil.
+// conflict returns the conflict that prevents a change, or nil.
 func (d *draft) conflict(i int, change Change) *Conflict {
 	current := d.Definition(change.Name)
 	var kind ConflictKind
@@ -129,19 +129,19 @@ func (d *draft) conflict(i int, change Change) *Conflict {
 	return &Conflict{Index: i, Kind: kind, Name: change.Name, Current: current}
 }
 
-// skips reports whether a change is a declaration of a name that is there or was deleted.
+// skips reports whether a change declares a name that exists or was deleted.
 func (d *draft) skips(change Change) bool {
 	return change.Kind == Declare && (d.Definition(change.Name) != nil || d.WasDeleted(change.Name))
 }
 
-// edit makes one change of a batch, or of an undo.
+// edit makes one change of a batch or of an undo.
 func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	name := change.Name
 	before := d.Definition(name)
 	var after *StoredDefinition
 	kind := Deleted
 	if change.Kind != Delete {
-		name = change.Definition.Name // the same text; everything of that name shares this one
+		name = change.Definition.Name // this string, so that all data of the name shares it
 		after = &StoredDefinition{
 			Definition: change.Definition, Version: d.revision, CreatedRevision: d.revision,
 			UpdatedBy: c.Author, UpdatedAt: c.At, Reason: c.Reason, Pause: d.again(change.Pause),
@@ -149,7 +149,7 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 		kind = Created
 	}
 	if change.Kind == Replace {
-		// A pause is state beside the rule: editing the rule does not lift it.
+		// A pause is kept separately from the definition: an edit does not lift it.
 		after.CreatedRevision, after.Pause = before.CreatedRevision, before.Pause
 		kind = Replaced
 	}
@@ -174,9 +174,9 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	case kind == Created:
 		entry.Pause = after.Pause
 	case kind == Deleted && d.featureLevel >= 2:
-		entry.Pause = before.Pause // an undo has it back
+		entry.Pause = before.Pause // for an undo
 	}
-	d.note(entry.With(more)) // first: of a deleted name the journal may be all that is left
+	d.note(entry.With(more)) // before the write: after a deletion, the journal may be all that is left of the name
 	d.setDefinition(name, after)
 	d.schedule(c, name, waits, before, after)
 	if change.Kind == Delete {
@@ -187,8 +187,8 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	d.emit(Event{Kind: kind, Semaphore: name, Definition: after, Before: before, Author: c.Author, Reason: c.Reason, At: c.At})
 }
 
-// misfiresFrom is since when a definition has its misfire policy; zero when that is skip. Firings that were due before
-// are not missed ones: the policy of their time has decided about them, or there was no definition.
+// misfiresFrom returns when a definition got its misfire policy, or zero if that is skip. Firings that were due earlier
+// do not count as missed: the policy at that time decided about them, or there was no definition.
 func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time.Time) time.Time {
 	switch {
 	case after.Misfire == semaphore.MisfireSkip:
@@ -199,8 +199,8 @@ func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time
 	return at
 }
 
-// endsAfter are the edits that end as a change leaves them, without its own, and those that go. They go with a deleted
-// definition; of a replaced one they stay, for what the new one sets is left alone when they end.
+// endsAfter returns the temporary edits that remain after a change, without the change's own, and those that were
+// removed. A delete removes them all. A replace keeps them: when they end, they leave fields alone that it has set.
 func endsAfter(ends []*EditEnd, change UndoEdit) (left, gone []*EditEnd) {
 	if change.Kind == Delete {
 		return nil, ends
@@ -218,7 +218,7 @@ func endsAfter(ends []*EditEnd, change UndoEdit) (left, gone []*EditEnd) {
 	return ends, gone
 }
 
-// schedule begins the drain of an edit and has its end wait, beside what waits already.
+// schedule begins the drain of an edit and registers its end, in addition to those that exist.
 func (d *draft) schedule(c EditBatch, name string, waits due, before, after *StoredDefinition) {
 	if before != nil && c.Drain > 0 && d.hasLive(name) {
 		waits.begin(semaphore.Drain{Revision: d.revision, Duration: c.Drain})
@@ -231,7 +231,7 @@ func (d *draft) schedule(c EditBatch, name string, waits due, before, after *Sto
 	d.setDue(name, waits)
 }
 
-// begin adds a drain; the oldest gives way when there are too many.
+// begin adds a drain, and drops the oldest one if there are too many.
 func (w *due) begin(drain semaphore.Drain) {
 	w.drains = append(slices.Clip(w.drains), drain) // readers have the old slice
 	if len(w.drains) > maxDrains {

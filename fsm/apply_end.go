@@ -6,32 +6,32 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// ending is how a permit ends.
+// ending describes how a permit ends.
 type ending struct {
 	how     semaphore.End
-	kind    EventKind        // of the journal, and of the event unless the slot cools
+	kind    EventKind        // of the journal entry, and of the event unless the slot cools
 	job     semaphore.JobEnd // of a release
 	failure string           // of a failed job
 	result  []byte           // of a task
-	cooling time.Duration    // above 0 the slot stays taken that much longer
+	cooling time.Duration    // if positive, the slot stays taken for this time
 	author  string
 	reason  string
 	at      time.Time
 }
 
-// end ends a live or held permit: one command, one revision, whether or not the slot cools. It returns the permit as it
-// is afterwards, or as it last was.
+// end ends a live or held permit in one revision, whether or not the slot cools. It returns the permit in its new
+// state, or in its last state if it is gone.
 func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	revision := d.advance()
-	// Noted first: of a name whose definition is deleted, the journal may be all that is left after this.
+	// Before the permit is removed: if the definition was deleted, the journal may be all that is left of the name.
 	d.note(JournalEntry{Kind: e.kind, Semaphore: p.Semaphore, Permit: p, Author: e.author, Reason: e.reason, At: e.at})
 	d.settleFiring(p, e)
 	d.settleTask(p, e)
-	d.rememberEnd(p, e.how) // before the permit goes: with it all else of the name may go
+	d.rememberEnd(p, e.how) // before the permit is removed, which may remove everything else of the name
 	after, kind := p, e.kind
 	if e.cooling > 0 {
 		cooling := *p
-		cooling.Owes = false // the cooling lasts as long
+		cooling.Owes = false // the cooling covers that time
 		cooling.State, cooling.Duration, cooling.Ended, cooling.Order = semaphore.Cooling, e.cooling, e.how, p.Order.Drained()
 		after, kind = &cooling, CoolingEvent
 		d.setPermit(p, after)
@@ -43,12 +43,12 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	return after, revision
 }
 
-// settleFiring decides what becomes of the firing that p claimed. A loss, or a stop, that frees it does so only when
-// the slot is free: while it cools the claim stays held, and endCooling drops it.
+// settleFiring updates the claim of the firing that p claimed. If a loss or a stop opens the claim, it does so only
+// when the slot is free: the claim stays held while the slot cools, and endCooling opens it.
 func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	claim := d.claimOf(p.Token)
 	if claim == nil || claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {
-		return // its holder said so while the permit was held for an operator
+		return // its holder reported the end while the permit was held for an operator
 	}
 	var def *semaphore.Definition
 	if stored := d.Definition(p.Semaphore); stored != nil {
@@ -61,7 +61,7 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	}
 	after := *claim
 	after.State = state
-	if state == semaphore.ClaimFailed { // of a task, also why it goes back is a failure
+	if state == semaphore.ClaimFailed { // for a task, Failure may also say why it is returned
 		after.Failure = e.failure
 	}
 	if !run.Began() && after.Attempts > 0 {
@@ -70,14 +70,14 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	d.turnClaim(claim, after)
 }
 
-// release ends a live permit on its holder's word. One that comes too late, after the permit was lost, frees nothing;
-// but if the job was done and nobody has claimed its firing since, the firing is done.
+// release ends a live permit at its holder's request. A release that comes after the permit was lost frees nothing. But
+// if the job is done and the firing was not claimed again since, the firing is done.
 func (d *draft) release(c Release) Result {
 	if len(c.Failure) > semaphore.MaxName {
-		return invalid("release: its failure has %d bytes, the bound is %d", len(c.Failure), semaphore.MaxName)
+		return invalid("release: the failure text has %d bytes, but may have at most %d", len(c.Failure), semaphore.MaxName)
 	}
 	if d.invalidCooling(c.Cooling) {
-		return invalid("release: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("release: the cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
 	}
 	if why := d.invalidResult(c); why != "" {
 		return invalid("release: %s", why)
@@ -94,7 +94,7 @@ func (d *draft) release(c Release) Result {
 	return d.reported(c, ReleaseResult{Released: true, Permit: after, Revision: revision})
 }
 
-// completeLate returns the revision of the change, or 0.
+// completeLate records the end of a firing whose permit was lost. It returns the revision of the change, or 0.
 func (d *draft) completeLate(c Release) uint64 {
 	claim := d.claimOf(c.Token)
 	if c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed || claim == nil || claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {
@@ -108,7 +108,7 @@ func (d *draft) completeLate(c Release) uint64 {
 	return revision
 }
 
-// claimsChanged emits an event for callers that await ends of firings, where no other event reports the change.
+// claimsChanged emits an event for callers that await ends of firings, when no other event reports the change.
 func (d *draft) claimsChanged(e Event) {
 	if d.featureLevel >= 4 {
 		e.Kind = ClaimsChanged
@@ -116,7 +116,7 @@ func (d *draft) claimsChanged(e Event) {
 	}
 }
 
-// expire ends a live permit whose deadline has passed, or keeps its slot for an operator.
+// expire ends a live permit whose deadline has passed, or holds its slot for an operator.
 func (d *draft) expire(c Expire) Result {
 	if d.invalidCooling(c.Cooling) {
 		return invalid("expire: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
@@ -136,24 +136,24 @@ func (d *draft) expire(c Expire) Result {
 	return PermitResult{Applied: true, Permit: held, Revision: revision}
 }
 
-// hold keeps the slot of a live permit that was lost for an operator.
+// hold keeps the slot of a lost permit until an operator clears it.
 func (d *draft) hold(p *semaphore.Permit) *semaphore.Permit {
 	held := *p
-	held.State, held.Order, held.Owes = semaphore.Held, p.Order.Drained(), false // its deadline lies behind all others
+	held.State, held.Order, held.Owes = semaphore.Held, p.Order.Drained(), false // its deadline is after the others
 	d.setPermit(p, &held)
 	return &held
 }
 
-// holdsLost reports whether a lost permit of that semaphore is to be held for an operator.
+// holdsLost reports whether a lost permit of this semaphore is held for an operator.
 func (s *State) holdsLost(sem string) bool {
 	def := s.Definition(sem)
 	return def != nil && def.Definition.OnExpiry == semaphore.OnExpiryHold
 }
 
-// abandon ends a live permit that no caller received.
+// abandon ends a live permit whose grant never reached its caller.
 func (d *draft) abandon(c Abandon) Result {
 	if d.invalidCooling(c.Cooling) {
-		return invalid("abandon: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("abandon: the cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
@@ -163,7 +163,7 @@ func (d *draft) abandon(c Abandon) Result {
 	return PermitResult{Applied: true, Permit: after, Revision: revision}
 }
 
-// clear frees a permit held for an operator.
+// clear frees a permit that is held for an operator.
 func (d *draft) clear(c Clear) Result {
 	p := d.Permit(c.Token)
 	if p == nil || p.State != semaphore.Held {
@@ -173,7 +173,7 @@ func (d *draft) clear(c Clear) Result {
 	return PermitResult{Applied: true, Permit: after, Revision: revision}
 }
 
-// endCooling frees the slot of a cooling permit. A claim that is still held is one that its loss frees.
+// endCooling frees the slot of a cooling permit. If its claim is still held, the loss of the permit opens it.
 func (d *draft) endCooling(c EndCooling) Result {
 	p := d.Permit(c.Token)
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Cooling {
@@ -191,18 +191,19 @@ func (d *draft) freeCooled(p *semaphore.Permit) {
 		after.State = semaphore.ClaimOpen
 		d.turnClaim(claim, after)
 	}
-	// A worker whose task is still held while its slot cools was lost, or owes the time of a superseded token.
+	// If a task is still held while its slot cools, its worker was lost, or a superseded token may still be relied on.
 	d.settleTask(p, ending{how: p.Ended, job: semaphore.JobCutShort})
 	d.setPermit(p, nil)
 }
 
-// cancel ends an acquire by its request id: its permit is given back, or its grant, should it still come, is refused.
+// cancel ends an acquisition by its request id. If the request has a permit, the permit is given back. Otherwise a
+// grant that comes later is refused.
 func (d *draft) cancel(c Cancel) Result {
 	if c.Semaphore == "" || c.RequestID == "" {
-		return invalid("cancel: it needs a semaphore and a request id")
+		return invalid("cancel: semaphore and request id must not be empty")
 	}
 	if d.invalidCooling(c.Cooling) {
-		return invalid("cancel: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("cancel: the cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
 	}
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
 		return CancelResult{Ended: ended}

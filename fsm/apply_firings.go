@@ -7,11 +7,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// An operator's repair of the memory of firings, and its undo. The leader plans it: the command names every firing, and
-// the time to which the low-water mark falls, which the leader took from its clock. Nothing here compares clocks. Only
-// these commands lower the mark.
+// This file implements the repair of remembered firings by an operator, and its undo. The leader plans both: the
+// command names every firing, and the time to which the low-water mark falls, which the leader takes from its clock. No
+// clocks are compared here. Only these commands lower the mark.
 
-// forgetFirings forgets all the named firings or none.
+// forgetFirings forgets all of the given firings or none.
 func (d *draft) forgetFirings(c ForgetFirings) Result {
 	request := editRequest{EditForgetFirings, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, func(done *Remembered) Result {
@@ -20,7 +20,7 @@ func (d *draft) forgetFirings(c ForgetFirings) Result {
 		return r
 	}
 	if err := validExpected(c.Firings); c.Semaphore == "" || err != nil {
-		return invalid("forgetting firings of %q: %v", c.Semaphore, err)
+		return invalid("forget firings of %q: %v", c.Semaphore, err)
 	}
 	claims, conflict := d.forgettable(c.Semaphore, c.Firings)
 	if conflict != nil {
@@ -49,14 +49,15 @@ func validExpected(firings []ExpectedClaim) error {
 	for _, f := range firings {
 		k := key{f.Firing.Name, f.Firing.Due}
 		if _, twice := named[k]; twice || f.Firing.Name == "" {
-			return fmt.Errorf("firing %q is named twice, or has no name", f.Firing.Name)
+			return fmt.Errorf("firing %q is listed twice or has no name", f.Firing.Name)
 		}
 		named[k] = struct{}{}
 	}
 	return nil
 }
 
-// forgettable returns the claims of firings; or a conflict if one is not as expected, or its permit still takes a slot.
+// forgettable returns the claims of the given firings, or a conflict if a claim is not as expected or its permit still
+// takes a slot.
 func (d *draft) forgettable(name string, firings []ExpectedClaim) ([]*semaphore.Claim, *Conflict) {
 	claims := make([]*semaphore.Claim, len(firings))
 	for i, f := range firings {
@@ -68,13 +69,14 @@ func (d *draft) forgettable(name string, firings []ExpectedClaim) ([]*semaphore.
 	return claims, nil
 }
 
-// changeFirings forgets claims or, by kind, brings them back, and sets the low-water mark. e says who, why and when.
+// changeFirings forgets or restores claims, depending on kind, and sets the low-water mark. e contains author, reason
+// and time.
 func (d *draft) changeFirings(kind EventKind, name string, claims []*semaphore.Claim, mark time.Time, e JournalEntry) *FiringsChange {
 	change := &FiringsChange{Claims: claims, MarkBefore: d.LowWater(name), MarkAfter: mark}
 	e.Kind, e.Semaphore = kind, name
 	more := e.Details()
 	more.Firings = change
-	d.note(e.With(more)) // first: of a deleted name the journal may be all that is left
+	d.note(e.With(more)) // before the change: after a deletion, the journal may be all that is left of the name
 	d.emit(Event{Kind: kind, Semaphore: name, Author: e.Author, Reason: e.Reason, At: e.At})
 	for _, claim := range claims {
 		if kind == FiringsForgotten {
@@ -93,15 +95,15 @@ func (d *draft) changeFirings(kind EventKind, name string, claims []*semaphore.C
 	return change
 }
 
-// undoFirings forgets firings again, then brings others back. A fall of the mark is in the entry that forgets, and a
-// rise in the one that brings back.
+// undoFirings forgets firings again, and then restores others. The entry that forgets contains a fall of the mark, and
+// the entry that restores contains a rise.
 func (d *draft) undoFirings(u UndoFirings, e JournalEntry) {
 	before := d.LowWater(u.Semaphore)
 	after := before
 	if !u.LowWater.IsZero() {
 		after = u.LowWater
 	}
-	claims, _ := d.forgettable(u.Semaphore, u.Forget) // checked before
+	claims, _ := d.forgettable(u.Semaphore, u.Forget) // already checked
 	if len(claims) > 0 || after.Before(before) {
 		d.changeFirings(FiringsForgotten, u.Semaphore, claims, earlier(before, after), e)
 	}
@@ -117,8 +119,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// validUndoFirings checks the claims that come back as those of a snapshot are checked. A refusal is better than a
-// state that cannot be restored.
+// validUndoFirings checks claims to restore in the same way as those of a snapshot. A refusal is better than a state
+// that cannot be restored.
 func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) error {
 	if len(u.Back)+len(u.Forget) == 0 && (u.LowWater.IsZero() || u.LowWater.Equal(u.ExpectedLowWater)) {
 		return fmt.Errorf("there is nothing to do")
@@ -129,15 +131,15 @@ func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) erro
 		p := d.Permit(c.Token)
 		switch {
 		case c.Semaphore != u.Semaphore:
-			return fmt.Errorf("firing %q is of semaphore %q", c.Firing.Name, c.Semaphore)
+			return fmt.Errorf("firing %q belongs to semaphore %q", c.Firing.Name, c.Semaphore)
 		case c.State == semaphore.ClaimHeld:
-			return fmt.Errorf("firing %q is claimed by nobody any more", c.Firing.Name)
+			return fmt.Errorf("the claim of firing %q is held, so it cannot be restored", c.Firing.Name)
 		case c.Token == 0 || c.Token > d.lastToken || twice || c.Revision == 0 || c.Revision > d.revision:
 			return fmt.Errorf("firing %q was not claimed by token %d at revision %d", c.Firing.Name, c.Token, c.Revision)
 		case p != nil && (p.Semaphore != c.Semaphore || !p.Firing.Equal(&c.Firing)):
 			return fmt.Errorf("permit %d is not of firing %q", c.Token, c.Firing.Name)
 		case c.State == semaphore.ClaimOpen && (p != nil || c.Attempts == 0):
-			return fmt.Errorf("firing %q is open after %d attempts, beside permit %d", c.Firing.Name, c.Attempts, c.Token)
+			return fmt.Errorf("firing %q is open after %d attempts although permit %d exists", c.Firing.Name, c.Attempts, c.Token)
 		}
 		tokens[c.Token] = struct{}{}
 		named = append(named, ExpectedClaim{Firing: c.Firing, Token: c.Token})
@@ -145,7 +147,7 @@ func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) erro
 	return validExpected(named)
 }
 
-// firingsConflict says what is not as an undo expects it, or returns nil.
+// firingsConflict returns a conflict if the state is not as the undo expects, or nil.
 func (d *draft) firingsConflict(u UndoFirings) *Conflict {
 	if _, conflict := d.forgettable(u.Semaphore, u.Forget); conflict != nil {
 		return conflict

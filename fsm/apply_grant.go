@@ -2,20 +2,20 @@ package fsm
 
 import "github.com/gatekeeperd/gatekeeper/semaphore"
 
-// grant decides again, by the same rule as the leader, and grants if it still holds. The leader matched the patterns;
-// here the revisions that it matched against are compared instead. Who waits ahead is the leader's alone: it proposes
-// in that order.
+// grant decides again by the same rule as the leader, and grants if the decision still holds. The leader matched the
+// patterns; here the revisions that it matched against are compared instead. Only the leader knows the queue, and it
+// proposes grants in that order.
 func (d *draft) grant(c Grant) Result {
 	if c.Semaphore == "" || c.Weight == 0 || c.Weight > semaphore.MaxPermits {
-		return invalid("grant: it needs a semaphore and a weight of 1 to %d", semaphore.MaxPermits)
+		return invalid("grant: a semaphore and a weight of 1 to %d are required", semaphore.MaxPermits)
 	}
 	if c.Firing != nil && c.Firing.Name == "" {
-		return invalid("grant: its firing has no name")
+		return invalid("grant: the firing has no name")
 	}
 	if c.Firing != nil && c.Worker {
-		return invalid("grant: it asks for a firing and for a task")
+		return invalid("grant: the request has both a firing and a task")
 	}
-	// A request that has ended never grants again, however late its retry comes.
+	// A request that has ended never grants again, no matter how late a retry arrives.
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
 		outcome := GrantRequestEnded
 		if !ended.Matches(AskedBy(c.Weight, c.Firing, c.Worker)) {
@@ -26,8 +26,8 @@ func (d *draft) grant(c Grant) Result {
 	req := semaphore.Request{Semaphore: c.Semaphore, Identity: c.Identity, Weight: c.Weight, Firing: c.Firing, Worker: c.Worker}
 	facts := d.Facts(&req, c.RequestID)
 	facts.Admission = semaphore.Admitted()
-	// A retry of the request that got the identity's permit is decided as a refresh of it: its caller may not know yet
-	// that it was granted, and what it expected was before that grant.
+	// A retry of the request that got the identity's permit is decided as a refresh. Its caller may not know yet that
+	// it was granted, and its expectations date from before the grant.
 	if retry := facts.Own != nil && c.RequestID != "" && facts.Own.RequestID == c.RequestID; !retry {
 		if old := d.TooOld(c.Semaphore, c.RequestRevision); old != nil && c.RequestID != "" {
 			return d.refuse(c, GrantResult{Outcome: GrantRequestTooOld, TooOld: old})
@@ -62,7 +62,7 @@ func (d *draft) grant(c Grant) Result {
 	revision := d.advance()
 	d.lastToken++
 	p := &semaphore.Permit{
-		Semaphore: facts.Definition.Name, // not the command's: a million permits share one name
+		Semaphore: facts.Definition.Name, // shared by all permits, instead of the command's copy
 		Identity:  d.shared(c.Identity), Weight: c.Weight, Token: d.lastToken, Duration: facts.Definition.Duration, Firing: c.Firing, State: semaphore.Live,
 		GrantedRevision: revision, GrantedNanos: nanosOf(c.At), RequestID: c.RequestID, Metadata: c.Metadata,
 	}
@@ -88,9 +88,9 @@ func (d *draft) grant(c Grant) Result {
 	return GrantResult{Outcome: GrantGranted, Permit: p, Job: e.Job, Task: e.Task, Decision: decision, PermitRevision: revision}
 }
 
-// supersedes is the token that a grant to the holder of own has to name: without it the grant was decided for somebody
-// who held nothing, and would pass the queue; with another one, for a permit that is gone. Below feature level 3 none
-// is named.
+// supersedes returns the token that a grant to the identity that has own must name, or 0 if it must name none. A grant
+// that does not name the token was decided for a caller without a permit, and would bypass the queue. A grant with
+// another token was decided for a permit that no longer exists. Below feature level 3 no token is named.
 func (d *draft) supersedes(own *semaphore.Permit) uint64 {
 	if own == nil || own.State != semaphore.Live || d.featureLevel < 3 {
 		return 0
@@ -98,8 +98,9 @@ func (d *draft) supersedes(own *semaphore.Permit) uint64 {
 	return own.Token
 }
 
-// reacquire gives a live permit a new token. A holder of the old one may not hear of it before its own deadline, so the
-// new permit lasts at least as long, and owes that time unless the caller vouches for the old holder.
+// reacquire gives a live permit a new token. The holder of the old token may not notice before its own deadline, so the
+// new permit lasts at least as long. It also owes the old holder that time, unless the caller vouches that the holder
+// no longer relies on it.
 func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
 	revision := d.advance()
 	d.lastToken++
@@ -119,8 +120,8 @@ func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
 	}
 }
 
-// shared gives an identity the texts of the sighting of that caller, if there is one: the permits of a host that was
-// seen have one copy of its name.
+// shared replaces the strings of an identity by those of the caller's sighting, if there is one, so that all permits of
+// a host share one copy of its name.
 func (d *draft) shared(id semaphore.Identity) semaphore.Identity {
 	if seen, ok := d.Sighting(id.Group, id.Acquirer); ok {
 		id.Group, id.Acquirer = seen.Group, seen.Acquirer
@@ -134,11 +135,11 @@ func (d *draft) refuse(c Grant, r GrantResult) Result {
 	return r
 }
 
-// extend sets the duration that a live permit's holder may count on. A shorter one is applied only in the term in which
-// it was made: a later leader may have promised the longer one again.
+// extend sets the duration that the holder of a live permit may rely on. A shorter one is applied only in the term in
+// which the command was made, because a later leader may have promised the longer one again.
 func (d *draft) extend(c Extend) Result {
 	if c.Duration < semaphore.MinDuration || c.Duration > d.largestDuration {
-		return invalid("extend: its duration %v is not within %v and %v", c.Duration, semaphore.MinDuration, d.largestDuration)
+		return invalid("extend: the duration %v is not within %v and %v", c.Duration, semaphore.MinDuration, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
 	if p == nil || p.State != semaphore.Live || p.Duration == c.Duration || (c.Duration < p.Duration && !d.timely(c.Term)) {
@@ -148,16 +149,16 @@ func (d *draft) extend(c Extend) Result {
 	extended := *p
 	extended.Duration = c.Duration
 	if c.Duration < p.Duration {
-		extended.Owes = false // the leader waits for that before it shortens
+		extended.Owes = false // the leader shortens only after that time
 	}
 	d.setPermit(p, &extended)
 	d.emit(Event{Kind: DurationChanged, Semaphore: p.Semaphore, Permit: &extended})
 	return PermitResult{Applied: true, Permit: &extended, Revision: revision}
 }
 
-// takeOver orders the holder of a live permit to stop, where the definition lets another caller ask for that. The slot
-// stays taken until the release or the deadline, so that a wrong judgement costs the holder its run and lets nobody in
-// early.
+// takeOver orders the holder of a live permit to stop, if the definition lets another caller ask for that. The slot
+// stays taken until the release or the deadline. If the caller was wrong about the holder, the holder loses its run,
+// but no other caller gets the slot early.
 func (d *draft) takeOver(c TakeOver) Result {
 	p := d.Permit(c.Token)
 	if p == nil || p.State != semaphore.Live {
@@ -172,7 +173,7 @@ func (d *draft) takeOver(c TakeOver) Result {
 	stopping.Stop, stopping.Order = semaphore.StopTakenOver, &semaphore.StopOrder{Reason: c.Reason, Revision: revision}
 	d.setPermit(p, &stopping)
 	author := c.By.Acquirer + " in group " + c.By.Group
-	if c.By.Principal != "" { // the rest is what it claims
+	if c.By.Principal != "" { // the rest is not authenticated
 		author = c.By.Principal + " (" + author + ")"
 	}
 	d.emit(Event{Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: author, Reason: c.Reason, At: c.At})
@@ -180,17 +181,17 @@ func (d *draft) takeOver(c TakeOver) Result {
 	return PermitResult{Applied: true, Permit: &stopping, Revision: revision}
 }
 
-// revoke orders a live permit's holder to stop. The slot stays taken until the release or the deadline. Revoking again
-// changes something only when it shortens the drain: an operator has lost patience.
+// revoke orders the holder of a live permit to stop. The slot stays taken until the release or the deadline. Revoking
+// again has an effect only if it shortens the drain.
 //
-// An unsafe revoke frees the slot at once, also that of a holder that had to stop before. Nothing cools: who asks for
-// that does not want to wait.
+// An unsafe revoke frees the slot immediately, even if the holder was already ordered to stop. Nothing cools, because
+// the operator chose not to wait.
 func (d *draft) revoke(c Revoke) Result {
 	if err := validDrain("revoke", c.Drain); err != nil {
 		return invalid("%v", err)
 	}
 	if c.UnsafeNow && c.Drain > 0 {
-		return invalid("revoke: what is freed at once has no drain")
+		return invalid("revoke: an unsafe revoke must not have a drain")
 	}
 	p := d.Permit(c.Token)
 	if p == nil || p.State != semaphore.Live {

@@ -8,16 +8,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Pauses and cordons close semaphores for a time. Instants in them are for people and for the leader's timer; nothing
-// here compares times.
+// Pauses and cordons close semaphores for a time. Their end times are for people and for the leader's timers. No times
+// are compared here.
 
-// repeatedChange is the result of the repeat of a change: that of the first time.
+// repeatedChange returns the result for a repeat of a change, which describes the original change.
 func repeatedChange(done *Remembered) Result {
 	first := done.FirstAnswer()
 	return RevisionResult{Revision: done.ChangeID(), Repeated: true, Names: first.Names, Cordon: first.Cordon}
 }
 
-// pause pauses all the named semaphores or none. Pausing what is paused replaces the pause, unless c keeps it.
+// pause pauses all of the given semaphores or none. It replaces an existing pause unless c.Keep is set.
 func (d *draft) pause(c Pause) Result {
 	request := editRequest{EditPause, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, repeatedChange); r != nil {
@@ -33,7 +33,7 @@ func (d *draft) pause(c Pause) Result {
 		return invalid("%v", err)
 	}
 	if c.Drain > 0 && !c.Stop {
-		return invalid("pause: only a pause that stops holders has a drain")
+		return invalid("pause: a drain requires stop")
 	}
 	names := c.Names
 	if c.Keep {
@@ -52,7 +52,7 @@ func (d *draft) pause(c Pause) Result {
 	return RevisionResult{Applied: true, Revision: revision, Names: names}
 }
 
-// resume ends pauses. With a revision it ends only that pause: one that was set since is left alone.
+// resume ends pauses. If a revision is given, later pauses are left alone.
 func (d *draft) resume(c Resume) Result {
 	request := editRequest{EditResume, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, repeatedChange); r != nil {
@@ -89,14 +89,13 @@ func (d *draft) resume(c Resume) Result {
 	return RevisionResult{Applied: true, Revision: d.revision, Names: resumed}
 }
 
-// unexpected is the result of a pause or a resume that does not find what it expects; nil if it does, or expects
-// nothing.
+// unexpected returns the result of a pause or a resume whose expectations fail, or nil if they hold or there are none.
 func (d *draft) unexpected(command string, names []string, expected []Expected) Result {
 	if len(expected) == 0 {
 		return nil
 	}
 	if len(expected) != len(names) {
-		return invalid("%s: it names %d semaphores and expects something of %d", command, len(names), len(expected))
+		return invalid("%s: there are %d semaphores but %d expectations", command, len(names), len(expected))
 	}
 	for i, name := range names {
 		current := d.Definition(name)
@@ -114,16 +113,16 @@ func (d *draft) unexpected(command string, names []string, expected []Expected) 
 	return nil
 }
 
-// names reports whether it is this pause that c ends. A timer is that of one revision; an operator means what a change
-// set, and has it back after an undo too.
+// names reports whether c ends this pause. A timer ends the pause of one revision. An operator names the change that
+// set the pause, which also matches after an undo restored it.
 func (c Resume) names(p *semaphore.Pause) bool {
 	return c.Revision == 0 || c.Revision == p.Revision || c.Term == 0 && c.Revision == p.Origin()
 }
 
-// validNames checks the names of a command that an operator gave.
+// validNames checks the names in an operator's command.
 func (d *draft) validNames(names []string) error {
 	if len(names) == 0 {
-		return errors.New("no semaphore is named")
+		return errors.New("there are no semaphore names")
 	}
 	seen := make(map[string]struct{}, len(names))
 	for _, name := range names {
@@ -131,14 +130,15 @@ func (d *draft) validNames(names []string) error {
 			return fmt.Errorf("there is no semaphore %q", name)
 		}
 		if _, twice := seen[name]; twice {
-			return fmt.Errorf("%q is named twice", name)
+			return fmt.Errorf("%q is listed twice", name)
 		}
 		seen[name] = struct{}{}
 	}
 	return nil
 }
 
-// setPause sets or, with nil, lifts the pause of a definition, whose version stays. e says who, why and when.
+// setPause sets the pause of a definition, or lifts it if p is nil. The version of the definition does not change. e
+// contains author, reason and time.
 func (d *draft) setPause(name string, p *semaphore.Pause, e JournalEntry) {
 	before := d.Definition(name)
 	after := *before
@@ -151,7 +151,7 @@ func (d *draft) setPause(name string, p *semaphore.Pause, e JournalEntry) {
 		more.PauseBefore = before.Pause
 		e = e.With(more)
 	} else {
-		e.Kind, e.Pause = ResumedEvent, before.Pause // what ended is noted
+		e.Kind, e.Pause = ResumedEvent, before.Pause // the entry holds the pause that ended
 	}
 	d.emit(Event{Kind: e.Kind, Semaphore: name, Definition: &after, Before: before, Author: e.Author, Reason: e.Reason, At: e.At})
 	d.note(e)
@@ -166,7 +166,7 @@ func (d *draft) setCordon(c SetCordon) Result {
 		return r
 	}
 	if c.ID == "" {
-		return invalid("cordon: it needs an id")
+		return invalid("cordon: the id must not be empty")
 	}
 	if err := validDrain("cordon", c.Drain); err != nil {
 		return invalid("%v", err)
@@ -181,7 +181,8 @@ func (d *draft) setCordon(c SetCordon) Result {
 	return RevisionResult{Applied: true, Revision: revision, Cordon: now}
 }
 
-// putCordon sets or, with nil, lifts the cordon of that id, which is there then. e says who, why and when.
+// putCordon sets the cordon with the given id, or lifts it if now is nil; it must exist then. e contains author, reason
+// and time.
 func (d *draft) putCordon(id string, now *Cordon, e JournalEntry) {
 	cordons := slices.Clone(d.cordons)
 	i, found := search(cordons, id, cordonID)
@@ -205,7 +206,7 @@ func (d *draft) putCordon(id string, now *Cordon, e JournalEntry) {
 	d.note(e)
 }
 
-// uncordon ends a cordon. With a revision it ends only a cordon of that revision: one that was set since is left alone.
+// uncordon lifts a cordon. If a revision is given, a later cordon is left alone.
 func (d *draft) uncordon(c Uncordon) Result {
 	request := editRequest{EditUncordon, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, repeatedChange); r != nil {

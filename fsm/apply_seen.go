@@ -6,10 +6,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// What the leader has seen and what it waits for: who asks, what misses its expected work, the end of a quarantine.
+// This file applies the leader's observations: which callers ask, which semaphores miss their expected work, and when a
+// quarantine ends.
 
-// sight remembers callers. It is no change: what was seen decides nothing, and sightings come every second, so with a
-// revision each they would wake everything that waits for changes.
+// sight remembers callers. It does not count as a change, because sightings affect no decisions. They arrive every
+// second, and a revision for each would wake everything that waits for changes.
 func (d *draft) sight(c Sight) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}
@@ -23,7 +24,7 @@ func (d *draft) sight(c Sight) Result {
 	for _, seen := range c.Sightings {
 		if last, ok := d.Sighting(seen.Group, seen.Acquirer); !ok || seen.At.After(last.At) {
 			if ok {
-				seen.Group, seen.Acquirer = last.Group, last.Acquirer // the texts that permits share
+				seen.Group, seen.Acquirer = last.Group, last.Acquirer // the strings that permits share
 			}
 			d.addSighting(seen)
 			applied = true
@@ -43,8 +44,7 @@ func validSighting(s Sighting) error {
 	return nil
 }
 
-// noteMissed records that a semaphore misses its expected work, or is heard of again. The state keeps nothing of it but
-// the journal.
+// noteMissed records that a semaphore misses its expected work, or no longer does. Only the journal keeps this.
 func (d *draft) noteMissed(c NoteMissed) Result {
 	if !d.timely(c.Term) || d.Definition(c.Semaphore) == nil {
 		return RevisionResult{}
@@ -59,7 +59,7 @@ func (d *draft) noteMissed(c NoteMissed) Result {
 	return RevisionResult{Applied: true, Revision: revision}
 }
 
-// endQuarantine lets permits be granted again.
+// endQuarantine permits grants again.
 func (d *draft) endQuarantine(c EndQuarantine) Result {
 	if !d.timely(c.Term) || d.quarantine == 0 {
 		return RevisionResult{}

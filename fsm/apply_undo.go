@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// undo takes one change back. It makes the same events and journal entries as what an operator would do by hand, so
-// that a watcher that hears of changes needs not know that it was an undo; the journal says so beside.
+// undo takes one change back. It emits the same events and writes the same journal entries as the equivalent manual
+// changes, so watchers need not know about undos. The journal entries also name the undone change.
 func (d *draft) undo(c Undo) Result {
 	request := editRequest{EditUndo, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, func(done *Remembered) Result {
@@ -52,7 +52,7 @@ func (d *draft) undo(c Undo) Result {
 	return UndoResult{Revision: revision}
 }
 
-// whole is what the journal notes of the whole undo; nil for what it notes of every change.
+// whole returns the journal's data about the undo as a whole, or nil if it has only what every change has.
 func (c *Undo) whole() *WholeChange {
 	if c == nil || len(c.Also) == 0 && !c.Partial {
 		return nil
@@ -60,7 +60,7 @@ func (c *Undo) whole() *WholeChange {
 	return &WholeChange{AlsoUndoes: c.Also, Partial: c.Partial}
 }
 
-// again is a pause that comes back with this change; nil for nil.
+// again returns the pause with the revision of the current change, or nil for nil.
 func (d *draft) again(p *semaphore.Pause) *semaphore.Pause {
 	if p == nil {
 		return nil
@@ -72,7 +72,7 @@ func (d *draft) again(p *semaphore.Pause) *semaphore.Pause {
 
 func (d *draft) validUndo(c Undo) error {
 	if c.Change == 0 || c.Change > d.revision {
-		return fmt.Errorf("there was no such change: the last one is %d", d.revision)
+		return fmt.Errorf("there is no such change; the last one is %d", d.revision)
 	}
 	if len(c.Edits)+len(c.Pauses)+len(c.Cordons)+len(c.Firings) == 0 {
 		return fmt.Errorf("there is nothing to do")
@@ -80,14 +80,14 @@ func (d *draft) validUndo(c Undo) error {
 	var last uint64
 	for _, also := range c.Also {
 		if also <= last || also > d.revision || also == c.Change {
-			return fmt.Errorf("change %d, which is to be undone too, does not fit those before it", also)
+			return fmt.Errorf("change %d in the list of further changes is out of order, unknown or the undone change itself", also)
 		}
 		last = also
 	}
 	edited, names, ids := make(map[string]struct{}), make(map[string]struct{}), make(map[string]struct{})
 	once := func(in map[string]struct{}, name string) error {
 		if _, twice := in[name]; twice || name == "" {
-			return fmt.Errorf("%q is named twice, or is no name", name)
+			return fmt.Errorf("%q is listed twice or is empty", name)
 		}
 		in[name] = struct{}{}
 		return nil
@@ -112,7 +112,7 @@ func (d *draft) validUndo(c Undo) error {
 				return err
 			}
 			if p.Pause == nil && of.Revision == 0 {
-				return fmt.Errorf("%q is to be resumed and not to be paused", of.Name)
+				return fmt.Errorf("%q is resumed, but expected not to be paused", of.Name)
 			}
 		}
 		if len(p.Of) == 0 {
@@ -124,7 +124,7 @@ func (d *draft) validUndo(c Undo) error {
 			return err
 		}
 		if o.Cordon == nil && o.Expected == 0 {
-			return fmt.Errorf("cordon %q is to be ended and not to be there", o.ID)
+			return fmt.Errorf("cordon %q is lifted, but expected not to exist", o.ID)
 		}
 		if o.Cordon != nil {
 			if err := d.validBack(o.Cordon.Change); err != nil {
@@ -147,10 +147,10 @@ func (d *draft) validUndo(c Undo) error {
 	return nil
 }
 
-// validBack checks the change that first set what comes back.
+// validBack checks the change that first set the restored object.
 func (d *draft) validBack(change uint64) error {
 	if change == 0 || change > d.revision {
-		return fmt.Errorf("what comes back was set by change %d, which there was not", change)
+		return fmt.Errorf("it was first set by change %d, which does not exist", change)
 	}
 	return nil
 }
@@ -163,23 +163,23 @@ func (d *draft) validPauseBack(p *semaphore.Pause) error {
 		return err
 	}
 	if p.Drain > 0 && !p.Stop {
-		return fmt.Errorf("only a pause that stops holders has a drain")
+		return fmt.Errorf("a drain requires stop")
 	}
 	return d.validBack(p.Change)
 }
 
 func (d *draft) validUndoEdit(e UndoEdit) error {
 	if e.Kind == Declare {
-		return fmt.Errorf("a declaration takes nothing back")
+		return fmt.Errorf("a declaration cannot take a change back")
 	}
 	if err := d.validChange(e.Change); err != nil {
 		return err
 	}
 	if e.Pause != nil && e.Kind != Create {
-		return fmt.Errorf("only what is created comes back with a pause")
+		return fmt.Errorf("only a created definition can have a pause")
 	}
 	if e.Kind == Delete && len(e.EndsBack)+len(e.EndsGone) > 0 {
-		return fmt.Errorf("what is deleted has no end")
+		return fmt.Errorf("a deletion cannot have temporary edits")
 	}
 	if err := d.validPauseBack(e.Pause); err != nil {
 		return err
@@ -189,27 +189,27 @@ func (d *draft) validUndoEdit(e UndoEdit) error {
 	for _, end := range e.EndsBack {
 		switch {
 		case end.Revision <= last || end.Revision > d.revision || end.Until.IsZero():
-			return fmt.Errorf("an edit that ends, of revision %d, does not fit those before it", end.Revision)
+			return fmt.Errorf("the temporary edit of revision %d is out of order or has no end", end.Revision)
 		case end.Before == nil || end.Before.Name != e.Name || end.After == nil || end.After.Name != e.Name:
-			return fmt.Errorf("the edit that ends of revision %d is of something else", end.Revision)
+			return fmt.Errorf("the temporary edit of revision %d belongs to another definition", end.Revision)
 		}
 		if err := validDrain("end of an edit", end.Drain); err != nil {
 			return err
 		}
 		for _, waits := range left {
 			if waits.Revision == end.Revision {
-				return fmt.Errorf("the edit that ends of revision %d waits for its end already", end.Revision)
+				return fmt.Errorf("the temporary edit of revision %d exists already", end.Revision)
 			}
 		}
 		last = end.Revision
 	}
 	if len(left)+len(e.EndsBack) > MaxEditEnds {
-		return fmt.Errorf("it would have too many edits that end, more than %d", MaxEditEnds)
+		return fmt.Errorf("it would have more than the maximum of %d temporary edits", MaxEditEnds)
 	}
 	return nil
 }
 
-// undoConflict says what is not as it is expected to be, or returns nil.
+// undoConflict returns a conflict if the state is not as the undo expects, or nil.
 func (d *draft) undoConflict(c Undo) *Conflict {
 	for i, e := range c.Edits {
 		if conflict := d.conflict(i, e.Change); conflict != nil {

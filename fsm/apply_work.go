@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// submitJob begins a submission. A limit counts what an unfinished submission of the same id has stored no more,
-// because that is dropped.
+// submitJob begins a submission. An unfinished submission with the same id is dropped, so its data does not count
+// against the limits.
 func (d *draft) submitJob(c SubmitJob) Result {
 	if err := c.Spec.Validate(); err != nil {
 		return invalid("submit job: %v", err)
@@ -20,7 +20,8 @@ func (d *draft) submitJob(c SubmitJob) Result {
 		return invalid("submit job: %s", why)
 	}
 	before := d.Job(c.Spec.ID)
-	if before != nil && (before.State != work.Receiving || before.Principal != c.Spec.Principal) { // nobody drops another's submission
+	// An unfinished submission of another principal is not dropped.
+	if before != nil && (before.State != work.Receiving || before.Principal != c.Spec.Principal) {
 		return SubmitResult{Outcome: SubmitExists, Job: before}
 	}
 	def := d.Definition(c.Spec.Semaphore)
@@ -54,7 +55,7 @@ func (d *draft) submitJob(c SubmitJob) Result {
 	return d.receive(nil, j, c.Tasks, c.Digest, c.At)
 }
 
-// madeFor reports whether a semaphore was made for the job of that id.
+// madeFor reports whether a semaphore was created for the job with the given id.
 func (s *State) madeFor(name, job string) bool {
 	sd := s.Definition(name)
 	if sd == nil {
@@ -64,7 +65,7 @@ func (s *State) madeFor(name, job string) bool {
 	return id == job
 }
 
-// OwnSemaphore returns the definition of the semaphore that was made for a job, if it is still there.
+// OwnSemaphore returns the definition of the semaphore that was created for a job, or nil if it no longer exists.
 func (s *State) OwnSemaphore(j *work.Job) *StoredDefinition {
 	if j.Own == "" || !s.madeFor(j.Own, j.ID) {
 		return nil
@@ -72,7 +73,7 @@ func (s *State) OwnSemaphore(j *work.Job) *StoredDefinition {
 	return s.Definition(j.Own)
 }
 
-// submitTasks goes on with a submission.
+// submitTasks continues a submission.
 func (d *draft) submitTasks(c SubmitTasks) Result {
 	before := d.JobOf(c.Job)
 	if before == nil || before.State != work.Receiving || before.Tasks != c.Offset {
@@ -89,18 +90,18 @@ func (d *draft) submitTasks(c SubmitTasks) Result {
 	return d.receive(before, &after, c.Tasks, c.Digest, c.At)
 }
 
-// invalidTasks says what is wrong with the tasks that a submission brings; empty: nothing.
+// invalidTasks says what is wrong with the tasks of a submission, or returns "".
 func (d *draft) invalidTasks(j *work.Job, tasks [][]byte, digest string) string {
 	switch {
 	case digest != "" && len(digest) != sha256.Size:
-		return fmt.Sprintf("its digest has %d bytes", len(digest))
+		return fmt.Sprintf("the digest has %d bytes", len(digest))
 	case len(tasks) == 0 && (digest == "" || j == nil || j.Tasks == 0):
-		return "it brings no tasks"
+		return "there are no tasks"
 	}
 	return ""
 }
 
-// receive adds tasks to a job, and with a digest lets workers have them.
+// receive adds tasks to a job. With a digest the submission is complete, and workers can get the tasks.
 func (d *draft) receive(before, j *work.Job, tasks [][]byte, digest string, at time.Time) Result {
 	for _, payload := range tasks {
 		t := &work.Task{Ref: work.Ref{Job: j.Number, Index: j.Tasks}, State: work.Waiting, Payload: payload}
@@ -117,13 +118,13 @@ func (d *draft) receive(before, j *work.Job, tasks [][]byte, digest string, at t
 	return SubmitResult{Outcome: SubmitAccepted, Job: j}
 }
 
-// handOut gives the next task of its semaphore to a new permit. The decision has seen that one waits.
+// handOut gives a new permit the next task of its semaphore. The decision has checked that one is waiting.
 func (d *draft) handOut(p *semaphore.Permit) (*work.Job, *work.Task) {
 	before, waiting := d.NextTask(p.Semaphore)
 	after := *before
 	if waiting.Index == after.Fresh {
 		after.Fresh++
-		after.Returned++ // setTask takes it off
+		after.Returned++ // setTask subtracts it
 	}
 	held := *waiting
 	held.State, held.Token = work.Held, p.Token
@@ -133,13 +134,13 @@ func (d *draft) handOut(p *semaphore.Permit) (*work.Job, *work.Task) {
 	return &after, &held
 }
 
-// settleTask decides what becomes of the task that a permit carries, when that ends or has cooled. A task that would be
-// handed out again while a worker that was lost may still be running stays held while the slot cools. A worker that
-// returns its task has stopped: the slot may have to cool for min_hold, and the task waits for nobody.
+// settleTask updates the task that a permit carries when the permit ends or has cooled. If the task would be handed out
+// again while its lost worker may still be running, it stays held until the slot has cooled. A worker that returns its
+// task has stopped: even if the slot cools for min_hold, the task waits again immediately.
 func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	t := d.TaskOf(p.Token)
 	if t == nil || t.State != work.Held {
-		return // its worker said how it ended while the permit was held for an operator
+		return // its worker reported the end while the permit was held for an operator
 	}
 	run := semaphore.Run{End: e.how, Job: e.job, Stop: p.Stop}
 	after := d.JobOf(t.Job).Settle(t, run, work.Report{Result: e.result, Failure: e.failure})
@@ -149,7 +150,7 @@ func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	d.turnTask(t, &after, e.at)
 }
 
-// settleLate records the report of a worker that had lost its permit, if its task is still without an end. It returns
+// settleLate records the report of a worker that had lost its permit, if the task has not ended otherwise. It returns
 // the revision of the change, or 0.
 func (d *draft) settleLate(c Release) uint64 {
 	t := d.TaskOf(c.Token)
@@ -162,14 +163,14 @@ func (d *draft) settleLate(c Release) uint64 {
 	}
 	after := j.Settle(t, semaphore.Run{End: semaphore.EndReleased, Job: c.Job}, work.Report{Result: c.Result, Failure: c.Failure})
 	if after.State == work.Waiting && t.State == work.Waiting {
-		return 0 // it waits for its next attempt already
+		return 0 // it is waiting for its next attempt already
 	}
 	revision := d.advance()
 	d.turnTask(t, &after, c.At)
 	return revision
 }
 
-// turnTask stores what has become of a task, and of its job with it.
+// turnTask stores the new state of a task, and updates its job.
 func (d *draft) turnTask(t, after *work.Task, at time.Time) {
 	before := d.JobOf(t.Job)
 	j := *before
@@ -181,15 +182,15 @@ func (d *draft) turnTask(t, after *work.Task, at time.Time) {
 	d.emit(Event{Kind: TaskSettled, Semaphore: j.Semaphore, Job: &j, Task: after, At: at})
 }
 
-// reported completes the result of a release with what it did to a task. A failure is recorded only if it is the one
-// that this report has: a task whose last worker was lost has failed too. When the token finds no task, another worker
-// has it or its job is gone. Then the first release of that token recorded what this one repeats; of a caller that said
-// something else before, that is not known any more.
+// reported completes the result of a release with its effect on a task. A failure counts as recorded only if the task
+// has the failure text of this report, because a task whose last worker was lost has failed too. If no task has the
+// token, another worker has the task or its job was removed. A repeated release is then taken as recorded, because the
+// first release of the token recorded its report; whether that report was the same is no longer known.
 func (d *draft) reported(c Release, r ReleaseResult) Result {
 	r.Task = d.TaskOf(c.Token)
 	released := r.Released || r.Ended != nil && r.Ended.Outcome == semaphore.EndReleased
 	switch t := r.Task; {
-	case c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed: // it goes back
+	case c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed: // the task is returned
 	case t == nil:
 		r.Recorded = released && !r.Released
 	case c.Job == semaphore.JobDone:
@@ -201,8 +202,8 @@ func (d *draft) reported(c Release, r ReleaseResult) Result {
 	return r
 }
 
-// invalidResult says what is wrong with the result of a release; empty: nothing. That of a task which is gone is passed
-// over.
+// invalidResult says what is wrong with the result of a release, or returns "". A result for a task that no longer
+// exists is ignored.
 func (d *draft) invalidResult(c Release) string {
 	t := d.TaskOf(c.Token)
 	if t == nil || len(c.Result) == 0 {
@@ -210,14 +211,14 @@ func (d *draft) invalidResult(c Release) string {
 	}
 	switch j := d.JobOf(t.Job); {
 	case uint64(len(c.Result)) > uint64(j.MaxResult):
-		return fmt.Sprintf("its result has %d bytes, and max_result of job %q is %d", len(c.Result), j.ID, j.MaxResult)
+		return fmt.Sprintf("the result has %d bytes, but max_result of job %q is %d", len(c.Result), j.ID, j.MaxResult)
 	case c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed:
-		return "a task that did not end has no result"
+		return "a task that did not end must not have a result"
 	}
 	return ""
 }
 
-// askedToCancel cancels a job.
+// askedToCancel cancels a job for a CancelJob command.
 func (d *draft) askedToCancel(c CancelJob) Result {
 	j := d.JobOf(c.Job)
 	if c.Term != 0 && !d.timely(c.Term) || j == nil || j.State != work.Open {
@@ -249,8 +250,7 @@ func (d *draft) cancelJob(before *work.Job, why work.Cancel, at time.Time) *work
 	return &j
 }
 
-// submitterGone cancels the jobs whose submitter held the permit that has ended. A submission that was not finished is
-// dropped.
+// submitterGone cancels the jobs that are bound to the permit that has ended. Unfinished submissions are dropped.
 func (d *draft) submitterGone(token uint64, at time.Time) {
 	var gone []uint64
 	d.submitters.Ascend(submitter{token: token}, func(s submitter) bool {
@@ -287,7 +287,7 @@ func (d *draft) submitterSuperseded(old, now uint64) {
 	}
 }
 
-// changeTasks hands failed tasks out again, or gives them up.
+// changeTasks hands out failed tasks again, or gives them up.
 func (d *draft) changeTasks(c ChangeTasks) Result {
 	before := d.JobOf(c.Job)
 	if before == nil || before.State != work.Open && before.State != work.Ended {
@@ -317,7 +317,8 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 		if c.Drop {
 			now.State, now.Payload, now.Result = work.Dropped, nil, nil
 		} else {
-			// Without its token, so that a repeat of the release that reported the failure does not fail it again.
+			// The token is removed, so that a repeat of the release that reported the failure does not fail the task
+			// again.
 			now.State, now.Attempts, now.Returns, now.Token, now.Result = work.Waiting, 0, 0, 0, nil
 		}
 		after[i] = &now
@@ -337,7 +338,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 	if !c.Drop {
 		j.State, j.EndedAt = work.Open, time.Time{}
 		if p := d.Permit(j.Submitter); p == nil || p.State == semaphore.Cooling {
-			j.Submitter = 0 // its permit has ended since the job did: nothing cancels the retried job
+			j.Submitter = 0 // the permit ended after the job did, so it can no longer cancel the retried job
 		}
 	}
 	d.setJob(before, &j)
@@ -345,7 +346,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 	return JobResult{Applied: true, Job: &j, Tasks: uint32(len(failed))}
 }
 
-// deleteJob removes a job that is over, or on a leader's word a submission that was not finished.
+// deleteJob removes a job that is over or, for a leader, a submission that was not finished.
 func (d *draft) deleteJob(c DeleteJob) Result {
 	j := d.JobOf(c.Job)
 	if c.Term != 0 && !d.timely(c.Term) || j == nil || !j.Over() && (c.Term == 0 || j.State != work.Receiving) {
@@ -356,7 +357,7 @@ func (d *draft) deleteJob(c DeleteJob) Result {
 	return JobResult{Applied: true, Job: j}
 }
 
-// removeJob removes a job with its tasks, none of which is held.
+// removeJob removes a job and its tasks, none of which is held.
 func (d *draft) removeJob(j *work.Job, at time.Time) {
 	last := *j
 	for _, t := range slices.Collect(d.Tasks(j.Number, 0)) {

@@ -13,14 +13,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// The codec files (codec.go, codec_value.go, codec_record.go) are the only ones that know bytes of the log and of
-// snapshots. Everything else speaks Commands and the types of semaphore.
+// Only the codec files (codec*.go) know the byte formats of the log and of snapshots. All other code uses Commands and
+// the types of package semaphore.
 
 var (
-	// ErrUnknownCommand: the entry holds something that a newer server wrote. The server must stop, and be upgraded,
-	// before it applies anything else; passing over it would make its state differ from that of the others.
+	// ErrUnknownCommand means that the entry contains something that a newer server wrote. The server must stop and be
+	// upgraded before it applies anything else. If it skipped the entry, its state would differ from that of the
+	// others.
 	ErrUnknownCommand = errors.New("fsm: the log holds a command that this version does not know; upgrade this server")
-	// ErrMalformed: the bytes are not an entry. The log is damaged, or is not one of Gatekeeper.
+	// ErrMalformed means that the bytes are not a log entry. The log is damaged, or was not written by Gatekeeper.
 	ErrMalformed = errors.New("fsm: malformed log entry")
 )
 
@@ -29,9 +30,10 @@ var (
 //nolint:gochecknoglobals // constant options
 var marshaling = proto.MarshalOptions{Deterministic: true}
 
-// Encode makes one log entry of commands, in their order. level is the feature level in force. Commands are passed as
-// values (Grant, not *Grant). It refuses what would not be read back as it is: an instant before 1678 or after 2262,
-// text that is not UTF-8, a level that this version does not support, a command whose Level is above that in force.
+// Encode encodes commands, in their order, as one log entry. level is the feature level in force. Commands are passed
+// as values (Grant, not *Grant). Encode refuses anything that Decode would not return unchanged: an instant before 1678
+// or after 2262, text that is not UTF-8, a level that this version does not support, or a command whose Level is above
+// the level in force.
 func Encode(level uint32, cmds []Command) ([]byte, error) {
 	if level == 0 || level > SupportedLevel {
 		return nil, fmt.Errorf("fsm: cannot encode commands of feature level %d: this version supports 1 to %d", level, SupportedLevel)
@@ -39,7 +41,7 @@ func Encode(level uint32, cmds []Command) ([]byte, error) {
 	entry := &logv1.Entry{FeatureLevel: level, Commands: make([]*logv1.Command, len(cmds))}
 	for i, cmd := range cmds {
 		if need := Level(cmd); need > level {
-			return nil, fmt.Errorf("fsm: encode command %d (%T): it needs feature level %d, and %d is in force; "+
+			return nil, fmt.Errorf("fsm: encode command %d (%T): it requires feature level %d, but the cluster is at %d; "+
 				"the leader raises it once every server supports it", i, cmd, need, level)
 		}
 		var err error
@@ -54,7 +56,7 @@ func Encode(level uint32, cmds []Command) ([]byte, error) {
 	return b, nil
 }
 
-// Decode is the reverse of Encode. Its errors are ErrUnknownCommand and ErrMalformed.
+// Decode decodes a log entry that Encode returned. Its errors are ErrUnknownCommand and ErrMalformed.
 func Decode(entry []byte) ([]Command, error) {
 	var e logv1.Entry
 	if err := proto.Unmarshal(entry, &e); err != nil {
@@ -380,7 +382,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 	return cmd, nil
 }
 
-// PlanID names what a planned command does and expects: equal commands have equal names.
+// PlanID returns an id for the effects and expectations of a planned command. Equal commands have equal ids.
 func PlanID(cmd Command) (string, error) {
 	entry, err := Encode(SupportedLevel, []Command{cmd})
 	if err != nil {
@@ -397,7 +399,7 @@ func changeToProto(c Change) *logv1.Change {
 func (r *reader) change(in *logv1.Change) Change {
 	kind := ChangeKind(r.small(in.GetKind(), uint32(Create), uint32(Declare), "kind of change"))
 	if (kind == Delete) != (in.GetDefinition() == nil) {
-		r.fail("change of %q: a definition belongs to every change but a delete", in.GetName())
+		r.fail("change of %q: every change except a delete must have a definition", in.GetName())
 	}
 	return Change{Kind: kind, Name: in.GetName(), ExpectedVersion: in.GetExpectedVersion(), Definition: r.definition(in.GetDefinition())}
 }

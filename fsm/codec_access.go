@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// Bindings and tokens, in both directions.
+// This file converts bindings and tokens.
 
 func (w *writer) binding(b *access.Binding) *logv1.StoredBinding {
 	if b == nil {
@@ -27,7 +27,7 @@ func (r *reader) binding(in *logv1.StoredBinding) *access.Binding {
 		Name: in.GetName(), Subjects: in.GetSubjects(), Tokens: each(in.GetTokens(), r.token),
 		Grants: each(in.GetGrants(), func(g *logv1.AccessGrant) access.Grant {
 			return access.Grant{
-				Role: access.Role(min(g.GetRole(), math.MaxUint8)), // whether there is such a role is for Validate to say
+				Role: access.Role(min(g.GetRole(), math.MaxUint8)), // Validate checks that the role exists
 				Scope: access.Scope{
 					Semaphores: g.GetSemaphores(), Labels: g.GetLabels(), Group: g.GetGroup(), Acquirer: g.GetAcquirer(),
 				},

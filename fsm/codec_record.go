@@ -8,10 +8,11 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// The records of a snapshot, each in both directions. Readers check what stands within one record; what records say of
-// each other is checked in restore.go.
+// This file converts the records of a snapshot. Readers check each record separately; restore.go checks the relations
+// between records.
 
-// recordKind is the field number of a record's kind, which gives the order of kinds; 0 for one that is unknown.
+// recordKind returns the field number of a record's kind, which determines the order of the kinds, or 0 if the kind is
+// unknown.
 func recordKind(r *logv1.Record) int {
 	m := r.ProtoReflect()
 	if kind := m.WhichOneof(m.Descriptor().Oneofs().Get(0)); kind != nil {
@@ -30,7 +31,7 @@ func headerToProto(s *State) *logv1.Header {
 	}
 }
 
-// header sets what stands in a header.
+// header sets the header record.
 func (r *reader) header(in *logv1.Header, s *State) {
 	s.clusterID, s.index, s.term = in.GetClusterId(), in.GetAppliedIndex(), in.GetAppliedTerm()
 	s.lastToken, s.revision, s.cordonRevision = in.GetLastToken(), in.GetLastRevision(), in.GetCordonRevision()
@@ -49,7 +50,7 @@ func (r *reader) header(in *logv1.Header, s *State) {
 	}
 }
 
-// nanosOf is an instant that was checked when it came; 0 for the zero time.
+// nanosOf converts an instant that was checked on arrival. It returns 0 for the zero time.
 func nanosOf(t time.Time) int64 {
 	var w writer
 	return w.time(t)
@@ -72,7 +73,7 @@ func (r *reader) storedDefinition(in *logv1.StoredDefinition) *StoredDefinition 
 	if d := out.Definition; d == nil || d.Name == "" {
 		r.fail("it has no definition, or one without a name")
 	} else {
-		// Whether the rest keeps every rule was checked when it was stored, by the rules of that version.
+		// The other rules were checked when the definition was stored, by the version of that time.
 		r.small(uint32(d.OnExpiry), uint32(semaphore.OnExpiryFree), uint32(semaphore.OnExpiryHold), "on_expiry")
 		r.small(uint32(d.FiringOnLoss), uint32(semaphore.FiringSpent), uint32(semaphore.FiringFree), "firing_on_loss")
 	}
@@ -94,12 +95,12 @@ func (r *reader) pause(in *logv1.StoredPause) *semaphore.Pause {
 	r.drain(in.GetDrain())
 	r.origin(out.Change)
 	if out.Drain > 0 && !out.Stop {
-		r.fail("a pause has a drain and does not stop")
+		r.fail("a pause has a drain but does not stop holders")
 	}
 	return out
 }
 
-// pauseFromProto reads what a command says; whether it can be meant is for apply to say. The same holds for those
+// pauseFromProto reads a pause from a command. apply checks whether it is valid. The same holds for the functions
 // below.
 func pauseFromProto(in *logv1.StoredPause) *semaphore.Pause {
 	if in == nil {
@@ -140,7 +141,7 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	if out.Owes {
 		r.needs(3)
 		if out.State != semaphore.Live || out.Firing != nil {
-			r.fail("permit %d has superseded another token, and is not live or has a firing", out.Token)
+			r.fail("permit %d has superseded another token, but is not live or has a firing", out.Token)
 		}
 	}
 	if out.Stop == semaphore.StopTaskCancelled {
@@ -148,23 +149,23 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	}
 	order := semaphore.StopOrder{Reason: in.GetStopReason(), Revision: in.GetStopRevision(), Drain: r.drain(in.GetStopDrain())}
 	if order != (semaphore.StopOrder{}) {
-		said := order // so that only these take memory of their own
+		said := order // so that only these permits take memory for it
 		out.Order = &said
 	}
 	if order.Drain > 0 && (out.Stop == semaphore.NotStopping || out.State != semaphore.Live) {
-		r.fail("permit %d has a drain and no holder that is to stop", out.Token)
+		r.fail("permit %d has a drain but no holder that must stop", out.Token)
 	}
 	return out
 }
 
-// origin notes the level of the change that first set what an undo brought back.
+// origin raises the feature level that the snapshot requires if an undo restored the object.
 func (r *reader) origin(change uint64) {
 	if change != 0 {
 		r.needs(2)
 	}
 }
 
-// drain reads what is left to wait for of a drain.
+// drain reads the duration of a drain.
 func (r *reader) drain(n int64) time.Duration {
 	if n != 0 {
 		r.needs(2)
@@ -247,7 +248,8 @@ func cordonFromProto(in *logv1.StoredCordon) *Cordon {
 	}
 }
 
-// outcomeEdited stands for an edit where others have a semaphore.End. Frozen: it is in snapshots.
+// outcomeEdited is the outcome of a remembered edit, where others have a semaphore.End. It is frozen: it is in
+// snapshots.
 const outcomeEdited = 6
 
 func (w *writer) request(m *Remembered) *logv1.StoredRequest {
@@ -285,19 +287,19 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 		r.needs(3)
 	}
 	if out.Edit != EditDefinitions && (out.Semaphore != "" || len(in.GetSkipped()) > 0) {
-		r.fail("it is no edit of definitions, and has their names")
+		r.fail("it has names of definitions but is not an edit of definitions")
 	}
 	out.Answer = r.editAnswer(in)
 	if (outcome == outcomeEdited) != (out.Semaphore == "") {
-		r.fail("its outcome does not fit a request of semaphore %q", out.Semaphore)
+		r.fail("the outcome is invalid for a request of semaphore %q", out.Semaphore)
 	}
 	if out.RequestID == "" && out.Token == 0 {
-		r.fail("it has neither request id nor token")
+		r.fail("there is neither a request id nor a token")
 	}
 	return out
 }
 
-// editAnswer reads what an edit answered.
+// editAnswer reads the answer to an edit.
 func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
 	out := EditAnswer{
 		Nothing: in.GetNothing(), Names: in.GetNames(), Skipped: in.GetSkipped(), Permits: in.GetPermits(), Cordon: r.cordon(in.GetCordon()),
@@ -318,12 +320,12 @@ func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
 		out.Cordon != nil && kind != EditCordon,
 		out.Firings != nil && kind != EditForgetFirings,
 		out.Nothing && (!kind.mayFindNothing() || len(out.Names) > 0 || out.Firings != nil):
-		r.fail("a request has an answer that does not fit what it was")
+		r.fail("a request has an answer of another kind of request")
 	}
 	return out.stored()
 }
 
-// journal writes an entry; the first of its change with what holds for all of them.
+// journal writes an entry. The first entry of a change also has the data of the whole change.
 func (w *writer) journal(e *JournalEntry, first bool) *logv1.JournalEntry {
 	more := e.Details()
 	out := &logv1.JournalEntry{
@@ -364,7 +366,7 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 			out.Change.Names[i] = r.text(name)
 		}
 		if len(out.Change.Names) == 1 || uint32(max(1, len(out.Change.Names))) != in.GetEntries() {
-			r.fail("journal entry %d.%d is one of %d, and has %d names", out.Revision, out.Ordinal, in.GetEntries(), len(out.Change.Names))
+			r.fail("journal entry %d.%d is one of %d, but has %d names", out.Revision, out.Ordinal, in.GetEntries(), len(out.Change.Names))
 		}
 	case in.GetEntries() > 0:
 		r.needs(3)
@@ -373,7 +375,7 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 	return &out
 }
 
-// journalKind passes over the kinds between, of which the journal does not tell.
+// journalKind rejects the kinds in between, which are not in the journal.
 func (r *reader) journalKind(kind uint32) EventKind {
 	if kind == uint32(BindingChanged) {
 		return BindingChanged
@@ -412,7 +414,7 @@ func (r *reader) endOf(in *logv1.StoredRevert) *EditEnd {
 	}
 }
 
-// due reads the drains and the edits that end of a name.
+// due reads the drains and the temporary edits of a name.
 func (r *reader) due(in *logv1.StoredSemaphore) due {
 	if len(in.GetDrains()) > 0 {
 		r.needs(2)

@@ -9,21 +9,21 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// writer turns values into messages and keeps the first error.
+// A writer converts values to messages and keeps the first error.
 type writer struct{ err error }
 
-// reader turns messages into values and keeps the first error.
+// A reader converts messages to values and keeps the first error.
 type reader struct {
 	err   error
-	level uint32            // the newest feature level of what was read
-	texts map[string]string // see text; nil where little is read
+	level uint32            // the highest feature level that the input requires
+	texts map[string]string // see text; nil for small inputs
 }
 
-// maxTexts is how many texts are looked out for.
+// maxTexts is the maximum number of interned strings.
 const maxTexts = 1 << 16
 
-// text makes equal texts one: a hundred thousand definitions have the same few labels, and a million permits as many
-// acquirers as there are hosts.
+// text interns strings. A hundred thousand definitions have the same few labels, and a million permits have only as
+// many acquirers as there are hosts.
 func (r *reader) text(s string) string {
 	if same, ok := r.texts[s]; ok {
 		return same
@@ -34,7 +34,7 @@ func (r *reader) text(s string) string {
 	return s
 }
 
-// each converts all of a list. Of an empty one it makes nil.
+// each converts all elements of a list. It returns nil for an empty list.
 func each[From, To any](list []From, convert func(From) To) []To {
 	if len(list) == 0 {
 		return nil
@@ -54,24 +54,24 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-// Instants that fit Unix nanoseconds; time.Time.UnixNano is undefined outside of them.
+// The instants that fit into Unix nanoseconds; time.Time.UnixNano is undefined for others.
 var (
 	earliest = time.Unix(0, -1<<63)  //nolint:gochecknoglobals // constant
 	latest   = time.Unix(0, 1<<63-1) //nolint:gochecknoglobals // constant
 )
 
-// nanos checks the range; it does not know of an absent time.
+// nanos checks the range. It does not treat the zero time specially.
 func (w *writer) nanos(t time.Time) int64 {
 	if t.Before(earliest) || t.After(latest) {
 		if w.err == nil {
-			w.err = fmt.Errorf("the instant %v does not fit Unix nanoseconds", t)
+			w.err = fmt.Errorf("the instant %v does not fit into Unix nanoseconds", t)
 		}
 		return 0
 	}
 	return t.UnixNano()
 }
 
-// time writes the zero time as 0; 1970-01-01T00:00:00Z itself is read back as the zero time.
+// time writes the zero time as 0. As a consequence, 1970-01-01T00:00:00Z is read back as the zero time.
 func (w *writer) time(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -88,7 +88,7 @@ func timeFromProto(n int64) time.Time {
 
 func duration(n int64) time.Duration { return time.Duration(n) }
 
-// small reads a number with frozen values. One that is out of range must not be cut to the width of the Go type.
+// small reads a number with frozen values. It checks the range, so that a value is never truncated to the Go type.
 func (r *reader) small(n, low, high uint32, what string) uint8 {
 	if n < low || n > high {
 		r.fail("unknown %s %d", what, n)
@@ -100,9 +100,9 @@ func (r *reader) small(n, low, high uint32, what string) uint8 {
 func (r *reader) job(in *logv1.Release) semaphore.JobEnd {
 	switch {
 	case in.GetNotRun() && in.GetCutShort() || in.GetFailed() && (in.GetNotRun() || in.GetCutShort()):
-		r.fail("a job ends in one way: it did not run, was cut short, or failed")
+		r.fail("a job has more than one end: it did not run, was cut short, or failed")
 	case in.GetFailure() != "" && !in.GetFailed() && !in.GetNotRun() && !in.GetCutShort():
-		r.fail("a job that was done has no failure")
+		r.fail("a job that is done has a failure text")
 	case in.GetFailed():
 		return semaphore.JobFailed
 	case in.GetNotRun():
@@ -149,10 +149,10 @@ func (r *reader) firing(in *logv1.Firing) *semaphore.Firing {
 	return out
 }
 
-// givenFiring reads one that must be there.
+// givenFiring reads a firing that must be present.
 func (r *reader) givenFiring(in *logv1.Firing) semaphore.Firing {
 	if in == nil {
-		r.fail("it names no firing")
+		r.fail("there is no firing")
 		return semaphore.Firing{}
 	}
 	return *r.firing(in)
@@ -180,7 +180,7 @@ func (r *reader) labels(in []*logv1.Label) semaphore.Labels {
 	out := make(semaphore.Labels, len(in))
 	for i, l := range in {
 		if i > 0 && in[i-1].GetKey() >= l.GetKey() {
-			r.fail("labels are not in the order of their keys")
+			r.fail("labels are not sorted by key")
 		}
 		out[i] = semaphore.Label{Key: r.text(l.GetKey()), Value: r.text(l.GetValue())}
 	}
@@ -201,7 +201,7 @@ func definitionToProto(d *semaphore.Definition) *logv1.Definition {
 	}
 }
 
-// definition reads enumerations as they are, within their width: whether they are known is for the rule to say.
+// definition reads enumerations unchanged, within their width. Validate checks that they are known.
 func (r *reader) definition(in *logv1.Definition) *semaphore.Definition {
 	if in == nil {
 		return nil
@@ -227,7 +227,7 @@ func (r *reader) definition(in *logv1.Definition) *semaphore.Definition {
 	}
 }
 
-// pattern lets the many definitions with the default share one text.
+// pattern returns the same string for all definitions with the default pattern.
 func pattern(s string) string {
 	if s == semaphore.DefaultPattern {
 		return semaphore.DefaultPattern

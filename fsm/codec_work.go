@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// Jobs and tasks, in commands and in records.
+// This file converts jobs and tasks in commands and in records.
 
 func specToProto(s *work.Spec) *logv1.JobSpec {
 	if s == nil {
@@ -34,10 +34,10 @@ func (r *reader) spec(in *logv1.JobSpec) *work.Spec {
 	}
 }
 
-// payloads returns the tasks of a submission. An empty payload is nil, as it is read from a record.
+// payloads returns the tasks of a submission. An empty payload is nil, as when it is read from a record.
 func payloads(tasks [][]byte) [][]byte { return each(tasks, bytesOf) }
 
-// bytesOf does not keep what is longer than its content.
+// bytesOf returns b without excess capacity, or nil if it is empty.
 func bytesOf(b []byte) []byte {
 	if len(b) == 0 {
 		return nil
@@ -57,7 +57,7 @@ func (w *writer) job(j *work.Job) *logv1.StoredJob {
 	return out
 }
 
-// storedJob reads a job without what its tasks add up to.
+// storedJob reads a job without the totals of its tasks.
 func (r *reader) storedJob(in *logv1.StoredJob) *work.Job {
 	r.needs(4)
 	j := &work.Job{
@@ -72,7 +72,7 @@ func (r *reader) storedJob(in *logv1.StoredJob) *work.Job {
 			Author: in.GetCancelAuthor(), Reason: in.GetCancelReason(),
 		}
 	} else if in.GetCancelCause() != 0 {
-		r.fail("job %d has a cause of a cancel, and is not cancelled", j.Number)
+		r.fail("job %d has a cause of a cancel but is not cancelled", j.Number)
 	}
 	return j
 }
@@ -93,7 +93,7 @@ func (r *reader) task(in *logv1.StoredTask) *work.Task {
 	}
 }
 
-// job adds a job without tasks: those that follow are counted in it one by one.
+// job adds a job without tasks. The task records that follow are added to its counts.
 func (in *restoring) job(j *work.Job) {
 	if in.r.err != nil {
 		return
@@ -102,13 +102,13 @@ func (in *restoring) job(j *work.Job) {
 		in.r.fail("job %d: %w", j.Number, err)
 	}
 	last, _, _ := in.d.jobs.numbers.Max()
-	in.require(j.Number > last, "job %d after %d", j.Number, last)
-	in.require(in.d.Job(j.ID) == nil, "job %d has the id of another, %q", j.Number, j.ID)
+	in.require(j.Number > last, "job %d follows job %d", j.Number, last)
+	in.require(in.d.Job(j.ID) == nil, "job %d has the same id as another job, %q", j.Number, j.ID)
 	in.requireRevision(j.Number, "a job")
 	in.requireRevision(j.Revision, "a job")
-	in.require(j.Fresh <= j.Tasks && j.Tasks <= work.MaxTasks, "job %d has %d tasks, the first %d of which were handed out", j.Number, j.Tasks, j.Fresh)
+	in.require(j.Fresh <= j.Tasks && j.Tasks <= work.MaxTasks, "job %d has %d tasks, but the first %d were handed out", j.Number, j.Tasks, j.Fresh)
 	if j.State == work.Receiving {
-		in.require(j.Submitted == 0 && j.Digest == "" && j.Fresh == 0, "job %d is not complete, and was submitted", j.Number)
+		in.require(j.Submitted == 0 && j.Digest == "" && j.Fresh == 0, "job %d is incomplete but was submitted", j.Number)
 	} else {
 		in.requireRevision(j.Submitted, "a submitted job")
 		in.require(j.Tasks > 0 && j.Digest != "" && j.Submitted >= j.Number, "job %d was submitted at revision %d, with %d tasks", j.Number, j.Submitted, j.Tasks)
@@ -117,20 +117,20 @@ func (in *restoring) job(j *work.Job) {
 		j.Spec.Semaphore = def.Definition.Name
 	}
 	if p := in.d.Permit(j.Submitter); j.Submitter != 0 && j.State <= work.Open && (p == nil || p.State == semaphore.Cooling) {
-		in.r.fail("job %d names permit %d as its submitter's, which there is not", j.Number, j.Submitter)
+		in.r.fail("job %d names permit %d of its submitter, which does not exist", j.Number, j.Submitter)
 	}
 	j.Bytes = j.Reserved()
 	in.d.setJob(nil, j)
 }
 
-// task adds a task, and counts it in its job, which nobody else sees yet.
+// task adds a task and counts it in its job, which is not shared yet.
 func (in *restoring) task(t *work.Task) {
 	if in.r.err != nil {
 		return
 	}
 	before := in.d.JobOf(t.Job)
 	if before == nil || t.Index >= before.Tasks {
-		in.r.fail("task %d of job %d, which has no such task", t.Index, t.Job)
+		in.r.fail("task %d does not exist in job %d", t.Index, t.Job)
 		return
 	}
 	var last work.Ref
@@ -142,23 +142,23 @@ func (in *restoring) task(t *work.Task) {
 		return
 	}
 	in.requireRevision(t.Revision, "a task")
-	in.require(t.Revision <= before.Revision, "task %d of job %d was changed after its job", t.Index, t.Job)
+	in.require(t.Revision <= before.Revision, "task %d of job %d has a later revision than its job", t.Index, t.Job)
 	if fresh := t.Index >= before.Fresh; fresh && (t.State != work.Waiting || t.Token != 0) ||
 		t.Token == 0 && (t.State != work.Waiting || t.Attempts != 0 || t.Returns != 0) || t.State == work.Held && t.Attempts == 0 {
-		in.r.fail("task %d of job %d is in state %d after %d attempts, and the job has handed out %d", t.Index, t.Job, t.State, t.Attempts, before.Fresh)
+		in.r.fail("task %d of job %d is in state %d after %d attempts, but the job has handed out %d tasks", t.Index, t.Job, t.State, t.Attempts, before.Fresh)
 	}
 	if t.Token != 0 && (t.Token > in.d.lastToken || in.d.TaskOf(t.Token) != nil) {
 		in.r.fail("task %d of job %d has token %d", t.Index, t.Job, t.Token)
 	}
 	if p := in.d.Permit(t.Token); t.State == work.Held && (p == nil || p.Semaphore != before.Semaphore) {
-		in.r.fail("task %d of job %d is held by permit %d, which there is not", t.Index, t.Job, t.Token)
+		in.r.fail("task %d of job %d is held by permit %d, which does not exist", t.Index, t.Job, t.Token)
 	}
 	after := *before
 	in.d.addTask(&after, t)
 	in.d.setJob(before, &after)
 }
 
-// jobs checks what holds only between a job and its tasks.
+// jobs checks the relations between jobs and their tasks.
 func (in *restoring) jobs() {
 	for j := range in.d.Jobs(0) {
 		last, some := &work.Task{}, false
@@ -166,12 +166,12 @@ func (in *restoring) jobs() {
 			last, some = t, t.Job == j.Number
 			return false
 		})
-		in.require(some == (j.Tasks > 0) && (!some || last.Index == j.Tasks-1), "job %d has %d tasks, and not all are there", j.Number, j.Tasks)
+		in.require(some == (j.Tasks > 0) && (!some || last.Index == j.Tasks-1), "job %d has %d tasks, but some are missing", j.Number, j.Tasks)
 		if first, _ := in.d.jobs.open.Get(j); j.HandsOut() && first != j {
-			in.r.fail("job %d hands out tasks in the place of another", j.Number)
+			in.r.fail("job %d has the same position in the order of tasks as another job", j.Number)
 		}
 		ended := j.Waiting() == 0 && j.Held == 0
 		in.require((j.State == work.Open) != ended || j.State == work.Receiving || j.State == work.Cancelled,
-			"job %d is in state %d, and has %d tasks waiting and %d held", j.Number, j.State, j.Waiting(), j.Held)
+			"job %d is in state %d, but has %d tasks waiting and %d held", j.Number, j.State, j.Waiting(), j.Held)
 	}
 }

@@ -1,27 +1,29 @@
-// Package fsm is the replicated state machine: entries of the log in, results out. Every server of a cluster applies
-// the same entries in the same order and so holds the same state, byte for byte. That is all that replication promises,
-// and this package must not break it: it reads no clock, no random source, no map order, and does not match patterns,
-// because servers may run different versions of Go. What the leader knows beyond the log (the time, who matches, who
-// waits) comes in with the command.
+// Package fsm implements the replicated state machine. It applies log entries and returns their results. Every server
+// of a cluster applies the same entries in the same order and so reaches the same state, byte for byte. Replication
+// depends on this, so the package reads no clock and no random source, does not depend on map order, and does not match
+// patterns, because servers may run different versions of Go. Anything that the leader knows beyond the log (the time,
+// which callers match, which callers wait) is part of the command.
 //
-// A Machine applies; a State is read. Apply works on a private draft of the state. The trees of the draft are
-// persistent: publishing them after each entry costs some small allocations, and after that the draft copies what it
-// writes, node by node. So readers get a whole, immutable State from one atomic load, at any time, for as long as they
-// like, and neither a reader nor a snapshot that is being written ever holds up Apply.
+// A Machine applies entries, and a State is an immutable view for readers. Apply works on a private draft of the state.
+// The draft's trees are persistent. Publishing them after an entry costs a few small allocations, and the draft then
+// copies the nodes that it writes. A reader therefore gets a complete State from one atomic load, and can keep it for
+// as long as it likes. Neither readers nor the writing of a snapshot block Apply.
 //
-// The decision is made twice by the same pure rule, semaphore.Decide: by the leader when it proposes, and here when the
-// command is applied, with the revisions that the leader matched patterns against compared instead. If what the leader
-// saw no longer holds, the command changes nothing and says so: an optimistic replace.
+// A grant is decided twice by the same pure rule, semaphore.Decide: by the leader when it proposes, and here when the
+// command is applied. Here, patterns are not matched; instead the revisions that the leader matched against are
+// compared with the current ones. If they have changed, the command changes nothing and reports this, as in optimistic
+// concurrency control.
 //
-// What makes a replay harmless stands here too. A request id that has ended never grants again as long as it is
-// remembered; one whose permit lives gets that permit; a token that has ended gets how it ended. A command that a
-// server made without a caller carries the term in which it was made, and does nothing in an entry of another term: by
-// then a new leader has given every holder its full duration again, and the old leader's timers mean nothing.
+// This package also makes replays harmless. A request id that has ended never grants again while it is remembered. A
+// request id whose permit is live gets that permit. For a token that has ended the result says how it ended. A command
+// that a server made without a caller carries the term in which it was made, and has no effect in an entry of another
+// term: by then a new leader has given every holder its full duration again, so the old leader's timers are obsolete.
 //
-// A result is one type a command, never a bool or a string or an error. Errors of Apply mean that this server cannot
-// follow the log and must stop. See DESIGN.md for what is stored, in which trees, and at what cost.
+// Each command has one type of result, and Apply returns an error only if this server cannot follow the log and must
+// stop. DESIGN.md describes what is stored, in which trees, and at what cost.
 //
 // # Compatibility
 //
-// None for this package's Go API, which may change in any version. What it stores is read by every later version.
+// There is no compatibility promise for this package's Go API, which may change in any version. Every later version can
+// read the data that it stores.
 package fsm

@@ -8,24 +8,24 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// draft is the machine's private working copy of the state while it applies entries. The methods in this file and in
-// journal.go are the only ones that write its trees; each keeps every index of what it writes.
+// draft is the machine's private working copy of the state while it applies entries. Only the methods in this file,
+// journal.go, requests.go and work.go write its trees, and each updates all indexes of the data that it writes.
 //
-// A command first looks, then writes, and no write can fail: so no command is ever half applied.
+// A command first reads and then writes. Writes cannot fail, so no command is ever half applied.
 type draft struct {
 	*State // never published; see publish
 
-	// These no reader asks for.
+	// The fields below are not needed by readers.
 	claimTokens  *btree.Map[uint64, *semaphore.Claim]
 	deletionAges *btree.BTreeG[deletion]   // by (revision, name)
-	sightingAges *btree.BTreeG[Sighting]   // the longest unseen first
-	memorySizes  *btree.BTreeG[memorySize] // of semaphores; the fewest requests first
+	sightingAges *btree.BTreeG[Sighting]   // least recently seen first
+	memorySizes  *btree.BTreeG[memorySize] // of semaphores; fewest requests first
 	submitters   *btree.BTreeG[submitter]  // by token
 
-	entries uint64 // how many were begun; see write
+	entries uint64 // number of entries begun; see write
 	events  []Event
 	ordinal uint32        // of the next journal entry of this revision
-	noted   *JournalEntry // the first of this revision
+	noted   *JournalEntry // the first journal entry of this revision
 }
 
 type deletion struct {
@@ -40,7 +40,7 @@ func deletionBefore(a, b deletion) bool {
 	return a.name < b.name
 }
 
-// newDraft begins empty.
+// newDraft returns an empty draft.
 func newDraft(clusterID string) *draft {
 	return &draft{
 		State:        newState(clusterID),
@@ -52,31 +52,31 @@ func newDraft(clusterID string) *draft {
 	}
 }
 
-// begin starts an entry of that many commands.
+// begin starts an entry with the given number of commands.
 func (d *draft) begin(index, term uint64, commands int) {
 	d.index, d.term = index, term
 	d.entries++
-	d.events = make([]Event, 0, commands) // subscribers may keep the last entry's
+	d.events = make([]Event, 0, commands) // a new slice, because subscribers may keep the previous one
 }
 
-// publish returns the state as readers may have it. The draft goes on with copies of what it writes from here on.
+// publish returns a state for readers. From here on, the draft copies what it writes.
 func (d *draft) publish() *State { return d.fork() }
 
-// advance starts an effective command: what it changes carries the new revision.
+// advance starts an effective command: its changes carry the new revision.
 func (d *draft) advance() uint64 {
 	d.revision++
 	d.ordinal = 0
 	return d.revision
 }
 
-// emit adds an event of the current revision.
+// emit adds an event with the current revision.
 func (d *draft) emit(e Event) {
 	e.Revision = d.revision
 	d.events = append(d.events, e)
 }
 
-// write returns the gate of that name to write to. The first time in an entry that is a copy, because readers have the
-// gate as it was; after that it is the same copy until the entry is published. A caller that removed something calls
+// write returns a writable gate for a name. The first call in an entry copies the gate, because readers have the old
+// one. Further calls return the same copy until the entry is published. A caller that removes something must call
 // sweep.
 func (d *draft) write(name string) *gate {
 	g := d.gate(name)
@@ -89,7 +89,8 @@ func (d *draft) write(name string) *gate {
 	return &c
 }
 
-// sweep drops the gate of a name of which nothing is left: nobody could tell it from a name that never was.
+// sweep deletes the gate of a name if it is empty, so that the name cannot be distinguished from one that never
+// existed.
 func (d *draft) sweep(name string, g *gate) {
 	if !g.empty() {
 		return
@@ -100,7 +101,7 @@ func (d *draft) sweep(name string, g *gate) {
 	}
 }
 
-// setDefinition adds, replaces or, with nil, removes the definition of that name.
+// setDefinition adds or replaces the definition with the given name, or removes it if now is nil.
 func (d *draft) setDefinition(name string, now *StoredDefinition) {
 	g := d.write(name)
 	if g.definition != nil {
@@ -114,12 +115,12 @@ func (d *draft) setDefinition(name string, now *StoredDefinition) {
 	d.sweep(name, g)
 }
 
-// setCordons replaces the cordons. The old slice belongs to published states: now is another one.
+// setCordons replaces the cordons. now must be a new slice, because the old one belongs to published states.
 func (d *draft) setCordons(now []*Cordon) {
 	d.cordons, d.cordonRevision, d.rules = now, d.revision, d.index
 }
 
-// setDue replaces what is due under that name; the zero value takes it away.
+// setDue replaces the drains and temporary edits of a name. The zero value removes them.
 func (d *draft) setDue(name string, now due) {
 	d.rules = d.index
 	if len(now.drains) > 0 || len(now.ends) > 0 {
@@ -129,8 +130,8 @@ func (d *draft) setDue(name string, now due) {
 	}
 }
 
-// setPermit replaces old by now: nil for old adds a permit, nil for now removes it. It is the one place where permits
-// change, and so where used weight, counts and the permit revision do.
+// setPermit replaces old by now. If old is nil, it adds a permit; if now is nil, it removes one. Permits change only
+// here, and so do the used weight, the counts and the permit revision.
 func (d *draft) setPermit(old, now *semaphore.Permit) {
 	p := now
 	if p == nil {
@@ -163,7 +164,7 @@ func (d *draft) setPermit(old, now *semaphore.Permit) {
 	d.sweep(p.Semaphore, g)
 }
 
-// setClaim replaces old by now, as setPermit does. A firing that is claimed again replaces its older claim.
+// setClaim replaces old by now, like setPermit. A firing that is claimed again replaces its older claim.
 func (d *draft) setClaim(old, now *semaphore.Claim) {
 	c := now
 	if c == nil {
@@ -185,15 +186,14 @@ func (d *draft) setClaim(old, now *semaphore.Claim) {
 	d.sweep(c.Semaphore, g)
 }
 
-// claimOf returns the claim that this token holds or held, or nil when a newer one took its place.
+// claimOf returns the claim that the token holds or held, or nil if a newer claim has replaced it.
 func (d *draft) claimOf(token uint64) *semaphore.Claim {
 	c, _ := d.claimTokens.Get(token)
 	return c
 }
 
-// turnClaim replaces a claim when something has become of it. One that is open with no attempt is as if it had never
-// been. Servers below feature level 4 kept nothing of an open claim, and took a job that its holder cut short for a
-// lost one.
+// turnClaim updates a claim. An open claim without attempts is removed, as if it had never existed. Servers below
+// feature level 4 did not keep open claims, and treated a job that its holder cut short as lost.
 func (d *draft) turnClaim(c *semaphore.Claim, after semaphore.Claim) {
 	switch after.State {
 	case semaphore.ClaimOpen:
@@ -211,7 +211,7 @@ func (d *draft) turnClaim(c *semaphore.Claim, after semaphore.Claim) {
 	d.setClaim(c, &after)
 }
 
-// raiseLowWater never lowers it.
+// raiseLowWater raises the low-water mark to the given time. It never lowers it.
 func (d *draft) raiseLowWater(name string, to time.Time) {
 	if to.After(d.LowWater(name)) {
 		d.write(name).lowWater = to.UnixNano()

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// EventKind is what an Event reports. The numbers are frozen: they are in the journal.
+// An EventKind says what an Event reports. The numbers are frozen: they are in the journal.
 type EventKind uint8
 
 const (
@@ -22,57 +22,59 @@ const (
 	Granted
 	Released
 	Expired
-	HeldEvent // expired under on_expiry hold
-	// CoolingEvent: the holder is gone, Permit is now cooling; Permit.Ended says how it went. The end itself has no
-	// separate event.
+	HeldEvent // expired under on_expiry: hold
+	// CoolingEvent reports that the holder is gone and Permit is now cooling. Permit.Ended says how the permit ended;
+	// there is no separate event for that.
 	CoolingEvent
 	CoolingEnded
 	Cleared
 	StoppingEvent // revoked
-	Abandoned     // also given back by a cancel
+	Abandoned     // also: given back by a cancel
 	DurationChanged
 	Configured
-	// DrainedEvent: the drain of the change Change is over: of an edit or a pause of Semaphore, with Definition and
-	// Before, equal but for the pause; or of Cordon; or of Permit. Not in the journal.
+	// DrainedEvent reports that the drain of the change Change is over: a drain of an edit or a pause of Semaphore, of
+	// Cordon, or of Permit. For a semaphore, Definition and Before differ at most in the pause. It is not in the
+	// journal.
 	DrainedEvent
-	// RevertedEvent: an edit that ends has ended; Definition and Before are as of Replaced, and the same when nothing
-	// came back.
+	// RevertedEvent reports that a temporary edit has ended. Definition and Before are as for Replaced, and equal if
+	// nothing was reverted.
 	RevertedEvent
 	MissedEvent // see Event.Missed
 	HeardEvent
-	// FreedUnsafely: an unsafe revoke ended the permit although its holder may still believe in it.
+	// FreedUnsafely reports that an unsafe revoke ended the permit although its holder may still rely on it.
 	FreedUnsafely
-	// QuarantineEnded: permits are granted again after a recovery.
+	// QuarantineEnded reports that permits are granted again after a recovery.
 	QuarantineEnded
-	// RecoveredEvent: the state was made from what was found of another cluster. Only in the journal.
+	// RecoveredEvent reports that the state was built from the data of another cluster. It is only in the journal.
 	RecoveredEvent
-	// SupersededEvent: an identity has acquired its live permit again. Permit is as it is under its new token, and
-	// Superseded as it was; the journal has the old one.
+	// SupersededEvent reports that an identity acquired its live permit again. Permit has the new token, and Superseded
+	// is the permit with the old one. The journal entry has the old permit.
 	SupersededEvent
-	// FiringsForgotten: an operator had firings forgotten, or an undo did. The journal says which.
+	// FiringsForgotten reports that firings were forgotten for an operator, or by an undo. The journal lists them.
 	FiringsForgotten
-	// FiringsRemembered: an undo brought firings back that had been forgotten.
+	// FiringsRemembered reports that an undo restored forgotten firings.
 	FiringsRemembered
-	// ClaimsChanged: a holder that had lost its permit said how its job ended, and the claim of its firing says so now;
-	// or the leader had firings forgotten that are old or too many. Not in the journal.
+	// ClaimsChanged reports that a holder that had lost its permit reported how its job ended, which updated the claim
+	// of its firing, or that the leader forgot firings that were old or too many. It is not in the journal.
 	ClaimsChanged
-	// JobSubmitted: tasks of a job were stored. Once it is complete, Job is Open. Neither this kind nor those below are
-	// in the journal.
+	// JobSubmitted reports that tasks of a job were stored. Job is Open once the submission is complete. Neither this
+	// kind nor the ones below are in the journal, except BindingChanged.
 	JobSubmitted
-	// TaskSettled: a task was held, and is not any more; Task and Job are as they are now.
+	// TaskSettled reports that a task is no longer held. Task and Job have their new states.
 	TaskSettled
-	// JobCancelled: a job was cancelled.
+	// JobCancelled reports that a job was cancelled.
 	JobCancelled
-	// TasksChanged: failed tasks of a job were handed out again, or dropped.
+	// TasksChanged reports that failed tasks of a job were handed out again or dropped.
 	TasksChanged
-	// JobDeleted: a job was removed; Job is as it last was.
+	// JobDeleted reports that a job was removed. Job is its last state.
 	JobDeleted
-	// BindingChanged: a binding was added, replaced or removed, or a token of it issued or revoked. In the journal.
+	// BindingChanged reports that a binding was added, replaced or removed, or that one of its tokens was issued or
+	// revoked. It is in the journal.
 	BindingChanged
 )
 
-// End is how the permit of a journal entry of this kind ended; semaphore.NotEnded for all other kinds. A permit that
-// was given back by a cancel counts as abandoned.
+// End returns how the permit of a journal entry of this kind ended, or semaphore.NotEnded for other kinds. A permit
+// that a cancel gave back counts as abandoned.
 func (k EventKind) End() semaphore.End {
 	switch k {
 	case Released:
@@ -92,8 +94,8 @@ func (k EventKind) End() semaphore.End {
 	}
 }
 
-// ofRun reports whether journal entries of this kind tell of runs: what comes with each of them, and is by nobody's
-// hand. All others are edits here.
+// ofRun reports whether journal entries of this kind belong to runs: they occur with every run, and no operator causes
+// them. All other entries count as edits.
 func (k EventKind) ofRun() bool {
 	switch k {
 	case Released, Expired, HeldEvent, Abandoned, SupersededEvent, MissedEvent, HeardEvent:
@@ -103,21 +105,21 @@ func (k EventKind) ofRun() bool {
 	}
 }
 
-// Event is one applied change. Events of one command share a revision.
+// An Event is one applied change. Events of one command share a revision.
 type Event struct {
 	Revision  uint64
 	Kind      EventKind
 	Semaphore string // empty for cordons and settings
 	Permit    *semaphore.Permit
-	// Superseded is set for SupersededEvent, and Replaces as in the Grant that did it.
+	// Superseded is set for SupersededEvent. Replaces is as in the Grant that caused it.
 	Superseded *semaphore.Permit
 	Replaces   bool
-	Definition *StoredDefinition // after; nil when deleted
+	Definition *StoredDefinition // after the change; nil when deleted
 	Before     *StoredDefinition
 	Cordon     *Cordon
-	// Change is the change whose drain or time is over, of DrainedEvent and RevertedEvent.
+	// Change is set for DrainedEvent and RevertedEvent: the change whose drain or time is over.
 	Change uint64
-	// Job and Task are those of a permit that carries one, when it is granted, and of the kinds from JobSubmitted on.
+	// Job and Task are set for the grant of a permit that carries a task, and for the kinds from JobSubmitted on.
 	Job    *work.Job
 	Task   *work.Task
 	Missed Missed
@@ -126,17 +128,17 @@ type Event struct {
 	At     time.Time
 }
 
-// Applied is what one log entry did, with the state after it.
+// Applied describes what one log entry did, with the state after it.
 type Applied struct {
 	Index, Term uint64
 	State       *State
 	Events      []Event
-	// Restored: the state was replaced by a snapshot's. There are no events; what was derived from them must be
+	// Restored is true if a snapshot replaced the state. There are no events then; data derived from events must be
 	// rebuilt.
 	Restored bool
 }
 
-// StoredDefinition is a definition with what the cluster knows of it. It is immutable.
+// StoredDefinition is a definition with the data that the cluster keeps about it. It is immutable.
 type StoredDefinition struct {
 	Definition      *semaphore.Definition
 	Version         uint64
@@ -145,12 +147,12 @@ type StoredDefinition struct {
 	UpdatedAt       time.Time
 	Reason          string
 	Pause           *semaphore.Pause
-	// MisfiresFrom is since when the definition has its misfire policy; zero while that is skip. See
+	// MisfiresFrom is when the definition got its misfire policy, or zero if the policy is skip. See
 	// semaphore.Misfires.
 	MisfiresFrom time.Time
 }
 
-// AsExpected is what a pause or a resume that was decided from this definition expects to find.
+// AsExpected returns what a pause or a resume expects if it was decided from this definition.
 func (s *StoredDefinition) AsExpected() Expected {
 	e := Expected{Version: s.Version}
 	if s.Pause != nil {
@@ -159,27 +161,29 @@ func (s *StoredDefinition) AsExpected() Expected {
 	return e
 }
 
-// Cordon is a group or acquirer pattern that for a time gets nothing and keeps nothing. It is immutable.
+// A Cordon excludes a group or acquirer pattern for a time: callers that match get no permits and must give up theirs.
+// It is immutable.
 type Cordon struct {
 	ID                            string
 	GroupPattern, AcquirerPattern string
 	Until                         time.Time
 	Author, Reason                string
 	Revision                      uint64
-	// Drain is for how long permits granted before Revision may go on, in full; 0 when there is none, or it is over.
+	// Drain is how long permits granted before Revision may continue. It is the full length, not the rest. 0 means that
+	// there is no drain, or that it is over.
 	Drain time.Duration
-	// Change is the change that first set it, when an undo brought it back at Revision; else 0.
+	// Change is the change that first set the cordon, if an undo restored it at Revision; else 0.
 	Change uint64
 }
 
-// Origin is the change that set the cordon, also after an undo brought it back.
+// Origin returns the change that first set the cordon, even if an undo restored it later.
 func (c *Cordon) Origin() uint64 { return cmp.Or(c.Change, c.Revision) }
 
-// EditEnd is an edit whose fields get their old values back. Before and After are the definition then, but without what
-// an edit before it had set for a time and that has ended since. It is immutable.
+// EditEnd is a temporary edit, whose fields get their old values back at Until. Before and After are the definition at
+// the time of the edit, without the values of earlier temporary edits that have ended since. It is immutable.
 type EditEnd struct {
-	Revision      uint64 // the change
+	Revision      uint64 // the revision of the edit
 	Until         time.Time
 	Before, After *semaphore.Definition
-	Drain         time.Duration // that its end begins, if it shuts holders out; that of the edit
+	Drain         time.Duration // the drain of the edit; its end begins one of the same length if it shuts holders out
 }

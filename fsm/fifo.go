@@ -2,12 +2,12 @@ package fsm
 
 import "slices"
 
-// fifo is a list that grows at its end and shrinks at its front, and that can be copied by assignment. Copies share
-// their array: a push writes behind the end of every earlier copy, a pop moves only its own front. That holds as long
-// as only the newest copy is pushed to, which is the draft's; published copies are only read.
+// A fifo is a list that grows at its end and shrinks at its front, and that can be copied by assignment. Copies share
+// their array: push writes beyond the end of every earlier copy, and pop moves only the front of its own copy. This is
+// safe as long as only the newest copy is pushed to. That is the draft's copy; published copies are only read.
 type fifo[T any] struct {
 	items   []T
-	dropped int // may still be in the array, and so in memory
+	dropped int // may still occupy memory in the array
 }
 
 func (f fifo[T]) push(v T) fifo[T] {
@@ -15,8 +15,8 @@ func (f fifo[T]) push(v T) fifo[T] {
 	return f
 }
 
-// pop drops the first. When more is dropped than left, the rest moves to a new array, so that the dropped part is
-// freed.
+// pop removes the first element. Once more elements have been removed than are left, the rest moves to a new array, so
+// that the memory of the removed part is freed.
 func (f fifo[T]) pop() fifo[T] {
 	f.items = f.items[1:]
 	if f.dropped++; f.dropped > len(f.items) {
@@ -27,5 +27,5 @@ func (f fifo[T]) pop() fifo[T] {
 
 func (f fifo[T]) len() int { return len(f.items) }
 
-// first is the oldest; there must be one.
+// first returns the oldest element. The list must not be empty.
 func (f fifo[T]) first() T { return f.items[0] }

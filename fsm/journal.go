@@ -9,68 +9,68 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// JournalEntry is one line of the replicated history. It is immutable.
+// A JournalEntry is one entry of the replicated history. It is immutable.
 type JournalEntry struct {
 	Revision uint64
-	// Ordinal distinguishes the entries of one revision, from 0.
+	// Ordinal distinguishes the entries of one revision, starting at 0.
 	Ordinal uint32
 	Kind    EventKind
-	// Missed is what a MissedEvent reports.
+	// Missed is set for a MissedEvent.
 	Missed Missed
 	// Semaphore is empty for cordons, settings, bindings, recoveries and the end of their quarantine.
 	Semaphore string
 	Author    string
 	Reason    string
 	At        time.Time
-	// Before and After are an edited definition.
+	// Before and After are the edited definition before and after the edit.
 	Before, After *semaphore.Definition
-	// Permit is the permit that ended, or that was held or revoked; nil otherwise.
+	// Permit is the permit that ended, was held for an operator or was revoked; else nil.
 	Permit *semaphore.Permit
-	// Cordon is what a CordonedEvent set and an UncordonedEvent ended; nil otherwise.
+	// Cordon is the cordon that a CordonedEvent set or an UncordonedEvent lifted; else nil.
 	Cordon *Cordon
-	// Pause is what a PausedEvent set and a ResumedEvent ended, and the one with which a definition was deleted or came
-	// back; nil otherwise.
+	// Pause is the pause that a PausedEvent set or a ResumedEvent ended, or the pause of a definition that was deleted
+	// or restored; else nil.
 	Pause *semaphore.Pause
-	// Drain is the drain that was given with an edit, a pause, a cordon or a revoke, or that the end of an edit began;
-	// 0: none.
+	// Drain is the drain of an edit, a pause, a cordon or a revoke, or the drain that the end of a temporary edit
+	// began; 0 means none.
 	Drain time.Duration
 
-	// More is what few entries have; nil for none. See Details.
+	// More holds data that only few entries have, or nil. See Details.
 	More *Details
-	// Change is what holds for the whole change; entries of one change share it. Nil for what was noted below feature
-	// level 3.
+	// Change holds data about the whole change, and is shared by the entries of one change. It is nil for entries that
+	// were written below feature level 3.
 	Change *WholeChange
 }
 
-// Details are what only few entries of the journal hold; zero for all others. Noted since feature level 2.
+// Details holds the data that only few entries of the journal have. It is written since feature level 2.
 type Details struct {
-	// Until is when an edit's fields get their old values back; zero: never.
+	// Until is when the fields of an edit get their old values back; zero means never.
 	Until time.Time
-	// PauseBefore is what a PausedEvent replaced, and CordonBefore what a CordonedEvent did.
+	// PauseBefore is the pause that a PausedEvent replaced. CordonBefore is the cordon that a CordonedEvent replaced.
 	PauseBefore  *semaphore.Pause
 	CordonBefore *Cordon
-	// EndsGone are the edits that end which went with a deleted definition or by an undo; EndsBack those that an undo
-	// brought back.
+	// EndsGone are temporary edits that were removed with a deleted definition or by an undo. EndsBack are those that
+	// an undo restored.
 	EndsGone, EndsBack []*EditEnd
-	// Undoes is the change that an undo took back; 0 for everything else.
+	// Undoes is the change that an undo took back, or 0.
 	Undoes uint64
-	// Firings is what a FiringsForgotten forgot, and what a FiringsRemembered brought back; nil for everything else.
-	// Feature level 3.
+	// Firings are the firings that a FiringsForgotten forgot or a FiringsRemembered restored; else nil. It requires
+	// feature level 3.
 	Firings *FiringsChange
-	// BindingBefore and BindingAfter are what a BindingChanged replaced and made, without the hashes of tokens; nil:
-	// there was none, or is none. Feature level 4.
+	// BindingBefore and BindingAfter are the binding before and after a BindingChanged, without the hashes of tokens,
+	// or nil if there was or is none. They require feature level 4.
 	BindingBefore, BindingAfter *access.Binding
 }
 
-// FiringsChange is what a change did to the memory of a semaphore's firings. It is immutable.
+// FiringsChange describes a change of the remembered firings of a semaphore. It is immutable.
 type FiringsChange struct {
-	// Claims were forgotten, or are remembered again.
+	// Claims are the claims that were forgotten or restored.
 	Claims []*semaphore.Claim
-	// MarkBefore and MarkAfter are the low-water mark; equal when it stayed.
+	// MarkBefore and MarkAfter are the low-water mark before and after the change. They are equal if it did not change.
 	MarkBefore, MarkAfter time.Time
 }
 
-// Details returns what few entries hold beside.
+// Details returns the data that only few entries have.
 func (e *JournalEntry) Details() Details {
 	if e.More == nil {
 		return Details{}
@@ -78,7 +78,7 @@ func (e *JournalEntry) Details() Details {
 	return *e.More
 }
 
-// With returns e with other details. Nothing is stored of those that say nothing.
+// With returns e with other details. Empty details are stored as nil.
 func (e JournalEntry) With(more Details) JournalEntry {
 	e.More = nil
 	if more.any() {
@@ -92,14 +92,14 @@ func (m *Details) any() bool {
 		m.Firings != nil || m.BindingBefore != nil || m.BindingAfter != nil
 }
 
-// WholeChange is what holds for all entries of one change.
+// WholeChange holds the data that all entries of one change share.
 type WholeChange struct {
-	// Names are the semaphores of its entries by ordinal, those included that the journal has forgotten; empty for
-	// cordons. Nil for a change of one entry.
+	// Names are the semaphores of the entries by ordinal, including entries that the journal has forgotten. A name is
+	// empty for a cordon. Names is nil for a change of one entry.
 	Names []string
-	// AlsoUndoes are the changes that an undo took back beside Details.Undoes.
+	// AlsoUndoes are the changes that an undo took back in addition to Details.Undoes.
 	AlsoUndoes []uint64
-	// Partial: the undo left some of what these changes did as it is.
+	// Partial is true if the undo left some effects of these changes in place.
 	Partial bool
 }
 
@@ -108,13 +108,13 @@ type WholeChange struct {
 //nolint:gochecknoglobals // never written
 var alone = &WholeChange{}
 
-// note adds an entry of the current revision to the journal and lets the oldest go.
+// note adds an entry with the current revision to the journal, and drops the oldest entries that exceed the limits.
 func (d *draft) note(e JournalEntry) {
 	if d.settings.JournalPerSemaphore == 0 || d.settings.JournalTotal == 0 {
 		return
 	}
 	if d.featureLevel < 2 {
-		e.More = nil // a server of that level would not note it
+		e.More = nil // a server of that level would not write it
 	}
 	e.Revision, e.Ordinal = d.revision, d.ordinal
 	d.ordinal++
@@ -126,8 +126,8 @@ func (d *draft) note(e JournalEntry) {
 	d.ageJournal(e.At)
 }
 
-// belongs gives an entry the change that makes it. Entries of one change are published together, so those before it can
-// still be written.
+// belongs sets the WholeChange of an entry. Entries of one change are published together, so the earlier ones can still
+// be modified.
 func (d *draft) belongs(e *JournalEntry) {
 	switch {
 	case d.featureLevel < 3:
@@ -190,8 +190,8 @@ func (d *draft) trimJournal() {
 	}
 }
 
-// over is which of the oldest edit and the oldest entry of a run goes when there are so many of both; nil: neither.
-// Below feature level 3 one bound holds for both together.
+// over returns which of the oldest edit and the oldest run entry must be dropped, given the numbers of both, or nil.
+// Below feature level 3 one limit applies to both together.
 func (s *State) over(edit, run *JournalEntry, edits, runs int, most uint32) *JournalEntry {
 	switch {
 	case s.featureLevel >= 3 && edits > int(most):
@@ -208,14 +208,14 @@ func (s *State) over(edit, run *JournalEntry, edits, runs int, most uint32) *Jou
 }
 
 const (
-	// agedAtOnce is how many entries of each kind an entry lets go for their age: enough to catch up, and few enough
-	// that a leader whose clock is far ahead does not empty the journal.
+	// agedAtOnce is how many entries of each kind are dropped for their age when an entry is added. It is enough to
+	// catch up, and small enough that a leader whose clock is far ahead does not empty the journal.
 	agedAtOnce = 2
-	// undatedNear is how many entries without a time are passed over to find how old the oldest is.
+	// undatedNear is how many entries without a time are skipped to find the age of the oldest.
 	undatedNear = 8
 )
 
-// ageJournal lets entries go that are older than the lifetime at the time of a new one.
+// ageJournal drops entries whose lifetime has passed at the time of a new entry.
 func (d *draft) ageJournal(now time.Time) {
 	if d.featureLevel < 3 || now.IsZero() {
 		return
@@ -242,7 +242,7 @@ func oldestTime(tree *btree.BTreeG[*JournalEntry]) (at time.Time) {
 	return at
 }
 
-// dropJournal drops an entry that is the oldest edit, or the oldest of a run, of its name.
+// dropJournal drops an entry, which must be the oldest edit or the oldest run entry of its name.
 func (d *draft) dropJournal(e *JournalEntry) {
 	g := d.write(e.Semaphore)
 	ends := e.Permit != nil && e.Kind.End() != semaphore.NotEnded && !e.At.IsZero()
@@ -270,8 +270,8 @@ func (d *draft) dropJournal(e *JournalEntry) {
 	d.sweep(e.Semaphore, g)
 }
 
-// markChangesForgotten marks the changes of which some entries may have gone before anything was counted: where a bound
-// is reached.
+// markChangesForgotten marks the changes that may have lost entries before entries were counted: those in a part of the
+// journal that has reached its limit.
 func (d *draft) markChangesForgotten() {
 	d.gates.Scan(func(_ string, g *gate) bool {
 		if edits, runs := g.edits.len(), g.runLog().entries.len(); edits+runs >= int(d.settings.JournalPerSemaphore) {
@@ -291,7 +291,8 @@ func (d *draft) markChangesForgotten() {
 	}
 }
 
-// rememberDeletion keeps the name under the current revision, and forgets the oldest.
+// rememberDeletion remembers the deletion of a name at the current revision, and forgets the oldest deletions that
+// exceed the limit.
 func (d *draft) rememberDeletion(name string) {
 	d.addDeletion(deletion{revision: d.revision, name: name})
 	d.trimDeletions()
@@ -315,7 +316,7 @@ func (d *draft) trimDeletions() {
 	}
 }
 
-// addSighting replaces an older one of that caller.
+// addSighting adds a sighting, and replaces an older one of the same caller.
 func (d *draft) addSighting(now Sighting) {
 	if old, ok := d.sightings.Set(now); ok {
 		d.sightingAges.Delete(old)
@@ -330,7 +331,7 @@ func (d *draft) trimSightings() {
 	}
 }
 
-// trim brings everything back within bounds that were lowered.
+// trim enforces all limits after they were lowered.
 func (d *draft) trim() {
 	d.boundRequests()
 	d.trimDeletions()

@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The orders of the trees.
+// This file defines the orders of the trees.
 
 func holderBefore(a, b *semaphore.Permit) bool {
 	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
@@ -22,7 +22,7 @@ func identityBefore(a, b *semaphore.Permit) bool {
 	return compareIdentity(a.Identity, b.Identity) < 0
 }
 
-// compareIdentity looks at the holder id first: it differs most often.
+// compareIdentity compares the holder id first because it differs most often.
 func compareIdentity(a, b semaphore.Identity) int {
 	if c := strings.Compare(a.HolderID, b.HolderID); c != 0 {
 		return c
@@ -47,8 +47,8 @@ func claimBefore(a, b *semaphore.Claim) bool {
 	return a.Firing.Name < b.Firing.Name
 }
 
-// requestKey has a hash in front, which decides nearly always without following a pointer. Nobody sees this order:
-// requests are written and forgotten by age.
+// A requestKey starts with a hash, so that a comparison rarely follows the pointer. The resulting order is not visible
+// elsewhere: requests are written and forgotten by age.
 type requestKey struct {
 	hash    uint64
 	request *Remembered
@@ -98,7 +98,7 @@ const (
 	fnvPrime  uint64 = 1099511628211
 )
 
-// hashText goes on with a 64-bit FNV-1a. It is not fast at long texts, and these are short.
+// hashText continues a 64-bit FNV-1a hash. It is slow for long strings, but these are short.
 func hashText(h uint64, s string) uint64 {
 	for i := range len(s) {
 		h = (h ^ uint64(s[i])) * fnvPrime

@@ -7,16 +7,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// SupportedLevel is the newest feature level whose commands this server can apply. A new cluster begins at 1 and is
-// raised by RaiseFeatureLevel. A level is frozen by the release that brings it: until then commands and fields may
-// still join the newest one, and servers built on both sides of such a change must not form one cluster.
+// SupportedLevel is the highest feature level whose commands this server can apply. A new cluster starts at level 1,
+// and RaiseFeatureLevel raises it. A level is frozen by the release that introduces it. Until then, commands and fields
+// may still be added to the highest level, and servers built before and after such a change must not form one cluster.
 const SupportedLevel uint32 = 4
 
-// AccessLevel is the feature level from which on the state has bindings, see package access.
+// AccessLevel is the feature level from which on the state can have bindings, see package access.
 const AccessLevel uint32 = 4
 
-// Level is the feature level that a command needs: that of its kind, or of the newest field that it sets. A server of
-// an older level would ignore such a field, and its state would no longer equal that of the others.
+// Level returns the feature level that a command requires, which is the highest of its kind and of the fields that it
+// sets. A server of a lower level would ignore such a field, and its state would differ from that of the others.
 func Level(cmd Command) uint32 {
 	switch {
 	case needsLevel4(cmd):
@@ -64,7 +64,7 @@ func boundsRuns(d *semaphore.Definition) bool {
 	return d.MaxAttempts != 0 || d.Misfire != semaphore.MisfireSkip || d.MisfireWindow != 0
 }
 
-// countsAttempts reports whether a claim has what servers below feature level 4 do not know.
+// countsAttempts reports whether a claim has data that servers below feature level 4 do not know.
 func countsAttempts(c *semaphore.Claim) bool {
 	return c.Attempts != 0 || c.Failure != "" || c.State > semaphore.ClaimSpent
 }

@@ -9,22 +9,22 @@ import (
 	"sync/atomic"
 )
 
-// ErrOutOfOrder: an entry was handed to Apply that is not newer than what was applied. Applying an entry twice would
-// grant twice.
+// ErrOutOfOrder is returned by Apply for an entry that is not newer than the last applied one. Applying an entry twice
+// would grant twice.
 var ErrOutOfOrder = errors.New("fsm: log entry out of order")
 
-// Machine is the replicated state machine: entries of the log in, results out. Every server of a cluster applies the
-// same entries in the same order and so holds the same state.
+// A Machine is the replicated state machine. It applies log entries and returns their results. Every server of a
+// cluster applies the same entries in the same order and so reaches the same state.
 type Machine struct {
-	// state is what readers see: the state after the last whole entry.
+	// state is the state that readers see, after the last complete entry.
 	state atomic.Pointer[State]
 
-	// applying guards draft, and is held from the first command of an entry until its last event was delivered.
+	// applying guards draft. It is held from the first command of an entry until its last event was delivered.
 	applying sync.Mutex
 	draft    *draft
 
-	// subscribing guards subscribers, whose slice is replaced and never written, so that delivering needs no lock and a
-	// subscriber may subscribe and cancel.
+	// subscribing guards subscribers. The slice is replaced and never modified, so events are delivered without holding
+	// the lock, and a subscriber may subscribe and cancel.
 	subscribing sync.Mutex
 	subscribers []*subscriber
 }
@@ -34,22 +34,22 @@ type subscriber struct {
 	cancelled atomic.Bool
 }
 
-// New returns the machine of a new, empty cluster. The cluster id may be empty: then the first snapshot restored gives
-// it.
+// New returns the machine of a new, empty cluster. If clusterID is empty, the machine gets the id of the first snapshot
+// that it restores.
 func New(clusterID string) *Machine {
 	m := &Machine{draft: newDraft(clusterID)}
 	m.state.Store(m.draft.publish())
 	return m
 }
 
-// State returns the state after the last applied entry. It never waits.
+// State returns the state after the last applied entry. It never blocks.
 func (m *Machine) State() *State { return m.state.Load() }
 
-// Apply applies one entry of the log: one Result a command, in their order. Only after the whole entry is its state
-// published, and only after that are subscribers called.
+// Apply applies one log entry and returns one Result for each command, in order. It publishes the new state after the
+// last command of the entry, and then calls the subscribers.
 //
 // An error (ErrUnknownCommand, ErrMalformed, ErrOutOfOrder) means that nothing was applied and that the server must
-// stop: it can no longer follow the log.
+// stop, because it can no longer follow the log.
 func (m *Machine) Apply(index, term uint64, entry []byte) ([]Result, error) {
 	cmds, err := Decode(entry)
 	if err != nil {
@@ -70,9 +70,9 @@ func (m *Machine) Apply(index, term uint64, entry []byte) ([]Result, error) {
 	return results, nil
 }
 
-// Subscribe has fn called for every entry applied from here on, in order, on the applying goroutine, after the state
-// was published. fn must be quick. It may call State, Subscribe and cancel, but not Apply, Sync or Restore. Once cancel
-// has returned no call of fn begins; within Sync none is under way either.
+// Subscribe registers fn to be called for every entry applied from here on, in order, on the applying goroutine, after
+// the state was published. fn must be quick. It may call State, Subscribe and cancel, but not Apply, Sync or Restore.
+// After cancel has returned, no new call of fn begins. If cancel is called within Sync, no call is running either.
 func (m *Machine) Subscribe(fn func(Applied)) (cancel func()) {
 	s := &subscriber{fn: fn}
 	m.subscribing.Lock()
@@ -86,17 +86,17 @@ func (m *Machine) Subscribe(fn func(Applied)) (cancel func()) {
 	}
 }
 
-// Sync runs fn with the current state while no entry is being applied and no event delivered. What subscribes within fn
-// misses nothing that came after that state. fn must not call Apply, Sync or Restore.
+// Sync runs fn with the current state while no entry is being applied and no event is being delivered. A subscription
+// made within fn gets every entry after that state. fn must not call Apply, Sync or Restore.
 func (m *Machine) Sync(fn func(*State)) {
 	m.applying.Lock()
 	defer m.applying.Unlock()
 	fn(m.State())
 }
 
-// Restore replaces the state by that of a snapshot. It builds and checks the new state beside the old one, which stays
-// in force when there is an error (ErrSnapshot). A snapshot of another cluster is refused, unless this machine has no
-// cluster id yet. Subscribers get an Applied with Restored and no events.
+// Restore replaces the state by that of a snapshot. It builds and checks the new state first, and leaves the old state
+// in place if it returns an error (ErrSnapshot). A snapshot of another cluster is refused, unless this machine has no
+// cluster id yet. Subscribers get an Applied with Restored set and no events.
 func (m *Machine) Restore(r io.Reader) error {
 	d, err := readSnapshot(r)
 	if err != nil {

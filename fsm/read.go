@@ -12,68 +12,69 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Index is that of the last log entry that was applied.
+// Index returns the index of the last applied log entry.
 func (s *State) Index() uint64 { return s.index }
 
-// Term is that of the last log entry that was applied.
+// Term returns the term of the last applied log entry.
 func (s *State) Term() uint64 { return s.term }
 
-// Revision is that of the last applied change.
+// Revision returns the revision of the last applied change.
 func (s *State) Revision() uint64 { return s.revision }
 
-// LastToken is the highest fencing token ever given.
+// LastToken returns the highest fencing token that was ever given.
 func (s *State) LastToken() uint64 { return s.lastToken }
 
-// ClusterID is "seed.incarnation" of the cluster whose state this is.
+// ClusterID returns the id of the cluster, in the form "seed.incarnation".
 func (s *State) ClusterID() string { return s.clusterID }
 
-// Settings are the replicated bounds in force.
+// Settings returns the replicated settings in force.
 func (s *State) Settings() Settings { return s.settings }
 
-// LargestDuration is the largest max_duration ever in force. It bounds every duration of a permit, cooling included.
+// LargestDuration returns the largest max_duration that was ever in force. It bounds the duration and the cooling of
+// every permit.
 func (s *State) LargestDuration() time.Duration { return s.largestDuration }
 
-// FeatureLevel is the newest level whose commands may be proposed.
+// FeatureLevel returns the highest level whose commands may be proposed.
 func (s *State) FeatureLevel() uint32 { return s.featureLevel }
 
-// Definition returns the definition of that name, or nil.
+// Definition returns the definition with the given name, or nil.
 func (s *State) Definition(name string) *StoredDefinition {
 	return s.gate(name).definition
 }
 
-// Definitions are those whose names are at or after from, in the order of their names.
+// Definitions returns the definitions whose names are at or after from, sorted by name.
 func (s *State) Definitions(from string) iter.Seq[*StoredDefinition] {
 	return func(yield func(*StoredDefinition) bool) {
 		s.gates.Ascend(from, func(_ string, g *gate) bool { return g.definition == nil || yield(g.definition) })
 	}
 }
 
-// DefinitionCount counts definitions.
+// DefinitionCount returns the number of definitions.
 func (s *State) DefinitionCount() int { return s.definitionCount }
 
-// Permit returns the permit with that token, live, held or cooling; or nil.
+// Permit returns the permit with the given token (live, held or cooling), or nil.
 func (s *State) Permit(token uint64) *semaphore.Permit {
 	p, _ := s.permits.Get(token)
 	return p
 }
 
-// PermitCount counts permits: live, held and cooling.
+// PermitCount returns the number of permits: live, held and cooling.
 func (s *State) PermitCount() int { return s.permits.Len() }
 
-// Permits are those whose tokens are at or after from, by token: live, held and cooling.
+// Permits returns the permits (live, held and cooling) whose tokens are at or after from, sorted by token.
 func (s *State) Permits(from uint64) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
 		s.permits.Ascend(from, func(_ uint64, p *semaphore.Permit) bool { return yield(p) })
 	}
 }
 
-// Own returns the live or held permit of that identity, or nil. A cooling permit is nobody's.
+// Own returns the live or held permit of the identity, or nil. A cooling permit belongs to no identity.
 func (s *State) Own(sem string, id semaphore.Identity) *semaphore.Permit {
 	p, _ := s.identities.Get(&semaphore.Permit{Semaphore: sem, Identity: id})
 	return p
 }
 
-// Holders are the permits of a semaphore by token: live, held and cooling. A semaphore that was deleted keeps its
+// Holders returns the permits of a semaphore (live, held and cooling), sorted by token. A deleted semaphore keeps its
 // permits.
 func (s *State) Holders(sem string) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
@@ -83,23 +84,23 @@ func (s *State) Holders(sem string) iter.Seq[*semaphore.Permit] {
 	}
 }
 
-// HoldersFrom are the permits of all semaphores in the order of (semaphore, token), from that key on: what paging
-// needs.
+// HoldersFrom returns the permits of all semaphores, sorted by (semaphore, token), from the given key on. It is for
+// paging.
 func (s *State) HoldersFrom(sem string, token uint64) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
 		s.holders.Ascend(&semaphore.Permit{Semaphore: sem, Token: token}, yield)
 	}
 }
 
-// HolderCount counts the permits of a semaphore: live, held and cooling.
+// HolderCount returns the number of permits of a semaphore: live, held and cooling.
 func (s *State) HolderCount(sem string) int { return int(s.gate(sem).permits) }
 
-// Used is the weight of the permits of a semaphore: live, held and cooling.
+// Used returns the total weight of the permits of a semaphore: live, held and cooling.
 func (s *State) Used(sem string) uint64 { return s.gate(sem).used }
 
-// PermitRevision is the revision of the semaphore's last grant, end or hold of a permit, or end of cooling. From
-// feature level 3 on it is at least the revision that created the definition, so that what was read before a deletion
-// never fits. 0 without any of these.
+// PermitRevision returns the revision of the last change of the semaphore's permits: a grant, an end, a hold or the end
+// of cooling. From feature level 3 on it is at least the revision that created the definition, so that a revision read
+// before a deletion never matches. It is 0 if there was no such change.
 func (s *State) PermitRevision(sem string) uint64 {
 	g := s.gate(sem)
 	if s.featureLevel >= 3 && g.definition != nil {
@@ -108,14 +109,14 @@ func (s *State) PermitRevision(sem string) uint64 {
 	return g.permitRevision
 }
 
-// Claim returns the claim of that firing, or nil.
+// Claim returns the claim of a firing, or nil.
 func (s *State) Claim(sem string, f semaphore.Firing) *semaphore.Claim {
 	c, _ := s.claims.Get(&semaphore.Claim{Semaphore: sem, Firing: f})
 	return c
 }
 
-// Claims are the remembered firings of a semaphore: first those without due time by name, then the others by due time
-// and name.
+// Claims returns the remembered firings of a semaphore: first those without due time, sorted by name, then the others,
+// sorted by due time and name.
 func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 	return func(yield func(*semaphore.Claim) bool) {
 		s.claims.Ascend(&semaphore.Claim{Semaphore: sem}, func(c *semaphore.Claim) bool {
@@ -124,10 +125,10 @@ func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 	}
 }
 
-// ClaimsBackward are the remembered firings of a semaphore in the reverse order of Claims: those behind one of them, or
-// all for nil.
+// ClaimsBackward returns the remembered firings of a semaphore in the reverse order of Claims. It starts after the
+// given firing in this order, or at the first one if behind is nil.
 func (s *State) ClaimsBackward(sem string, behind *semaphore.Firing) iter.Seq[*semaphore.Claim] {
-	from := &semaphore.Claim{Semaphore: sem + "\x00"} // behind all claims of sem
+	from := &semaphore.Claim{Semaphore: sem + "\x00"} // after all claims of sem
 	if behind != nil {
 		from = &semaphore.Claim{Semaphore: sem, Firing: *behind}
 	}
@@ -138,64 +139,64 @@ func (s *State) ClaimsBackward(sem string, behind *semaphore.Firing) iter.Seq[*s
 	}
 }
 
-// ClaimedSemaphores are the names that have remembered firings, in their order, also those of deleted definitions.
+// ClaimedSemaphores returns the names that have remembered firings, sorted, including those of deleted definitions.
 func (s *State) ClaimedSemaphores() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		s.gates.Scan(func(name string, g *gate) bool { return g.claims == 0 || yield(name) })
 	}
 }
 
-// ClaimCount counts the remembered firings of a semaphore.
+// ClaimCount returns the number of remembered firings of a semaphore.
 func (s *State) ClaimCount(sem string) int { return int(s.gate(sem).claims) }
 
-// LowWater is the due time at and below which the semaphore refuses firings, because they may have been forgotten; zero
-// when none was.
+// LowWater returns the due time at and below which the semaphore refuses firings because they may have been forgotten,
+// or zero if none has been forgotten.
 func (s *State) LowWater(sem string) time.Time { return timeFromProto(s.gate(sem).lowWater) }
 
-// Names are those of which anything is kept, in their order: definitions, also deleted ones that have permits,
-// remembered firings, drains or a journal left.
+// Names returns all names with stored data, sorted. They include deleted definitions with permits, remembered firings,
+// drains or journal entries.
 func (s *State) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		s.gates.Scan(func(name string, _ *gate) bool { return name == "" || yield(name) })
 	}
 }
 
-// Drains are those of the semaphore's edits that are not over, by revision, also after its deletion. Do not modify the
-// slice. Those of pauses, cordons and revoked permits stand there.
+// Drains returns the unfinished drains of the semaphore's edits, sorted by revision, even after its deletion. Do not
+// modify the slice. The drains of pauses, cordons and revoked permits are stored with these.
 func (s *State) Drains(sem string) []semaphore.Drain {
 	return s.due(sem).drains
 }
 
-// Ends are the semaphore's edits that end, by revision. Do not modify the slice.
+// Ends returns the semaphore's temporary edits, sorted by revision. Do not modify the slice.
 func (s *State) Ends(sem string) []*EditEnd {
 	return s.due(sem).ends
 }
 
-// Quarantine is how long after a promotion nothing is granted, because a recovery lost permits whose holders may still
-// believe in them; 0 when there is nothing to wait for. EndQuarantine ends it.
+// Quarantine returns for how long after a promotion nothing is granted, because a recovery lost permits whose holders
+// may still rely on them. It is 0 if there is no quarantine. EndQuarantine ends it.
 func (s *State) Quarantine() time.Duration { return s.quarantine }
 
-// HistoryBegins is when a recovery last lost permits: the journal does not tell who held what before it. Zero when none
-// did.
+// HistoryBegins returns when a recovery last lost permits, or zero if none did. The journal is incomplete about the
+// holders before that time.
 func (s *State) HistoryBegins() time.Time { return s.historyBegins }
 
-// Sightings are who was seen asking, by group, then by acquirer: the last of each, the MaxSightings newest.
+// Sightings returns the last sighting of each caller, sorted by group and acquirer. The MaxSightings latest are kept.
 func (s *State) Sightings() iter.Seq[Sighting] {
 	return func(yield func(Sighting) bool) { s.sightings.Scan(yield) }
 }
 
-// Sighting returns when that acquirer of that group was last seen asking, and whether it was.
+// Sighting returns the last sighting of an acquirer in a group, and whether there is one.
 func (s *State) Sighting(group, acquirer string) (Sighting, bool) {
 	return s.sightings.Get(Sighting{Group: group, Acquirer: acquirer})
 }
 
-// SightingCount counts sightings.
+// SightingCount returns the number of sightings.
 func (s *State) SightingCount() int { return s.sightings.Len() }
 
-// Cordons are sorted by id. Do not modify the slice.
+// Cordons returns the cordons, sorted by id. Do not modify the slice.
 func (s *State) Cordons() []*Cordon { return s.cordons }
 
-// Cordon returns the cordon of that id, or nil.
+// Cordon returns the cordon with the given id, or nil.
 func (s *State) Cordon(id string) *Cordon {
 	if i, found := slices.BinarySearchFunc(s.cordons, id, func(c *Cordon, id string) int { return cmp.Compare(c.ID, id) }); found {
 		return s.cordons[i]
@@ -203,16 +204,16 @@ func (s *State) Cordon(id string) *Cordon {
 	return nil
 }
 
-// CordonRevision is the revision of the last change of the set of cordons.
+// CordonRevision returns the revision of the last change of the set of cordons.
 func (s *State) CordonRevision() uint64 { return s.cordonRevision }
 
-// Rules is the index of the last entry that changed a definition, a pause, a cordon or a drain, or that of the snapshot
-// from which this server began: while it stays the same, so does what is said of the same live permit. Servers differ
-// in it.
+// Rules returns the index of the last entry that changed a definition, a pause, a cordon or a drain, or the index of
+// the snapshot from which this server started. While it stays the same, so does the decision about an unchanged live
+// permit. It differs between servers.
 func (s *State) Rules() uint64 { return s.rules }
 
-// Request returns how the acquire of that request id ended, or returns nil: it has not, it was never seen, or it is
-// long forgotten.
+// Request returns how the acquisition with the given request id ended. It returns nil if the request has not ended, was
+// never seen or was forgotten.
 func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Remembered {
 	if requestID == "" {
 		return nil
@@ -221,8 +222,8 @@ func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Re
 	return k.request
 }
 
-// Forgotten is the revision up to which ended requests of a semaphore, or edits if sem is empty, may have been
-// forgotten; 0: none was.
+// Forgotten returns the revision up to which ended requests of a semaphore, or edits if sem is empty, may have been
+// forgotten, or 0 if none has been.
 func (s *State) Forgotten(sem string) uint64 {
 	if m, ok := s.memories.Get(sem); ok || sem == "" {
 		if !ok {
@@ -233,8 +234,9 @@ func (s *State) Forgotten(sem string) uint64 {
 	return s.namesForgotten
 }
 
-// TooOld returns nil unless a request that is not remembered may have been made, and forgotten since. revision is one
-// as of which it had not been made; 0, if none is known, is never too old. sem is empty for an edit.
+// TooOld returns non-nil if a request that is not remembered may have been made and forgotten since. revision is a
+// revision as of which the request had not been made. If it is 0 (unknown), the request is never too old. sem is empty
+// for an edit.
 func (s *State) TooOld(sem string, revision uint64) *TooOld {
 	if forgotten := s.Forgotten(sem); revision != 0 && revision < forgotten {
 		return &TooOld{RequestRevision: revision, Forgotten: forgotten, Revision: s.revision}
@@ -242,14 +244,14 @@ func (s *State) TooOld(sem string, revision uint64) *TooOld {
 	return nil
 }
 
-// RequestMemory returns how many requests are remembered of all semaphores and how many edits, with estimates of their
-// sizes in bytes.
+// RequestMemory returns the numbers of remembered requests of all semaphores and of remembered edits, with estimates of
+// their sizes in bytes.
 func (s *State) RequestMemory() (requests, edits int, requestBytes, editBytes uint64) {
 	m := s.memory("")
 	return s.requests.Len() - m.requests.len(), m.requests.len(), s.requestBytes, m.bytes
 }
 
-// Trimmable returns how many requests of each name Trim would forget up to that revision; the empty name stands for
+// Trimmable returns how many requests of each name Trim would forget up to the given revision. The empty name means
 // edits.
 func (s *State) Trimmable(upTo uint64) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
@@ -262,42 +264,43 @@ func (s *State) Trimmable(upTo uint64) iter.Seq2[string, int] {
 	}
 }
 
-// EditRequest returns what the change of an operator of that request id did: a batch of edits, a pause, a cordon, an
-// undo; or returns nil.
+// EditRequest returns the remembered operator change (a batch of edits, a pause, a cordon, an undo and so on) with the
+// given request id, or nil.
 func (s *State) EditRequest(requestID string) *Remembered {
 	return s.Request("", semaphore.Identity{}, requestID)
 }
 
-// EndedPermit returns how the permit with that token ended; or returns nil: it has not, or it is long forgotten.
+// EndedPermit returns how the permit with the given token ended. It returns nil if the permit has not ended or was
+// forgotten.
 func (s *State) EndedPermit(token uint64) *Remembered {
 	r, _ := s.requestTokens.Get(token)
 	return r
 }
 
-// WasDeleted reports whether a definition of that name was deleted and not created again, as far as that is remembered.
+// WasDeleted reports whether a definition with this name was deleted and not created again, as far as is remembered.
 func (s *State) WasDeleted(name string) bool {
 	_, ok := s.deletions.Get(name)
 	return ok
 }
 
-// Retired reports whether a server of that id was removed from the cluster; its id is never taken again.
+// Retired reports whether the server with this id was removed from the cluster. Its id is never used again.
 func (s *State) Retired(id string) bool {
 	_, found := search(s.retired, id, func(r string) string { return r })
 	return found
 }
 
-// ChangesForgotten is the newest revision of a change of which it is not known how many entries it made, and of which
-// one was forgotten; 0: there is none. Changes that know all their entries (JournalEntry.Change) do not count.
+// ChangesForgotten returns the latest revision of a change that lost a journal entry and whose number of entries is
+// unknown, or 0 if there is none. Changes with a known number of entries (JournalEntry.Change) do not count.
 func (s *State) ChangesForgotten() uint64 { return s.changesForgotten }
 
-// EndsForgotten is when the newest permit of a semaphore ended of those whose end the journal has forgotten since
-// feature level 3; zero: none was.
+// EndsForgotten returns the latest end among the permits of a semaphore whose ends the journal has forgotten since
+// feature level 3, or zero if there is none.
 func (s *State) EndsForgotten(sem string) time.Time {
 	return timeFromProto(s.gate(sem).runLog().forgotten)
 }
 
-// Journal is what is left of the history of a semaphore, from that revision on and in its order; of everything when sem
-// is empty.
+// Journal returns the remaining history of a semaphore from the given revision on, in ascending order. If sem is empty,
+// it returns the history of all semaphores.
 func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
 	return func(yield func(*JournalEntry) bool) {
 		if sem == "" {
@@ -320,8 +323,8 @@ func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
 	}
 }
 
-// JournalBackward is what is left of the history of a semaphore before that revision, newest first; from the newest
-// when before is 0; of everything when sem is empty.
+// JournalBackward returns the remaining history of a semaphore before the given revision, newest first. If before is 0,
+// it starts at the newest entry. If sem is empty, it returns the history of all semaphores.
 func (s *State) JournalBackward(sem string, before uint64) iter.Seq[*JournalEntry] {
 	if before == 0 {
 		before = math.MaxUint64
@@ -347,13 +350,13 @@ func (s *State) JournalBackward(sem string, before uint64) iter.Seq[*JournalEntr
 	}
 }
 
-// firstFrom is the index of the first entry of that revision or a later one.
+// firstFrom returns the index of the first entry with the given revision or a later one.
 func firstFrom(list []*JournalEntry, from uint64) int {
 	i, _ := slices.BinarySearchFunc(list, from, func(e *JournalEntry, from uint64) int { return cmp.Compare(e.Revision, from) })
 	return i
 }
 
-// forward and backward return one entry of a tree after the other, then nil.
+// forward returns a function that returns the entries of a tree one by one, then nil.
 func forward(tree *btree.BTreeG[*JournalEntry], from uint64) func() *JournalEntry {
 	it := tree.Iter()
 	more := it.Seek(&JournalEntry{Revision: from})
@@ -373,7 +376,7 @@ func backward(tree *btree.BTreeG[*JournalEntry], before uint64) func() *JournalE
 	if more {
 		more = it.Prev()
 	} else {
-		it = tree.Iter() // one that has come to its end does not turn back
+		it = tree.Iter() // an iterator at the end cannot move back
 		more = it.Last()
 	}
 	return func() *JournalEntry {
@@ -386,7 +389,7 @@ func backward(tree *btree.BTreeG[*JournalEntry], before uint64) func() *JournalE
 	}
 }
 
-// merge yields the entries of two streams, each in the order of before, in that order. A stream ends with nil.
+// merge yields the entries of two streams, each sorted by before, in that order. A stream ends with nil.
 func merge(before func(a, b *JournalEntry) bool, x, y func() *JournalEntry, yield func(*JournalEntry) bool) {
 	a, b := x(), y()
 	for a != nil || b != nil {
@@ -404,11 +407,12 @@ func merge(before func(a, b *JournalEntry) bool, x, y func() *JournalEntry, yiel
 	}
 }
 
-// Facts are what a decision on req looks at, but for what only the leader knows: Admission, OwnOverheld and WaitsAhead.
+// Facts returns the facts for a decision on req, except those that only the leader knows: Admission, OwnOverheld and
+// WaitsAhead.
 func (s *State) Facts(req *semaphore.Request, requestID string) semaphore.Facts {
 	g := s.gate(req.Semaphore)
 	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: g.used, LowWater: timeFromProto(g.lowWater), Drains: s.Drains(req.Semaphore)}
-	// Below feature level 3 nothing is superseded: whatever request an identity makes, it is answered as a repeat.
+	// Below feature level 3 nothing is superseded: any request of an identity with a permit is answered as a repeat.
 	f.Repeat = f.Own != nil && (s.featureLevel < 3 || requestID != "" && f.Own.RequestID == requestID)
 	if g.definition != nil {
 		f.Definition, f.Pause = g.definition.Definition, g.definition.Pause
@@ -423,7 +427,7 @@ func (s *State) Facts(req *semaphore.Request, requestID string) semaphore.Facts 
 	return f
 }
 
-// gate returns what is kept under a name. It must not be written; see draft.write.
+// gate returns the data kept under a name. It must not be modified; see draft.write.
 func (s *State) gate(name string) *gate {
 	if g, ok := s.gates.Get(name); ok {
 		return g
@@ -431,7 +435,7 @@ func (s *State) gate(name string) *gate {
 	return noGate
 }
 
-// due returns what is due under a name, as a value to change.
+// due returns a copy of the drains and temporary edits of a name, which the caller may modify.
 func (s *State) due(name string) due {
 	if now, ok := s.dues.Get(name); ok {
 		return *now

@@ -16,10 +16,11 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// maxRecord is far above any record that is written; a longer one is damage, found before memory is taken for it.
+// maxRecord is far above the size of any record that is written. A longer record is damaged, and is rejected before
+// memory is allocated for it.
 const maxRecord = 64 << 20
 
-// recordWriter writes length-prefixed records and keeps the first error; after it, it writes nothing.
+// recordWriter writes length-prefixed records. It keeps the first error and then writes nothing more.
 type recordWriter struct {
 	writer
 	to    io.Writer
@@ -27,7 +28,7 @@ type recordWriter struct {
 	buf   []byte
 }
 
-// write reports whether to go on.
+// write writes a record and reports whether to continue.
 func (w *recordWriter) write(record *logv1.Record) bool {
 	if w.err != nil {
 		return false
@@ -43,25 +44,25 @@ func (w *recordWriter) write(record *logv1.Record) bool {
 	return true
 }
 
-// Records are handed over in batches of so many, or of so many bytes, and so many batches wait at most.
+// The reader passes records in batches of at most this many records or bytes. At most this many batches are queued.
 const (
 	batchRecords = 256
 	batchBytes   = 1 << 20
 	batches      = 4
 )
 
-// recordReader reads what recordWriter wrote.
+// recordReader reads the output of recordWriter.
 type recordReader struct {
 	from *bufio.Reader
-	sum  hash.Hash    // of every record but the last one read
-	last bytes.Buffer // the last one read, with its length
+	sum  hash.Hash    // of every record except the last one read
+	last bytes.Buffer // the last record read, with its length prefix
 }
 
 func newRecordReader(from io.Reader) *recordReader {
 	return &recordReader{from: bufio.NewReaderSize(from, 1<<16), sum: sha256.New()}
 }
 
-var errCutShort = errors.New("it ends before its trailer: it was cut short")
+var errCutShort = errors.New("it ends before its trailer: it was truncated")
 
 func (r *recordReader) next() (*logv1.Record, error) {
 	r.sum.Write(r.last.Bytes())
@@ -73,11 +74,11 @@ func (r *recordReader) next() (*logv1.Record, error) {
 	case err != nil:
 		return nil, err
 	case size > maxRecord:
-		return nil, fmt.Errorf("it claims a length of %d bytes: it is damaged", size)
+		return nil, fmt.Errorf("it has a length of %d bytes: it is damaged", size)
 	}
 	prefix := binary.AppendUvarint(r.last.AvailableBuffer(), size)
 	r.last.Write(prefix)
-	// The buffer grows with what arrives, not with what a damaged length claims.
+	// The buffer grows with the received data, not with a length that may be damaged.
 	if n, err := io.CopyN(&r.last, r.from, int64(size)); errors.Is(err, io.EOF) && uint64(n) < size {
 		return nil, errCutShort
 	} else if err != nil {
@@ -90,9 +91,9 @@ func (r *recordReader) next() (*logv1.Record, error) {
 	return record, nil
 }
 
-// ahead gives the records up to the trailer, or to an error, which is the last. They are read and decoded on a separate
-// goroutine, beside the caller. It has ended when ahead returns; and with the trailer it is done, and r the caller's
-// again. A panic of it is the caller's.
+// ahead returns the records up to the trailer or to an error, which comes last. A separate goroutine reads and decodes
+// them while the caller works. The goroutine has ended when ahead returns. After the trailer it has also stopped using
+// r. A panic in the goroutine is raised again in the caller.
 func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 	return func(yield func(*logv1.Record, error) bool) {
 		read, enough := make(chan batch, batches), make(chan struct{})
@@ -110,7 +111,7 @@ func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 		}()
 		defer func() {
 			close(enough)
-			for range read { // until it has ended
+			for range read { // wait until the goroutine has ended
 			}
 		}()
 		for b := range read {
@@ -130,10 +131,10 @@ func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 	}
 }
 
-// batch is some records, and what came behind them.
+// batch holds some records and what ended it.
 type batch struct {
 	records []*logv1.Record
-	over    bool // nothing follows: the trailer is among them, or there is an error or a panic
+	over    bool // last batch: it has the trailer, an error or a panic
 	err     error
 	fault   any
 }
@@ -157,13 +158,13 @@ func (r *recordReader) batch() (b batch) {
 	return b
 }
 
-// checksum is that of all records before the last one read.
+// checksum returns the checksum of all records before the last one read.
 func (r *recordReader) checksum() [sha256.Size]byte { return digest(r.sum) }
 
 // end checks that nothing follows.
 func (r *recordReader) end() error {
 	if _, err := r.from.ReadByte(); err == nil {
-		return errors.New("bytes follow its trailer")
+		return errors.New("there are bytes after the trailer")
 	} else if !errors.Is(err, io.EOF) {
 		return err
 	}

@@ -9,44 +9,45 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Recovery says how the state of a new cluster is made from one that was found in a folder or a backup of an old one.
-// It is for tools that work offline: nothing here is a command.
+// A Recovery says how to make the state of a new cluster from a state that was found in a data directory or a backup of
+// an old cluster. It is for offline tools: nothing here is a command.
 type Recovery struct {
-	// ClusterID is "seed.incarnation" of the new cluster; not that of the old one.
+	// ClusterID is the id of the new cluster, "seed.incarnation". It must differ from that of the old one.
 	ClusterID string
-	// At is now, by the clock of who recovers. Tokens and revisions go on above its Unix seconds times 2^20, because
-	// the old cluster may have given some that were not found.
+	// At is the current time by the clock of the machine that recovers. New tokens and revisions start above its Unix
+	// seconds times 2^20, because the old cluster may have used higher ones than those that were found.
 	At             time.Time
 	Author, Reason string
-	// Backup says which backup the state is from, for the journal. Empty: it was found in a data folder.
+	// Backup identifies the backup that the state is from, for the journal. It is empty if the state was found in a
+	// data directory.
 	Backup string
-	// Retired are the ids of the old cluster's servers: none of them is taken again.
+	// Retired are the ids of the old cluster's servers. None of them is used again.
 	Retired []string
-	// KeepPermits carries the permits over that were found; each has its full duration again from the first promotion
-	// on. That is safe only when the folders of a majority of the last voters were read. Without it every live permit
-	// is lost, as if it had expired, what cooled is free, and for the largest max_duration ever in force nothing is
-	// granted.
+	// KeepPermits keeps the permits that were found. Each of them has its full duration again from the first promotion
+	// on. This is safe only if the data directories of a majority of the last voters were read. Without KeepPermits,
+	// every live permit is lost as if it had expired, cooling slots are freed, and nothing is granted for the largest
+	// max_duration that was ever in force.
 	KeepPermits bool
-	// MaxDuration is the largest max_duration that was ever in force, as far as who recovers knows; the largest that
-	// was found counts when it is longer. 0: as was found.
+	// MaxDuration is the largest max_duration that was ever in force, as far as the operator knows. If a larger one was
+	// found, that one is used. 0 means to use the one that was found.
 	MaxDuration time.Duration
-	// UnsafeGrantAfter, when not nil, is granted after instead: an operator's word that every old holder has stopped by
-	// then. It is journaled, and has no place beside KeepPermits.
+	// UnsafeGrantAfter, if not nil, replaces that time: the operator asserts that every old holder will have stopped by
+	// then. It is recorded in the journal, and cannot be combined with KeepPermits.
 	UnsafeGrantAfter *time.Duration
 }
 
-// Recovered returns the state of a new cluster, made from s, which stays as it is. Its index and term are those of s,
-// its feature level is at least 2. What an operator set stays: definitions, pauses, cordons, drains, and permits held
-// for an operator; a permit whose definition says on_expiry hold is held when it is lost, as ever. One journal entry
-// (RecoveredEvent) records all of it. The snapshot of the new state is what the first server of the new cluster starts
-// from. A quarantine that is still to be waited out after an earlier recovery goes on beside KeepPermits.
+// Recovered returns the state of a new cluster, made from s. It does not modify s. Index and term are those of s, and
+// the feature level is at least 2. Everything that an operator set is kept: definitions, pauses, cordons, drains, and
+// permits held for an operator. A permit whose definition has on_expiry: hold is held when it is lost, as usual. One
+// journal entry (RecoveredEvent) records the recovery. The first server of the new cluster starts from a snapshot of
+// the new state. With KeepPermits, an unfinished quarantine of an earlier recovery continues.
 //
 // An error says what is wrong with r.
 func (s *State) Recovered(r Recovery) (*State, error) {
 	if err := r.validate(s); err != nil {
 		return nil, fmt.Errorf("fsm: cannot recover: %w", err)
 	}
-	// A separate draft, with rebuilt indexes that no reader asks for.
+	// Rebuild a separate draft with all indexes.
 	var file bytes.Buffer
 	if err := s.Snapshot(&file); err != nil {
 		return nil, err
@@ -63,16 +64,16 @@ func (s *State) Recovered(r Recovery) (*State, error) {
 func (r Recovery) validate(s *State) error {
 	switch {
 	case r.ClusterID == "" || r.ClusterID == s.clusterID:
-		return fmt.Errorf("the new cluster needs another id, not %q", r.ClusterID)
+		return fmt.Errorf("the new cluster needs an id other than %q", r.ClusterID)
 	case r.At.Unix() <= 0 || r.At.After(latest):
-		return fmt.Errorf("the clock says %v: tokens could go on below those that were given", r.At)
+		return fmt.Errorf("the clock shows %v: new tokens could be lower than existing ones", r.At)
 	case r.MaxDuration != 0 && (r.MaxDuration < semaphore.MinDuration || r.MaxDuration > maxMaxDuration):
 		return fmt.Errorf("the largest max_duration %v is not within %v and %v", r.MaxDuration, semaphore.MinDuration, maxMaxDuration)
 	case r.UnsafeGrantAfter == nil:
 	case r.KeepPermits:
-		return errors.New("permits that are kept need no time after which to grant")
+		return errors.New("a time to grant after is not allowed if permits are kept")
 	case *r.UnsafeGrantAfter < 0 || *r.UnsafeGrantAfter > r.FullQuarantine(s):
-		return fmt.Errorf("granting after %v is not within 0 and %v, after which it is safe", *r.UnsafeGrantAfter, r.FullQuarantine(s))
+		return fmt.Errorf("the time to grant after, %v, is not within 0 and %v, after which it is safe", *r.UnsafeGrantAfter, r.FullQuarantine(s))
 	}
 	for _, id := range r.Retired {
 		if id == "" {
@@ -82,29 +83,29 @@ func (r Recovery) validate(s *State) error {
 	return nil
 }
 
-// FullQuarantine is how long nothing is to be granted after a recovery of s that carries no permits over: until every
+// FullQuarantine returns for how long nothing must be granted after a recovery of s that keeps no permits: until every
 // permit that was ever granted has certainly ended.
 func (r Recovery) FullQuarantine(s *State) time.Duration {
 	return fullQuarantine(max(s.largestDuration, r.MaxDuration))
 }
 
-// fullQuarantine is how long a permit can be believed in that nobody here knows of.
+// fullQuarantine returns for how long a holder may rely on a permit that is unknown here.
 func fullQuarantine(largest time.Duration) time.Duration { return largest + semaphore.Grace(largest) }
 
-// recover does to a state what r says.
+// recover carries out r.
 func (d *draft) recover(r Recovery) {
 	old := d.clusterID
 	d.clusterID = r.ClusterID
 	d.largestDuration = max(d.largestDuration, r.MaxDuration)
-	d.featureLevel = max(d.featureLevel, 2) // a quarantine needs it, and one server supports what it supports
+	d.featureLevel = max(d.featureLevel, 2) // a quarantine requires level 2, and the only server supports it
 	floor := uint64(r.At.Unix()) << 20
 	d.lastToken = max(d.lastToken, floor) + 1
 	d.revision = max(d.revision, floor)
 	d.advance()
 	if !r.KeepPermits {
-		d.historyBegins = time.Unix(0, r.At.UnixNano()).UTC() // as a snapshot has it
+		d.historyBegins = time.Unix(0, r.At.UnixNano()).UTC() // as in a snapshot
 		if d.featureLevel >= 3 {
-			d.markForgotten() // the log entries that were lost may have had requests in them
+			d.markForgotten() // the lost log entries may have had requests
 		}
 	}
 	for _, id := range r.Retired {
@@ -126,7 +127,7 @@ func (d *draft) recover(r Recovery) {
 			lost = append(lost, p)
 		}
 	}
-	// The journal is in the order of revisions, and each permit that ends takes one.
+	// The journal is sorted by revision, and the end of each permit takes a revision.
 	d.note(JournalEntry{Kind: RecoveredEvent, Author: r.Author, Reason: r.text(d, old, lost), At: r.At})
 	for _, p := range lost {
 		d.advance()
@@ -134,7 +135,7 @@ func (d *draft) recover(r Recovery) {
 	}
 }
 
-// lose ends a permit as if its time had passed. Its request is remembered, so that no retry of it is granted.
+// lose ends a permit as if it had expired. Its request is remembered, so that a retry is not granted.
 func (d *draft) lose(p *semaphore.Permit, at time.Time) {
 	switch {
 	case p.State == semaphore.Cooling:
@@ -151,7 +152,7 @@ func (d *draft) lose(p *semaphore.Permit, at time.Time) {
 	}
 }
 
-// text is what the journal says of it.
+// text returns the journal's description of the recovery.
 func (r Recovery) text(d *draft, old string, lost []*semaphore.Permit) string {
 	s := fmt.Sprintf("recovered from cluster %q: ", old)
 	if r.Backup != "" {

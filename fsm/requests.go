@@ -6,44 +6,43 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Remembered says how a request ended: an acquire whose permit has ended, or that was cancelled before it had one, or
-// an edit, which is what a change that an operator made is called here. It is immutable.
+// Remembered says how a request ended. The request is an acquisition whose permit has ended or that was cancelled
+// before it got one, or an edit, which here means any change by an operator. It is immutable.
 type Remembered struct {
 	Semaphore string // empty for an edit
 	Identity  semaphore.Identity
-	RequestID string // empty if the acquire had none: then it is found by its token only
-	// Asked is a hash of what was asked for; 0: not known, because it was remembered below feature level 3, or
-	// cancelled before its grant.
+	RequestID string // empty if the acquisition had none; it is then found only by its token
+	// Asked is a hash of the request's parameters. It is 0 (unknown) if the request was remembered below feature level
+	// 3 or cancelled before its grant.
 	Asked    uint64
-	Token    uint64        // 0 for an edit, and for an acquire that was cancelled before it had a permit
+	Token    uint64        // 0 for an edit, and for an acquisition cancelled before it had a permit
 	Revision uint64        // at which it was remembered
 	Outcome  semaphore.End // NotEnded for an edit
 	Edit     EditKind      // of an edit
-	// Answer is what an edit answered besides its revision; nil: nothing.
+	// Answer is the answer of an edit except its revision; nil if it is empty.
 	Answer *EditAnswer
 }
 
-// EditAnswer is what an edit answers besides its revision. All but Skipped is remembered since feature level 3. It is
-// immutable.
+// EditAnswer is the answer of an edit except its revision. All fields except Skipped are remembered since feature level
+// 3. It is immutable.
 type EditAnswer struct {
-	// Nothing: the edit found nothing to do. Its answer has no revision.
+	// Nothing is true if the edit found nothing to do. Its answer has no revision.
 	Nothing bool
-	// Names are the semaphores that a pause or a resume has paused or resumed.
+	// Names are the semaphores that were paused or resumed.
 	Names []string
 	// Skipped are the names whose declaration an edit of definitions skipped.
 	Skipped []string
-	// Definition is the definition as an edit of one definition has left it; nil after a deletion, and after an edit of
-	// several.
+	// Definition is the definition after an edit of one definition. It is nil after a deletion or an edit of several.
 	Definition *StoredDefinition
-	// Permits is how many permits the deletion of one definition left: live, held and cooling.
+	// Permits is the number of permits that remained when one definition was deleted: live, held and cooling.
 	Permits uint32
-	// Cordon is the cordon that a cordon has set.
+	// Cordon is the cordon that was set.
 	Cordon *Cordon
-	// Firings is what a forgetting of firings did.
+	// Firings describes the firings that were forgotten.
 	Firings *FiringsChange
 }
 
-// EditKind is what kind of change an operator made. The numbers are frozen: they are in snapshots.
+// EditKind is the kind of an operator's change. The numbers are frozen: they are in snapshots.
 type EditKind uint8
 
 const (
@@ -53,7 +52,7 @@ const (
 	EditCordon
 	EditUncordon
 	EditUndo
-	EditForgetFirings // feature level 3
+	EditForgetFirings // requires feature level 3
 )
 
 func (k EditKind) String() string {
@@ -64,12 +63,12 @@ func (k EditKind) String() string {
 	return names[k]
 }
 
-// mayFindNothing reports whether changes of this kind are remembered although they found nothing to do.
+// mayFindNothing reports whether changes of this kind are remembered even if they found nothing to do.
 func (k EditKind) mayFindNothing() bool {
 	return k == EditPause || k == EditResume || k == EditUncordon || k == EditForgetFirings
 }
 
-// FirstAnswer returns what an edit answered besides its revision.
+// FirstAnswer returns the answer of an edit except its revision.
 func (r *Remembered) FirstAnswer() EditAnswer {
 	if r.Answer == nil {
 		return EditAnswer{}
@@ -77,7 +76,7 @@ func (r *Remembered) FirstAnswer() EditAnswer {
 	return *r.Answer
 }
 
-// ChangeID is the revision that an edit answered: 0 if it found nothing to do.
+// ChangeID returns the revision in the answer of an edit, or 0 if the edit found nothing to do.
 func (r *Remembered) ChangeID() uint64 {
 	if r.FirstAnswer().Nothing {
 		return 0
@@ -85,13 +84,14 @@ func (r *Remembered) ChangeID() uint64 {
 	return r.Revision
 }
 
-// Matches reports whether a request that asks for asked, a hash or 0 if that is not known, can be a repeat of this one.
+// Matches reports whether a request with the given hash, or 0 if unknown, can be a repeat of this one.
 func (r *Remembered) Matches(asked uint64) bool {
 	return asked == 0 || r.Asked == 0 || asked == r.Asked
 }
 
-// AskedBy is the hash of what an acquire asks for, besides what its key says: semaphore, identity and request id. It is
-// never 0. Metadata is not part of it: a retry may describe itself differently. Frozen: hashes are in snapshots.
+// AskedBy returns a hash of the parameters of an acquisition, except semaphore, identity and request id, which are its
+// key. The hash is never 0. Metadata is not included: a retry may describe itself differently. The hash is frozen: it
+// is in snapshots.
 func AskedBy(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
 	h := fnvOffset
 	number := func(n uint64) {
@@ -117,7 +117,7 @@ func AskedBy(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
 type TooOld struct {
 	RequestRevision uint64 // as of which it had not been made, as far as its caller knows
 	Forgotten       uint64 // up to which requests may have been forgotten
-	Revision        uint64 // of the state that says so: a request id that is drawn now is newer than all that was forgotten
+	Revision        uint64 // of the state that was read; a request id drawn now is newer than everything forgotten
 }
 
 func (o TooOld) String() string {
@@ -125,17 +125,17 @@ func (o TooOld) String() string {
 		"whether it was carried out before is not known; draw a new request id", o.RequestRevision, o.Forgotten)
 }
 
-// memory is what is remembered under one name: requests of that semaphore or, under the empty name, edits. A memory
-// exists as long as it holds a request, or a mark that nothing else covers.
+// A memory holds the requests remembered under one name: those of a semaphore or, under the empty name, edits. A memory
+// exists as long as it holds a request or a mark that nothing else covers.
 type memory struct {
 	requests fifo[*Remembered] // by revision
 	bytes    uint64            // the sum of their sizes
-	// forgotten is the newest revision of a request that was forgotten. It does not fall.
+	// forgotten is the latest revision of a forgotten request. It never decreases.
 	forgotten uint64
 	written   uint64 // see draft.remembering
 }
 
-// noMemory stands for every name under which nothing is remembered.
+// noMemory is used for names without remembered requests.
 //
 //nolint:gochecknoglobals // never written
 var noMemory = &memory{}
@@ -147,7 +147,7 @@ func (s *State) memory(name string) *memory {
 	return noMemory
 }
 
-// memorySize orders the names by how many requests are remembered under them.
+// memorySize orders names by the number of remembered requests.
 type memorySize struct {
 	requests int
 	name     string
@@ -160,8 +160,8 @@ func fewerRequests(a, b memorySize) bool {
 	return a.name < b.name
 }
 
-// size is an estimate of the memory that a remembered request takes, the same on every server. A request of common
-// sizes takes requestBytes with its places in the trees.
+// size estimates the memory that a remembered request takes. The estimate is the same on every server. A request of
+// common size takes requestBytes including its places in the trees.
 func (r *Remembered) size() uint64 {
 	n := requestBytes + len(r.Semaphore) + len(r.Identity.Group) + len(r.Identity.Acquirer) + len(r.Identity.HolderID) + len(r.Identity.Principal) + len(r.RequestID)
 	if a := r.Answer; a != nil {
@@ -184,7 +184,7 @@ func (r *Remembered) size() uint64 {
 	return uint64(n)
 }
 
-// What an estimate counts besides texts. Frozen from feature level 3 on: what is forgotten depends on them.
+// What an estimate counts in addition to strings. Frozen from feature level 3 on: what is forgotten depends on it.
 const (
 	requestBytes    = 256
 	answerBytes     = 128
@@ -207,8 +207,8 @@ func sizeOfDefinition(d *semaphore.Definition) int {
 	return n
 }
 
-// remember keeps how a request ended, under the current revision, and forgets what no longer fits. At most one request
-// is remembered at a revision.
+// remember stores how a request ended at the current revision, and forgets requests that exceed the limits. At most one
+// request is remembered at a revision.
 func (d *draft) remember(r Remembered) {
 	r.Revision = d.revision
 	if d.featureLevel < 3 {
@@ -225,7 +225,7 @@ func (d *draft) rememberEnd(p *semaphore.Permit, how semaphore.End) {
 	})
 }
 
-// asOfLevel2 is r without what feature level 3 brought.
+// asOfLevel2 returns r without the fields that feature level 3 introduced.
 func (r Remembered) asOfLevel2() Remembered {
 	skipped := r.FirstAnswer().Skipped
 	r.Asked, r.Answer = 0, nil
@@ -235,12 +235,12 @@ func (r Remembered) asOfLevel2() Remembered {
 	return r
 }
 
-// editRequest is the request of an edit.
+// editRequest identifies the request of an edit.
 type editRequest struct {
 	kind      EditKind
 	requestID string
 	asked     uint64 // a hash, see Remembered.Asked
-	revision  uint64 // as of which the edit had not been made; 0: not known
+	revision  uint64 // as of which the edit had not been made; 0: unknown
 }
 
 // rememberEdit remembers an edit and its answer, if it has a request id.
@@ -250,8 +250,8 @@ func (d *draft) rememberEdit(e editRequest, answer EditAnswer) {
 	}
 }
 
-// rememberNothing remembers an edit that found nothing to do, so that its repeat does not do what it did not: lift a
-// pause that was set since, for example. Below feature level 3 it is not remembered.
+// rememberNothing remembers an edit that found nothing to do, so that a repeat does nothing either. It must not lift a
+// pause that was set since, for example. Below feature level 3 such an edit is not remembered.
 func (d *draft) rememberNothing(e editRequest) {
 	if e.requestID != "" && d.featureLevel >= 3 {
 		d.advance()
@@ -259,7 +259,7 @@ func (d *draft) rememberNothing(e editRequest) {
 	}
 }
 
-// stored is nil for an answer that says nothing.
+// stored returns a pointer to a, or nil if the answer is empty.
 func (a EditAnswer) stored() *EditAnswer {
 	if !a.Nothing && len(a.Names)+len(a.Skipped) == 0 && a.Definition == nil && a.Permits == 0 && a.Cordon == nil && a.Firings == nil {
 		return nil
@@ -267,9 +267,9 @@ func (a EditAnswer) stored() *EditAnswer {
 	return &a
 }
 
-// repeated returns the result of a repeat, which answer makes of the edit of that request id; nil for a new edit. It
-// refuses an id that belongs to a different edit: its caller would hear that this one is done. It also refuses an id
-// that may be that of an edit that was forgotten.
+// repeated returns the result of a repeated edit, which answer derives from the remembered edit, or nil for a new edit.
+// It refuses a request id that belongs to a different edit: the caller would otherwise believe that this one is done.
+// It also refuses an id that may belong to a forgotten edit.
 func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result {
 	if e.requestID == "" {
 		return nil
@@ -286,8 +286,8 @@ func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result 
 	return nil
 }
 
-// Used says for a person what the request id of an edit belongs to, and that another edit, of that kind, needs a new
-// one.
+// Used says, for people, which edit the request id belongs to, and that another edit, of the given kind, needs a new
+// id.
 func (r *Remembered) Used(kind EditKind) string {
 	what := r.Edit.String()
 	if r.Edit == kind {
@@ -300,8 +300,8 @@ func (r *Remembered) Used(kind EditKind) string {
 	return fmt.Sprintf("belongs to %s, %s: use a new one", what, change)
 }
 
-// addRequest makes the newest findable if there are two of one key: that of a permit that was held for an operator when
-// its request was cancelled, which freed nothing, and then was cleared.
+// addRequest adds a request. If two have the same key, only the newer one can be found by it. That happens if the
+// request of a permit held for an operator was cancelled, which freed nothing, and the permit was cleared later.
 func (d *draft) addRequest(r *Remembered) {
 	m := d.remembering(r.Semaphore)
 	d.resize(r.Semaphore, m.requests.len(), m.requests.len()+1)
@@ -320,7 +320,7 @@ func (d *draft) addRequest(r *Remembered) {
 	}
 }
 
-// remembering returns the memory of a name to write to; see write.
+// remembering returns a writable memory of a name; see write.
 func (d *draft) remembering(name string) *memory {
 	m, ok := d.memories.Get(name)
 	if ok && m.written == d.entries {
@@ -350,8 +350,8 @@ func (d *draft) resize(name string, from, to int) {
 	}
 }
 
-// boundRequests forgets what no longer fits. From feature level 3 on, the semaphore with the most requests loses its
-// oldest one.
+// boundRequests forgets requests that exceed the limits. From feature level 3 on, the semaphore with the most requests
+// loses its oldest one.
 func (d *draft) boundRequests() {
 	if d.featureLevel < 3 {
 		for d.requests.Len() > int(d.settings.RememberedRequests) {
@@ -360,7 +360,7 @@ func (d *draft) boundRequests() {
 		}
 		return
 	}
-	// The last one stays, however small the budget is.
+	// The last request is kept, no matter how small the limit is.
 	bounds := d.settings.Requests.OrDefault()
 	for d.requestBytes > bounds.RequestBytes && d.requests.Len()-d.memory("").requests.len() > 1 {
 		most, _ := d.memorySizes.Max()
@@ -388,15 +388,15 @@ func (d *draft) forgetOldest(name string) {
 	d.requests.Delete(r.Revision)
 	if r.RequestID != "" {
 		if found, _ := d.requestKeys.Delete(keyOfRequest(r)); found.request != r {
-			d.requestKeys.Set(found) // a newer one of the same key
+			d.requestKeys.Set(found) // a newer request with the same key
 		}
 	}
 	d.requestTokens.Delete(r.Token)
 	d.settleMemory(name)
 }
 
-// settleMemory drops the memory of a name that holds no request any more. Of a name of which nothing else is kept the
-// mark goes too, into one for all such names: otherwise every name that ever was would leave one.
+// settleMemory drops the memory of a name without requests. If nothing else is kept under the name, its mark is merged
+// into the common mark of all such names; otherwise every name that ever existed would leave a mark.
 func (d *draft) settleMemory(name string) {
 	m, ok := d.memories.Get(name)
 	if !ok || m.requests.len() > 0 || m.forgotten > 0 && (name == "" || d.gate(name) != noGate) {
@@ -406,7 +406,7 @@ func (d *draft) settleMemory(name string) {
 	d.namesForgotten = max(d.namesForgotten, m.forgotten)
 }
 
-// markForgotten takes note that any request up to this revision may have been forgotten.
+// markForgotten records that any request up to this revision may have been forgotten.
 func (d *draft) markForgotten() {
 	d.namesForgotten = d.revision
 	d.remembering("")

@@ -11,20 +11,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// ErrSnapshot: a snapshot cannot be restored. It is damaged, of a format or feature level that this version does not
-// know, or of another cluster; the error says which.
+// ErrSnapshot means that a snapshot cannot be restored. It is damaged, has a format or feature level that this version
+// does not know, or belongs to another cluster. The error says which.
 var ErrSnapshot = errors.New("fsm: cannot restore snapshot")
 
-// ErrNewer is in an ErrSnapshot of one that a newer version has written, and ErrForeign in that of another cluster's:
-// neither is damaged.
+// An ErrSnapshot wraps ErrNewer if a newer version wrote the snapshot, and ErrForeign if it belongs to another cluster.
+// In both cases the snapshot is not damaged.
 var (
 	ErrNewer   = errors.New("a newer version has written it: upgrade this server")
 	ErrForeign = errors.New("it belongs to another cluster")
 )
 
-// readSnapshot builds the state that a snapshot holds. The checksum detects damage to the file; but a wrong state is
-// worse than none, and it may have been written by a faulty server, so all that can be checked of its meaning is
-// checked too.
+// readSnapshot builds the state from a snapshot. The checksum detects damage to the file. But a wrong state is worse
+// than none, and a faulty server may have written the snapshot, so readSnapshot also checks its contents as far as
+// possible.
 func readSnapshot(from io.Reader) (*draft, error) {
 	in := &restoring{d: newDraft(""), r: reader{texts: make(map[string]string)}, records: newRecordReader(from)}
 	if err := in.read(); err != nil {
@@ -37,35 +37,36 @@ func readSnapshot(from io.Reader) (*draft, error) {
 	return in.d, nil
 }
 
-// restoring is a snapshot that is being read into d. The trees of d tell the last key of each kind, and so its order.
+// restoring is the state of reading a snapshot into d. The order of most kinds of records is checked against the last
+// key in d's trees.
 type restoring struct {
 	d        *draft
 	r        reader
 	records  *recordReader
-	count    uint64 // of the records so far, the one that is looked at included
-	revision uint64 // of the header; d's own is 0 until the end, so that adding permits counts as no change
+	count    uint64 // number of records so far, including the current one
+	revision uint64 // of the header; d.revision is 0 until the end, so that adding permits is not taken for a change
 	kind     int    // of the last record; see recordKind
-	// The last of those that their trees do not tell, because they come up there in other ways too.
+	// The last key of kinds whose trees also get entries from other records.
 	lastDefinition, lastGate string
 	lastEntry                *JournalEntry
-	// provers are the bindings by what proves that a caller is theirs.
+	// provers maps a credential to the name of its binding.
 	provers map[string]string
-	// namesForgotten is that of the header; d's own is 0 until the end, so that it is not taken for the mark of a name.
+	// namesForgotten is from the header. d.namesForgotten is 0 until the end, so that names do not inherit it.
 	namesForgotten uint64
 }
 
-// require keeps the first thing that is wrong. Where records come by the million, a switch stands instead: arguments
-// cost.
+// require keeps the first error. Code for kinds with millions of records uses a switch instead, because evaluating the
+// arguments is expensive.
 func (in *restoring) require(ok bool, format string, args ...any) {
 	if !ok {
 		in.r.fail(format, args...)
 	}
 }
 
-// requireRevision checks a revision that some change had.
+// requireRevision checks that a revision is in the range of the changes made so far.
 func (in *restoring) requireRevision(revision uint64, what string) {
 	if revision == 0 || revision > in.revision {
-		in.r.fail("%s has revision %d, which is not within 1 and the last one, %d", what, revision, in.revision)
+		in.r.fail("%s has revision %d, which is not within 1 and the last revision, %d", what, revision, in.revision)
 	}
 }
 
@@ -86,14 +87,14 @@ func (in *restoring) read() error {
 			return in.r.err
 		}
 	}
-	return errCutShort // not without an error or a trailer before it
+	return errCutShort // unreachable: ahead returns an error or a trailer
 }
 
 func (in *restoring) header(h *logv1.Header) {
 	d := in.d
 	switch {
 	case h == nil:
-		in.r.fail("it does not begin with a header: this is no snapshot")
+		in.r.fail("it does not begin with a header, so it is not a snapshot")
 		return
 	case h.GetFormat() != snapshotFormat:
 		err := fmt.Errorf("its format is %d, this version reads %d", h.GetFormat(), snapshotFormat)
@@ -114,13 +115,13 @@ func (in *restoring) header(h *logv1.Header) {
 		in.r.fail("its settings: %w", err)
 	}
 	in.require(d.largestDuration >= d.settings.MaxDuration && d.largestDuration <= maxMaxDuration, "its largest duration is %v", d.largestDuration)
-	in.require(d.quarantine >= 0 && d.quarantine <= fullQuarantine(d.largestDuration), "its quarantine is %v, and its largest duration %v",
+	in.require(d.quarantine >= 0 && d.quarantine <= fullQuarantine(d.largestDuration), "its quarantine is %v, but its largest duration is %v",
 		d.quarantine, d.largestDuration)
 	in.require(d.accessRevision <= d.revision, "its access revision %d is above its revision %d", d.accessRevision, d.revision)
 	in.require(d.cordonRevision <= d.revision, "its cordon revision %d is above its revision %d", d.cordonRevision, d.revision)
 	in.revision, d.revision = d.revision, 0
 	in.require(h.GetEditsForgotten() <= in.revision && h.GetNamesForgotten() <= in.revision,
-		"requests were forgotten up to revisions %d and %d, the last one is %d", h.GetEditsForgotten(), h.GetNamesForgotten(), in.revision)
+		"requests were forgotten up to revisions %d and %d, but the last one is %d", h.GetEditsForgotten(), h.GetNamesForgotten(), in.revision)
 	if h.GetEditsForgotten() != 0 || h.GetNamesForgotten() != 0 {
 		in.r.needs(3)
 	}
@@ -132,7 +133,7 @@ func (in *restoring) header(h *logv1.Header) {
 
 func (in *restoring) trailer(t *logv1.Trailer) error {
 	if count := in.count - 2; t.GetRecords() != count { // without header and trailer
-		return fmt.Errorf("its trailer counts %d records, there are %d", t.GetRecords(), count)
+		return fmt.Errorf("its trailer counts %d records, but there are %d", t.GetRecords(), count)
 	}
 	if sum := in.records.checksum(); !bytes.Equal(t.GetChecksum(), sum[:]) {
 		return errors.New("its checksum is wrong: it is damaged")
@@ -140,11 +141,11 @@ func (in *restoring) trailer(t *logv1.Trailer) error {
 	return in.records.end()
 }
 
-// record adds what a record holds, after checking it against those before it.
+// record checks a record against those before it, and adds it.
 func (in *restoring) record(record *logv1.Record) {
 	kind := recordKind(record)
 	in.require(kind != 0, "unknown kind of record")
-	in.require(kind > 1 && kind >= in.kind, "a record of kind %d after one of kind %d", kind, in.kind)
+	in.require(kind > 1 && kind >= in.kind, "a record of kind %d follows one of kind %d", kind, in.kind)
 	in.kind = kind
 	switch k := record.GetKind().(type) {
 	case *logv1.Record_Definition:
@@ -181,7 +182,7 @@ func (in *restoring) definition(s *StoredDefinition) {
 		return
 	}
 	name := s.Definition.Name
-	in.require(in.lastDefinition < name, "definition %q after %q", name, in.lastDefinition)
+	in.require(in.lastDefinition < name, "definition %q follows definition %q", name, in.lastDefinition)
 	in.lastDefinition = name
 	in.requireRevision(s.Version, "definition "+name)
 	in.requireRevision(s.CreatedRevision, "definition "+name)
@@ -198,7 +199,7 @@ func (in *restoring) permit(p *semaphore.Permit) {
 	}
 	switch last, _, _ := in.d.permits.Max(); {
 	case p.Token <= last || p.Token > in.d.lastToken:
-		in.r.fail("permit %d after %d; the last token is %d", p.Token, last, in.d.lastToken)
+		in.r.fail("permit %d follows permit %d; the last token is %d", p.Token, last, in.d.lastToken)
 	case p.Semaphore == "":
 		in.r.fail("permit %d names no semaphore", p.Token)
 	case p.Weight == 0 || p.Weight > semaphore.MaxPermits:
@@ -206,7 +207,7 @@ func (in *restoring) permit(p *semaphore.Permit) {
 	case p.Duration <= 0 || p.Duration > in.d.largestDuration:
 		in.r.fail("permit %d has duration %v", p.Token, p.Duration)
 	case p.State != semaphore.Cooling && in.d.Own(p.Semaphore, p.Identity) != nil:
-		in.r.fail("permit %d is of an identity that already holds another", p.Token)
+		in.r.fail("permit %d belongs to an identity that already holds another", p.Token)
 	}
 	in.requireRevision(p.GrantedRevision, "a permit")
 	in.share(p)
@@ -214,7 +215,7 @@ func (in *restoring) permit(p *semaphore.Permit) {
 	in.d.setPermit(nil, p)
 }
 
-// share makes a permit's semaphore name that of its definition: a million permits share one.
+// share replaces a permit's semaphore name by that of its definition, so that a million permits share one string.
 func (in *restoring) share(p *semaphore.Permit) {
 	if def := in.d.Definition(p.Semaphore); def != nil {
 		p.Semaphore = def.Definition.Name
@@ -230,15 +231,15 @@ func (in *restoring) claim(c *semaphore.Claim) {
 	case some && !claimBefore(last, c):
 		in.r.fail("claim of %q in %q is out of order", c.Firing.Name, c.Semaphore)
 	case c.Semaphore == "" || c.Firing.Name == "":
-		in.r.fail("a claim without a semaphore or name")
+		in.r.fail("a claim has no semaphore or no name")
 	case c.Token == 0 || c.Token > in.d.lastToken || in.d.claimOf(c.Token) != nil:
 		in.r.fail("claim of %q in %q has token %d", c.Firing.Name, c.Semaphore, c.Token)
 	case p != nil && (p.Semaphore != c.Semaphore || !p.Firing.Equal(&c.Firing)):
-		in.r.fail("claim of %q in %q is not the one of its permit %d", c.Firing.Name, c.Semaphore, c.Token)
+		in.r.fail("claim of %q in %q does not match its permit %d", c.Firing.Name, c.Semaphore, c.Token)
 	case p == nil && c.State == semaphore.ClaimHeld:
-		in.r.fail("claim of %q in %q is held by permit %d, which there is not", c.Firing.Name, c.Semaphore, c.Token)
+		in.r.fail("claim of %q in %q is held by permit %d, which does not exist", c.Firing.Name, c.Semaphore, c.Token)
 	case c.State == semaphore.ClaimOpen && (p != nil || c.Attempts == 0):
-		in.r.fail("claim of %q in %q is open after %d attempts, beside permit %d", c.Firing.Name, c.Semaphore, c.Attempts, c.Token)
+		in.r.fail("claim of %q in %q is open after %d attempts although permit %d exists", c.Firing.Name, c.Semaphore, c.Attempts, c.Token)
 	}
 	in.requireRevision(c.Revision, "a claim")
 	in.d.setClaim(nil, c)
@@ -247,61 +248,61 @@ func (in *restoring) claim(c *semaphore.Claim) {
 func (in *restoring) cordon(c *Cordon) {
 	n := len(in.d.cordons)
 	in.require(c.ID != "" && (n == 0 || in.d.cordons[n-1].ID < c.ID), "cordon %q is out of order", c.ID)
-	in.require(c.Revision > 0 && c.Revision <= in.d.cordonRevision, "cordon %q has revision %d, the last one is %d", c.ID, c.Revision, in.d.cordonRevision)
+	in.require(c.Revision > 0 && c.Revision <= in.d.cordonRevision, "cordon %q has revision %d, but the last one is %d", c.ID, c.Revision, in.d.cordonRevision)
 	in.origin(c.Change, c.Revision, "a cordon")
 	in.d.cordons = append(in.d.cordons, c)
 }
 
-// origin checks the change that set what an undo brought back at revision.
+// origin checks the change that first set an object that an undo restored at the given revision.
 func (in *restoring) origin(change, revision uint64, what string) {
 	if change != 0 && change >= revision {
-		in.r.fail("%s of revision %d was brought back from change %d, which was not before it", what, revision, change)
+		in.r.fail("%s of revision %d was restored from change %d, which is not older", what, revision, change)
 	}
 }
 
 func (in *restoring) deletion(del deletion) {
 	last, _, _ := in.d.deletions.Max()
-	in.require(last < del.name, "deletion of %q after %q", del.name, last)
-	in.require(in.d.Definition(del.name) == nil, "%q is defined and deleted", del.name)
+	in.require(last < del.name, "deletion of %q follows deletion of %q", del.name, last)
+	in.require(in.d.Definition(del.name) == nil, "%q is both defined and deleted", del.name)
 	in.requireRevision(del.revision, "a deletion")
 	in.d.addDeletion(del)
 }
 
 func (in *restoring) gate(s *logv1.StoredSemaphore) {
 	name := s.GetName()
-	in.require(in.lastGate < name, "semaphore %q after %q", name, in.lastGate)
+	in.require(in.lastGate < name, "semaphore %q follows semaphore %q", name, in.lastGate)
 	in.lastGate = name
 	waits := in.r.due(s)
 	some := len(waits.drains) > 0 || len(waits.ends) > 0
 	if in.forgotten(name, s.GetRequestsForgotten(), some) && !some && s.GetPermitRevision() == 0 && s.GetLowWater() == 0 && s.GetEndsForgotten() == 0 {
-		return // that is all there is to it
+		return // there is no other data
 	}
 	g := in.d.write(name)
 	g.permitRevision, g.lowWater = s.GetPermitRevision(), s.GetLowWater()
-	in.require(some || !g.empty(), "semaphore %q has nothing else to it", name)
+	in.require(some || !g.empty(), "semaphore %q has no other data", name)
 	if at := s.GetEndsForgotten(); at != 0 {
 		in.r.needs(3)
 		runs := g.runLog()
 		runs.forgotten = at
 		g.runs = &runs
 	}
-	in.require(some || g.permitRevision > 0 || g.lowWater != 0 || s.GetEndsForgotten() != 0, "semaphore %q has nothing to say", name)
+	in.require(some || g.permitRevision > 0 || g.lowWater != 0 || s.GetEndsForgotten() != 0, "semaphore %q has no data", name)
 	if some {
 		in.due(name, waits)
 		in.d.setDue(name, waits)
 	}
-	in.require(g.permitRevision <= in.revision, "semaphore %q has permit revision %d, the last one is %d", name, g.permitRevision, in.revision)
+	in.require(g.permitRevision <= in.revision, "semaphore %q has permit revision %d, but the last one is %d", name, g.permitRevision, in.revision)
 }
 
-// due checks what waits for a timer: a drain or an end that no timer could name would never be over.
+// due checks the drains and temporary edits of a name. A timer could never end one that it cannot name.
 func (in *restoring) due(name string, waits due) {
-	in.require(len(waits.drains) <= maxDrains, "semaphore %q has %d drains, the bound is %d", name, len(waits.drains), maxDrains)
-	in.require(len(waits.ends) <= MaxEditEnds, "semaphore %q has %d edits that end, the bound is %d", name, len(waits.ends), MaxEditEnds)
-	in.require(len(waits.ends) == 0 || in.d.Definition(name) != nil, "semaphore %q has edits that end and no definition", name)
+	in.require(len(waits.drains) <= maxDrains, "semaphore %q has %d drains, but the limit is %d", name, len(waits.drains), maxDrains)
+	in.require(len(waits.ends) <= MaxEditEnds, "semaphore %q has %d temporary edits, but the limit is %d", name, len(waits.ends), MaxEditEnds)
+	in.require(len(waits.ends) == 0 || in.d.Definition(name) != nil, "semaphore %q has temporary edits but no definition", name)
 	var last uint64
 	for _, drain := range waits.drains {
 		in.requireRevision(drain.Revision, "a drain of semaphore "+name)
-		in.require(drain.Revision > last && drain.Duration > 0, "semaphore %q has a drain of %v of revision %d after one of %d",
+		in.require(drain.Revision > last && drain.Duration > 0, "semaphore %q has a drain of %v of revision %d, which follows one of revision %d",
 			name, drain.Duration, drain.Revision, last)
 		last = drain.Revision
 	}
@@ -312,19 +313,19 @@ func (in *restoring) due(name string, waits due) {
 	}
 }
 
-// end checks an edit that ends, of that name; the one before it is of revision last.
+// end checks a temporary edit of a name. last is the revision of the one before it.
 func (in *restoring) end(name string, end *EditEnd, last uint64) {
-	in.requireRevision(end.Revision, "an edit that ends, of semaphore "+name)
-	in.require(end.Revision > last && !end.Until.IsZero(), "semaphore %q has an edit that ends of revision %d after one of %d", name, end.Revision, last)
+	in.requireRevision(end.Revision, "a temporary edit of semaphore "+name)
+	in.require(end.Revision > last && !end.Until.IsZero(), "semaphore %q has a temporary edit of revision %d, which follows one of revision %d", name, end.Revision, last)
 	in.require(end.Before != nil && end.Before.Name == name && end.After != nil && end.After.Name == name,
-		"semaphore %q has an edit that ends of something else", name)
+		"semaphore %q has a temporary edit of another definition", name)
 }
 
 func (in *restoring) binding(b *access.Binding) {
 	in.r.needs(4)
 	n := len(in.d.bindings)
 	in.require(n == 0 || in.d.bindings[n-1].Name < b.Name, "binding %q is out of order", b.Name)
-	in.require(b.Revision > 0 && b.Revision <= in.d.accessRevision, "binding %q has revision %d, the last one is %d", b.Name, b.Revision, in.d.accessRevision)
+	in.require(b.Revision > 0 && b.Revision <= in.d.accessRevision, "binding %q has revision %d, but the last one is %d", b.Name, b.Revision, in.d.accessRevision)
 	if err := b.Validate(); err != nil {
 		in.r.fail("a binding: %w", err)
 	}
@@ -337,7 +338,7 @@ func (in *restoring) binding(b *access.Binding) {
 	in.d.bindings = append(in.d.bindings, b)
 }
 
-// proves checks that a credential belongs to one binding alone.
+// proves checks that a credential belongs to only one binding.
 func (in *restoring) proves(credential string, b *access.Binding) {
 	if in.provers == nil {
 		in.provers = make(map[string]string)
@@ -364,14 +365,14 @@ func (in *restoring) retired(id string) {
 	in.d.State.retired = append(in.d.State.retired, id)
 }
 
-// crossCheck checks what only the whole state can show.
+// crossCheck checks the conditions that involve the whole state.
 func (in *restoring) crossCheck() {
 	d := in.d
 	d.revision, d.namesForgotten = in.revision, in.namesForgotten
 	d.permits.Scan(func(token uint64, p *semaphore.Permit) bool {
 		if p.State == semaphore.Live && p.Firing != nil {
 			if claim := d.claimOf(token); claim == nil || claim.State != semaphore.ClaimHeld {
-				in.r.fail("permit %d is live and does not hold the claim of its firing", token)
+				in.r.fail("permit %d is live but does not hold the claim of its firing", token)
 			}
 		}
 		return in.r.err == nil
@@ -380,9 +381,9 @@ func (in *restoring) crossCheck() {
 	d.gates.Scan(func(name string, g *gate) bool {
 		switch {
 		case g.permits > 0 && g.permitRevision == 0:
-			in.r.fail("semaphore %q has permits and no permit revision", name)
+			in.r.fail("semaphore %q has permits but no permit revision", name)
 		case d.over(&JournalEntry{}, &JournalEntry{}, g.edits.len(), g.runLog().entries.len(), d.settings.JournalPerSemaphore) != nil:
-			in.r.fail("semaphore %q has %d edits and %d runs as journal entries, the bound is %d", name, g.edits.len(), g.runLog().entries.len(), most)
+			in.r.fail("semaphore %q has %d edits and %d runs as journal entries, but the limit is %d", name, g.edits.len(), g.runLog().entries.len(), most)
 		}
 		return in.r.err == nil
 	})
@@ -393,12 +394,12 @@ func (in *restoring) crossCheck() {
 		{"deletions", d.deletionAges.Len(), int(d.settings.RememberedDeletions)},
 		{"sightings", d.State.sightings.Len(), MaxSightings},
 	} {
-		in.require(n.count <= n.most, "it has %d %s, the bound is %d", n.count, n.what, n.most)
+		in.require(n.count <= n.most, "it has %d %s, but the limit is %d", n.count, n.what, n.most)
 	}
 	in.require(d.over(&JournalEntry{}, &JournalEntry{}, d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal) == nil,
-		"it has %d edits and %d runs as journal entries, the bound is %d", d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal)
+		"it has %d edits and %d runs as journal entries, but the limit is %d", d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal)
 	in.requestBounds()
 	in.jobs()
-	in.require(d.changesForgotten <= d.revision, "changes were forgotten up to revision %d, the last one is %d", d.changesForgotten, d.revision)
-	in.require(in.r.level <= d.featureLevel, "it holds what feature level %d brought, and its own is %d", in.r.level, d.featureLevel)
+	in.require(d.changesForgotten <= d.revision, "changes were forgotten up to revision %d, but the last one is %d", d.changesForgotten, d.revision)
+	in.require(in.r.level <= d.featureLevel, "it has data of feature level %d, but its level is %d", in.r.level, d.featureLevel)
 }

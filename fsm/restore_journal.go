@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// What a snapshot says in its journal, checked entry by entry.
+// This file checks the journal of a snapshot, entry by entry.
 
 func (in *restoring) journal(e *JournalEntry, entries uint32) {
 	if in.r.err != nil {
@@ -24,7 +24,7 @@ func (in *restoring) journal(e *JournalEntry, entries uint32) {
 	if def := in.d.Definition(e.Semaphore); def != nil {
 		e.Semaphore = def.Definition.Name
 		if e.After.Equal(def.Definition) {
-			e.After = def.Definition // one of a hundred thousand, as when it was made
+			e.After = def.Definition // share the definition, as when the entry was made
 		}
 	}
 	if e.Permit != nil {
@@ -33,12 +33,12 @@ func (in *restoring) journal(e *JournalEntry, entries uint32) {
 	in.d.addJournal(e)
 }
 
-// whole checks what an entry says of its whole change, which made so many entries, and shares it with the entry last
-// before it if that is of the same one.
+// whole checks the WholeChange of an entry, whose change made the given number of entries. If the previous entry, last,
+// is of the same change, both share it.
 func (in *restoring) whole(last, e *JournalEntry, entries uint32) {
 	if same := last != nil && last.Revision == e.Revision; same {
 		if e.Change != nil && e.Change != alone || (e.Change == nil) != (last.Change == nil) {
-			in.r.fail("journal entry %d.%d says something of its change that the first one does not", e.Revision, e.Ordinal)
+			in.r.fail("journal entry %d.%d has other data about its change than the first entry", e.Revision, e.Ordinal)
 		}
 		e.Change = last.Change
 	}
@@ -46,24 +46,24 @@ func (in *restoring) whole(last, e *JournalEntry, entries uint32) {
 		return
 	}
 	if int(entries) != max(1, len(e.Change.Names)) {
-		in.r.fail("journal entry %d.%d is one of %d, and its change names %d", e.Revision, e.Ordinal, entries, len(e.Change.Names))
+		in.r.fail("journal entry %d.%d is one of %d, but its change has %d names", e.Revision, e.Ordinal, entries, len(e.Change.Names))
 	}
 	if names := e.Change.Names; len(names) == 0 && e.Ordinal > 0 || len(names) > 0 && (int(e.Ordinal) >= len(names) || names[e.Ordinal] != e.Semaphore) {
-		in.r.fail("journal entry %d.%d is not the one that its change names", e.Revision, e.Ordinal)
+		in.r.fail("journal entry %d.%d does not match the names of its change", e.Revision, e.Ordinal)
 	}
 	if also := e.Change.AlsoUndoes; (len(also) > 0 || e.Change.Partial) && e.Details().Undoes == 0 || len(also) > 0 && also[len(also)-1] >= e.Revision {
 		in.r.fail("journal entry %d.%d cannot have undone the changes %d", e.Revision, e.Ordinal, also)
 	}
 }
 
-// closing checks the cordon or pause of a journal entry: there is one if, and only if, the entry is of that kind; what
-// it set has its own revision, what it ended or replaced an older one. A definition may be deleted with a pause, and
-// come back with one.
+// closing checks the cordon or pause of a journal entry. An entry has one if and only if its kind requires it. Its
+// revision is that of the entry if the entry set it, and older if the entry ended or replaced it. A definition may also
+// be deleted or restored with a pause.
 func (in *restoring) closing(e *JournalEntry) {
 	if c := e.Cordon; (c != nil) != (e.Kind == CordonedEvent || e.Kind == UncordonedEvent) {
-		in.r.fail("journal entry %d.%d of kind %d has a cordon, or lacks one", e.Revision, e.Ordinal, e.Kind)
+		in.r.fail("journal entry %d.%d of kind %d has an unexpected or missing cordon", e.Revision, e.Ordinal, e.Kind)
 	} else if c != nil && (c.ID == "" || e.Semaphore != "" || !closed(e, CordonedEvent, c.Revision)) {
-		in.r.fail("journal entry %d.%d is not of its cordon %q of revision %d", e.Revision, e.Ordinal, c.ID, c.Revision)
+		in.r.fail("journal entry %d.%d does not match its cordon %q of revision %d", e.Revision, e.Ordinal, c.ID, c.Revision)
 	}
 	p, moved := e.Pause, e.Kind == Created || e.Kind == Deleted
 	if moved && p != nil {
@@ -74,14 +74,14 @@ func (in *restoring) closing(e *JournalEntry) {
 		set = Created
 	}
 	if (p != nil) != (e.Kind == PausedEvent || e.Kind == ResumedEvent) && !moved {
-		in.r.fail("journal entry %d.%d of kind %d has a pause, or lacks one", e.Revision, e.Ordinal, e.Kind)
+		in.r.fail("journal entry %d.%d of kind %d has an unexpected or missing pause", e.Revision, e.Ordinal, e.Kind)
 	} else if p != nil && (e.Semaphore == "" || !closed(e, set, p.Revision)) {
-		in.r.fail("journal entry %d.%d of %q is not of its pause of revision %d", e.Revision, e.Ordinal, e.Semaphore, p.Revision)
+		in.r.fail("journal entry %d.%d of %q does not match its pause of revision %d", e.Revision, e.Ordinal, e.Semaphore, p.Revision)
 	}
 	in.undoable(e)
 }
 
-// undoable checks what a journal entry holds for an undo, and what it says of one.
+// undoable checks the data of a journal entry for undos, and about an undo.
 func (in *restoring) undoable(e *JournalEntry) {
 	more := e.Details()
 	if e.More != nil {
@@ -91,9 +91,9 @@ func (in *restoring) undoable(e *JournalEntry) {
 	switch {
 	case more.PauseBefore != nil && (e.Kind != PausedEvent || more.PauseBefore.Revision == 0 || more.PauseBefore.Revision >= e.Revision),
 		more.CordonBefore != nil && (e.Kind != CordonedEvent || more.CordonBefore.Revision == 0 || more.CordonBefore.Revision >= e.Revision):
-		in.r.fail("journal entry %d.%d of kind %d replaced something that was not before it", e.Revision, e.Ordinal, e.Kind)
+		in.r.fail("journal entry %d.%d of kind %d replaced something that is not older", e.Revision, e.Ordinal, e.Kind)
 	case len(more.EndsGone) > MaxEditEnds || len(more.EndsBack) > MaxEditEnds || len(more.EndsGone)+len(more.EndsBack) > 0 && !edits:
-		in.r.fail("journal entry %d.%d of kind %d has %d edits that end, and %d that end again",
+		in.r.fail("journal entry %d.%d of kind %d removed %d temporary edits and restored %d",
 			e.Revision, e.Ordinal, e.Kind, len(more.EndsGone), len(more.EndsBack))
 	case more.Undoes != 0 && (more.Undoes >= e.Revision || !edits && more.Firings == nil && (e.Kind < PausedEvent || e.Kind > UncordonedEvent)):
 		in.r.fail("journal entry %d.%d of kind %d cannot have undone change %d", e.Revision, e.Ordinal, e.Kind, more.Undoes)
@@ -102,13 +102,13 @@ func (in *restoring) undoable(e *JournalEntry) {
 		in.end(e.Semaphore, end, 0)
 	}
 	if (more.Firings != nil) != (e.Kind == FiringsForgotten || e.Kind == FiringsRemembered) {
-		in.r.fail("journal entry %d.%d of kind %d has firings, or lacks them", e.Revision, e.Ordinal, e.Kind)
+		in.r.fail("journal entry %d.%d of kind %d has unexpected or missing firings", e.Revision, e.Ordinal, e.Kind)
 	} else if more.Firings != nil {
 		in.firings(e.Semaphore, more.Firings)
 	}
 }
 
-// firings checks what a change did to the memory of firings, which an undo believes.
+// firings checks a change of remembered firings, on which an undo relies.
 func (in *restoring) firings(name string, f *FiringsChange) {
 	for _, c := range f.Claims {
 		if c.Semaphore != name || c.Firing.Name == "" || c.Token == 0 || c.Token > in.d.lastToken || c.State == semaphore.ClaimHeld {
@@ -118,7 +118,7 @@ func (in *restoring) firings(name string, f *FiringsChange) {
 	}
 }
 
-// details checks what only some kinds of entries have.
+// details checks the data that only some kinds of entries have.
 func (in *restoring) details(e *JournalEntry) {
 	drains := e.Kind == Replaced || e.Kind == Deleted || e.Kind == PausedEvent || e.Kind == CordonedEvent || e.Kind == StoppingEvent ||
 		e.Kind == RevertedEvent
@@ -132,7 +132,7 @@ func (in *restoring) details(e *JournalEntry) {
 		in.r.needs(4)
 	}
 	if more := e.Details(); (more.BindingBefore != nil || more.BindingAfter != nil) != (e.Kind == BindingChanged) {
-		in.r.fail("journal entry %d.%d of kind %d has a binding, or lacks it", e.Revision, e.Ordinal, e.Kind)
+		in.r.fail("journal entry %d.%d of kind %d has an unexpected or missing binding", e.Revision, e.Ordinal, e.Kind)
 	}
 	switch {
 	case e.Drain > 0 && !drains:
@@ -140,11 +140,12 @@ func (in *restoring) details(e *JournalEntry) {
 	case !e.Details().Until.IsZero() && e.Kind != Replaced:
 		in.r.fail("journal entry %d.%d of kind %d has an end", e.Revision, e.Ordinal, e.Kind)
 	case (e.Missed != Heard) != (e.Kind == MissedEvent):
-		in.r.fail("journal entry %d.%d of kind %d names a kind of missed work, or lacks one", e.Revision, e.Ordinal, e.Kind)
+		in.r.fail("journal entry %d.%d of kind %d has an unexpected or missing kind of missed work", e.Revision, e.Ordinal, e.Kind)
 	}
 }
 
-// closed reports whether an entry can have set, if it is of that kind, or else ended, what was set at revision.
+// closed reports whether the revision of a cordon or pause fits an entry: if the entry is of kind set, it must be that
+// of the entry, else an older one.
 func closed(e *JournalEntry, set EventKind, revision uint64) bool {
 	if e.Kind == set {
 		return revision == e.Revision

@@ -7,9 +7,9 @@ func (in *restoring) request(m *Remembered) {
 	last, _, _ := in.d.State.requests.Max()
 	switch {
 	case m.Revision <= last:
-		in.r.fail("request of revision %d after one of %d", m.Revision, last)
+		in.r.fail("request of revision %d follows one of revision %d", m.Revision, last)
 	case m.Token > in.d.lastToken:
-		in.r.fail("a request has token %d, the last one is %d", m.Token, in.d.lastToken)
+		in.r.fail("a request has token %d, but the last one is %d", m.Token, in.d.lastToken)
 	case m.Token != 0 && in.d.EndedPermit(m.Token) != nil:
 		in.r.fail("permit %d ended twice", m.Token)
 	}
@@ -17,12 +17,12 @@ func (in *restoring) request(m *Remembered) {
 	if a := m.Answer; a != nil {
 		in.answer(m, a)
 	}
-	// Requests share texts with each other, as when they were made with definitions and sightings.
+	// Requests share strings, as they did when they were made with definitions and sightings.
 	m.Semaphore, m.Identity.Group, m.Identity.Acquirer = in.r.text(m.Semaphore), in.r.text(m.Identity.Group), in.r.text(m.Identity.Acquirer)
 	in.d.addRequest(m)
 }
 
-// answer checks what an edit has answered.
+// answer checks the remembered answer of an edit.
 func (in *restoring) answer(m *Remembered, a *EditAnswer) {
 	if in.r.err != nil {
 		return
@@ -45,32 +45,32 @@ func (in *restoring) answer(m *Remembered, a *EditAnswer) {
 		in.origin(p.Change, p.Revision, "the pause of an answer")
 	}
 	if now := in.d.Definition(d.Definition.Name); now != nil && now.Definition.Equal(d.Definition) {
-		d.Definition = now.Definition // one copy, as when it was made
+		d.Definition = now.Definition // share one copy, as when it was made
 	}
 }
 
-// forgotten takes in the mark of a name, and reports whether it has one. A name without anything else that is kept has
-// no mark. some: something is due under it.
+// forgotten restores the forgotten mark of a name, and reports whether the name has one. A name without any other data
+// has no mark. some is true if the name has drains or temporary edits.
 func (in *restoring) forgotten(name string, revision uint64, some bool) bool {
 	if revision == 0 {
 		return false
 	}
 	in.r.needs(3)
-	in.require(revision <= in.revision, "requests of semaphore %q were forgotten up to revision %d, the last one is %d", name, revision, in.revision)
-	in.require(some || in.d.memory(name).requests.len() > 0 || !in.d.gate(name).empty(), "semaphore %q has forgotten requests and nothing else to it", name)
+	in.require(revision <= in.revision, "requests of semaphore %q were forgotten up to revision %d, but the last one is %d", name, revision, in.revision)
+	in.require(some || in.d.memory(name).requests.len() > 0 || !in.d.gate(name).empty(), "semaphore %q has forgotten requests but no other data", name)
 	in.d.remembering(name).forgotten = revision
 	return true
 }
 
-// requestBounds checks how much is remembered.
+// requestBounds checks that the remembered requests are within the limits.
 func (in *restoring) requestBounds() {
 	d := in.d
 	requests, edits, requestBytes, editBytes := d.RequestMemory()
 	if d.featureLevel < 3 {
-		in.require(requests+edits <= int(d.settings.RememberedRequests), "it has %d requests, the bound is %d", requests+edits, d.settings.RememberedRequests)
+		in.require(requests+edits <= int(d.settings.RememberedRequests), "it has %d requests, but the limit is %d", requests+edits, d.settings.RememberedRequests)
 	} else {
 		bounds := d.settings.Requests.OrDefault()
-		in.require(requests <= 1 || requestBytes <= bounds.RequestBytes, "its requests take %d bytes, the bound is %d", requestBytes, bounds.RequestBytes)
-		in.require(edits <= 1 || editBytes <= bounds.EditBytes, "its edits take %d bytes, the bound is %d", editBytes, bounds.EditBytes)
+		in.require(requests <= 1 || requestBytes <= bounds.RequestBytes, "its requests take %d bytes, but the limit is %d", requestBytes, bounds.RequestBytes)
+		in.require(edits <= 1 || editBytes <= bounds.EditBytes, "its edits take %d bytes, but the limit is %d", editBytes, bounds.EditBytes)
 	}
 }

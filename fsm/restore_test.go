@@ -288,9 +288,9 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		})},
 		{"unknown kind of a journal entry", edit(func(r []*logv1.Record) { journal(r).Kind = 0 })},
 		{"journal entry", edit(func(r []*logv1.Record) { journal(r).Revision = 1 << 40 })},
-		{"has a cordon, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon = nil })},
-		{"has a cordon, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.UncordonedEvent).Cordon = nil })},
-		{"has a cordon, or lacks one", edit(func(r []*logv1.Record) { journal(r).Cordon = &logv1.StoredCordon{Id: "k", Revision: 1} })},
+		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon = nil })},
+		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { noted(r, fsm.UncordonedEvent).Cordon = nil })},
+		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { journal(r).Cordon = &logv1.StoredCordon{Id: "k", Revision: 1} })},
 		{"is not of its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon.Id = "" })},
 		{"is not of its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Semaphore = "export" })},
 		{"is not of its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon.Revision-- })},
@@ -299,14 +299,14 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 			e := noted(r, fsm.UncordonedEvent)
 			e.Cordon.Revision = e.GetRevision()
 		})},
-		{"has a pause, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Pause = nil })},
-		{"has a pause, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.ResumedEvent).Pause = nil })},
-		{"has a pause, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.Replaced).Pause = &logv1.StoredPause{Revision: 1} })},
+		{"has an unexpected or missing pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Pause = nil })},
+		{"has an unexpected or missing pause", edit(func(r []*logv1.Record) { noted(r, fsm.ResumedEvent).Pause = nil })},
+		{"has an unexpected or missing pause", edit(func(r []*logv1.Record) { noted(r, fsm.Replaced).Pause = &logv1.StoredPause{Revision: 1} })},
 		{"is not of its pause", edit(func(r []*logv1.Record) { noted(r, fsm.Deleted).Pause = &logv1.StoredPause{Revision: 1 << 40} })},
-		{"replaced something that was not before it", edit(func(r []*logv1.Record) {
+		{"replaced something that is not older", edit(func(r []*logv1.Record) {
 			noted(r, fsm.PausedEvent).PauseBefore = &logv1.StoredPause{Revision: noted(r, fsm.PausedEvent).GetRevision()}
 		})},
-		{"replaced something that was not before it", edit(func(r []*logv1.Record) { noted(r, fsm.Replaced).CordonBefore = &logv1.StoredCordon{Revision: 1} })},
+		{"replaced something that is not older", edit(func(r []*logv1.Record) { noted(r, fsm.Replaced).CordonBefore = &logv1.StoredCordon{Revision: 1} })},
 		{"cannot have undone change", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Undoes = noted(r, fsm.PausedEvent).GetRevision() })},
 		{"cannot have undone change", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Undoes = 1 })},
 		{"edits that end, and", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).EndsBack = ends(r).GetReverts() })},
@@ -378,8 +378,8 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		{"no holder that is to stop", edit(func(r []*logv1.Record) { p := permit(semaphore.Held)(r); p.Stop, p.StopDrain = 1, 1 })},
 		{"has a drain", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Drain = 1 })},
 		{"has an end", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Until = 1 })},
-		{"names a kind of missed work, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.MissedEvent).Missed = 0 })},
-		{"names a kind of missed work, or lacks one", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Missed = 1 })},
+		{"has an unexpected or missing kind of missed work", edit(func(r []*logv1.Record) { noted(r, fsm.MissedEvent).Missed = 0 })},
+		{"has an unexpected or missing kind of missed work", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Missed = 1 })},
 		{"unknown kind of missed work", edit(func(r []*logv1.Record) { noted(r, fsm.MissedEvent).Missed = 5 })},
 		{"sighting of", edit(func(r []*logv1.Record) { sighting(r).Group = "z" })},
 		{"a sighting: group", edit(func(r []*logv1.Record) { sighting(r).Group = "" })},

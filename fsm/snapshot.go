@@ -11,19 +11,19 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// snapshotFormat is the version of the layout of snapshots. Every one that was ever released stays readable.
+// snapshotFormat is the version of the layout of snapshots. Every released version stays readable.
 const snapshotFormat = 1
 
-// Snapshot writes the state: length-prefixed records, a header first, then each kind sorted by its key, then a trailer
-// with their count and the SHA-256 of all before it. Equal states give equal bytes. It works beside Apply for as long
-// as it takes.
+// Snapshot writes the state as length-prefixed records: a header, then the records of each kind sorted by key, then a
+// trailer with their count and the SHA-256 of everything before it. Equal states give equal bytes. Snapshot may run
+// concurrently with Apply.
 func (s *State) Snapshot(w io.Writer) error {
 	sum := sha256.New()
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	rw := &recordWriter{to: io.MultiWriter(buffered, sum)}
 	rw.write(&logv1.Record{Kind: &logv1.Record_Header{Header: headerToProto(s)}})
 	s.records(rw)
-	rw.count-- // the header
+	rw.count-- // without the header
 	rw.to = buffered
 	rw.write(&logv1.Record{Kind: &logv1.Record_Trailer{Trailer: &logv1.Trailer{Records: rw.count, Checksum: sum.Sum(nil)}}})
 	if rw.err != nil {
@@ -35,11 +35,11 @@ func (s *State) Snapshot(w io.Writer) error {
 	return nil
 }
 
-// Hash is the SHA-256 of the state's records, without the index and term at which it was reached. Servers that applied
-// the same entries have the same hash.
+// Hash returns the SHA-256 of the state's records, without index and term. Servers that applied the same entries have
+// the same hash.
 func (s *State) Hash() ([32]byte, error) {
 	sum := sha256.New()
-	buffered := bufio.NewWriterSize(sum, 1<<16) // hashing pays by the block
+	buffered := bufio.NewWriterSize(sum, 1<<16) // hashing whole blocks is faster
 	rw := &recordWriter{to: buffered}
 	header := headerToProto(s)
 	header.AppliedIndex, header.AppliedTerm = 0, 0
@@ -97,7 +97,7 @@ func (s *State) records(w *recordWriter) {
 	}
 }
 
-// semaphores writes what is kept of a name besides its definition, permits, claims, journal and requests.
+// semaphores writes the data of a name except its definition, permits, claims, journal and requests.
 func (s *State) semaphores(w *recordWriter) {
 	marked := s.onlyMarked()
 	before := func(name string) {
@@ -115,7 +115,7 @@ func (s *State) semaphores(w *recordWriter) {
 		}
 		forgotten := s.memory(name).forgotten
 		if name == "" || g.permitRevision == 0 && g.lowWater == 0 && !some && forgotten == 0 && g.runLog().forgotten == 0 {
-			return true // all else that is in it is derived, or stands in its definition; the mark of edits is in the header
+			return true // the rest is derived or in the definition; the mark of edits is in the header
 		}
 		before(name)
 		return w.write(&logv1.Record{Kind: &logv1.Record_Semaphore{Semaphore: w.gate(name, g, *waits, forgotten)}})
@@ -123,7 +123,7 @@ func (s *State) semaphores(w *recordWriter) {
 	before("")
 }
 
-// onlyMarked are the names of which some requests are remembered, others were forgotten, and nothing else is kept.
+// onlyMarked returns the names that have remembered and forgotten requests, and no other data.
 func (s *State) onlyMarked() (names []string) {
 	s.memories.Scan(func(name string, m *memory) bool {
 		if name != "" && m.forgotten > 0 && s.gate(name) == noGate {

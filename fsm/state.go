@@ -11,27 +11,27 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// State is the replicated state after one log entry. It is immutable and safe for any number of readers; what its
-// methods return must not be changed. Holding on to one keeps its memory, so do not hold it longer than needed.
+// A State is the replicated state after one log entry. It is immutable and safe for concurrent use. Callers must not
+// modify the values that its methods return. A State keeps its memory alive, so do not hold it longer than needed.
 type State struct {
 	clusterID       string
 	index, term     uint64 // of the last applied entry
-	revision        uint64 // the last one used
+	revision        uint64 // the last used revision
 	lastToken       uint64
 	cordonRevision  uint64
-	rules           uint64 // see Rules; each server's own
+	rules           uint64 // see Rules; differs between servers
 	featureLevel    uint32
 	settings        Settings
 	largestDuration time.Duration
 
-	cordons []*Cordon // sorted by id; replaced, never written
-	retired []string  // sorted; replaced, never written
+	cordons []*Cordon // sorted by id; replaced, never modified
+	retired []string  // sorted; replaced, never modified
 
-	bindings       []*access.Binding // sorted by name; replaced, never written
-	accessRevision uint64            // of the last change of bindings and tokens; 0: there never was one
+	bindings       []*access.Binding // sorted by name; replaced, never modified
+	accessRevision uint64            // of the last change of bindings and tokens; 0: there was none
 
 	gates           *btree.Map[string, *gate]
-	dues            *btree.Map[string, *due] // few names have one; each has a gate
+	dues            *btree.Map[string, *due] // few names have one; each of them has a gate
 	definitionCount int
 
 	permits    *btree.Map[uint64, *semaphore.Permit]
@@ -41,51 +41,51 @@ type State struct {
 	claims *btree.BTreeG[*semaphore.Claim] // by (semaphore, due, name)
 
 	requests      *btree.Map[uint64, *Remembered] // by revision
-	requestKeys   *btree.BTreeG[requestKey]       // the newest by (semaphore, identity, request id), of those with a request id
+	requestKeys   *btree.BTreeG[requestKey]       // the latest of each (semaphore, identity, request id)
 	requestTokens *btree.Map[uint64, *Remembered]
 	memories      *btree.Map[string, *memory] // the same requests by semaphore
-	requestBytes  uint64                      // the sum of the sizes of all but edits
-	// namesForgotten is the forgotten mark of every name that has no memory.
+	requestBytes  uint64                      // total size of all requests except edits
+	// namesForgotten is the forgotten mark of all names without a memory.
 	namesForgotten uint64
 
 	deletions *btree.Map[string, uint64] // name to revision
 
 	edits, runs *btree.BTreeG[*JournalEntry] // the journal, by (revision, ordinal); see EventKind.ofRun
-	// changesForgotten is the newest revision of a forgotten journal entry that had no WholeChange.
+	// changesForgotten is the latest revision of a forgotten journal entry without a WholeChange.
 	changesForgotten uint64
 
 	jobs jobTrees
 
 	sightings  *btree.BTreeG[Sighting] // by (group, acquirer)
 	quarantine time.Duration           // 0: none
-	// historyBegins is when a recovery last lost permits, of which the journal says nothing; zero: none did.
+	// historyBegins is when a recovery last lost permits whose ends are not in the journal, or zero.
 	historyBegins time.Time
 }
 
-// gate is all that is kept under one name: a definition, and what outlives its edits and its deletion. A gate is there
-// as long as anything is in it, or due under its name. The definition, the permit revision and the low-water mark are
-// stored, the rest is derived. There are as many gates as definitions: narrow fields keep one at 96 bytes, and what few
-// have is elsewhere.
+// A gate holds the data kept under one name: the definition, and the data that outlives its edits and its deletion. A
+// gate exists as long as it holds anything, or a due exists for its name. The definition, the permit revision and the
+// low-water mark are stored; the rest is derived. There are as many gates as definitions, so narrow fields keep a gate
+// at 96 bytes, and data that few names have is stored elsewhere.
 type gate struct {
-	definition     *StoredDefinition // nil: deleted, or there never was one
+	definition     *StoredDefinition // nil: deleted, or never created
 	permitRevision uint64
 	lowWater       int64  // Unix nanoseconds; 0: nothing was forgotten
-	used           uint64 // the weight of all permits
+	used           uint64 // the total weight of all permits
 	permits        int32
 	claims         int32
 	edits          fifo[*JournalEntry]
-	runs           *runLog // nil: empty; replaced, never written
+	runs           *runLog // nil: empty; replaced, never modified
 
 	written uint64 // see draft.write
 }
 
-// runLog is the journal of the runs of one semaphore. It is immutable.
+// A runLog is the journal of the runs of one semaphore. It is immutable.
 type runLog struct {
 	entries   fifo[*JournalEntry]
-	forgotten int64 // when the newest permit ended of those whose end was forgotten, Unix nanoseconds; 0: none was
+	forgotten int64 // the latest end among the forgotten ends of permits, in Unix nanoseconds; 0: none
 }
 
-// runLog returns it as a value to change.
+// runLog returns a copy that the caller may modify.
 func (g *gate) runLog() runLog {
 	if g.runs == nil {
 		return runLog{}
@@ -93,13 +93,13 @@ func (g *gate) runLog() runLog {
 	return *g.runs
 }
 
-// due is what a leader's timer will end under one name. It is immutable.
+// A due holds what the leader's timers will end under one name. It is immutable.
 type due struct {
 	drains []semaphore.Drain // by revision
-	ends   []*EditEnd        // by revision; only beside a definition
+	ends   []*EditEnd        // by revision; only if there is a definition
 }
 
-// noGate stands for every name that nothing is kept of.
+// noGate is used for names without any data.
 //
 //nolint:gochecknoglobals // never written
 var noGate = &gate{}
@@ -134,13 +134,14 @@ func newState(clusterID string) *State {
 	}
 }
 
-// newTree makes a tree without locks: the working copy has one writer, and published copies are never written.
+// newTree returns a tree without locks: only one goroutine writes the working copy, and published copies are never
+// written.
 func newTree[T any](before func(a, b T) bool) *btree.BTreeG[T] {
 	return btree.NewBTreeGOptions(before, btree.Options{NoLocks: true})
 }
 
-// fork copies s. The trees share their nodes until either side writes one; s itself must belong to the caller, because
-// copying a tree marks the original's nodes as shared.
+// fork returns a copy of s. The trees share their nodes until one side writes them. Only the owner of s may call fork,
+// because copying a tree marks the nodes of the original as shared.
 func (s *State) fork() *State {
 	c := *s
 	c.gates = s.gates.Copy()

@@ -8,26 +8,26 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// jobTrees is what the state keeps of jobs and their tasks.
+// jobTrees holds the jobs and their tasks.
 type jobTrees struct {
 	numbers *btree.Map[uint64, *work.Job]
 	ids     *btree.Map[string, uint64]
 	tasks   *btree.BTreeG[*work.Task] // by Ref
 
-	// The rest is derived.
+	// The fields below are derived.
 
-	open     *btree.BTreeG[*work.Job]       // those that hand out tasks, as workers get them
+	open     *btree.BTreeG[*work.Job]       // jobs that hand out tasks, in the order in which workers get them
 	returned *btree.BTreeG[work.Ref]        // tasks that wait and were handed out before
-	tokens   *btree.Map[uint64, *work.Task] // tasks by the permit that carried them last
+	tokens   *btree.Map[uint64, *work.Task] // tasks by the token of the last permit that carried them
 	sums     *btree.Map[string, Work]       // by semaphore
 	bytes    uint64
 }
 
-// Work sums up the jobs of one semaphore.
+// Work is a summary of the jobs of one semaphore.
 type Work struct {
-	// Waiting is how many tasks workers can get, and Held how many they have.
+	// Waiting is the number of tasks that workers can get, and Held the number of tasks that they hold.
 	Waiting, Held uint64
-	// Bytes is what is stored and reserved.
+	// Bytes is the number of bytes stored and reserved.
 	Bytes uint64
 	Jobs  int
 }
@@ -50,29 +50,29 @@ func (j jobTrees) fork() jobTrees {
 	return j
 }
 
-// Job returns the job of that id, or nil.
+// Job returns the job with the given id, or nil.
 func (s *State) Job(id string) *work.Job {
 	number, _ := s.jobs.ids.Get(id)
 	return s.JobOf(number)
 }
 
-// JobOf returns the job of that number, or nil.
+// JobOf returns the job with the given number, or nil.
 func (s *State) JobOf(number uint64) *work.Job {
 	j, _ := s.jobs.numbers.Get(number)
 	return j
 }
 
-// Jobs are those whose numbers are at or after from, in the order in which their submissions began.
+// Jobs returns the jobs whose numbers are at or after from, in the order in which their submissions began.
 func (s *State) Jobs(from uint64) iter.Seq[*work.Job] {
 	return func(yield func(*work.Job) bool) {
 		s.jobs.numbers.Ascend(from, func(_ uint64, j *work.Job) bool { return yield(j) })
 	}
 }
 
-// JobCount counts jobs, also those that are being submitted.
+// JobCount returns the number of jobs, including those that are still being submitted.
 func (s *State) JobCount() int { return s.jobs.numbers.Len() }
 
-// OpenJobs are the jobs of a semaphore of which workers can get tasks, in the order in which they get them.
+// OpenJobs returns the jobs of a semaphore that hand out tasks, in the order in which workers get them.
 func (s *State) OpenJobs(sem string) iter.Seq[*work.Job] {
 	return func(yield func(*work.Job) bool) {
 		s.jobs.open.Ascend(&work.Job{Spec: &work.Spec{Semaphore: sem, Priority: highest}}, func(j *work.Job) bool {
@@ -89,7 +89,7 @@ func (s *State) Task(ref work.Ref) *work.Task {
 	return t
 }
 
-// Tasks are those of a job from an index on.
+// Tasks returns the tasks of a job from an index on.
 func (s *State) Tasks(job uint64, from uint32) iter.Seq[*work.Task] {
 	return func(yield func(*work.Task) bool) {
 		s.jobs.tasks.Ascend(&work.Task{Ref: work.Ref{Job: job, Index: from}}, func(t *work.Task) bool {
@@ -98,24 +98,24 @@ func (s *State) Tasks(job uint64, from uint32) iter.Seq[*work.Task] {
 	}
 }
 
-// TaskOf returns the task that the permit of that token carries, or was the last one to carry; nil: none.
+// TaskOf returns the task that the permit with the given token carries or was the last to carry, or nil.
 func (s *State) TaskOf(token uint64) *work.Task {
 	t, _ := s.jobs.tokens.Get(token)
 	return t
 }
 
-// Work sums up the jobs of a semaphore.
+// Work returns a summary of the jobs of a semaphore.
 func (s *State) Work(sem string) Work {
 	sums, _ := s.jobs.sums.Get(sem)
 	return sums
 }
 
-// WorkBySemaphore are the sums of all semaphores that have jobs, by name.
+// WorkBySemaphore returns the summaries of all semaphores that have jobs, sorted by name.
 func (s *State) WorkBySemaphore() iter.Seq2[string, Work] {
 	return func(yield func(string, Work) bool) { s.jobs.sums.Scan(yield) }
 }
 
-// AllWork sums up the jobs of all semaphores.
+// AllWork returns a summary of the jobs of all semaphores.
 func (s *State) AllWork() (all Work) {
 	for _, w := range s.WorkBySemaphore() {
 		all.Waiting += w.Waiting
@@ -126,10 +126,10 @@ func (s *State) AllWork() (all Work) {
 	return all
 }
 
-// WorkBytes is what is stored and reserved for all jobs.
+// WorkBytes returns the number of bytes stored and reserved for all jobs.
 func (s *State) WorkBytes() uint64 { return s.jobs.bytes }
 
-// NextTask returns the task that the next worker of a semaphore gets, with its job; nil: none waits.
+// NextTask returns the task that the next worker of a semaphore gets, with its job, or nil if none waits.
 func (s *State) NextTask(sem string) (*work.Job, *work.Task) {
 	for j := range s.OpenJobs(sem) {
 		ref := work.Ref{Job: j.Number, Index: j.Fresh}
@@ -144,7 +144,7 @@ func (s *State) NextTask(sem string) (*work.Job, *work.Task) {
 	return nil, nil
 }
 
-// submitter is a permit whose end cancels a job.
+// A submitter is a permit whose end cancels a job.
 type submitter struct{ token, job uint64 }
 
 func submitterBefore(a, b submitter) bool {
@@ -154,7 +154,8 @@ func submitterBefore(a, b submitter) bool {
 	return a.job < b.job
 }
 
-// setJob replaces old by now: nil for old adds a job, nil for now removes it, after its tasks.
+// setJob replaces old by now. If old is nil, it adds a job; if now is nil, it removes one, whose tasks must have been
+// removed before.
 func (d *draft) setJob(old, now *work.Job) {
 	if old != nil {
 		d.addWork(old, ^uint64(0)) // -1
@@ -184,7 +185,7 @@ func (d *draft) setJob(old, now *work.Job) {
 	}
 }
 
-// addWork adds what a job counts in the sums, times 1 or -1.
+// addWork adds a job to the summaries if times is 1, and subtracts it if times is -1.
 func (d *draft) addWork(j *work.Job, times uint64) {
 	sums := d.Work(j.Semaphore)
 	if j.HandsOut() {
@@ -201,8 +202,8 @@ func (d *draft) addWork(j *work.Job, times uint64) {
 	}
 }
 
-// setTask replaces old by now, and counts that in j, the copy of their job that the caller is about to store. A task
-// that is handed out for the first time lies below j.Fresh by then.
+// setTask replaces old by now, and updates the counts in j, the copy of their job that the caller is about to store. If
+// a task is handed out for the first time, the caller must have increased j.Fresh above its index.
 func (d *draft) setTask(j *work.Job, old, now *work.Task) {
 	if old != nil {
 		j.Bytes -= j.Stored(old)
@@ -224,7 +225,7 @@ func (d *draft) setTask(j *work.Job, old, now *work.Task) {
 	j.Revision = d.revision
 }
 
-// addTask is setTask of a task that is not there yet, and keeps its revision.
+// addTask adds a new task like setTask, but keeps its revision.
 func (d *draft) addTask(j *work.Job, t *work.Task) {
 	j.Bytes += j.Stored(t)
 	*counter(j, t)++
@@ -237,7 +238,8 @@ func (d *draft) addTask(j *work.Job, t *work.Task) {
 	d.jobs.tasks.Set(t)
 }
 
-// counter is where a job counts a task. Those that were never handed out are counted by Tasks and Fresh alone.
+// counter returns the field of a job that counts the task. Tasks that were never handed out are counted only by Tasks
+// and Fresh.
 func counter(j *work.Job, t *work.Task) *uint32 {
 	switch t.State {
 	case work.Held:

@@ -20,7 +20,7 @@ func admin(subjects ...string) *access.Binding {
 	return &access.Binding{Subjects: subjects, Grants: []access.Grant{{Role: access.Admin}}}
 }
 
-// newAccessLog is one of a cluster with an administrator.
+// newAccessLog returns the log of a cluster with an administrator.
 func newAccessLog(tb tester) *log {
 	l := newWorkLog(tb)
 	l.apply(fsm.SetBinding{Name: "admin", Binding: admin("cert:admin"), First: true})
@@ -32,19 +32,19 @@ func outcome(t *testing.T, l *log, cmd fsm.Command, want fsm.AccessOutcome) fsm.
 	before := l.state().Revision()
 	r := one[fsm.AccessResult](l, cmd)
 	if r.Outcome != want || (want == fsm.AccessApplied) != (l.state().Revision() > before) {
-		t.Fatalf("%+v: got %+v, want outcome %d", cmd, r, want)
+		t.Fatalf("%+v: result = %+v, want outcome %d", cmd, r, want)
 	}
 	return r
 }
 
-func TestAccess_TheFirstBindingAdministers_AndIsMadeOnce(t *testing.T) {
+func TestSetBinding_First_MustAdministerAndIsMadeOnce(t *testing.T) {
 	l := newWorkLog(t)
 	outcome(t, l, fsm.SetBinding{Name: "ops", Binding: &access.Binding{Subjects: []string{"cert:ops"}}}, fsm.AccessLastAdmin)
 	outcome(t, l, fsm.SetBinding{Name: "admin", Binding: admin("cert:admin"), First: true}, fsm.AccessApplied)
 	outcome(t, l, fsm.SetBinding{Name: "other", Binding: admin("cert:other"), First: true}, fsm.AccessUnchanged)
 }
 
-func TestAccess_TheLastAdministrator_IsNotRemoved(t *testing.T) {
+func TestSetBinding_LastAdministrator_IsNotRemoved(t *testing.T) {
 	l := newAccessLog(t)
 	now := l.state().Binding("admin").Revision
 	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessLastAdmin)
@@ -56,10 +56,10 @@ func TestAccess_TheLastAdministrator_IsNotRemoved(t *testing.T) {
 	outcome(t, l, fsm.RevokeToken{ID: "t"}, fsm.AccessLastAdmin)
 }
 
-func TestAccess_ASubjectBelongsToOneBinding_AndEditsAreOptimistic(t *testing.T) {
+func TestSetBinding_TakenSubjectOrStaleRevision_IsRefused(t *testing.T) {
 	l := newAccessLog(t)
 	if r := outcome(t, l, fsm.SetBinding{Name: "x", Binding: admin("cert:x", "cert:admin")}, fsm.AccessSubjectTaken); r.Subject != "cert:admin" || r.Binding.Name != "admin" {
-		t.Errorf("taken: %+v", r)
+		t.Errorf("SetBinding with a taken subject: got %+v", r)
 	}
 	first := outcome(t, l, fsm.SetBinding{Name: "x", Binding: admin("cert:x")}, fsm.AccessApplied)
 	outcome(t, l, fsm.SetBinding{Name: "x", Binding: admin("cert:y")}, fsm.AccessStale)
@@ -70,7 +70,7 @@ func TestAccess_ASubjectBelongsToOneBinding_AndEditsAreOptimistic(t *testing.T) 
 	unchanged[fsm.InvalidResult](l, fsm.SetBinding{Name: "x", Binding: admin("y")})
 }
 
-func TestAccess_Tokens_AreBounded_AndExpiredOnesMakeRoom(t *testing.T) {
+func TestIssueToken_Limit_ExpiredTokensMakeRoom(t *testing.T) {
 	l := newAccessLog(t)
 	outcome(t, l, fsm.IssueToken{Binding: "none", Token: token("t", time.Time{})}, fsm.AccessAbsent)
 	for i := range access.MaxTokens {
@@ -86,8 +86,8 @@ func TestAccess_Tokens_AreBounded_AndExpiredOnesMakeRoom(t *testing.T) {
 	outcome(t, l, fsm.RevokeToken{ID: "late"}, fsm.AccessApplied)
 }
 
-// The journal is shown to viewers.
-func TestAccess_Journal_HasNoHash(t *testing.T) {
+// Viewers can read the journal, so it must not contain hashes.
+func TestJournal_Bindings_HaveNoTokenHashes(t *testing.T) {
 	l := storyOfAccess(t)
 	changes := 0
 	for e := range l.state().Journal("", 0) {
@@ -105,8 +105,8 @@ func TestAccess_Journal_HasNoHash(t *testing.T) {
 	equal(t, "changes", changes, 7)
 }
 
-// A job that is being submitted is dropped for a new submission of its id; but not for that of another principal.
-func TestAccess_AnothersSubmission_IsNotDropped(t *testing.T) {
+// A new submission with the same id drops an unfinished submission, unless it belongs to another principal.
+func TestSubmit_SubmissionOfAnotherPrincipal_IsNotDropped(t *testing.T) {
 	l := newAccessLog(t)
 	submit := func(principal string) fsm.SubmitResult {
 		return one[fsm.SubmitResult](l, fsm.SubmitJob{
@@ -115,15 +115,15 @@ func TestAccess_AnothersSubmission_IsNotDropped(t *testing.T) {
 	}
 	first := submit("one")
 	if r := submit("two"); r.Outcome != fsm.SubmitExists || l.job("j").Number != first.Job.Number {
-		t.Fatalf("another principal's: %+v", r)
+		t.Fatalf("SubmitJob of another principal: got %+v, want SubmitExists", r)
 	}
 	if r := submit("one"); r.Outcome != fsm.SubmitAccepted || l.job("j").Number == first.Job.Number {
-		t.Fatalf("its own again: %+v", r)
+		t.Fatalf("second SubmitJob of the same principal: got %+v, want a new submission", r)
 	}
 }
 
-// Two principals that use the same names are two callers: neither finds, refreshes or cancels what the other has.
-func TestAccess_Principals_ShareNoPermitAndNoRequest(t *testing.T) {
+// Two principals that use the same names are two callers: neither finds, refreshes or cancels the other's permit.
+func TestPrincipals_WithEqualNames_ShareNothing(t *testing.T) {
 	l := newAccessLog(t)
 	version := l.state().Definition("s").Version
 	ask := func(principal string) fsm.GrantResult {
@@ -134,15 +134,15 @@ func TestAccess_Principals_ShareNoPermitAndNoRequest(t *testing.T) {
 	}
 	one1, two := ask("one"), ask("two")
 	if one1.Permit == nil || two.Permit == nil || one1.Permit.Token == two.Permit.Token {
-		t.Fatalf("got %+v and %+v", one1, two)
+		t.Fatalf("grants to two principals: got %+v and %+v, want two permits", one1, two)
 	}
 	r := one[fsm.CancelResult](l, fsm.Cancel{Semaphore: "s", Identity: two.Permit.Identity, RequestID: "same", Token: two.Permit.Token})
 	if r.GaveBack == nil || r.GaveBack.Token != two.Permit.Token || l.state().Permit(one1.Permit.Token) == nil {
-		t.Fatalf("cancelled %+v", r)
+		t.Fatalf("Cancel: got %+v, want only the caller's permit given back", r)
 	}
 }
 
-func TestRestore_OfBindingsThatContradictThemselves_IsRefused(t *testing.T) {
+func TestRestore_InconsistentBindings_IsRefused(t *testing.T) {
 	binding := func(r []*logv1.Record, name string) *logv1.StoredBinding {
 		return r[slices.IndexFunc(r, func(r *logv1.Record) bool { return r.GetBinding().GetName() == name })].GetBinding()
 	}
@@ -164,7 +164,7 @@ func TestRestore_OfBindingsThatContradictThemselves_IsRefused(t *testing.T) {
 			tc.change(records)
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("%v", err)
+				t.Fatalf("got %v", err)
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// replaceNow replaces a definition as it is, with a change.
+// replaceNow returns a replacement of the current definition with the given changes.
 func (l *log) replaceNow(name string, change ...func(*semaphore.Definition)) fsm.Change {
 	l.tb.Helper()
 	d := l.state().Definition(name)
@@ -21,7 +21,7 @@ func (l *log) replaceNow(name string, change ...func(*semaphore.Definition)) fsm
 	return replace(now, d.Version)
 }
 
-// edit makes one batch and returns its revision.
+// edit applies one batch and returns its revision.
 func (l *log) edit(b fsm.EditBatch) uint64 {
 	l.tb.Helper()
 	r := one[fsm.EditResult](l, b)
@@ -47,7 +47,7 @@ func until(t time.Time, changes ...fsm.Change) fsm.EditBatch {
 	return b
 }
 
-// admits tells what a refresh of a permit would get if the group matched no longer.
+// admits returns the outcome of a refresh if the group no longer matched.
 func (l *log) admits(token uint64) semaphore.Outcome {
 	p := l.state().Permit(token)
 	f := l.state().Facts(&semaphore.Request{Semaphore: p.Semaphore, Identity: p.Identity}, "")
@@ -55,7 +55,7 @@ func (l *log) admits(token uint64) semaphore.Outcome {
 	return semaphore.Admit(p, &f).Outcome
 }
 
-func TestDrain_OfAnEdit_CoversWhatWasGrantedBefore(t *testing.T) {
+func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
 	l := newLogOfLevel2(t)
 	l.define("s", permits(5))
 	l.define("empty")
@@ -71,7 +71,7 @@ func TestDrain_OfAnEdit_CoversWhatWasGrantedBefore(t *testing.T) {
 		break
 	}
 
-	// Another edit leaves the drain as it is; a newer drain covers more.
+	// Another edit keeps the drain. A newer drain covers more permits.
 	l.edit(edits(l.replaceNow("s", permits(6))))
 	equal(t, "after another edit", l.admits(before.Token), semaphore.Refreshed)
 	second := l.edit(draining(time.Hour, l.replaceNow("s", group("west"))))
@@ -84,14 +84,14 @@ func TestDrain_OfAnEdit_CoversWhatWasGrantedBefore(t *testing.T) {
 	equal(t, "events", l.events, []fsm.Event{{
 		Revision: second + 1, Kind: fsm.DrainedEvent, Semaphore: "s", Definition: l.state().Definition("s"), Before: l.state().Definition("s"), Change: second, At: at(9),
 	}})
-	equal(t, "granted between, after its drain", l.admits(after.Token), semaphore.Denied)
-	equal(t, "the older drain goes on", l.admits(before.Token), semaphore.Refreshed)
+	equal(t, "permit granted between the edits, after its drain", l.admits(after.Token), semaphore.Denied)
+	equal(t, "the older drain is kept", l.admits(before.Token), semaphore.Refreshed)
 	one[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
 	equal(t, "all over", l.admits(before.Token), semaphore.Denied)
 }
 
-// The name is kept until its drain is over, and then goes without a trace.
-func TestDrain_OfADelete_OutlivesTheDefinition(t *testing.T) {
+// The name is kept until its drain is over, and then removed completely.
+func TestDrain_Delete_OutlivesDefinition(t *testing.T) {
 	l := newLogOfLevel2(t)
 	settings := fsm.DefaultSettings()
 	settings.JournalPerSemaphore = 0
@@ -107,7 +107,7 @@ func TestDrain_OfADelete_OutlivesTheDefinition(t *testing.T) {
 	equal(t, "names", collect(l.state().Names()), []string(nil))
 }
 
-func TestDrains_OfOneName_AreBounded_TheOldestGives(t *testing.T) {
+func TestDrains_PerName_AreBounded(t *testing.T) {
 	l := newLogOfLevel2(t)
 	l.define("s")
 	l.grant("s", "a")
@@ -131,21 +131,21 @@ func TestDrain_OutOfBounds_IsInvalid(t *testing.T) {
 			draining(d, l.replaceNow("s")), fsm.SetCordon{ID: "k", Drain: d}, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: d}, fsm.Revoke{Token: p.Token, Drain: d},
 		} {
 			if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "is not within 0 and 24h0m0s") {
-				t.Errorf("%T: %s", cmd, why)
+				t.Errorf("%T: got %s", cmd, why)
 			}
 		}
 	}
 	for why, cmd := range map[string]fsm.Command{
-		"only a pause that stops holders has a drain": fsm.Pause{Names: []string{"s"}, Drain: 1},
-		"what is freed at once has no drain":          fsm.Revoke{Token: p.Token, Drain: 1, UnsafeNow: true},
+		"a drain requires stop":                  fsm.Pause{Names: []string{"s"}, Drain: 1},
+		"an unsafe revoke must not have a drain": fsm.Revoke{Token: p.Token, Drain: 1, UnsafeNow: true},
 	} {
 		if got := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(got, why) {
-			t.Errorf("%s: %s", why, got)
+			t.Errorf("want invalid: %s; got %s", why, got)
 		}
 	}
 }
 
-func TestEndDrain_OfAPauseACordonAndAPermit(t *testing.T) {
+func TestEndDrain_PauseCordonAndPermit(t *testing.T) {
 	l := newLogOfLevel2(t)
 	def := l.define("s", permits(5))
 	p := l.grant("s", "a")
@@ -158,7 +158,7 @@ func TestEndDrain_OfAPauseACordonAndAPermit(t *testing.T) {
 	equal(t, "event", l.events[0].Before.Pause.Drain, time.Minute)
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}})
 
-	// Pausing again is another change: the timer of the first finds nothing.
+	// Pausing again is a separate change, so the timer of the first pause finds nothing.
 	again := one[fsm.RevisionResult](l, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: time.Minute}).Revision
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}})
 	equal(t, "second pause", l.state().Definition("s").Pause.Revision, again)
@@ -170,9 +170,9 @@ func TestEndDrain_OfAPauseACordonAndAPermit(t *testing.T) {
 	r := one[fsm.RevisionResult](l, fsm.EndDrain{Change: cordon, Term: l.term, Cordon: "k", At: at(9)})
 	over := &fsm.Cordon{ID: "k", GroupPattern: "g", Until: at(70), Revision: cordon}
 	equal(t, "cordon", l.state().Cordons()[0], over)
-	equal(t, "the cordon that readers had", old[0].Drain, time.Minute)
+	equal(t, "cordon in the older state", old[0].Drain, time.Minute)
 	equal(t, "events", l.events, []fsm.Event{{Revision: r.Revision, Kind: fsm.DrainedEvent, Cordon: over, Change: cordon, At: at(9)}})
-	// Matches of callers with the old set are stale.
+	// Cached matches of callers with the old set must be stale.
 	equal(t, "cordon revision", l.state().CordonRevision(), r.Revision)
 
 	revoke := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Minute}).Revision
@@ -202,7 +202,7 @@ func TestRevoke_Again_OnlyShortensTheDrain(t *testing.T) {
 	unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Reason: "now!"})
 }
 
-func TestRevoke_UnsafeNow_FreesAtOnce(t *testing.T) {
+func TestRevoke_UnsafeNow_FreesImmediately(t *testing.T) {
 	l := newLogOfLevel2(t)
 	l.define("s", hold)
 	l.define("free", freeOnLoss)
@@ -228,9 +228,9 @@ func TestRevoke_UnsafeNow_FreesAtOnce(t *testing.T) {
 	p := l.grant("free", "a", firing("f", 100))
 	l.apply(fsm.Revoke{Token: p.Token, UnsafeNow: true})
 	if c := l.state().Claim("free", *p.Firing); c != nil {
-		t.Errorf("a firing that is free on loss is %+v", c)
+		t.Errorf("claim of a firing with firing_on_loss free = %+v, want nil", c)
 	}
-	// Held for an operator is not live: that is cleared.
+	// A permit held for an operator is not live. Clear is the command for it.
 	p = l.grant("s", "a")
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
 	equal(t, "held", unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, UnsafeNow: true}).Applied, false)
@@ -241,20 +241,20 @@ func TestEditBatch_Until_OnlyReplacesAndIsBounded(t *testing.T) {
 	l := newLogOfLevel2(t)
 	l.define("s")
 	for _, bad := range []fsm.Change{create(definition("new")), declare(definition("new")), remove("s", l.state().Definition("s").Version)} {
-		if why := unchanged[fsm.InvalidResult](l, until(at(9), bad)).Why; !strings.Contains(why, "only what replaces can end") {
-			t.Error(why)
+		if why := unchanged[fsm.InvalidResult](l, until(at(9), bad)).Why; !strings.Contains(why, "only a replacement can be temporary") {
+			t.Errorf("got %s", why)
 		}
 	}
 	for i := range fsm.MaxEditEnds {
 		l.edit(until(at(100), l.replaceNow("s", permits(uint32(i+2)))))
 	}
-	if why := unchanged[fsm.InvalidResult](l, until(at(100), l.replaceNow("s"))).Why; !strings.Contains(why, "too many edits that end, 16") {
-		t.Error(why)
+	if why := unchanged[fsm.InvalidResult](l, until(at(100), l.replaceNow("s"))).Why; !strings.Contains(why, "the maximum of 16 temporary edits") {
+		t.Errorf("got %s", why)
 	}
-	l.edit(edits(l.replaceNow("s", permits(99)))) // for good
+	l.edit(edits(l.replaceNow("s", permits(99)))) // an edit without an end is still possible
 	equal(t, "ends", len(l.state().Ends("s")), 16)
 	l.edit(edits(remove("s", l.state().Definition("s").Version)))
-	equal(t, "ends of a deleted name", l.state().Ends("s"), []*fsm.EditEnd(nil))
+	equal(t, "temporary edits of a deleted name", l.state().Ends("s"), []*fsm.EditEnd(nil))
 }
 
 func TestRevert(t *testing.T) {
@@ -291,7 +291,7 @@ func TestRevert(t *testing.T) {
 	unchanged[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s"}})
 }
 
-// That an edit has ended is told also when nothing comes back.
+// The journal records the end of an edit even if nothing is restored.
 func TestRevert_NothingToTakeBack_IsJournaled(t *testing.T) {
 	for name, tc := range map[string]struct {
 		since  func(*log)
@@ -312,7 +312,7 @@ func TestRevert_NothingToTakeBack_IsJournaled(t *testing.T) {
 			equal(t, "ends", l.state().Ends("s"), []*fsm.EditEnd(nil))
 			for e := range l.state().JournalBackward("s", 0) {
 				if e.Revision != r.Revision || !strings.HasSuffix(e.Reason, tc.reason) {
-					t.Errorf("the journal says %q", e.Reason)
+					t.Errorf("journal entry has reason %q", e.Reason)
 				}
 				break
 			}
@@ -332,14 +332,14 @@ func TestRevert_OldValueNoLongerValid_IsLeftAlone(t *testing.T) {
 	equal(t, "definition", l.state().Definition("s"), before)
 	for e := range l.state().JournalBackward("s", 0) {
 		if !strings.Contains(e.Reason, `its fields are left alone, for with their old values the definition is not valid now: duration "1h": must be`) {
-			t.Errorf("the journal says %q", e.Reason)
+			t.Errorf("journal entry has reason %q", e.Reason)
 		}
 		break
 	}
 }
 
-// Two edits that end may overlap. Whichever ends first, what comes back in the end is what stood before both.
-func TestRevert_OverlappingEdits_LeaveWhatStoodBeforeBoth(t *testing.T) {
+// Two temporary edits may overlap. No matter which one ends first, the values from before both are restored.
+func TestRevert_OverlappingEdits_RestoreOriginalValues(t *testing.T) {
 	for name, order := range map[string][]int{"the first ends first": {0, 1}, "the second ends first": {1, 0}} {
 		t.Run(name, func(t *testing.T) {
 			l := newLogOfLevel2(t)

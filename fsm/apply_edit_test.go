@@ -43,7 +43,7 @@ func TestEditBatch_AllInOneRevision(t *testing.T) {
 		Definition: definition("old", permits(4)), Version: 3, CreatedRevision: 1, UpdatedBy: "ann", UpdatedAt: at(7), Reason: "because",
 	})
 	if s.Definition("gone") != nil || !s.WasDeleted("gone") {
-		t.Fatal("gone is not deleted, or not remembered as deleted")
+		t.Fatal("the definition is not deleted, or WasDeleted is false")
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.Created, fsm.Replaced, fsm.Deleted, fsm.Created})
 	for _, e := range l.events {
@@ -72,16 +72,16 @@ func TestEditBatch_OneBadEdit_ChangesNothing(t *testing.T) {
 		{name: "name is taken", bad: create(definition("s")), conflict: fsm.ConflictExists},
 		{name: "nothing to replace", bad: replace(definition("none"), 1), conflict: fsm.ConflictAbsent},
 		{name: "nothing to delete", bad: remove("none", 1), conflict: fsm.ConflictAbsent},
-		{name: "replace of a stale version", bad: replace(definition("s"), 9), conflict: fsm.ConflictStale},
-		{name: "delete of a stale version", bad: remove("s", 9), conflict: fsm.ConflictStale},
+		{name: "replace with a stale version", bad: replace(definition("s"), 9), conflict: fsm.ConflictStale},
+		{name: "delete with a stale version", bad: remove("s", 9), conflict: fsm.ConflictStale},
 		{name: "the same name twice", bad: create(definition("good")), invalid: `edit 1 ("good"): the batch edits this name twice`},
-		{name: "too long a duration", bad: create(definition("b", func(d *semaphore.Definition) { d.Duration = 2 * time.Hour })), invalid: `edit 1 ("b"): duration "2h"`},
-		{name: "too long a declared duration", bad: declare(definition("s", func(d *semaphore.Definition) { d.MinHold = 2 * time.Hour })), invalid: `edit 1 ("s"): min_hold "2h"`},
+		{name: "duration too long", bad: create(definition("b", func(d *semaphore.Definition) { d.Duration = 2 * time.Hour })), invalid: `edit 1 ("b"): duration "2h"`},
+		{name: "declared min_hold too long", bad: declare(definition("s", func(d *semaphore.Definition) { d.MinHold = 2 * time.Hour })), invalid: `edit 1 ("s"): min_hold "2h"`},
 		{name: "unknown on_expiry", bad: create(definition("b", func(d *semaphore.Definition) { d.OnExpiry = 3 })), invalid: `edit 1 ("b"): on_expiry`},
 		{name: "empty pattern", bad: create(definition("b", func(d *semaphore.Definition) { d.AcquirerPattern = "" })), invalid: `edit 1 ("b"): acquirer_pattern`},
-		{name: "too long a pattern", bad: create(definition("b", func(d *semaphore.Definition) { d.GroupPattern = strings.Repeat("a", 513) })), invalid: `edit 1 ("b"): group_pattern`},
+		{name: "pattern too long", bad: create(definition("b", func(d *semaphore.Definition) { d.GroupPattern = strings.Repeat("a", 513) })), invalid: `edit 1 ("b"): group_pattern`},
 		{name: "two names", bad: fsm.Change{Kind: fsm.Create, Name: "b", Definition: definition("c")}, invalid: `edit 1 ("b"): name "c"`},
-		{name: "no name to delete", bad: remove("", 1), invalid: `edit 1 (""): name`},
+		{name: "delete without a name", bad: remove("", 1), invalid: `edit 1 (""): name`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			l := newLog(t)
@@ -92,19 +92,19 @@ func TestEditBatch_OneBadEdit_ChangesNothing(t *testing.T) {
 				r := unchanged[fsm.EditResult](l, batch)
 				equal(t, "conflict", r.Conflict, &fsm.Conflict{Index: 1, Kind: tc.conflict, Name: tc.bad.Name, Current: l.state().Definition(tc.bad.Name)})
 			} else if r := unchanged[fsm.InvalidResult](l, batch); !strings.HasPrefix(r.Why, tc.invalid) {
-				t.Fatalf("%q does not begin with %q", r.Why, tc.invalid)
+				t.Fatalf("got %q, want prefix %q", r.Why, tc.invalid)
 			}
 		})
 	}
 }
 
-// Servers may differ in Go version: the state machine does not ask whether a pattern compiles.
+// Servers may run different Go versions, so the state machine does not check whether a pattern compiles.
 func TestEditBatch_PatternThatDoesNotCompile_IsStored(t *testing.T) {
 	l := newLog(t)
 	l.define("s", func(d *semaphore.Definition) { d.GroupPattern = "(?<new>syntax" })
 }
 
-func TestEditBatch_Declare_NeverOverwritesAndNeverRevives(t *testing.T) {
+func TestEditBatch_Declare_NeverReplacesOrRestores(t *testing.T) {
 	l := newLog(t)
 	l.define("there")
 	l.define("deleted")
@@ -121,12 +121,13 @@ func TestEditBatch_Declare_NeverOverwritesAndNeverRevives(t *testing.T) {
 
 	l.define("deleted")
 	if l.state().WasDeleted("deleted") {
-		t.Fatal("a name that was created again is still remembered as deleted")
+		t.Fatal("WasDeleted() = true for a name that was created again")
 	}
 }
 
-// What a batch skips is decided once: a deletion that it makes may push an older one out of memory.
-func TestEditBatch_DeclareOfADeletedName_StaysSkippedWhenTheBatchDeletesAnother(t *testing.T) {
+// The skipped names are determined before the batch is applied: a deletion in the batch may push an older deletion out
+// of memory.
+func TestEditBatch_DeclareOfDeletedName_IsSkippedAlthoughBatchDeletesAnother(t *testing.T) {
 	l := newWorkLog(t)
 	settings := l.state().Settings()
 	settings.RememberedDeletions = 1
@@ -137,11 +138,11 @@ func TestEditBatch_DeclareOfADeletedName_StaysSkippedWhenTheBatchDeletesAnother(
 	r := one[fsm.EditResult](l, edits(remove("going", l.state().Revision()), declare(definition("deleted"))))
 	equal(t, "skipped", r.Skipped, []string{"deleted"})
 	if l.state().Definition("deleted") != nil {
-		t.Fatal("what was skipped is there")
+		t.Fatal("a skipped definition exists")
 	}
 }
 
-func TestEditBatch_Repeated_SaysWhatItDid(t *testing.T) {
+func TestEditBatch_Repeat_ReturnsFirstResult(t *testing.T) {
 	l := newLog(t)
 	batch := edits(create(definition("s")))
 	batch.RequestID = "e1"
@@ -159,14 +160,14 @@ func TestEditBatch_Replace_KeepsThePause(t *testing.T) {
 	l.apply(edits(replace(definition("s"), 1)))
 	d := l.state().Definition("s")
 	equal(t, "pause", d.Pause, &semaphore.Pause{Reason: "moving", Until: at(99), Author: "ann", Revision: 2})
-	equal(t, "version of an equal replace", d.Version, uint64(3))
+	equal(t, "version after a replace with equal fields", d.Version, uint64(3))
 	l.apply(edits(remove("s", 3)))
 	if l.define("s").Pause != nil {
-		t.Fatal("a name that was created again is paused")
+		t.Fatal("a definition that was created again is paused")
 	}
 }
 
-func TestDelete_WithLivePermits_KeepsThemAndANewDefinitionCountsThem(t *testing.T) {
+func TestDelete_LivePermits_CountInNewDefinition(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(2))
 	p := l.grant("s", "a", firing("f", 5))
@@ -175,19 +176,19 @@ func TestDelete_WithLivePermits_KeepsThemAndANewDefinitionCountsThem(t *testing.
 	equal(t, "own", s.Own("s", identity("a")), p)
 	equal(t, "used", s.Used("s"), uint64(1))
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "b")); r.Decision.Reason != semaphore.NoSuchSemaphore {
-		t.Fatalf("%+v", r)
+		t.Fatalf("got %+v", r)
 	}
 	l.define("s")
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "b")); r.Decision.Reason != semaphore.NoFreePermit {
-		t.Fatalf("the permits of the deleted definition do not count: %+v", r)
+		t.Fatalf("grant: got %+v, want denied because of the deleted definition's permits", r)
 	}
 	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: p.Token}); !r.Released {
-		t.Fatalf("%+v", r)
+		t.Fatalf("Release: got %+v", r)
 	}
 	l.grant("s", "b")
-	// Done is done, also under a new definition.
+	// A finished firing stays finished under a new definition.
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "c", firing("f", 5))); r.Decision.Reason != semaphore.FiringDone {
-		t.Fatalf("%+v", r)
+		t.Fatalf("got %+v", r)
 	}
 }
 
@@ -200,12 +201,12 @@ func TestDelete_NothingLeft_ForgetsTheName(t *testing.T) {
 	p := l.grant("s", "a", firing("f", 5))
 	l.apply(edits(remove("s", 2)), fsm.Release{Token: p.Token})
 	if l.state().PermitRevision("s") == 0 || l.state().ClaimCount("s") != 1 {
-		t.Fatal("the name was forgotten while a claim is left")
+		t.Fatal("the name was forgotten although it has a claim")
 	}
 	equal(t, "claimed semaphores", collect(l.state().ClaimedSemaphores()), []string{"s"})
 	l.apply(fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(5)})
 	if s := l.state(); s.PermitRevision("s") != 0 || s.ClaimCount("s") != 0 || !s.LowWater("s").IsZero() {
-		t.Fatal("something is left")
+		t.Fatal("the name still has data")
 	}
 	unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(6)})
 	restored(t, l.state())
@@ -222,7 +223,7 @@ func TestDeletions_MemoryIsBounded(t *testing.T) {
 	}
 	s := l.state()
 	if s.WasDeleted("c") || !s.WasDeleted("b") || !s.WasDeleted("a") {
-		t.Fatal("not the oldest deletion was forgotten")
+		t.Fatal("WasDeleted: want a and b remembered and c forgotten")
 	}
 	restored(t, s)
 }
@@ -256,12 +257,12 @@ func TestJournal_IsBoundedPerSemaphoreAndInAll(t *testing.T) {
 	for e := range l.state().Journal("", 0) {
 		left = append(left, e.Semaphore)
 	}
-	equal(t, "entries under lower bounds", left, []string{"t", "u", ""})
+	equal(t, "journal entries after lowering the limits", left, []string{"t", "u", ""})
 	restored(t, l.state())
 }
 
-// A name whose permits and journal are gone keeps nothing: what was read of its permits before must not fit those of
-// its successor.
+// A name without permits and journal entries keeps no data. A permit revision that was read before the deletion must
+// not match that of a new definition with the same name.
 func TestEdit_NameCreatedAgain_HasANewPermitRevision(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()
@@ -276,7 +277,7 @@ func TestEdit_NameCreatedAgain_HasANewPermitRevision(t *testing.T) {
 	g := l.request("s", "a")
 	g.ExpectedRevision = &seen
 	if r := unchanged[fsm.GrantResult](l, g); r.Outcome != fsm.GrantRevisionChanged || r.PermitRevision != l.state().Definition("s").CreatedRevision {
-		t.Fatalf("a grant that expects the revision of the deleted semaphore: %+v", r)
+		t.Fatalf("grant with the permit revision of the deleted semaphore: got %+v, want GrantRevisionChanged", r)
 	}
 	equal(t, "after a snapshot", restored(t, l.state()).State().PermitRevision("s"), l.state().PermitRevision("s"))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// How a permit ends, and what becomes of its slot and of its firing.
+// TestEnd checks how a permit ends, and what happens to its slot and its firing.
 func TestEnd(t *testing.T) {
 	const cooling = 5 * time.Second
 	for _, tc := range []struct {
@@ -51,7 +51,7 @@ func TestEnd(t *testing.T) {
 			event: fsm.Released, note: fsm.Released, ended: semaphore.EndReleased,
 		},
 		{
-			name: "release, cut short, cooling, firing free only afterwards", define: []func(*semaphore.Definition){freeOnLoss},
+			name: "release, cut short, cooling, firing free after cooling", define: []func(*semaphore.Definition){freeOnLoss},
 			end: func(*log) fsm.Command {
 				return fsm.Release{Token: 1, Job: semaphore.JobCutShort, Cooling: cooling, At: at(5)}
 			},
@@ -72,7 +72,7 @@ func TestEnd(t *testing.T) {
 			state: semaphore.Cooling, claim: semaphore.ClaimSpent, event: fsm.CoolingEvent, note: fsm.Expired, ended: semaphore.EndExpired,
 		},
 		{
-			name: "expiry, cooling, firing free only afterwards", define: []func(*semaphore.Definition){freeOnLoss},
+			name: "expiry, cooling, firing free after cooling", define: []func(*semaphore.Definition){freeOnLoss},
 			end:   func(l *log) fsm.Command { return fsm.Expire{Token: 1, Term: l.term, Cooling: cooling, At: at(5)} },
 			state: semaphore.Cooling, claim: semaphore.ClaimHeld, event: fsm.CoolingEvent, note: fsm.Expired, ended: semaphore.EndExpired,
 		},
@@ -110,7 +110,7 @@ func TestEnd(t *testing.T) {
 			event:  fsm.Cleared, note: fsm.Cleared, ended: semaphore.EndCleared,
 		},
 		{
-			name: "clear, after the holder said that it was done", define: []func(*semaphore.Definition){hold, freeOnLoss},
+			name: "clear, after a late release with a finished job", define: []func(*semaphore.Definition){hold, freeOnLoss},
 			before: func(l *log) { l.apply(fsm.Expire{Token: 1, Term: l.term}, fsm.Release{Token: 1}) },
 			end:    func(*log) fsm.Command { return fsm.Clear{Token: 1, Author: "ann", Reason: "checked", At: at(5)} },
 			claim:  semaphore.ClaimDone, event: fsm.Cleared, note: fsm.Cleared, ended: semaphore.EndCleared,
@@ -133,7 +133,7 @@ func TestEnd(t *testing.T) {
 			now := s.Permit(1)
 			if tc.state == 0 {
 				if now != nil {
-					t.Fatalf("the permit is still there: %+v", now)
+					t.Fatalf("permit = %+v, want none", now)
 				}
 				equal(t, "used", s.Used("s"), uint64(0))
 				equal(t, "permit of the event", l.events[0].Permit, was)
@@ -148,20 +148,20 @@ func TestEnd(t *testing.T) {
 				equal(t, "used", s.Used("s"), uint64(1))
 			}
 			if held := s.Own("s", identity("a")) != nil; held != (tc.state == semaphore.Held) {
-				t.Fatalf("the identity holds it: %v", held)
+				t.Fatalf("Own() returns a permit: %v", held)
 			}
 
 			claim := s.Claim("s", *fire("f", 5))
 			switch {
 			case tc.claim == 0 && claim != nil, tc.claim != 0 && claim == nil:
-				t.Fatalf("claim: %+v, want state %v", claim, tc.claim)
+				t.Fatalf("claim = %+v, want state %v", claim, tc.claim)
 			case claim != nil:
 				equal(t, "claim state", claim.State, tc.claim)
 			}
 
 			if tc.ended == semaphore.NotEnded {
 				if r := s.Request("s", identity("a"), "r1"); r != nil {
-					t.Fatalf("remembered as ended: %+v", r)
+					t.Fatalf("Request() = %+v, want nil", r)
 				}
 			} else {
 				want := &fsm.Remembered{Semaphore: "s", Identity: identity("a"), RequestID: "r1", Outcome: tc.ended, Token: 1, Revision: revision + 1}
@@ -171,7 +171,7 @@ func TestEnd(t *testing.T) {
 
 			notes := collect(s.Journal("s", revision+1))
 			if len(notes) != 1 || notes[0].Kind != tc.note || notes[0].Permit.Token != 1 {
-				t.Fatalf("journal: %+v", notes)
+				t.Fatalf("journal = %+v", notes)
 			}
 			equal(t, "author", notes[0].Author, l.events[0].Author)
 			equal(t, "restored", snapshotRecords(t, restored(t, s).State()), snapshotRecords(t, s))
@@ -179,21 +179,21 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-func TestRelease_Repeated_SaysHowItEnded(t *testing.T) {
+func TestRelease_Repeat_ReturnsEnd(t *testing.T) {
 	for _, id := range []string{"", "r1"} {
 		l := newLog(t)
 		l.define("s")
 		p := l.grant("s", "a", requestID(id))
 		first := one[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
 		if !first.Released || first.Permit != p || first.Revision != 3 {
-			t.Fatalf("first: %+v", first)
+			t.Fatalf("first release: got %+v", first)
 		}
 		again := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
 		if again.Released || again.Permit != nil || again.Ended == nil || again.Ended.Outcome != semaphore.EndReleased || again.Revision != 0 {
-			t.Fatalf("again: %+v", again)
+			t.Fatalf("repeated command: got %+v", again)
 		}
 		if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 99}); r.Released || r.Ended != nil {
-			t.Fatalf("never granted: %+v", r)
+			t.Fatalf("release of an unknown token: got %+v", r)
 		}
 	}
 }
@@ -205,11 +205,11 @@ func TestRelease_HeldForOperator_FreesNothing(t *testing.T) {
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
 	r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
 	if r.Released || r.Ended != nil || r.Permit.State != semaphore.Held {
-		t.Fatalf("%+v", r)
+		t.Fatalf("got %+v", r)
 	}
 }
 
-func TestRelease_Late_CompletesItsFiringWhileNobodyClaimedItSince(t *testing.T) {
+func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 	lose := func(l *log, cooling time.Duration) {
 		l.grant("s", "a", firing("f", 5))
 		l.apply(fsm.Expire{Token: 1, Term: l.term, Cooling: cooling})
@@ -222,11 +222,11 @@ func TestRelease_Late_CompletesItsFiringWhileNobodyClaimedItSince(t *testing.T) 
 		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1, Job: semaphore.JobCutShort})
 		r := one[fsm.ReleaseResult](l, fsm.Release{Token: 1})
 		if r.Released || r.Ended.Outcome != semaphore.EndExpired || r.Revision != 5 {
-			t.Fatalf("%+v", r)
+			t.Fatalf("got %+v", r)
 		}
 		c := l.state().Claim("s", *fire("f", 5))
 		if c.State != semaphore.ClaimDone || c.Revision != 5 {
-			t.Fatalf("claim: %+v", c)
+			t.Fatalf("claim = %+v", c)
 		}
 		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1})
 	})
@@ -235,11 +235,11 @@ func TestRelease_Late_CompletesItsFiringWhileNobodyClaimedItSince(t *testing.T) 
 		l.define("s", freeOnLoss)
 		lose(l, time.Second)
 		if r := one[fsm.ReleaseResult](l, fsm.Release{Token: 1}); r.Released || r.Permit.State != semaphore.Cooling {
-			t.Fatalf("%+v", r)
+			t.Fatalf("Release: got %+v", r)
 		}
 		l.apply(fsm.EndCooling{Token: 1, Term: l.term})
 		if c := l.state().Claim("s", *fire("f", 5)); c == nil || c.State != semaphore.ClaimDone {
-			t.Fatalf("claim: %+v", c)
+			t.Fatalf("claim = %+v", c)
 		}
 	})
 	t.Run("claimed since", func(t *testing.T) {
@@ -249,12 +249,12 @@ func TestRelease_Late_CompletesItsFiringWhileNobodyClaimedItSince(t *testing.T) 
 		l.grant("s", "b", firing("f", 5))
 		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1})
 		if c := l.state().Claim("s", *fire("f", 5)); c.Token != 2 || c.State != semaphore.ClaimHeld {
-			t.Fatalf("claim: %+v", c)
+			t.Fatalf("claim = %+v", c)
 		}
 	})
 }
 
-// A proposal can be appended in a later term than it was made in; by then a new leader has given the holder its whole
+// A proposal can be appended in a later term than it was made in. By then a new leader has given the holder its full
 // duration again.
 func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
 	l := newLog(t)
@@ -269,20 +269,20 @@ func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
 		fsm.Expire{Token: p.Token, Term: l.term + 1},
 	} {
 		if r := unchanged[fsm.PermitResult](l, cmd); r.Applied {
-			t.Fatalf("%+v: %+v", cmd, r)
+			t.Fatalf("%+v: got %+v", cmd, r)
 		}
 	}
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: made, UpTo: at(9)}); r.Applied {
-		t.Fatal("forget of an earlier term was applied")
+		t.Fatal("a Forget of an earlier term was applied")
 	}
 	for _, cmd := range []fsm.Command{fsm.Expire{Token: p.Token, Term: l.term}, fsm.EndCooling{Token: q.Token, Term: l.term}} {
 		if r := one[fsm.PermitResult](l, cmd); !r.Applied {
-			t.Fatalf("%+v: %+v", cmd, r)
+			t.Fatalf("%+v: got %+v", cmd, r)
 		}
 	}
 }
 
-// A timer may ring for a permit that is not, or no longer, in the state that it was set for.
+// A timer may fire for a permit that is not, or no longer, in the expected state.
 func TestEnd_InAnotherState_ChangesNothing(t *testing.T) {
 	l := newLog(t)
 	l.define("s", hold, permits(3))
@@ -297,7 +297,7 @@ func TestEnd_InAnotherState_ChangesNothing(t *testing.T) {
 	} {
 		r := unchanged[fsm.PermitResult](l, cmd)
 		if r.Applied || r.Revision != 0 {
-			t.Fatalf("%+v: %+v", cmd, r)
+			t.Fatalf("%+v: got %+v", cmd, r)
 		}
 	}
 	unchanged[fsm.InvalidResult](l, fsm.Release{Token: live, Cooling: -1})
@@ -305,19 +305,19 @@ func TestEnd_InAnotherState_ChangesNothing(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, fsm.Expire{Token: live, Term: l.term, Cooling: -1})
 }
 
-func TestCooling_IsNobodys_AndEndsOnce(t *testing.T) {
+func TestCooling_BelongsToNoIdentityAndEndsOnce(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(2))
 	p := l.grant("s", "a", requestID("r1"))
 	l.apply(fsm.Release{Token: p.Token, Cooling: time.Second})
 	again := l.grant("s", "a", requestID("r2"))
 	if again.Token == p.Token {
-		t.Fatal("a cooling permit was given back to its last holder")
+		t.Fatal("the holder of a cooling permit got the same permit again")
 	}
 	before := collect(l.state().Journal("", 0))
 	r := one[fsm.PermitResult](l, fsm.EndCooling{Token: p.Token, Term: l.term})
 	if !r.Applied || r.Permit.State != semaphore.Cooling {
-		t.Fatalf("%+v", r)
+		t.Fatalf("got %+v", r)
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.CoolingEnded})
 	equal(t, "journal", collect(l.state().Journal("", 0)), before)
@@ -333,40 +333,41 @@ func TestCancel(t *testing.T) {
 	}
 	p := l.grant("s", "a", requestID("r1"))
 	if r := one[fsm.CancelResult](l, cancel("a", "r2")); r.GaveBack != nil || r.Ended != nil || r.Revision == 0 {
-		t.Fatalf("another request of the holder: %+v", r)
+		t.Fatalf("cancel of another request of the holder: got %+v", r)
 	}
 	equal(t, "own", l.state().Own("s", identity("a")), p)
 	if len(l.events) != 0 {
-		t.Fatalf("events: %v", kinds(l.events))
+		t.Fatalf("events = %v, want none", kinds(l.events))
 	}
 	if r := one[fsm.CancelResult](l, cancel("a", "r1")); r.GaveBack != p {
-		t.Fatalf("%+v", r)
+		t.Fatalf("got %+v", r)
 	}
 	if r := unchanged[fsm.CancelResult](l, cancel("a", "r1")); r.GaveBack != nil || r.Ended.Outcome != semaphore.EndCancelled || r.Ended.Token != p.Token {
-		t.Fatalf("again: %+v", r)
+		t.Fatalf("repeated command: got %+v", r)
 	}
 	q := l.grant("s", "b", requestID("r1"))
 	l.apply(fsm.Release{Token: q.Token})
 	if r := unchanged[fsm.CancelResult](l, cancel("b", "r1")); r.Ended.Outcome != semaphore.EndReleased {
-		t.Fatalf("after release: %+v", r)
+		t.Fatalf("cancel after release: got %+v", r)
 	}
 	unchanged[fsm.InvalidResult](l, cancel("a", ""))
 	unchanged[fsm.InvalidResult](l, fsm.Cancel{Identity: identity("a"), RequestID: "r9"})
 
-	// A permit held for an operator has no holder who could give it back; its clearing tells more than the cancel did.
+	// A permit held for an operator has no holder that could give it back. Its clearing is a more specific end than the
+	// cancel.
 	h := l.grant("s", "c", requestID("r1"))
 	l.apply(fsm.Expire{Token: h.Token, Term: l.term})
 	if r := one[fsm.CancelResult](l, cancel("c", "r1")); r.GaveBack != nil || r.Ended != nil {
-		t.Fatalf("held: %+v", r)
+		t.Fatalf("cancel of a held permit's request: got %+v", r)
 	}
 	l.apply(fsm.Clear{Token: h.Token})
 	if r := l.state().Request("s", identity("c"), "r1"); r.Outcome != semaphore.EndCleared || r.Token != h.Token {
-		t.Fatalf("cleared after cancel: %+v", r)
+		t.Fatalf("Request() after cancel and clear = %+v", r)
 	}
 	restored(t, l.state())
 }
 
-func TestRequests_MemoryIsBoundedAndForgetsTheOldest(t *testing.T) {
+func TestRequests_OverLimit_ForgetsOldest(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(9))
 	settings := fsm.DefaultSettings()
@@ -378,15 +379,15 @@ func TestRequests_MemoryIsBoundedAndForgetsTheOldest(t *testing.T) {
 	}
 	s := l.state()
 	if s.Request("s", identity("a"), "r1") != nil || s.EndedPermit(1) != nil {
-		t.Fatal("the oldest is still remembered")
+		t.Fatal("the oldest request is still remembered")
 	}
 	if s.Request("s", identity("a"), "r2") == nil || s.Request("s", identity("a"), "r3") == nil || s.EndedPermit(2) == nil {
-		t.Fatal("a newer one was forgotten")
+		t.Fatal("a newer request was forgotten")
 	}
 	settings.RememberedRequests = 1
 	l.apply(fsm.Configure{Settings: settings})
 	if s := l.state(); s.Request("s", identity("a"), "r2") != nil || s.Request("s", identity("a"), "r3") == nil {
-		t.Fatal("a lowered bound does not hold at once")
+		t.Fatal("the lowered limit did not apply immediately")
 	}
 	equal(t, "restored", snapshotRecords(t, restored(t, l.state()).State()), snapshotRecords(t, l.state()))
 }

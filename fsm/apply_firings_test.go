@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// forget names firings as they are claimed now.
+// forget returns a command that forgets firings with their current claims.
 func (l *log) forget(name string, lowerTo time.Time, firings ...*semaphore.Firing) fsm.ForgetFirings {
 	c := fsm.ForgetFirings{
 		Semaphore: name, LowerTo: lowerTo, Author: "ann", Reason: "a clock was a year ahead", RequestID: "forgotten " + name, Asked: 16, At: at(91),
@@ -27,7 +27,7 @@ func (l *log) forget(name string, lowerTo time.Time, firings ...*semaphore.Firin
 	return c
 }
 
-// undoForget takes the last change of the memory of firings back, as a plan would.
+// undoForget returns an undo of the last change of remembered firings, as the leader would plan it.
 func (l *log) undoForget(name string) fsm.Undo {
 	for e := range l.state().JournalBackward(name, 0) {
 		f := e.Details().Firings
@@ -48,7 +48,7 @@ func (l *log) undoForget(name string) fsm.Undo {
 	return fsm.Undo{}
 }
 
-// due are the seconds of the remembered firings.
+// due returns the due times of the remembered firings in seconds.
 func (l *log) due(name string) (all []int) {
 	for c := range l.state().Claims(name) {
 		all = append(all, int(c.Firing.Due.Sub(at(0))/time.Second))
@@ -66,11 +66,11 @@ func (l *log) denied(name, holder string, f *semaphore.Firing) semaphore.Reason 
 	return r.Decision.Reason
 }
 
-func TestForgetFirings_OfAPoisonedMemory_LetsTheRightFiringsRunAgain(t *testing.T) {
+func TestForgetFirings_WrongFutureFirings_LetsCurrentFiringsRun(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	l.define("s")
 	l.poison("s")
-	equal(t, "a firing of now", l.denied("s", "b", fire("f", 95)), semaphore.FiringForgotten)
+	equal(t, "a firing that is due now", l.denied("s", "b", fire("f", 95)), semaphore.FiringForgotten)
 	claims := collect(l.state().Claims("s"))
 
 	r := one[fsm.FiringsResult](l, l.forget("s", at(90), fire("f", 9000), fire("f", 9100)))
@@ -79,13 +79,13 @@ func TestForgetFirings_OfAPoisonedMemory_LetsTheRightFiringsRunAgain(t *testing.
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.FiringsForgotten})
 	e := collect(l.state().Journal("s", r.Revision))
 	if len(e) != 1 || e[0].Kind != fsm.FiringsForgotten || e[0].Author != "ann" {
-		t.Fatalf("journal: %+v", e)
+		t.Fatalf("journal = %+v", e)
 	}
-	equal(t, "what an undo needs", e[0].Details().Firings, change)
+	equal(t, "journal entry for the undo", e[0].Details().Firings, change)
 	equal(t, "remembered", l.due("s"), []int(nil))
 	equal(t, "low-water mark", l.state().LowWater("s"), at(90))
-	equal(t, "a firing of now", l.denied("s", "b", fire("f", 95)), semaphore.Reason(0))
-	equal(t, "one before the mark", l.denied("s", "b", fire("f", 90)), semaphore.FiringForgotten)
+	equal(t, "a firing that is due now", l.denied("s", "b", fire("f", 95)), semaphore.Reason(0))
+	equal(t, "a firing before the mark", l.denied("s", "b", fire("f", 90)), semaphore.FiringForgotten)
 
 	l.apply(l.undoForget("s"))
 	equal(t, "events of the undo", kinds(l.events), []fsm.EventKind{fsm.FiringsRemembered})
@@ -97,7 +97,7 @@ func TestForgetFirings_OfAPoisonedMemory_LetsTheRightFiringsRunAgain(t *testing.
 	equal(t, "snapshot of a restored machine", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
 }
 
-func TestForgetFirings_Repeated_IsAnsweredAsTheFirst(t *testing.T) {
+func TestForgetFirings_Repeat_ReturnsFirstResult(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	l.define("s")
 	l.poison("s")
@@ -114,11 +114,11 @@ func TestForgetFirings_Repeated_IsAnsweredAsTheFirst(t *testing.T) {
 	equal(t, "snapshot of a restored machine", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
 	cmd.Asked++
 	if used := unchanged[fsm.InvalidResult](l, cmd).Used; used == nil || used.Edit != fsm.EditForgetFirings {
-		t.Errorf("another request under the same id: used %+v", used)
+		t.Errorf("another request with the same id: Used = %+v", used)
 	}
 }
 
-func TestForgetFirings_NotAsExpected_IsRefusedWhole(t *testing.T) {
+func TestForgetFirings_Unexpected_ForgetsNothing(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	l.define("s", permits(2))
 	l.poison("s")
@@ -144,14 +144,14 @@ func TestForgetFirings_NotAsExpected_IsRefusedWhole(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, l.forget("", at(90)))
 }
 
-// What cools may still be believed in, and a claim that its loss frees is held until then.
-func TestForgetFirings_OfACoolingPermit_IsRefused(t *testing.T) {
+// The holder of a cooling permit may still be running, and its claim is held until the slot is free.
+func TestForgetFirings_CoolingPermit_IsRefused(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	l.define("s", freeOnLoss)
 	p := l.grant("s", "a", firing("f", 9000))
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term, Cooling: time.Minute})
 	if r := unchanged[fsm.FiringsResult](l, l.forget("s", at(90), fire("f", 9000))); r.Conflict == nil {
-		t.Errorf("forgotten: %+v", r)
+		t.Errorf("ForgetFirings of a cooling permit's firing: got %+v, want a conflict", r)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestForgetFirings_Mark_IsNeverRaised(t *testing.T) {
 	equal(t, "mark", l.state().LowWater("s"), at(8000))
 }
 
-func TestUndo_OfFirings_NotAsExpected_IsAConflict(t *testing.T) {
+func TestUndo_UnexpectedFirings_IsConflict(t *testing.T) {
 	for name, meanwhile := range map[string]func(l *log){
 		"claimed again": func(l *log) { l.grant("s", "b", firing("f", 9000)) },
 		"mark raised":   func(l *log) { l.apply(fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(93)}) },
@@ -178,8 +178,8 @@ func TestUndo_OfFirings_NotAsExpected_IsAConflict(t *testing.T) {
 	}
 }
 
-// Whatever an undo says, its state can be restored.
-func TestUndo_OfFiringsThatThereCannotHaveBeen_IsRefused(t *testing.T) {
+// Any undo that is accepted leads to a state that can be restored.
+func TestUndo_ImpossibleFirings_IsRefused(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	l.define("s", permits(3))
 	l.poison("s")
@@ -209,12 +209,12 @@ func TestUndo_OfFiringsThatThereCannotHaveBeen_IsRefused(t *testing.T) {
 	}
 	l.tb = t
 	if r := one[fsm.UndoResult](l, good); r.Conflict != nil {
-		t.Errorf("the good one: %+v", r)
+		t.Errorf("the valid undo: got %+v", r)
 	}
 }
 
-// Of a deleted name that nothing else is left of, nothing stays behind.
-func TestForgetFirings_OfADeletedName_LeavesNothing(t *testing.T) {
+// If nothing else of a deleted name is left, no data remains.
+func TestForgetFirings_DeletedName_LeavesNothing(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	d := l.define("s")
 	l.poison("s")
@@ -226,16 +226,16 @@ func TestForgetFirings_OfADeletedName_LeavesNothing(t *testing.T) {
 	equal(t, "snapshot of a restored machine", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
 }
 
-func TestRestore_ForgottenFiringsThatContradict_AreRefused(t *testing.T) {
+func TestRestore_InconsistentForgottenFirings_IsRefused(t *testing.T) {
 	file := snapshot(t, storyOfForgetting(t).state())
 	for why, change := range map[string]func(e *logv1.JournalEntry){
-		"has firings, or lacks them":      func(e *logv1.JournalEntry) { e.Firings = nil },
-		"of kind 1 has firings":           func(e *logv1.JournalEntry) { e.Kind = uint32(fsm.Created) },
-		`of "elsewhere", with token`:      func(e *logv1.JournalEntry) { e.Firings.Claims[0].Semaphore = "elsewhere" },
-		`"repaired", with token 0`:        func(e *logv1.JournalEntry) { e.Firings.Claims[0].Token = 0 },
-		`has firing "f" of "repaired"`:    func(e *logv1.JournalEntry) { e.Firings.Claims[0].State = uint32(semaphore.ClaimHeld) },
-		"a firing that was forgotten has": func(e *logv1.JournalEntry) { e.Firings.Claims[0].Revision = 1 << 40 },
-		"it names no firing":              func(e *logv1.JournalEntry) { e.Firings.Claims[0].Firing = nil },
+		"of kind 27 has unexpected or missing firings": func(e *logv1.JournalEntry) { e.Firings = nil },
+		"of kind 1 has unexpected or missing firings":  func(e *logv1.JournalEntry) { e.Kind = uint32(fsm.Created) },
+		`of "elsewhere", with token`:                   func(e *logv1.JournalEntry) { e.Firings.Claims[0].Semaphore = "elsewhere" },
+		`"repaired", with token 0`:                     func(e *logv1.JournalEntry) { e.Firings.Claims[0].Token = 0 },
+		`has firing "f" of "repaired"`:                 func(e *logv1.JournalEntry) { e.Firings.Claims[0].State = uint32(semaphore.ClaimHeld) },
+		"a firing that was forgotten has":              func(e *logv1.JournalEntry) { e.Firings.Claims[0].Revision = 1 << 40 },
+		"there is no firing":                           func(e *logv1.JournalEntry) { e.Firings.Claims[0].Firing = nil },
 	} {
 		records := readRecords(t, file)
 		for _, r := range records {
@@ -245,7 +245,7 @@ func TestRestore_ForgottenFiringsThatContradict_AreRefused(t *testing.T) {
 			}
 		}
 		if err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records))); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %v", why, err)
+			t.Errorf("want error %s; got %v", why, err)
 		}
 	}
 }

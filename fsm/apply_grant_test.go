@@ -19,7 +19,7 @@ func TestGrant_FreeSlot_GivesPermitWithNextTokenAndRevision(t *testing.T) {
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.Granted})
 	second := l.grant("export", "b")
 	if second.Token != 2 || second.GrantedRevision != 3 {
-		t.Fatalf("second permit has token %d, revision %d", second.Token, second.GrantedRevision)
+		t.Fatalf("second permit has token %d and revision %d, want 2 and 3", second.Token, second.GrantedRevision)
 	}
 	s := l.state()
 	equal(t, "used", s.Used("export"), uint64(2))
@@ -31,7 +31,7 @@ func TestGrant_FreeSlot_GivesPermitWithNextTokenAndRevision(t *testing.T) {
 	})
 }
 
-// What does not lead to a new permit changes nothing, and says why.
+// A grant that is refused changes nothing, and the result gives the reason.
 func TestGrant_Refused_ChangesNothing(t *testing.T) {
 	revision := func(n uint64) func(*fsm.Grant) { return func(g *fsm.Grant) { g.ExpectedRevision = &n } }
 	version := func(n uint64) func(*fsm.Grant) { return func(g *fsm.Grant) { g.DefinitionVersion = n } }
@@ -72,7 +72,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantRevisionChanged,
 		},
 		{
-			name:    "revision comes before version",
+			name:    "revision is compared before version",
 			arrange: func(l *log) { l.grant("s", "b") },
 			grant:   []func(*fsm.Grant){revision(1), version(7)},
 			outcome: fsm.GrantRevisionChanged,
@@ -83,7 +83,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantDenied, reason: semaphore.NoFreePermit,
 		},
 		{
-			name:    "weight above what is free",
+			name:    "weight above the free permits",
 			arrange: func(l *log) { l.grant("s", "b") },
 			grant:   []func(*fsm.Grant){weight(2)},
 			outcome: fsm.GrantDenied, reason: semaphore.NoFreePermit,
@@ -135,7 +135,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantDenied, reason: semaphore.HeldForOperator,
 		},
 		{
-			name: "retry of the request that got the permit, whatever it expected",
+			name: "retry of the request that got the permit, stale expectations",
 			arrange: func(l *log) {
 				l.grant("s", "a", requestID("r1"))
 				l.apply(fsm.SetCordon{ID: "c"})
@@ -154,13 +154,13 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantDenied, reason: semaphore.Paused, stop: semaphore.StopPaused,
 		},
 		{
-			name:    "another request of an identity that holds is compared first",
+			name:    "another request of a holder, stale version",
 			arrange: func(l *log) { l.grant("s", "a", requestID("r1")) },
 			grant:   []func(*fsm.Grant){requestID("r2"), revision(0)},
 			outcome: fsm.GrantRevisionChanged,
 		},
 		{
-			name:    "no request id is not the same request id",
+			name:    "two requests without a request id",
 			arrange: func(l *log) { l.grant("s", "a") },
 			grant:   []func(*fsm.Grant){revision(0)},
 			outcome: fsm.GrantRevisionChanged,
@@ -172,7 +172,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantRequestEnded,
 		},
 		{
-			name:    "request has ended, and the rest no longer fits either",
+			name:    "request has ended, stale version",
 			arrange: func(l *log) { ended(l); l.apply(edits(remove("s", 1))) },
 			grant:   []func(*fsm.Grant){requestID("r1"), revision(99), version(99), weight(9)},
 			outcome: fsm.GrantRequestEnded,
@@ -208,7 +208,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantDenied, reason: semaphore.FiringClaimed,
 		},
 		{
-			name:    "firing lies below the low-water mark",
+			name:    "firing is below the low-water mark",
 			arrange: func(l *log) { l.apply(fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(6)}) },
 			grant:   []func(*fsm.Grant){firing("f", 5)},
 			outcome: fsm.GrantDenied, reason: semaphore.FiringForgotten,
@@ -228,10 +228,10 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			tc.arrange(l)
 			r := unchanged[fsm.GrantResult](l, l.request("s", "a", tc.grant...))
 			if r.Outcome != tc.outcome || r.Decision.Reason != tc.reason || r.Decision.Stop != tc.stop {
-				t.Fatalf("outcome %d, %v, stop %v; want %d, %v, stop %v", r.Outcome, r.Decision.Reason, r.Decision.Stop, tc.outcome, tc.reason, tc.stop)
+				t.Fatalf("grant: got outcome %d, reason %v, stop %v; want %d, %v, %v", r.Outcome, r.Decision.Reason, r.Decision.Stop, tc.outcome, tc.reason, tc.stop)
 			}
 			if r.PermitRevision != l.state().PermitRevision("s") {
-				t.Fatalf("permit revision %d, want %d", r.PermitRevision, l.state().PermitRevision("s"))
+				t.Fatalf("permit revision = %d, want %d", r.PermitRevision, l.state().PermitRevision("s"))
 			}
 			switch own := l.state().Own("s", identity("a")); r.Outcome {
 			case fsm.GrantHeld:
@@ -239,14 +239,14 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			case fsm.GrantRequestEnded:
 				equal(t, "ended", r.Ended, l.state().Request("s", identity("a"), "r1"))
 				if r.Ended == nil {
-					t.Fatal("it does not say how the request ended")
+					t.Fatal("the result does not say how the request ended")
 				}
 			}
 		})
 	}
 }
 
-func TestGrant_Nonsense_IsInvalid(t *testing.T) {
+func TestGrant_Malformed_IsInvalid(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
 	for _, change := range []func(*fsm.Grant){
@@ -257,21 +257,21 @@ func TestGrant_Nonsense_IsInvalid(t *testing.T) {
 	}
 }
 
-// Each command of an entry sees those before it.
-func TestGrant_TwoInOneEntryForOneSlot_OneGets(t *testing.T) {
+// Each command of an entry sees the effects of those before it.
+func TestGrant_TwoInOneEntryForOneSlot_OneIsGranted(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
 	r := l.apply(l.request("s", "a"), l.request("s", "b"))
 	if got := r[0].(fsm.GrantResult); got.Outcome != fsm.GrantGranted {
-		t.Fatalf("first: %+v", got)
+		t.Fatalf("first grant: got %+v", got)
 	}
 	if got := r[1].(fsm.GrantResult); got.Outcome != fsm.GrantDenied || got.Decision.Reason != semaphore.NoFreePermit {
-		t.Fatalf("second: %+v", got)
+		t.Fatalf("second grant: got %+v", got)
 	}
 }
 
-// The proposal of an acquire may be appended although its proposer never hears of it; its retry must find the same
-// permit, and after its end must not get another.
+// The proposal of an acquire may be appended although the proposer never learns about it. A retry must find the same
+// permit, and must not get another one after its end.
 func TestGrant_ReplayAfterUnknownOutcome_NeverGrantsTwice(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(5))
@@ -279,7 +279,7 @@ func TestGrant_ReplayAfterUnknownOutcome_NeverGrantsTwice(t *testing.T) {
 	r := l.apply(g, g)
 	first, again := r[0].(fsm.GrantResult), r[1].(fsm.GrantResult)
 	if first.Outcome != fsm.GrantGranted || again.Outcome != fsm.GrantHeld || again.Permit != first.Permit {
-		t.Fatalf("%+v\n%+v", first, again)
+		t.Fatalf("first grant: got %+v\nretry: got %+v", first, again)
 	}
 	l.apply(fsm.Expire{Token: first.Permit.Token, Term: l.term})
 	late := unchanged[fsm.GrantResult](l, g)
@@ -296,41 +296,41 @@ func TestExtend(t *testing.T) {
 	p := l.grant("s", "a")
 	longer := one[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: 2 * time.Minute})
 	if !longer.Applied || longer.Permit.Duration != 2*time.Minute || longer.Revision != 3 {
-		t.Fatalf("longer: %+v", longer)
+		t.Fatalf("Extend to a longer duration: got %+v", longer)
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.DurationChanged})
 	equal(t, "permit revision", l.state().PermitRevision("s"), p.GrantedRevision)
 	equal(t, "own", l.state().Own("s", identity("a")), longer.Permit)
 	if p.Duration != time.Minute {
-		t.Fatal("the permit that was handed out was written")
+		t.Fatal("Extend modified a published permit")
 	}
 	if r := unchanged[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: 2 * time.Minute}); r.Applied || r.Permit == nil {
-		t.Fatalf("equal: %+v", r)
+		t.Fatalf("Extend to the same duration: got %+v", r)
 	}
 	for _, made := range []uint64{0, l.term - 1, l.term + 1} {
 		if r := unchanged[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: time.Second, Term: made}); r.Applied {
-			t.Fatalf("shorter, made in term %d: %+v", made, r)
+			t.Fatalf("Extend to a shorter duration, made in term %d: got %+v", made, r)
 		}
 	}
 	if r := one[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: time.Second, Term: l.term}); !r.Applied || r.Permit.Duration != time.Second {
-		t.Fatalf("shorter: %+v", r)
+		t.Fatalf("Extend to a shorter duration: got %+v", r)
 	}
 	if r := one[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: 2 * time.Second, Term: l.term - 1}); !r.Applied {
-		t.Fatalf("longer again, made in an earlier term: %+v", r)
+		t.Fatalf("Extend to a longer duration, made in an earlier term: got %+v", r)
 	}
 	if r := unchanged[fsm.PermitResult](l, fsm.Extend{Token: 99, Duration: time.Second}); r.Applied || r.Permit != nil {
-		t.Fatalf("no such permit: %+v", r)
+		t.Fatalf("unknown token: got %+v", r)
 	}
 	unchanged[fsm.InvalidResult](l, fsm.Extend{Token: p.Token, Duration: 0})
 	unchanged[fsm.InvalidResult](l, fsm.Extend{Token: p.Token, Duration: l.state().LargestDuration() + 1})
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
 	if r := unchanged[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: time.Minute}); r.Applied {
-		t.Fatalf("held: %+v", r)
+		t.Fatalf("Extend of a held permit: got %+v", r)
 	}
 	q := l.grant("s", "b")
 	l.apply(fsm.Release{Token: q.Token, Cooling: time.Second})
 	if r := unchanged[fsm.PermitResult](l, fsm.Extend{Token: q.Token, Duration: time.Minute}); r.Applied {
-		t.Fatalf("cooling: %+v", r)
+		t.Fatalf("Extend of a cooling permit: got %+v", r)
 	}
 }
 
@@ -340,16 +340,16 @@ func TestRevoke_FreesNothingAndKeepsTheFirst(t *testing.T) {
 	p := l.grant("s", "a")
 	r := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Author: "ann", Reason: "stuck", At: at(9)})
 	if !r.Applied || r.Permit.Stop != semaphore.StopRevoked || r.Permit.StopOrder() != (semaphore.StopOrder{Reason: "stuck", Revision: 3}) || r.Permit.State != semaphore.Live {
-		t.Fatalf("%+v", r)
+		t.Fatalf("got %+v", r)
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.StoppingEvent})
 	equal(t, "used", l.state().Used("s"), uint64(1))
 	equal(t, "permit revision", l.state().PermitRevision("s"), p.GrantedRevision)
 	again := unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Author: "bob", Reason: "me too"})
 	if again.Applied || again.Permit.StopOrder().Reason != "stuck" {
-		t.Fatalf("again: %+v", again)
+		t.Fatalf("second Revoke: got %+v", again)
 	}
 	if r := unchanged[fsm.PermitResult](l, fsm.Revoke{Token: 99}); r.Applied || r.Permit != nil {
-		t.Fatalf("no such permit: %+v", r)
+		t.Fatalf("unknown token: got %+v", r)
 	}
 }

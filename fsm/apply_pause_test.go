@@ -26,7 +26,7 @@ func TestPause_AllOrNothing(t *testing.T) {
 	}
 }
 
-func TestPauseAndResume_ExpectSomethingElse_DoNothing(t *testing.T) {
+func TestPauseAndResume_UnmetExpectation_DoNothing(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
 	names := []string{"a", "b"}
@@ -60,7 +60,7 @@ func TestPauseAndResume_ExpectSomethingElse_DoNothing(t *testing.T) {
 	l.apply(fsm.Resume{Names: []string{"b"}})
 	refused(fsm.ConflictPause, seen)
 	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: names, Expected: expected()}); !r.Applied {
-		t.Errorf("what it expects is there: %+v", r)
+		t.Errorf("Resume with met expectations: got %+v", r)
 	}
 
 	seen = expected()
@@ -73,30 +73,30 @@ func TestResume(t *testing.T) {
 	l.define("a")
 	l.define("b")
 	if r := unchanged[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}}); r.Applied {
-		t.Fatalf("not paused: %+v", r)
+		t.Fatalf("Resume of a semaphore that is not paused: got %+v", r)
 	}
 	l.apply(fsm.Pause{Names: []string{"a", "b"}, Until: at(60)}) // revision 3
 	l.apply(fsm.Pause{Names: []string{"b"}, Reason: "longer", Until: at(90)})
 
-	// The timer of the first pause ends it only where nobody has paused since, and only in its own term.
+	// The timer of the first pause ends it only for semaphores that were not paused again, and only in its own term.
 	timer := fsm.Resume{Names: []string{"a", "b", "none"}, Term: l.term, Revision: 3, Reason: "over"}
 	late := timer
 	late.Term--
 	if r := unchanged[fsm.RevisionResult](l, late); r.Applied {
-		t.Fatalf("another term: %+v", r)
+		t.Fatalf("timer of another term: got %+v", r)
 	}
 	if r := one[fsm.RevisionResult](l, timer); !r.Applied {
-		t.Fatalf("timer: %+v", r)
+		t.Fatalf("timer: got %+v", r)
 	}
 	if s := l.state(); s.Definition("a").Pause != nil || s.Definition("b").Pause == nil {
-		t.Fatal("the timer ended a pause that was set since, or not its own")
+		t.Fatal("the timer ended a later pause, or did not end its own")
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.ResumedEvent})
 	if r := unchanged[fsm.RevisionResult](l, timer); r.Applied {
-		t.Fatalf("timer again: %+v", r)
+		t.Fatalf("timer, second time: got %+v", r)
 	}
 	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a", "b"}, Author: "ann"}); !r.Applied || l.state().Definition("b").Pause != nil {
-		t.Fatalf("operator: %+v", r)
+		t.Fatalf("operator: got %+v", r)
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.ResumedEvent})
 }
@@ -109,7 +109,7 @@ func TestCordons(t *testing.T) {
 	l.apply(fsm.SetCordon{ID: "a", AcquirerPattern: "app1"})
 	before := l.state()
 	l.apply(fsm.SetCordon{ID: "z", GroupPattern: "dr-site"})
-	equal(t, "cordons of an older state", before.Cordons()[1].GroupPattern, "dr-.*")
+	equal(t, "cordons of the older state", before.Cordons()[1].GroupPattern, "dr-.*")
 	s := l.state()
 	equal(t, "cordons", s.Cordons(), []*fsm.Cordon{
 		{ID: "a", AcquirerPattern: "app1", Revision: 3}, {ID: "z", GroupPattern: "dr-site", Revision: 4},
@@ -119,23 +119,23 @@ func TestCordons(t *testing.T) {
 		{ID: "none"}, {ID: "z", Revision: 2}, {ID: "z", Term: l.term - 1}, {ID: "z", Term: l.term, Revision: 2},
 	} {
 		if r := unchanged[fsm.RevisionResult](l, cmd); r.Applied {
-			t.Fatalf("%+v: %+v", cmd, r)
+			t.Fatalf("%+v: got %+v", cmd, r)
 		}
 	}
 	if r := one[fsm.RevisionResult](l, fsm.Uncordon{ID: "z", Term: l.term, Revision: 4}); !r.Applied {
-		t.Fatalf("timer: %+v", r)
+		t.Fatalf("timer: got %+v", r)
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.UncordonedEvent})
 	equal(t, "cordon revision", l.state().CordonRevision(), uint64(5))
 	if r := one[fsm.RevisionResult](l, fsm.Uncordon{ID: "a", Author: "ann"}); !r.Applied || len(l.state().Cordons()) != 0 {
-		t.Fatalf("operator: %+v", r)
+		t.Fatalf("operator: got %+v", r)
 	}
-	equal(t, "cordons of an older state", len(s.Cordons()), 2)
+	equal(t, "cordons of the older state", len(s.Cordons()), 2)
 	unchanged[fsm.InvalidResult](l, fsm.SetCordon{GroupPattern: "x"})
 }
 
-// Who reads the journal learns what was closed, until when and by whom, also of what is over.
-func TestJournal_HoldsCordonsAndPausesWhole(t *testing.T) {
+// The journal shows what was paused or cordoned, until when and by whom, even after it has ended.
+func TestJournal_HoldsCompleteCordonsAndPauses(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
 	l.apply(
@@ -178,7 +178,7 @@ func TestForget(t *testing.T) {
 	l.grant("s", "i", firing("named", 0))
 	r := one[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(20), Names: []string{"n1", "n1", "named", "none", "d3"}})
 	if !r.Applied || r.Revision != l.state().Revision() {
-		t.Fatalf("%+v", r)
+		t.Fatalf("got %+v", r)
 	}
 	var left []string
 	for c := range l.state().Claims("s") {
@@ -189,7 +189,7 @@ func TestForget(t *testing.T) {
 	equal(t, "low water", l.state().LowWater("s"), at(20))
 
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(19)}); r.Applied {
-		t.Fatal("a lower mark was applied")
+		t.Fatal("a Forget with a lower mark was applied")
 	}
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, Names: []string{"named"}}); r.Applied {
 		t.Fatal("a held claim was forgotten")
@@ -197,18 +197,19 @@ func TestForget(t *testing.T) {
 	one[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, Names: []string{"n2"}})
 	equal(t, "low water", l.state().LowWater("s"), at(20))
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "none", Term: l.term, UpTo: at(20)}); r.Applied {
-		t.Fatal("a mark was set for nothing")
+		t.Fatal("a Forget of an unknown semaphore was applied")
 	}
-	// Forgotten by due time is refused; forgotten by name may run again.
+	// Firings forgotten by due time are refused. Firings forgotten by name may run again.
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "x", firing("d1", 10))); r.Decision.Reason != semaphore.FiringForgotten {
-		t.Fatalf("%+v", r)
+		t.Fatalf("got %+v", r)
 	}
 	l.grant("s", "x", firing("n1", 0))
 	restored(t, l.state())
 }
 
-// What is due far ahead is forgotten one by one: a mark that it raised would refuse everything due before it.
-func TestForget_OneByOne_RaisesNoMark(t *testing.T) {
+// Firings due far in the future are forgotten individually. Raising the mark to them would refuse every firing due
+// before them.
+func TestForget_IndividualFirings_DoesNotRaiseMark(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
 	l.define("s", permits(2))
@@ -221,7 +222,7 @@ func TestForget_OneByOne_RaisesNoMark(t *testing.T) {
 		{Name: "f", Due: at(9000)}, {Name: "f", Due: at(9000)}, {Name: "f", Due: at(8000)}, {Name: "f", Due: at(7000)},
 	}})
 	if s := l.state(); s.ClaimCount("s") != 2 || !s.LowWater("s").IsZero() || s.Claim("s", *held.Firing) == nil {
-		t.Fatalf("%d claims, low water %v", s.ClaimCount("s"), s.LowWater("s"))
+		t.Fatalf("got %d claims and low-water mark %v", s.ClaimCount("s"), s.LowWater("s"))
 	}
 	restored(t, l.state())
 }
@@ -230,7 +231,7 @@ func TestConfigure(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()
 	if r := unchanged[fsm.RevisionResult](l, fsm.Configure{Settings: settings}); r.Applied {
-		t.Fatal("equal settings were applied")
+		t.Fatal("a Configure with the same settings was applied")
 	}
 	settings.MaxDuration = 3 * time.Hour
 	r := one[fsm.RevisionResult](l, fsm.Configure{Settings: settings, Author: "ann"})
@@ -255,15 +256,15 @@ func TestRetireMember(t *testing.T) {
 	l := newLog(t)
 	for _, id := range []string{"gk2", "gk1"} {
 		if r := one[fsm.RevisionResult](l, fsm.RetireMember{ID: id}); !r.Applied {
-			t.Fatalf("%+v", r)
+			t.Fatalf("RetireMember: got %+v", r)
 		}
 	}
 	if r := unchanged[fsm.RevisionResult](l, fsm.RetireMember{ID: "gk1"}); r.Applied {
-		t.Fatal("retired twice")
+		t.Fatal("a member was retired twice")
 	}
 	unchanged[fsm.InvalidResult](l, fsm.RetireMember{})
 	if s := l.state(); !s.Retired("gk1") || !s.Retired("gk2") || s.Retired("gk3") {
-		t.Fatal("not the members that were retired")
+		t.Fatal("Retired: want gk1 and gk2 only")
 	}
 }
 
@@ -271,13 +272,13 @@ func TestRaiseFeatureLevel_NotAboveTheOneInForce_ChangesNothing(t *testing.T) {
 	l := newLog(t)
 	for _, level := range []uint32{0, 1} {
 		if r := unchanged[fsm.RevisionResult](l, fsm.RaiseFeatureLevel{Level: level}); r.Applied {
-			t.Fatalf("%+v", r)
+			t.Fatalf("RaiseFeatureLevel: got %+v", r)
 		}
 	}
 	equal(t, "level", l.state().FeatureLevel(), uint32(1))
 }
 
-func TestPause_Keep_LeavesPausesAlone(t *testing.T) {
+func TestPause_Keep_LeavesExistingPauses(t *testing.T) {
 	l := newLogOfLevel2(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
 	l.define("a")
@@ -287,14 +288,14 @@ func TestPause_Keep_LeavesPausesAlone(t *testing.T) {
 	second := fsm.RevisionResult{Applied: true, Revision: l.state().Revision() + 1, Names: []string{"b"}}
 	equal(t, "the pause", l.apply(both), []fsm.Result{second})
 	if p := l.state().Definition("a").Pause; p.Reason != "first" || p.Revision != first[0].(fsm.RevisionResult).Revision {
-		t.Errorf("a has the pause %+v", p)
+		t.Errorf("the pause of a = %+v, want the first one", p)
 	}
 	both.RequestID = "none left"
-	equal(t, "with nothing to pause", l.apply(both), []fsm.Result{fsm.RevisionResult{}})
+	equal(t, "nothing to pause", l.apply(both), []fsm.Result{fsm.RevisionResult{}})
 	l.apply(fsm.Resume{Names: []string{"a", "b"}})
 	equal(t, "repeated", l.apply(both), []fsm.Result{fsm.RevisionResult{Repeated: true}})
 	if l.state().Definition("a").Pause != nil {
-		t.Error("a repeat paused what was resumed since")
+		t.Error("a repeated Pause paused a semaphore that was resumed since")
 	}
-	restored(t, l.state()) // a server must come back after it
+	restored(t, l.state()) // the state can be restored
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// ends are the firings of a semaphore with what became of them.
+// ends lists the firings of a semaphore with the states of their claims.
 func (l *log) ends(name string) string {
 	var all []string
 	for c := range l.state().Claims(name) {
@@ -18,7 +18,7 @@ func (l *log) ends(name string) string {
 	return strings.Join(all, "; ")
 }
 
-func TestRelease_EachWay_EndsTheFiring(t *testing.T) {
+func TestRelease_EveryJobEnd_EndsFiring(t *testing.T) {
 	l := storyOfRuns(t)
 	if got, want := l.ends("s"), "done: done after 1; failed: failed after 1 exit code 3; open: open after 1; spent: spent after 2; taken over: claimed after 1"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -28,8 +28,8 @@ func TestRelease_EachWay_EndsTheFiring(t *testing.T) {
 	}
 }
 
-// Servers below feature level 4 know neither attempts nor the new ends, and all members must store the same.
-func TestEnds_BelowFeatureLevel4_AreAsTheyWere(t *testing.T) {
+// Servers below feature level 4 know neither attempts nor the new ends, and all members must store the same state.
+func TestEnds_BelowFeatureLevel4_AreUnchanged(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
 	l.define("free", permits(9), func(d *semaphore.Definition) { d.FiringOnLoss = semaphore.FiringFree })
@@ -37,11 +37,11 @@ func TestEnds_BelowFeatureLevel4_AreAsTheyWere(t *testing.T) {
 	l.apply(fsm.Release{Token: l.grant("spent", "a", firing("f", 10)).Token, Job: semaphore.JobCutShort})
 	l.apply(fsm.Expire{Token: l.grant("free", "a", firing("f", 10)).Token, Term: l.term})
 	if got := l.ends("spent") + l.ends("free"); got != "f: spent after 0" {
-		t.Error(got)
+		t.Errorf("got %s", got)
 	}
 }
 
-func TestAttempts_OfARunThatNeverBegan_DoNotCount(t *testing.T) {
+func TestAttempts_RunThatNeverBegan_DoesNotCount(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
 	l.define("s", permits(9), bounded)
@@ -52,31 +52,31 @@ func TestAttempts_OfARunThatNeverBegan_DoNotCount(t *testing.T) {
 		l.apply(fsm.Abandon{Token: l.grant("s", "c", firing("f", 10)).Token, Term: l.term})
 	}
 	if got := l.ends("s"); got != "f: open after 1" {
-		t.Error(got)
+		t.Errorf("got %s", got)
 	}
 	lose()
 	if got := l.ends("s"); got != "f: spent after 2" {
-		t.Error(got)
+		t.Errorf("got %s", got)
 	}
 	if got := l.denied("s", "d", fire("f", 10)); got != semaphore.FiringClaimed {
-		t.Errorf("a third attempt: %v", got)
+		t.Errorf("third attempt: got %v, want FIRING_CLAIMED", got)
 	}
 }
 
-func TestAttempts_BoundLoweredSince_StopsAnOpenFiring(t *testing.T) {
+func TestAttempts_LoweredLimit_StopsOpenFiring(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
 	l.define("s", permits(9), bounded)
 	l.apply(fsm.Expire{Token: l.grant("s", "a", firing("f", 10)).Token, Term: l.term})
 	l.apply(l.replace("s", bounded, func(d *semaphore.Definition) { d.MaxAttempts = 1 }))
 	if got := l.denied("s", "b", fire("f", 10)); got != semaphore.FiringClaimed {
-		t.Errorf("a second attempt of one: %v", got)
+		t.Errorf("second attempt with max_attempts 1: got %v, want FIRING_CLAIMED", got)
 	}
 	l.apply(l.replace("s", bounded))
 	l.grant("s", "b", firing("f", 10))
 }
 
-// The slot decides when a lost firing may be claimed again, and the bound is looked at when it is lost.
+// A lost firing may be claimed again when its slot is free. The number of attempts is checked when it is lost.
 func TestOpen_AfterCooling(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
@@ -85,7 +85,7 @@ func TestOpen_AfterCooling(t *testing.T) {
 		p := l.grant("s", "a", firing("f", 10))
 		l.apply(fsm.Expire{Token: p.Token, Term: l.term, Cooling: 5})
 		if got := l.ends("s"); attempt == 0 && got != "f: claimed after 1" {
-			t.Errorf("while it cools: %s", got)
+			t.Errorf("while the slot cools: got %s", got)
 		}
 		l.apply(fsm.EndCooling{Token: p.Token, Term: l.term})
 		if got := l.ends("s"); got != want {
@@ -94,7 +94,7 @@ func TestOpen_AfterCooling(t *testing.T) {
 	}
 }
 
-func TestRelease_TooLate_StillSaysHowTheJobEnded(t *testing.T) {
+func TestRelease_Late_StillRecordsJobEnd(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
 	l.define("s", permits(9), bounded)
@@ -104,17 +104,17 @@ func TestRelease_TooLate_StillSaysHowTheJobEnded(t *testing.T) {
 	l.m.Subscribe(func(a fsm.Applied) { events = append(events, a.Events...) })
 	l.apply(fsm.Release{Token: lost.Token, Job: semaphore.JobFailed, Failure: "no space"})
 	if got := l.ends("s"); got != "f: failed after 1 no space" {
-		t.Error(got)
+		t.Errorf("got %s", got)
 	}
 	if len(events) != 1 || events[0].Kind != fsm.ClaimsChanged || events[0].Semaphore != "s" {
-		t.Errorf("events: %+v", events)
+		t.Errorf("events = %+v", events)
 	}
-	// The first word counts.
+	// The first report counts.
 	l.apply(fsm.Release{Token: lost.Token})
 	if got := l.ends("s"); got != "f: failed after 1 no space" {
-		t.Error(got)
+		t.Errorf("got %s", got)
 	}
-	// A word on a claim that another holder took over since does not.
+	// A report about a claim that another holder has taken over since is ignored.
 	lost = l.grant("s", "a", firing("g", 10))
 	l.apply(fsm.Expire{Token: lost.Token, Term: l.term})
 	l.grant("s", "b", firing("g", 10))
@@ -122,7 +122,7 @@ func TestRelease_TooLate_StillSaysHowTheJobEnded(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, fsm.Release{Token: lost.Token, Job: semaphore.JobFailed, Failure: strings.Repeat("x", 257)})
 }
 
-func TestTakeOver_WhereItIsAllowed_StopsTheHolderAndFreesNothing(t *testing.T) {
+func TestTakeOver_Allowed_StopsHolderAndFreesNothing(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
 	l.define("s", func(d *semaphore.Definition) { d.Takeover = true })
@@ -133,24 +133,24 @@ func TestTakeOver_WhereItIsAllowed_StopsTheHolderAndFreesNothing(t *testing.T) {
 	p := l.grant("s", "a", firing("f", 10))
 	r := l.apply(takeOver(p))[0].(fsm.PermitResult)
 	if !r.Applied || r.Permit.State != semaphore.Live || r.Permit.Stop != semaphore.StopTakenOver || r.Permit.StopOrder().Reason != "it does not answer" {
-		t.Fatalf("%+v", r)
+		t.Fatalf("got %+v", r)
 	}
 	if got := l.denied("s", "b", nil); got != semaphore.NoFreePermit {
-		t.Errorf("the slot of a holder that was taken over: %v", got)
+		t.Errorf("acquire after the takeover: got %v, want NO_FREE_PERMIT", got)
 	}
 	unchanged[fsm.PermitResult](l, takeOver(p))
 	unchanged[fsm.PermitResult](l, takeOver(l.grant("no", "a")))
 	unchanged[fsm.PermitResult](l, fsm.TakeOver{Token: 99})
-	// firing_on_loss is spent, and the firing is free all the same: that is what the takeover is for.
+	// The firing is open although firing_on_loss is spent, because that is the purpose of a takeover.
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
 	if again := l.grant("s", "b", firing("f", 10)); l.state().Claim("s", *fire("f", 10)).Attempts != 2 || again.Stop != semaphore.NotStopping {
-		t.Errorf("%+v, %s", again, l.ends("s"))
+		t.Errorf("grant after the takeover: got %+v, claims %s", again, l.ends("s"))
 	}
-	// It shortens the drain of a revoke, and a revoke without a drain leaves nothing to shorten.
+	// A takeover ends the drain of a revoke. A revoke without a drain leaves nothing to do.
 	q := l.grant("no", "c")
 	l.apply(l.replace("no", permits(2), func(d *semaphore.Definition) { d.Takeover = true }))
 	l.apply(fsm.Revoke{Token: q.Token, Drain: 9})
 	if r := l.apply(takeOver(q))[0].(fsm.PermitResult); !r.Applied || r.Permit.StopOrder().Drain != 0 {
-		t.Errorf("during a drain: %+v", r)
+		t.Errorf("TakeOver during a drain: got %+v", r)
 	}
 }

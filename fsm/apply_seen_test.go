@@ -14,7 +14,7 @@ func seen(group, acquirer string, second int) fsm.Sighting {
 	return fsm.Sighting{Group: group, Acquirer: acquirer, At: at(second)}
 }
 
-func TestSight_NewestCounts_AndTakesNoRevision(t *testing.T) {
+func TestSight_KeepsNewestAndTakesNoRevision(t *testing.T) {
 	l := newLogOfLevel2(t)
 	revision := l.state().Revision()
 	r := one[fsm.RevisionResult](l, fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "b", 5), seen("g", "a", 3), seen("f", "z", 4), seen("g", "b", 4)}})
@@ -28,17 +28,17 @@ func TestSight_NewestCounts_AndTakesNoRevision(t *testing.T) {
 	unchanged[fsm.RevisionResult](l, fsm.Sight{Term: l.term - 1, Sightings: []fsm.Sighting{seen("g", "b", 9)}})
 	one[fsm.RevisionResult](l, fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "b", 9)}})
 	if s, ok := l.state().Sighting("g", "b"); !ok || s != seen("g", "b", 9) {
-		t.Errorf("%+v, %v", s, ok)
+		t.Errorf("Sighting() = %+v, %v", s, ok)
 	}
 	if s, _ := before.Sighting("g", "b"); s != seen("g", "b", 5) {
-		t.Errorf("an older state sees %+v", s)
+		t.Errorf("Sighting() of the older state = %+v", s)
 	}
 	if s, ok := l.state().Sighting("g", "c"); ok {
-		t.Errorf("nobody is seen: %+v", s)
+		t.Errorf("Sighting() of an unseen caller = %+v", s)
 	}
 }
 
-func TestSight_Nonsense_IsInvalid(t *testing.T) {
+func TestSight_Malformed_IsInvalid(t *testing.T) {
 	l := newLogOfLevel2(t)
 	for why, bad := range map[string]fsm.Sighting{
 		"group":            seen("", "a", 1),
@@ -48,32 +48,32 @@ func TestSight_Nonsense_IsInvalid(t *testing.T) {
 	} {
 		c := fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "a", 1), bad}}
 		if got := unchanged[fsm.InvalidResult](l, c).Why; !strings.Contains(got, "sighting 1") || !strings.Contains(got, strings.TrimSuffix(why, ": must be give")) {
-			t.Errorf("%s: %s", why, got)
+			t.Errorf("want invalid: %s; got %s", why, got)
 		}
 	}
 }
 
-func TestSight_IsBounded_TheLongestUnseenGoFirst(t *testing.T) {
+func TestSight_OverLimit_DropsLeastRecentlySeen(t *testing.T) {
 	l := newLogOfLevel2(t)
 	c := fsm.Sight{Term: l.term}
 	for i := range fsm.MaxSightings {
 		c.Sightings = append(c.Sightings, seen("g", fmt.Sprintf("a%06d", i), 100+i%7))
 	}
 	l.apply(c)
-	// Of those seen at the same time the first by name goes first; one that was never seen since the oldest comes and
-	// goes.
+	// Among callers with the same time, the first by name is dropped first. A new sighting that is older than all
+	// others is dropped immediately.
 	l.apply(fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "a000000", 300), seen("g", "new1", 200), seen("g", "new2", 200), seen("g", "late", 1)}})
 	equal(t, "count", l.state().SightingCount(), fsm.MaxSightings)
 	for acquirer, want := range map[string]bool{"a000000": true, "a000007": false, "a000014": false, "a000021": true, "a000001": true, "new1": true, "new2": true, "late": false} {
 		if _, ok := l.state().Sighting("g", acquirer); ok != want {
-			t.Errorf("%s is known: %v, want %v", acquirer, ok, want)
+			t.Errorf("Sighting(%s) found = %v, want %v", acquirer, ok, want)
 		}
 	}
 	equal(t, "restored", collect(restored(t, l.state()).State().Sightings()), collect(l.state().Sightings()))
 }
 
-// Permits of a caller that was seen share its texts, also after it was seen again.
-func TestGrant_SharesTheTextsOfTheSighting(t *testing.T) {
+// Permits of a caller with a sighting share its strings, even after the caller was seen again.
+func TestGrant_SharesStringsWithSighting(t *testing.T) {
 	l := newLogOfLevel2(t)
 	l.define("export", permits(3))
 	ask := func(holder string) *semaphore.Permit {
@@ -91,10 +91,10 @@ func TestGrant_SharesTheTextsOfTheSighting(t *testing.T) {
 	sees(2)
 	second := ask("3")
 	if !same(first.Identity.Group, second.Identity.Group) || !same(first.Identity.Acquirer, second.Identity.Acquirer) {
-		t.Error("two permits of one caller have texts of their own")
+		t.Error("two permits of one caller do not share strings")
 	}
 	if same(alone.Identity.Acquirer, first.Identity.Acquirer) {
-		t.Error("this test cannot tell: texts are shared with a permit that was granted before the caller was seen")
+		t.Error("inconclusive: strings are shared with a permit that was granted before the sighting")
 	}
 }
 

@@ -9,40 +9,40 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-func TestSubmit_InChunks_IsSeenOnlyWhenComplete(t *testing.T) {
+func TestSubmit_InChunks_IsVisibleOnlyWhenComplete(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
 	if l.state().Work("s").Waiting != 0 || j.State != work.Receiving {
-		t.Fatalf("half of it: %+v", j)
+		t.Fatalf("incomplete submission: got %+v", j)
 	}
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 2, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
-		t.Fatalf("a hole: %+v", r)
+		t.Fatalf("chunk after a gap: got %+v", r)
 	}
 	again := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 1, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
-		t.Fatalf("of a submission that was begun again: %+v", r)
+		t.Fatalf("chunk of a restarted submission: got %+v", r)
 	}
 	if r := one[fsm.SubmitResult](l, fsm.SubmitTasks{Job: again.Number, Offset: 1, Tasks: tasks("b"), Digest: digest()}); r.Job.State != work.Open {
-		t.Fatalf("complete: %+v", r)
+		t.Fatalf("last chunk: got %+v", r)
 	}
 	if w := l.state().Work("s"); w.Waiting != 2 || w.Jobs != 1 {
-		t.Fatalf("waiting: %+v", w)
+		t.Fatalf("Work() = %+v", w)
 	}
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: j.Spec, Tasks: tasks("z"), Digest: digest()}); r.Outcome != fsm.SubmitExists || r.Job.ID != "j" {
-		t.Fatalf("a repeat: %+v", r)
+		t.Fatalf("repeated submission: got %+v", r)
 	}
 	dropped := l.submit("k", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: dropped.Number, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitLost {
-		t.Fatalf("a chunk that has come before: %+v", r)
+		t.Fatalf("repeated chunk: got %+v", r)
 	}
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number})
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number, Term: l.term - 1})
 	if r := one[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number, Term: l.term}); !r.Applied || l.job("k") != nil {
-		t.Fatalf("dropped: %+v", r)
+		t.Fatalf("DeleteJob of an unfinished submission: got %+v", r)
 	}
 }
 
-func TestSubmit_AboveALimit_SaysWhich(t *testing.T) {
+func TestSubmit_AboveLimit_NamesIt(t *testing.T) {
 	l := newWorkLog(t)
 	settings := l.state().Settings()
 	settings.Work = work.Limits{TaskBytes: 100, JobBytes: 150, SemaphoreBytes: 4000, ClusterBytes: 5000}
@@ -56,17 +56,17 @@ func TestSubmit_AboveALimit_SaysWhich(t *testing.T) {
 	} {
 		c.Digest = digest()
 		if r := unchanged[fsm.SubmitResult](l, c); r.Outcome != fsm.SubmitLimit || r.Limit.Limit != limit {
-			t.Errorf("%s: %+v", limit, r)
+			t.Errorf("%s: got %+v", limit, r)
 		}
 	}
 	l.submit("j", tasks("", "", "", "", ""), func(c *fsm.SubmitJob) { c.Spec.MaxResult = 100 })
 	r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: &work.Spec{ID: "k", Semaphore: "t"}, Tasks: tasks("", ""), Digest: digest()})
 	if r.Outcome != fsm.SubmitLimit || r.Limit.Limit != "max_work_bytes" {
-		t.Fatalf("the cluster's: %+v", r)
+		t.Fatalf("cluster limit: got %+v", r)
 	}
 }
 
-func TestSubmit_OfAJobThatIsOver_RunsNothingAgain(t *testing.T) {
+func TestSubmit_JobThatIsOver_RunsNothingAgain(t *testing.T) {
 	l := newWorkLog(t)
 	for id, end := range map[string]func(token, job uint64) fsm.Command{
 		"done": func(token, _ uint64) fsm.Command { return fsm.Release{Token: token, Result: []byte("r")} },
@@ -80,12 +80,12 @@ func TestSubmit_OfAJobThatIsOver_RunsNothingAgain(t *testing.T) {
 		l.apply(end(token, j.Number))
 		r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: j.Spec, Tasks: tasks("a"), Digest: digest()})
 		if r.Outcome != fsm.SubmitExists || r.Job.Number != j.Number {
-			t.Errorf("%s: %+v", id, r)
+			t.Errorf("%s: got %+v", id, r)
 		}
 	}
 }
 
-func TestSubmit_LimitReachedInTheMiddle_RefusesTheChunkAndKeepsTheRest(t *testing.T) {
+func TestSubmit_LimitReachedMidway_RefusesOnlyTheChunk(t *testing.T) {
 	l := newWorkLog(t)
 	settings := l.state().Settings()
 	settings.Work = work.Limits{JobBytes: 5, SemaphoreBytes: 1024 + 3*512}
@@ -99,16 +99,16 @@ func TestSubmit_LimitReachedInTheMiddle_RefusesTheChunkAndKeepsTheRest(t *testin
 		j := half("j", "abc")
 		r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 1, Tasks: chunk, Digest: digest()})
 		if r.Outcome != fsm.SubmitLimit || r.Limit.Limit != limit || r.Job.Tasks != 1 {
-			t.Fatalf("%s: %+v", limit, r)
+			t.Fatalf("%s: got %+v", limit, r)
 		}
 	}
-	// What the unfinished submission has reserved is free for the next one of its id.
+	// The space that the unfinished submission has reserved is available to the next one with its id.
 	if r := one[fsm.SubmitResult](l, fsm.SubmitJob{Spec: l.job("j").Spec, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitAccepted {
-		t.Fatalf("once more: %+v", r)
+		t.Fatalf("submission after the refusal: got %+v", r)
 	}
 }
 
-func TestSubmit_OwnSemaphore_IsOneThatWasMadeForTheJobAndItsSubmitterHolds(t *testing.T) {
+func TestSubmit_OwnSemaphore_MustBeLabelledAndHeldBySubmitter(t *testing.T) {
 	l := newWorkLog(t)
 	l.define("made", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{work.OwnLabel: "j"}) })
 	l.define("other")
@@ -122,11 +122,11 @@ func TestSubmit_OwnSemaphore_IsOneThatWasMadeForTheJobAndItsSubmitterHolds(t *te
 	}
 	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Submitter, c.Spec.Own = made.Token, "made" })
 	if sd := l.state().OwnSemaphore(j); sd == nil || sd.Definition.Name != "made" {
-		t.Fatalf("its own: %+v", sd)
+		t.Fatalf("OwnSemaphore() = %+v", sd)
 	}
 }
 
-func TestSubmitter_WhosePermitEnds_HasItsJobsCancelled(t *testing.T) {
+func TestSubmitter_PermitEnds_CancelsJobs(t *testing.T) {
 	l := newWorkLog(t)
 	l.define("mine")
 	p := l.grant("mine", "submitter", requestID("1"))
@@ -138,7 +138,7 @@ func TestSubmitter_WhosePermitEnds_HasItsJobsCancelled(t *testing.T) {
 	again.Supersedes = p.Token
 	r := one[fsm.GrantResult](l, again)
 	if r.Outcome != fsm.GrantReacquired || l.job("j").State != work.Open || l.job("j").Submitter != r.Permit.Token {
-		t.Fatalf("superseded: %+v, %+v", r, l.job("j"))
+		t.Fatalf("reacquire by the submitter: got %+v, job %+v", r, l.job("j"))
 	}
 	gone := fsm.Expire{Token: r.Permit.Token, Term: l.term, At: at(9)}
 	restarted := restored(t, l.state())
@@ -146,16 +146,16 @@ func TestSubmitter_WhosePermitEnds_HasItsJobsCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if j := restarted.State().Job("j"); j.State != work.Cancelled {
-		t.Fatalf("gone, after a restart: %+v", j)
+		t.Fatalf("job of an ended submitter after a restart = %+v", j)
 	}
 	l.apply(gone)
 	if j := l.job("j"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelSubmitterGone {
-		t.Fatalf("gone: %+v", j)
+		t.Fatalf("job of an ended submitter = %+v", j)
 	}
 	if l.job("half") != nil || l.job("kept").State != work.Open {
-		t.Fatalf("others: %+v, %+v", l.job("half"), l.job("kept"))
+		t.Fatalf("other jobs = %+v, %+v", l.job("half"), l.job("kept"))
 	}
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: &work.Spec{ID: "z", Semaphore: "s"}, Submitter: p.Token, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitNoSubmitter {
-		t.Fatalf("with a token that has ended: %+v", r)
+		t.Fatalf("SubmitJob with an ended token: got %+v", r)
 	}
 }

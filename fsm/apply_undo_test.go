@@ -9,14 +9,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newLog2 is a log of feature level 2.
+// newLog2 returns a log of feature level 2.
 func newLog2(t *testing.T) *log {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 2})
 	return l
 }
 
-// replace is a batch that replaces a definition by a changed copy of it.
+// replace returns a batch that replaces a definition by a changed copy.
 func (l *log) replace(name string, change ...func(*semaphore.Definition)) fsm.EditBatch {
 	d := l.state().Definition(name)
 	now := d.Definition.Clone()
@@ -26,7 +26,7 @@ func (l *log) replace(name string, change ...func(*semaphore.Definition)) fsm.Ed
 	return fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: name, Definition: now, ExpectedVersion: d.Version}}, Author: "ann", At: at(2)}
 }
 
-func TestUndo_PauseThatReplacedAnother_BringsTheFirstBackAsItWas(t *testing.T) {
+func TestUndo_ReplacedPause_IsRestored(t *testing.T) {
 	l := newLog2(t)
 	l.define("a")
 	l.define("b")
@@ -36,7 +36,7 @@ func TestUndo_PauseThatReplacedAnother_BringsTheFirstBackAsItWas(t *testing.T) {
 	l.apply(fsm.Pause{Names: []string{"a", "b"}, Reason: "lunch", Author: "bob"})
 	second := l.state().Revision()
 	entries := collect(l.state().Journal("a", second))
-	equal(t, "what the second replaced", entries[0].Details().PauseBefore, first)
+	equal(t, "pause that the second one replaced", entries[0].Details().PauseBefore, first)
 
 	back := *first
 	back.Change = first.Revision
@@ -50,25 +50,25 @@ func TestUndo_PauseThatReplacedAnother_BringsTheFirstBackAsItWas(t *testing.T) {
 	want.Revision = second + 1
 	equal(t, "pause of a", l.state().Definition("a").Pause, &want)
 	if l.state().Definition("b").Pause != nil {
-		t.Error("b is still paused, and was not before")
+		t.Error("b is still paused, but was not paused before the change")
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.PausedEvent, fsm.ResumedEvent})
 	for _, name := range []string{"a", "b"} {
 		e := collect(l.state().Journal(name, second+1))
 		if len(e) != 1 || e[0].Details().Undoes != second || e[0].Author != "bob" {
-			t.Errorf("journal of %s: %+v", name, e)
+			t.Errorf("journal of %s = %+v", name, e)
 		}
 	}
-	// By the change that set it, an operator means it still; a timer of the first revision does not.
+	// An operator can still name the change that first set the pause. A timer of its old revision finds nothing.
 	if r := unchanged[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Term: l.term, Revision: first.Revision}); r.Applied {
 		t.Error("a timer ended a pause of another revision")
 	}
 	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Revision: first.Revision}); !r.Applied {
-		t.Error("an operator could not end what the change set")
+		t.Error("an operator could not resume by the original change")
 	}
 }
 
-func TestUndo_CordonThatReplacedAnother_BringsTheFirstBackAsItWas(t *testing.T) {
+func TestUndo_ReplacedCordon_IsRestored(t *testing.T) {
 	l := newLog2(t)
 	l.apply(
 		fsm.SetCordon{ID: "z", GroupPattern: "dr", Until: at(60), Author: "ann", Reason: "power", Drain: time.Minute},
@@ -90,7 +90,7 @@ func TestUndo_CordonThatReplacedAnother_BringsTheFirstBackAsItWas(t *testing.T) 
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.UncordonedEvent})
 }
 
-func TestUndo_SomethingChangedSince_IsAConflict_AndNothingIsDone(t *testing.T) {
+func TestUndo_LaterChange_IsConflict(t *testing.T) {
 	l := newLog2(t)
 	l.define("a")
 	l.define("b")
@@ -105,7 +105,7 @@ func TestUndo_SomethingChangedSince_IsAConflict_AndNothingIsDone(t *testing.T) {
 		kind fsm.ConflictKind
 		name string
 	}{
-		"not paused any more": {func(u *fsm.Undo) {
+		"no longer paused": {func(u *fsm.Undo) {
 			u.Pauses = append(u.Pauses, fsm.UndoPause{Of: []fsm.ExpectedPause{{Name: "b", Revision: paused}}})
 		}, fsm.ConflictPause, "b"},
 		"paused since": {func(u *fsm.Undo) {
@@ -117,7 +117,7 @@ func TestUndo_SomethingChangedSince_IsAConflict_AndNothingIsDone(t *testing.T) {
 		"cordoned since": {func(u *fsm.Undo) {
 			u.Cordons = []fsm.UndoCordon{{ID: "z", Cordon: &fsm.Cordon{GroupPattern: "x", Change: cordoned}}}
 		}, fsm.ConflictCordon, "z"},
-		"no cordon any more": {func(u *fsm.Undo) { u.Cordons = []fsm.UndoCordon{{ID: "y", Expected: cordoned}} }, fsm.ConflictCordon, "y"},
+		"cordon no longer exists": {func(u *fsm.Undo) { u.Cordons = []fsm.UndoCordon{{ID: "y", Expected: cordoned}} }, fsm.ConflictCordon, "y"},
 		"edited since": {func(u *fsm.Undo) {
 			u.Edits = []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Delete, Name: "b", ExpectedVersion: 1}}}
 		}, fsm.ConflictStale, "b"},
@@ -136,7 +136,7 @@ func TestUndo_SomethingChangedSince_IsAConflict_AndNothingIsDone(t *testing.T) {
 	}
 }
 
-func TestUndo_SaysWhatCannotBeMeant(t *testing.T) {
+func TestUndo_Malformed_IsInvalid(t *testing.T) {
 	l := newLog2(t)
 	v := l.define("a").Version
 	other := definition("b")
@@ -149,22 +149,22 @@ func TestUndo_SaysWhatCannotBeMeant(t *testing.T) {
 	}
 	twice := []fsm.ExpectedPause{{Name: "a", Revision: v}, {Name: "a", Revision: v}}
 	for what, u := range map[string]fsm.Undo{
-		"nothing":                {},
-		"no such change":         {Change: 99, Pauses: []fsm.UndoPause{{Of: twice[:1]}}},
-		"a name twice":           {Pauses: []fsm.UndoPause{{Of: twice}}},
-		"no name":                {Pauses: []fsm.UndoPause{{}}},
-		"resume of nothing":      {Pauses: []fsm.UndoPause{{Of: []fsm.ExpectedPause{{Name: "a"}}}}},
-		"a pause of nowhere":     {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{}, Of: twice[:1]}}},
-		"a drain without a stop": {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{Change: 1, Drain: time.Minute}, Of: twice[:1]}}},
-		"a drain too long":       {Drain: 25 * time.Hour, Pauses: []fsm.UndoPause{{Of: twice[:1]}}},
-		"end of no cordon":       {Cordons: []fsm.UndoCordon{{ID: "z"}}},
-		"a cordon of nowhere":    {Cordons: []fsm.UndoCordon{{ID: "z", Cordon: &fsm.Cordon{GroupPattern: "g"}}}},
-		"a declaration":          {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Declare, Name: "b", Definition: other}}}},
-		"another name":           {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Create, Name: "c", Definition: other}}}},
-		"a pause on a replace":   {Edits: replace(fsm.UndoEdit{Pause: &semaphore.Pause{Change: 1}})},
-		"ends out of order":      {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{end(2), end(1)}})},
-		"an end to come":         {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{end(99)}})},
-		"an end of another": {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{
+		"nothing":                             {},
+		"no such change":                      {Change: 99, Pauses: []fsm.UndoPause{{Of: twice[:1]}}},
+		"a name twice":                        {Pauses: []fsm.UndoPause{{Of: twice}}},
+		"no name":                             {Pauses: []fsm.UndoPause{{}}},
+		"resume of nothing":                   {Pauses: []fsm.UndoPause{{Of: []fsm.ExpectedPause{{Name: "a"}}}}},
+		"pause without origin":                {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{}, Of: twice[:1]}}},
+		"drain without stop":                  {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{Change: 1, Drain: time.Minute}, Of: twice[:1]}}},
+		"drain too long":                      {Drain: 25 * time.Hour, Pauses: []fsm.UndoPause{{Of: twice[:1]}}},
+		"lift of an absent cordon":            {Cordons: []fsm.UndoCordon{{ID: "z"}}},
+		"cordon without origin":               {Cordons: []fsm.UndoCordon{{ID: "z", Cordon: &fsm.Cordon{GroupPattern: "g"}}}},
+		"a declaration":                       {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Declare, Name: "b", Definition: other}}}},
+		"another name":                        {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Create, Name: "c", Definition: other}}}},
+		"replace with a pause":                {Edits: replace(fsm.UndoEdit{Pause: &semaphore.Pause{Change: 1}})},
+		"temporary edits out of order":        {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{end(2), end(1)}})},
+		"temporary edit of a future revision": {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{end(99)}})},
+		"temporary edit of another definition": {Edits: replace(fsm.UndoEdit{EndsBack: []*fsm.EditEnd{
 			{Revision: 1, Until: at(9), Before: other, After: other},
 		}})},
 	} {
@@ -177,7 +177,7 @@ func TestUndo_SaysWhatCannotBeMeant(t *testing.T) {
 	}
 }
 
-func TestUndo_OfADeletion_TheDefinitionIsBackWithItsPauseAndItsEnd(t *testing.T) {
+func TestUndo_Deletion_RestoresPauseAndTemporaryEdits(t *testing.T) {
 	l := newLog2(t)
 	l.define("a", permits(1))
 	batch := l.replace("a", permits(5))
@@ -201,15 +201,14 @@ func TestUndo_OfADeletion_TheDefinitionIsBackWithItsPauseAndItsEnd(t *testing.T)
 	equal(t, "ends", l.state().Ends("a"), ends)
 	equal(t, "event", l.events[0].Definition.Pause, &back)
 	restored(t, l.state())
-	// And the end comes.
+	// The temporary edit ends as planned.
 	l.apply(fsm.Revert{Change: ends[0].Revision, Term: l.term, Names: []string{"a"}, At: at(60)})
 	equal(t, "permits", l.state().Definition("a").Definition.Permits, uint32(1))
 	equal(t, "pause", l.state().Definition("a").Pause, &back)
 }
 
-// Otherwise what somebody sets for good afterwards, to the same value, would be taken back by the end of what was
-// undone.
-func TestUndo_OfAnEditThatEnds_ItsEndDoesNotComeAnyMore(t *testing.T) {
+// Otherwise the end of the undone edit would also take back a later permanent edit to the same value.
+func TestUndo_TemporaryEdit_RemovesItsEnd(t *testing.T) {
 	l := newLog2(t)
 	l.define("a", permits(1))
 	batch := l.replace("a", permits(5))
@@ -230,7 +229,7 @@ func TestUndo_OfAnEditThatEnds_ItsEndDoesNotComeAnyMore(t *testing.T) {
 	restored(t, l.state())
 }
 
-func TestUndo_RepeatedRequest_IsToldWhatItDid(t *testing.T) {
+func TestUndo_Repeat_ReturnsFirstResult(t *testing.T) {
 	l := newLog2(t)
 	l.define("a")
 	l.apply(fsm.Pause{Names: []string{"a"}})
@@ -241,7 +240,7 @@ func TestUndo_RepeatedRequest_IsToldWhatItDid(t *testing.T) {
 	equal(t, "repeat", unchanged[fsm.UndoResult](l, u), fsm.UndoResult{Revision: first.Revision, Repeated: true})
 }
 
-func TestPauseAndCordon_RepeatedRequest_DoesNothing(t *testing.T) {
+func TestPauseAndCordon_Repeat_DoesNothing(t *testing.T) {
 	l := newLog2(t)
 	l.define("a")
 	for _, cmd := range []fsm.Command{
@@ -250,15 +249,15 @@ func TestPauseAndCordon_RepeatedRequest_DoesNothing(t *testing.T) {
 	} {
 		r := one[fsm.RevisionResult](l, cmd)
 		if !r.Applied {
-			t.Fatalf("%+v: %+v", cmd, r)
+			t.Fatalf("%+v: got %+v", cmd, r)
 		}
-		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "h"}) // somebody else, meanwhile
+		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "h"}) // another operator, meanwhile
 		equal(t, "repeat", unchanged[fsm.RevisionResult](l, cmd), fsm.RevisionResult{Revision: r.Revision, Repeated: true})
 	}
 }
 
-// A script that draws one id and gives it to all its commands must not hear that they were done.
-func TestChangesOfOperators_RequestIDOfAnotherKind_AreRefused(t *testing.T) {
+// A script that uses the same request id for all of its commands must not be led to believe that they were done.
+func TestOperatorChanges_RequestIDOfAnotherKind_AreRefused(t *testing.T) {
 	cmds := map[fsm.EditKind]func(l *log, id string) fsm.Command{
 		fsm.EditDefinitions: func(_ *log, id string) fsm.Command {
 			return fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Declare, Name: "new", Definition: definition("new")}}, RequestID: id}
@@ -282,7 +281,7 @@ func TestChangesOfOperators_RequestIDOfAnotherKind_AreRefused(t *testing.T) {
 			l.define("paused")
 			l.define("undone")
 			l.apply(fsm.Pause{Names: []string{"paused", "undone"}}, fsm.SetCordon{ID: "set", GroupPattern: "g"})
-			results := l.apply(made(l, "1"), also(l, "1")) // in one entry, as when two callers come at once
+			results := l.apply(made(l, "1"), also(l, "1")) // in one entry, as if two callers sent them at the same time
 			done := &fsm.Remembered{RequestID: "1", Edit: first, Revision: l.state().Revision()}
 			equal(t, "remembered", l.state().EditRequest("1"), done)
 			want := fsm.InvalidResult{Why: fmt.Sprintf(`request id "1" belongs to %v, change %d: use a new one`, first, done.Revision), Used: done}
@@ -293,14 +292,14 @@ func TestChangesOfOperators_RequestIDOfAnotherKind_AreRefused(t *testing.T) {
 	}
 }
 
-func TestRevert_OfAnEditWithADrain_BeginsOneOfItsOwn(t *testing.T) {
+func TestRevert_EditWithDrain_BeginsAnotherDrain(t *testing.T) {
 	l := newLog2(t)
 	l.define("a", permits(5))
 	batch := l.replace("a", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
 	batch.Until, batch.Drain = at(60), 2*time.Minute
 	l.apply(batch)
 	set := l.state().Revision()
-	l.grant("a", "let in for a time")
+	l.grant("a", "admitted temporarily")
 	l.apply(fsm.Revert{Change: set, Term: l.term, Names: []string{"a"}, At: at(60)})
 	over := l.state().Revision()
 	equal(t, "drains", l.state().Drains("a"), []semaphore.Drain{{Revision: over, Duration: 2 * time.Minute}})
@@ -308,7 +307,7 @@ func TestRevert_OfAnEditWithADrain_BeginsOneOfItsOwn(t *testing.T) {
 	restored(t, l.state())
 }
 
-func TestRevert_ThatTakesNothingBack_BeginsNoDrain(t *testing.T) {
+func TestRevert_NothingToTakeBack_BeginsNoDrain(t *testing.T) {
 	l := newLog2(t)
 	l.define("a", permits(5))
 	batch := l.replace("a", permits(6))

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// newWorkLog is one of a cluster that knows jobs, with semaphore s of nine permits.
+// newWorkLog returns the log of a cluster that supports jobs, with a semaphore s of nine permits.
 func newWorkLog(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
@@ -32,7 +32,7 @@ func tasks(payloads ...string) [][]byte {
 	return all
 }
 
-// submit submits a job of semaphore s, whole.
+// submit submits a complete job for semaphore s.
 func (l *log) submit(id string, payloads [][]byte, change ...func(*fsm.SubmitJob)) *work.Job {
 	l.tb.Helper()
 	c := fsm.SubmitJob{Spec: &work.Spec{ID: id, Semaphore: "s", MaxResult: 10}, Tasks: payloads, Digest: digest(), At: at(5)}
@@ -48,7 +48,7 @@ func (l *log) submit(id string, payloads [][]byte, change ...func(*fsm.SubmitJob
 
 func worker(g *fsm.Grant) { g.Worker = true }
 
-// take has a worker take the next task.
+// take grants a permit to a worker and returns the task that it gets.
 func (l *log) take(holder string) (uint64, *work.Task) {
 	l.tb.Helper()
 	p := l.grant("s", holder, worker)
@@ -70,12 +70,12 @@ func TestGrant_Worker_GetsTheTasksInOrder(t *testing.T) {
 	equal(t, "order", got, []string{"c", "a", "b", "d"})
 	r := one[fsm.GrantResult](l, l.request("s", "z", worker))
 	if r.Outcome != fsm.GrantDenied || r.Decision.Reason != semaphore.NoTask {
-		t.Fatalf("without a task: %+v", r)
+		t.Fatalf("worker grant without a task: got %+v", r)
 	}
-	l.grant("s", "y") // a caller that is no worker does not care
+	l.grant("s", "y") // a caller that is not a worker is not affected
 }
 
-func TestRelease_OfAWorker_SettlesItsTask(t *testing.T) {
+func TestRelease_Worker_SettlesTask(t *testing.T) {
 	for name, of := range map[string]struct {
 		end      fsm.Command
 		state    work.TaskState
@@ -114,21 +114,21 @@ func TestRelease_OfAWorker_SettlesItsTask(t *testing.T) {
 			}
 			task := l.state().Task(work.Ref{Job: l.job("j").Number})
 			if task.State != of.state || task.Attempts != of.attempts || task.Returns != of.returns || task.Failure != of.failure {
-				t.Fatalf("task: %+v", task)
+				t.Fatalf("task = %+v", task)
 			}
 			if ended := l.job("j").State == work.Ended; ended != task.Over() {
-				t.Fatalf("job: %+v", l.job("j"))
+				t.Fatalf("job = %+v", l.job("j"))
 			}
 			restored(t, l.state())
 			l.apply(fsm.EndCooling{Token: token, Term: l.term})
 			if p := l.state().Permit(token); p == nil && task.State == work.Held && l.state().Task(task.Ref).State != work.Waiting {
-				t.Fatalf("after the cooling: %+v", l.state().Task(task.Ref))
+				t.Fatalf("task after the cooling = %+v", l.state().Task(task.Ref))
 			}
 		})
 	}
 }
 
-func TestRelease_OfALostWorker_RecordsItsResultUntilAnotherHasTheTask(t *testing.T) {
+func TestRelease_LostWorker_RecordsResultUntilTaskIsHandedOut(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a", "b"))
 	first, _ := l.take("w")
@@ -136,26 +136,26 @@ func TestRelease_OfALostWorker_RecordsItsResultUntilAnotherHasTheTask(t *testing
 	l.apply(fsm.Expire{Token: first, Term: l.term}, fsm.Expire{Token: second, Term: l.term})
 	third, task := l.take("y")
 	if task.Index != 0 || task.Attempts != 2 {
-		t.Fatalf("handed out again: %+v", task)
+		t.Fatalf("task handed out again = %+v", task)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: first, Result: []byte("old")}); r.Recorded || r.Task != nil {
-		t.Fatalf("an old token: %+v", r)
+		t.Fatalf("release of an old token: got %+v", r)
 	}
 	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: second, Result: []byte("late")}); !r.Recorded || r.Task.State != work.Done {
-		t.Fatalf("nobody has it: %+v", r)
+		t.Fatalf("late release before the task is handed out again: got %+v", r)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: second, Result: []byte("again")}); !r.Recorded || string(r.Task.Result) != "late" {
-		t.Fatalf("a repeat: %+v", r)
+		t.Fatalf("repeated release: got %+v", r)
 	}
 	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: third, Result: []byte("new"), At: at(7)}); !r.Recorded {
-		t.Fatalf("the holder: %+v", r)
+		t.Fatalf("release of the current holder: got %+v", r)
 	}
 	if j := l.job("j"); j.State != work.Ended || j.Done != 2 || j.EndedAt != at(7) {
-		t.Fatalf("job: %+v", j)
+		t.Fatalf("job = %+v", j)
 	}
 }
 
-func TestGrant_TasksOfLostWorkers_GoFirstAndToOneWorkerEach(t *testing.T) {
+func TestGrant_TasksOfLostWorkers_GoFirst(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a", "b", "c"))
 	first, _ := l.take("v")
@@ -170,7 +170,7 @@ func TestGrant_TasksOfLostWorkers_GoFirstAndToOneWorkerEach(t *testing.T) {
 	restored(t, l.state())
 }
 
-func TestExpire_OfTheLastAttempt_FailsTheTask(t *testing.T) {
+func TestExpire_LastAttempt_FailsTask(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxAttempts = 2 })
 	for range 2 {
@@ -179,27 +179,27 @@ func TestExpire_OfTheLastAttempt_FailsTheTask(t *testing.T) {
 	}
 	j := l.job("j")
 	if j.State != work.Ended || j.Failed != 1 || j.EndedAt != at(9) {
-		t.Fatalf("job: %+v", j)
+		t.Fatalf("job = %+v", j)
 	}
 	r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number})
 	if !r.Applied || r.Tasks != 1 || r.Job.State != work.Open {
-		t.Fatalf("retry: %+v", r)
+		t.Fatalf("retry: got %+v", r)
 	}
 	token, task := l.take("w")
 	if task.Attempts != 1 || string(task.Payload) != "a" {
-		t.Fatalf("retried: %+v", task)
+		t.Fatalf("retry: got %+v", task)
 	}
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
 	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number, Indexes: []uint32{0, 0, 7}, Drop: true}); r.Tasks != 1 || r.Job.Dropped != 1 || r.Job.State != work.Ended {
-		t.Fatalf("drop: %+v", r)
+		t.Fatalf("drop: got %+v", r)
 	}
 	l.apply(fsm.DeleteJob{Job: j.Number})
 	if w := l.state().Work("s"); w != (fsm.Work{}) || l.state().WorkBytes() != 0 || l.state().JobCount() != 0 {
-		t.Fatalf("after the deletion: %+v", w)
+		t.Fatalf("Work() after the deletion = %+v", w)
 	}
 }
 
-func TestRelease_OfAFailedTaskThatMayBeRetried_HandsItOutAgain(t *testing.T) {
+func TestRelease_RetriableFailure_HandsTaskOutAgain(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.RetryFailed, c.Spec.MaxAttempts = true, 2 })
 	failed := fsm.Release{Job: semaphore.JobFailed, Failure: "f"}
@@ -207,68 +207,68 @@ func TestRelease_OfAFailedTaskThatMayBeRetried_HandsItOutAgain(t *testing.T) {
 	returned := fsm.Release{Token: failed.Token, Job: semaphore.JobCutShort}
 	for range 2 { // the second is a repeat
 		if r := l.apply(failed)[0].(fsm.ReleaseResult); !r.Recorded {
-			t.Errorf("the failure of an attempt: %+v", r)
+			t.Errorf("release with a failure: got %+v", r)
 		}
 	}
 	second, _ := l.take("w")
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
-		t.Errorf("a repeat when another has the task: %+v", r)
+		t.Errorf("repeated release while another worker has the task: got %+v", r)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, returned); r.Recorded {
-		t.Errorf("nothing is recorded of a task that goes back: %+v", r)
+		t.Errorf("release that returns the task: got %+v, want nothing recorded", r)
 	}
 	failed.Token = second
 	l.apply(failed)
 	if j := l.job("j"); j.Failed != 1 || j.State != work.Ended {
-		t.Fatalf("job: %+v", j)
+		t.Fatalf("job = %+v", j)
 	}
 }
 
-// The failure of an attempt comes late, while the slot of the lost worker cools. Its task waits for the next attempt
-// with that failure.
-func TestRelease_LateFailureOfATaskThatMayBeRetried_IsRecorded(t *testing.T) {
+// The failure of an attempt is reported late, while the slot of the lost worker cools. The task then waits for the next
+// attempt with that failure.
+func TestRelease_LateRetriableFailure_IsRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.RetryFailed = true })
 	failed := fsm.Release{Job: semaphore.JobFailed, Failure: "f", At: at(9)}
 	failed.Token, _ = l.take("w")
 	l.apply(fsm.Expire{Token: failed.Token, Term: l.term, Cooling: time.Minute, At: at(8)})
 	if r := one[fsm.ReleaseResult](l, failed); !r.Recorded || r.Task.State != work.Waiting || r.Task.Failure != "f" {
-		t.Errorf("%+v, %+v", r, r.Task)
+		t.Errorf("late release with a failure: got %+v, task %+v", r, r.Task)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
-		t.Errorf("a repeat: %+v", r)
+		t.Errorf("repeated release: got %+v", r)
 	}
 }
 
-func TestRelease_RepeatedWhenItsFailedTaskWasDropped_IsRecorded(t *testing.T) {
+func TestRelease_RepeatAfterDrop_IsRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"))
 	failed := fsm.Release{Job: semaphore.JobFailed, Failure: "f", At: at(9)}
 	failed.Token, _ = l.take("w")
 	l.apply(failed, fsm.ChangeTasks{Job: j.Number, Drop: true, At: at(10)})
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v", r)
 	}
 	failed.Failure = "another"
 	if r := unchanged[fsm.ReleaseResult](l, failed); r.Recorded {
-		t.Errorf("another failure: %+v", r)
+		t.Errorf("release with another failure: got %+v", r)
 	}
 }
 
-// What the cluster stores never exceeds the limit, however tasks end: room for a result, or for the text of a failure,
-// is there from the submission on.
-func TestWorkBytes_NoEndOfATaskRaisesThem(t *testing.T) {
+// The stored bytes never exceed the limit, regardless of how tasks end: space for a result or a failure text is
+// reserved from the submission on.
+func TestWorkBytes_TaskEnd_DoesNotRaiseThem(t *testing.T) {
 	text := strings.Repeat("f", work.MaxFailure)
 	for name, of := range map[string]struct {
 		maxResult int
 		end       fsm.Release
-		result    int // that is kept
+		result    int // size of the result that is kept
 	}{
-		"done":                         {300, fsm.Release{Result: make([]byte, 300)}, 300},
-		"failed, without results":      {0, fsm.Release{Job: semaphore.JobFailed, Failure: text}, 0},
-		"failed, with a result":        {300, fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: make([]byte, 299)}, 299},
-		"failed, with a large result":  {300, fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: make([]byte, 300)}, 0},
-		"failed, with a long text too": {300, fsm.Release{Job: semaphore.JobFailed, Failure: text, Result: make([]byte, 300)}, 0},
+		"done":                       {300, fsm.Release{Result: make([]byte, 300)}, 300},
+		"failed, without results":    {0, fsm.Release{Job: semaphore.JobFailed, Failure: text}, 0},
+		"failed with a result":       {300, fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: make([]byte, 299)}, 299},
+		"failed with a large result": {300, fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: make([]byte, 300)}, 0},
+		"failed with a large result and a long text": {300, fsm.Release{Job: semaphore.JobFailed, Failure: text, Result: make([]byte, 300)}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, retry := range []bool{false, true} {
@@ -285,19 +285,20 @@ func TestWorkBytes_NoEndOfATaskRaisesThem(t *testing.T) {
 					of.end.Token = token
 					l.apply(of.end)
 					if got := l.state().WorkBytes(); got > limit {
-						t.Fatalf("%d bytes, after %d", got, limit)
+						t.Fatalf("WorkBytes() = %d, want at most %d", got, limit)
 					}
 				}
 				got := l.state().Task(work.Ref{Job: j.Number})
 				if !got.Over() || len(got.Result) != of.result || got.Failure != of.end.Failure {
-					t.Fatalf("%+v", got)
+					t.Fatalf("got %+v", got)
 				}
 			}
 		})
 	}
 }
 
-// A job that is over, whatever became of its tasks, is the answer to a submission of its id: no task is executed again.
+// A job that is over, regardless of the states of its tasks, is returned for a submission with its id. No task runs
+// again.
 func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a", "b", "c"))
@@ -306,10 +307,10 @@ func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	unchanged[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Term: l.term - 1, Cause: work.CancelTimeout})
 	r := one[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: "ann", Reason: "wrong", At: at(9)})
 	if !r.Applied || r.Job.State != work.Cancelled || r.Job.Over() || l.state().Work("s").Waiting != 0 {
-		t.Fatalf("cancelled: %+v", r)
+		t.Fatalf("CancelJob: got %+v", r)
 	}
 	if p := l.state().Permit(token); p.Stop != semaphore.StopTaskCancelled || p.StopOrder().Reason != "wrong" {
-		t.Fatalf("its worker: %+v", p)
+		t.Fatalf("permit of the worker = %+v", p)
 	}
 	restored(t, l.state())
 	unchanged[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked})
@@ -317,17 +318,17 @@ func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: j.Number, Term: l.term})
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobCutShort})
 	if got := l.job("j").StateOf(l.state().Task(task.Ref)); got != work.TaskCancelled {
-		t.Fatalf("the task that was returned is in state %d", got)
+		t.Fatalf("state of the returned task = %d", got)
 	}
 	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: other, Result: []byte("r")}); !r.Recorded {
-		t.Fatalf("the task that was done all the same: %+v", r)
+		t.Fatalf("release of a finished task of the cancelled job: got %+v", r)
 	}
 	if j := l.job("j"); !j.Over() || j.Done != 1 || j.Waiting() != 2 {
-		t.Fatalf("over: %+v", j)
+		t.Fatalf("job after its last release = %+v", j)
 	}
 	l.apply(fsm.DeleteJob{Job: j.Number})
 	if l.job("j") != nil || l.state().WorkBytes() != 0 {
-		t.Fatal("it is still there")
+		t.Fatal("the job or its data still exists")
 	}
 }
 
@@ -344,7 +345,7 @@ func TestJobs_SurviveASnapshot(t *testing.T) {
 	equal(t, "sums", back.Work("s"), l.state().Work("s"))
 	_, next := back.NextTask("s")
 	if next.Index != 2 || back.WorkBytes() != l.state().WorkBytes() {
-		t.Fatalf("next: %+v", next)
+		t.Fatalf("next task = %+v", next)
 	}
 }
 
@@ -359,19 +360,19 @@ func TestRecovered_TasksOfLostWorkers_WaitAgain(t *testing.T) {
 	l.take("x")
 	s := recovered(t, l.state(), recovery())
 	if j := s.Job("j"); j.Held != 0 || j.Waiting() != 2 {
-		t.Fatalf("job: %+v", j)
+		t.Fatalf("job = %+v", j)
 	}
 	if j := s.Job("last"); j.State != work.Ended || j.Failed != 1 || j.EndedAt.IsZero() {
-		t.Fatalf("the job whose last worker was lost: %+v", j)
+		t.Fatalf("job whose last worker was lost = %+v", j)
 	}
 	if j := s.Job("bound"); j.State != work.Cancelled {
-		t.Fatalf("the job whose submitter was lost: %+v", j)
+		t.Fatalf("job whose submitter was lost = %+v", j)
 	}
 	restored(t, s)
 }
 
-// A release that is repeated because its answer was lost must not fail a task again that an operator has retried since.
-func TestChangeTasks_Retry_IsNotUndoneByARepeatOfTheFailure(t *testing.T) {
+// If the answer to a release was lost, its repeat must not fail a task again that an operator has retried since.
+func TestChangeTasks_Retry_IsNotUndoneByRepeatedFailure(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"))
 	token, _ := l.take("w")
@@ -380,10 +381,10 @@ func TestChangeTasks_Retry_IsNotUndoneByARepeatOfTheFailure(t *testing.T) {
 	l.apply(fsm.ChangeTasks{Job: j.Number})
 	restored(t, l.state())
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded || l.job("j").State != work.Open {
-		t.Fatalf("a repeat after the retry: %+v", r)
+		t.Fatalf("repeated release after the retry: got %+v", r)
 	}
 	if _, task := l.take("x"); task.Attempts != 1 {
-		t.Fatalf("handed out: %+v", task)
+		t.Fatalf("task handed out = %+v", task)
 	}
 }
 
@@ -402,15 +403,15 @@ func TestChangeTasks_OnlyFailedTasksChange(t *testing.T) {
 		unchanged[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number, Indexes: []uint32{0, 1, 3, 4}, Drop: drop})
 	}
 	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Tasks != 1 || r.Job.Returned != 1 || r.Job.Done != 1 || r.Job.Dropped != 1 {
-		t.Fatalf("retried: %+v", r)
+		t.Fatalf("retry: got %+v", r)
 	}
 	if _, task := l.take("e"); string(task.Payload) != "failed" {
-		t.Fatalf("handed out: %+v", task)
+		t.Fatalf("task handed out = %+v", task)
 	}
 }
 
-// A failed task has given the room of its result back, so a retry reserves it again.
-func TestChangeTasks_RetryAboveALimit_SaysWhich(t *testing.T) {
+// A failed task has released the space reserved for its result, so a retry reserves it again.
+func TestChangeTasks_RetryAboveLimit_NamesIt(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxResult = 1000 })
 	token, _ := l.take("w")
@@ -419,17 +420,17 @@ func TestChangeTasks_RetryAboveALimit_SaysWhich(t *testing.T) {
 	settings.Work.SemaphoreBytes = l.state().WorkBytes() + 998
 	l.apply(fsm.Configure{Settings: settings})
 	if r := unchanged[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Applied || r.Limit == nil || r.Limit.Limit != "max_semaphore_work_bytes" {
-		t.Fatalf("retried: %+v", r)
+		t.Fatalf("retry: got %+v", r)
 	}
 	settings.Work.SemaphoreBytes++
 	l.apply(fsm.Configure{Settings: settings})
 	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); !r.Applied || l.state().WorkBytes() != settings.Work.SemaphoreBytes {
-		t.Fatalf("retried: %+v", r)
+		t.Fatalf("retry: got %+v", r)
 	}
 }
 
-// A call that is repeated because its answer was lost must not retry, or drop, what has failed since.
-func TestChangeTasks_RepeatedAsOfARevision_ChangesNothing(t *testing.T) {
+// If the answer to a call was lost, its repeat must not retry or drop tasks that have failed since.
+func TestChangeTasks_RepeatWithAsOf_ChangesNothing(t *testing.T) {
 	for _, drop := range []bool{false, true} {
 		l := newWorkLog(t)
 		j := l.submit("j", tasks("a", "b"))
@@ -440,19 +441,19 @@ func TestChangeTasks_RepeatedAsOfARevision_ChangesNothing(t *testing.T) {
 		fail()
 		change := fsm.ChangeTasks{Job: j.Number, Drop: drop, AsOf: l.job("j").Revision}
 		if r := one[fsm.JobResult](l, change); r.Tasks != 1 {
-			t.Fatalf("drop %v: changed %+v", drop, r)
+			t.Fatalf("drop = %v: got %+v, want 1 changed task", drop, r)
 		}
 		fail()
 		unchanged[fsm.JobResult](l, change)
 		change.Indexes = []uint32{0, 1}
 		unchanged[fsm.JobResult](l, change)
 		if change.AsOf = 0; one[fsm.JobResult](l, change).Tasks != 1 {
-			t.Fatalf("drop %v: nothing has failed since", drop)
+			t.Fatalf("drop = %v: the task that failed later was not changed", drop)
 		}
 	}
 }
 
-func TestChangeTasks_Retry_AfterTheSubmitterHasGone_KeepsTheJob(t *testing.T) {
+func TestChangeTasks_RetryAfterSubmitterIsGone_KeepsJob(t *testing.T) {
 	l := newWorkLog(t)
 	l.define("mine")
 	p := l.grant("mine", "submitter")
@@ -460,12 +461,12 @@ func TestChangeTasks_Retry_AfterTheSubmitterHasGone_KeepsTheJob(t *testing.T) {
 	token, _ := l.take("w")
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"}, fsm.Release{Token: p.Token})
 	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Job.State != work.Open || r.Job.Submitter != 0 {
-		t.Fatalf("retried: %+v", r.Job)
+		t.Fatalf("retry: got %+v", r.Job)
 	}
 	restored(t, l.state())
 }
 
-func TestRecovered_WithoutPermits_SettlesTasksAndCancelsForLostSubmitters(t *testing.T) {
+func TestRecovered_WithoutPermits_SettlesTasksAndCancelsJobs(t *testing.T) {
 	l := newWorkLog(t)
 	l.define("mine")
 	p := l.grant("mine", "submitter")
@@ -474,14 +475,14 @@ func TestRecovered_WithoutPermits_SettlesTasksAndCancelsForLostSubmitters(t *tes
 	l.take("w")
 	now := recovered(t, l.state(), recovery())
 	if _, next := now.NextTask("s"); next == nil || next.Attempts != 1 || now.Work("s").Held != 0 {
-		t.Fatalf("the task of a lost worker: %+v", next)
+		t.Fatalf("task of a lost worker = %+v", next)
 	}
 	if j := now.Job("bound"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelSubmitterGone {
-		t.Fatalf("the job of a lost submitter: %+v", j)
+		t.Fatalf("job of a lost submitter = %+v", j)
 	}
 }
 
-func TestRestore_OfJobsThatContradictThemselves_IsRefused(t *testing.T) {
+func TestRestore_InconsistentJobs_IsRefused(t *testing.T) {
 	job := func(r []*logv1.Record, id string) *logv1.StoredJob {
 		return r[slices.IndexFunc(r, func(r *logv1.Record) bool { return r.GetJob().GetSpec().GetId() == id })].GetJob()
 	}
@@ -494,62 +495,62 @@ func TestRestore_OfJobsThatContradictThemselves_IsRefused(t *testing.T) {
 	}{
 		{"a job has no spec", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Spec = nil; return r }},
 		{"must be 1 to 256 bytes", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Spec.Id = ""; return r }},
-		{"has the id of another", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Spec.Id = "ended"; return r }},
+		{"has the same id as another job", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Spec.Id = "ended"; return r }},
 		{"a job has revision", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Revision = 1 << 40; return r }},
 		{"a submitted job has revision", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Submitted = 0; return r }},
 		{"was submitted at revision", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Digest = nil; return r }},
-		{"is not complete, and was submitted", func(r []*logv1.Record) []*logv1.Record { job(r, "receiving").Submitted = 1; return r }},
-		{"after", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Number = 1; return r }},
-		{"tasks, the first", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Fresh = 8; return r }},
+		{"is incomplete but was submitted", func(r []*logv1.Record) []*logv1.Record { job(r, "receiving").Submitted = 1; return r }},
+		{"follows job", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Number = 1; return r }},
+		{"tasks, but the first", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Fresh = 8; return r }},
 		{"unknown job state", func(r []*logv1.Record) []*logv1.Record { job(r, "open").State = 5; return r }},
 		{"is not cancelled", func(r []*logv1.Record) []*logv1.Record { job(r, "open").CancelCause = 1; return r }},
 		{"unknown cause of a cancel", func(r []*logv1.Record) []*logv1.Record { job(r, "cancelled").CancelCause = 0; return r }},
-		{"is in state 3, and has", func(r []*logv1.Record) []*logv1.Record { job(r, "open").State = uint32(work.Ended); return r }},
-		{"is in state 2, and has", func(r []*logv1.Record) []*logv1.Record { job(r, "ended").State = uint32(work.Open); return r }},
+		{"is in state 3, but has", func(r []*logv1.Record) []*logv1.Record { job(r, "open").State = uint32(work.Ended); return r }},
+		{"is in state 2, but has", func(r []*logv1.Record) []*logv1.Record { job(r, "ended").State = uint32(work.Open); return r }},
 		{"names permit", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Submitter = 1 << 40; return r }},
-		{"hands out tasks in the place of another", func(r []*logv1.Record) []*logv1.Record {
+		{"has the same position in the order of tasks", func(r []*logv1.Record) []*logv1.Record {
 			twin := job(r, "receiving")
 			twin.State, twin.Digest, twin.Submitted = uint32(work.Open), job(r, "open").GetDigest(), twin.GetNumber()
 			job(r, "open").Submitted, job(r, "open").Spec.Priority = twin.GetNumber(), 0
 			return r
 		}},
-		{"not all are there", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Tasks++; return r }},
+		{"but some are missing", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Tasks++; return r }},
 		{"unknown task state", func(r []*logv1.Record) []*logv1.Record { task(r, work.Held).State = 6; return r }},
-		{"which has no such task", func(r []*logv1.Record) []*logv1.Record { task(r, work.Held).Ref.Job = 1 << 40; return r }},
+		{"does not exist in job", func(r []*logv1.Record) []*logv1.Record { task(r, work.Held).Ref.Job = 1 << 40; return r }},
 		{"is out of order", func(r []*logv1.Record) []*logv1.Record { task(r, work.Dropped).Ref.Index++; return r }},
-		{"was changed after its job", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Revision = job(r, "open").Number; return r }},
+		{"has a later revision than its job", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Revision = job(r, "open").Number; return r }},
 		{"after 0 attempts", func(r []*logv1.Record) []*logv1.Record { task(r, work.Held).Attempts = 0; return r }},
-		{"and the job has handed out", func(r []*logv1.Record) []*logv1.Record { task(r, work.Failed).Token = 0; return r }},
+		{"but the job has handed out", func(r []*logv1.Record) []*logv1.Record { task(r, work.Failed).Token = 0; return r }},
 		{"has token", func(r []*logv1.Record) []*logv1.Record {
 			task(r, work.Failed).Token = task(r, work.Held).GetToken()
 			return r
 		}},
-		{"which there is not", func(r []*logv1.Record) []*logv1.Record { task(r, work.Done).State = uint32(work.Held); return r }},
-		{"what feature level 4 brought", func(r []*logv1.Record) []*logv1.Record { r[0].GetHeader().FeatureLevel = 3; return r }},
+		{"which does not exist", func(r []*logv1.Record) []*logv1.Record { task(r, work.Done).State = uint32(work.Held); return r }},
+		{"data of feature level 4", func(r []*logv1.Record) []*logv1.Record { r[0].GetHeader().FeatureLevel = 3; return r }},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			records := tc.change(readRecords(t, snapshot(t, storyOfWork(t).state())))
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("%v", err)
+				t.Fatalf("got %v", err)
 			}
 		})
 	}
 }
 
-// The end of a task whose last worker was lost is not one that the worker reports later.
-func TestRelease_FailureAfterTheLastAttemptWasLost_IsNotRecorded(t *testing.T) {
+// A worker cannot later report the end of a task that failed because its last worker was lost.
+func TestRelease_FailureAfterLastAttemptWasLost_IsNotRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxAttempts = 1 })
 	token, _ := l.take("w")
 	l.apply(fsm.Expire{Token: token, Term: l.term})
 	r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "exit code 1", Result: []byte("late")})
 	if r.Recorded || r.Task == nil || r.Task.State != work.Failed || len(r.Task.Result) > 0 {
-		t.Fatalf("recorded: %v, task: %+v", r.Recorded, r.Task)
+		t.Fatalf("late release: recorded = %v, task = %+v", r.Recorded, r.Task)
 	}
 }
 
-func TestChangeTasks_Retry_WhileThePermitOfTheSubmitterCools_KeepsTheJob(t *testing.T) {
+func TestChangeTasks_RetryWhileSubmitterPermitCools_KeepsJob(t *testing.T) {
 	l := newWorkLog(t)
 	l.define("mine")
 	p := l.grant("mine", "submitter")
@@ -558,7 +559,7 @@ func TestChangeTasks_Retry_WhileThePermitOfTheSubmitterCools_KeepsTheJob(t *test
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term, Cooling: time.Minute})
 	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Job.State != work.Open || r.Job.Submitter != 0 {
-		t.Fatalf("retried: %+v", r.Job)
+		t.Fatalf("retry: got %+v", r.Job)
 	}
 	restored(t, l.state())
 }

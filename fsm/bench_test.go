@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newFleet has that many semaphores of 1 000 000 permits each, named as a real fleet names them.
+// newFleet returns a log with the given number of semaphores of 1 000 000 permits each, with realistic names.
 func newFleet(tb tester, semaphores int) (*log, []string) {
 	l := newLog(tb)
 	names := make([]string, semaphores)
@@ -24,7 +24,7 @@ func newFleet(tb tester, semaphores int) (*log, []string) {
 	return l, names
 }
 
-// fill grants n permits to identities as our client makes them, and drops what it would keep for other tests.
+// fill grants n permits to identities like those of our client. It drops the data that the log keeps for other tests.
 func (l *log) fill(names []string, n int) {
 	for i := 0; i < n; {
 		var cmds []fsm.Command
@@ -43,14 +43,14 @@ func (l *log) fleetGrant(names []string, i int) fsm.Grant {
 	return g
 }
 
-// BenchmarkApply measures an entry of 256 grants, and one of 256 releases that undo them: beside nothing else, as in a
-// small cluster under load, and beside 100 000 permits of 10 000 semaphores.
+// BenchmarkApply measures an entry of 256 grants, and an entry of 256 releases that undo them: with no other permits,
+// as in a small cluster under load, and with 100 000 permits of 10 000 semaphores.
 func BenchmarkApply(b *testing.B) {
 	for _, standing := range []int{0, 100_000} {
 		l, names := newFleet(b, max(64, standing/10))
 		l.fill(names, standing)
 		next := standing
-		// The memory of requests and the journal are full, as they are after some seconds of load.
+		// The remembered requests and the journal are full, as they are after a few seconds of load.
 		for range 400 {
 			grants, releases := l.round(names, &next)
 			l.apply(grants...)
@@ -64,7 +64,7 @@ func BenchmarkApply(b *testing.B) {
 			}
 		}
 		for _, what := range []string{"grants", "releases"} {
-			b.Run(fmt.Sprintf("256 %s beside %d permits", what, standing), func(b *testing.B) {
+			b.Run(fmt.Sprintf("256 %s with %d permits", what, standing), func(b *testing.B) {
 				b.ReportAllocs()
 				b.StopTimer()
 				for range b.N {
@@ -87,7 +87,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// round is 256 grants and the releases of the permits that they will give.
+// round returns 256 grants and the releases of their permits.
 func (l *log) round(names []string, next *int) (grants, releases []fsm.Command) {
 	token := l.state().LastToken()
 	for i := range uint64(256) {
@@ -149,7 +149,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	})
 }
 
-// BenchmarkDecide is what the leader reads for one decision.
+// BenchmarkFacts measures the reads of the leader for one decision.
 func BenchmarkFacts(b *testing.B) {
 	l, names := newFleet(b, 10_000)
 	l.fill(names, 100_000)
@@ -163,7 +163,7 @@ func BenchmarkFacts(b *testing.B) {
 	}
 }
 
-// A permit, with everything that is kept for it, must stay under 500 bytes: a million of them are promised.
+// A permit with all of its data must take less than 500 bytes, because a server must be able to hold a million.
 func TestMemory_BytesPerPermit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
@@ -174,12 +174,12 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 	l.fill(names, count)
 	grown := int64(heap()) - int64(before)
 	perPermit := grown / count
-	t.Logf("%d bytes a permit at %d permits", perPermit, count)
+	t.Logf("%d bytes per permit at %d permits", perPermit, count)
 	if perPermit > 500 && !raced {
-		t.Errorf("%d bytes a permit, want at most 500", perPermit)
+		t.Errorf("%d bytes per permit, want at most 500", perPermit)
 	}
 
-	// The same after a restart.
+	// the same after a restart
 	file := snapshot(t, l.state())
 	before = heap()
 	m := fsm.New("")
@@ -187,16 +187,17 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 		t.Fatal(err)
 	}
 	grown = int64(heap()) - int64(before)
-	t.Logf("%d bytes a permit after restore", grown/count)
+	t.Logf("%d bytes per permit after restore", grown/count)
 	if grown/count > 500 && !raced {
-		t.Errorf("%d bytes a permit after restore, want at most 500", grown/count)
+		t.Errorf("%d bytes per permit after restore, want at most 500", grown/count)
 	}
 	runtime.KeepAlive(m)
 	runtime.KeepAlive(l)
 	runtime.KeepAlive(file)
 }
 
-// A definition with two labels, with its journal entry, must stay under 1 KiB: 100 000 of them are promised.
+// A definition with two labels and its journal entry must take at most 1 KiB, because a server must be able to hold 100
+// 000.
 func TestMemory_BytesPerDefinition(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
@@ -215,12 +216,12 @@ func TestMemory_BytesPerDefinition(t *testing.T) {
 	}
 	l.entries, l.events = nil, nil
 	perDefinition := (int64(heap()) - int64(before)) / count
-	t.Logf("%d bytes a definition at %d definitions", perDefinition, count)
+	t.Logf("%d bytes per definition at %d definitions", perDefinition, count)
 	if perDefinition > 1024 && !raced {
-		t.Errorf("%d bytes a definition, want at most 1024", perDefinition)
+		t.Errorf("%d bytes per definition, want at most 1024", perDefinition)
 	}
 
-	// The same after a restart.
+	// the same after a restart
 	file := snapshot(t, l.state())
 	before = heap()
 	m := fsm.New("")
@@ -228,9 +229,9 @@ func TestMemory_BytesPerDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	perDefinition = (int64(heap()) - int64(before)) / count
-	t.Logf("%d bytes a definition after restore", perDefinition)
+	t.Logf("%d bytes per definition after restore", perDefinition)
 	if perDefinition > 1024 && !raced {
-		t.Errorf("%d bytes a definition after restore, want at most 1024", perDefinition)
+		t.Errorf("%d bytes per definition after restore, want at most 1024", perDefinition)
 	}
 	runtime.KeepAlive(m)
 	runtime.KeepAlive(l)

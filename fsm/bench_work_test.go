@@ -14,8 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// queue submits a job of semaphore s, in chunks as servers make them, and drops what the log would keep for other
-// tests.
+// queue submits a job for semaphore s in chunks, as servers do. It drops the data that the log keeps for other tests.
 func (l *log) queue(id string, count, payload int) *work.Job {
 	l.tb.Helper()
 	size := max(1, min(1000, 256<<10/(payload+16)))
@@ -39,7 +38,7 @@ func (l *log) queue(id string, count, payload int) *work.Job {
 	return j
 }
 
-// fail has so many workers take a task each, and report that it has failed.
+// fail lets the given number of workers take a task each and report that it failed.
 func (l *log) fail(count int) {
 	for n := 0; n < count; {
 		var grants, releases []fsm.Command
@@ -55,8 +54,8 @@ func (l *log) fail(count int) {
 	}
 }
 
-// newLargeWorkLog is newWorkLog with so many permits and so much room that no test reaches them, and a semaphore
-// "other" that has no jobs.
+// newLargeWorkLog is like newWorkLog, but with limits and permits that no test reaches, and with a semaphore "other"
+// without jobs.
 func newLargeWorkLog(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
@@ -68,7 +67,7 @@ func newLargeWorkLog(tb tester) *log {
 	return l
 }
 
-// A queued task, with everything that is kept for it, must stay under 600 bytes besides its payload.
+// A queued task with all of its data must take at most 600 bytes in addition to its payload.
 func TestMemory_BytesPerTask(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
@@ -78,12 +77,12 @@ func TestMemory_BytesPerTask(t *testing.T) {
 	before := heap()
 	l.queue("j", count, payload)
 	perTask := (int64(heap())-int64(before))/count - payload
-	t.Logf("%d bytes a task at %d tasks", perTask, count)
+	t.Logf("%d bytes per task at %d tasks", perTask, count)
 	if perTask > 600 && !raced {
-		t.Errorf("%d bytes a task, want at most 600", perTask)
+		t.Errorf("%d bytes per task, want at most 600", perTask)
 	}
 
-	// The same after a restart.
+	// the same after a restart
 	file := snapshot(t, l.state())
 	before = heap()
 	m := fsm.New("")
@@ -91,16 +90,16 @@ func TestMemory_BytesPerTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	perTask = (int64(heap())-int64(before))/count - payload
-	t.Logf("%d bytes a task after restore", perTask)
+	t.Logf("%d bytes per task after restore", perTask)
 	if perTask > 600 && !raced {
-		t.Errorf("%d bytes a task after restore, want at most 600", perTask)
+		t.Errorf("%d bytes per task after restore, want at most 600", perTask)
 	}
 	runtime.KeepAlive(m)
 	runtime.KeepAlive(l)
 	runtime.KeepAlive(file)
 }
 
-// BenchmarkWork is what jobs cost that are as large as the limits allow: 256 MiB of payload, and 100 000 tasks.
+// BenchmarkWork measures jobs as large as the limits allow: 256 MiB of payload, and 100 000 tasks.
 func BenchmarkWork(b *testing.B) {
 	l := newLargeWorkLog(b)
 	for i := range 64 {
@@ -122,10 +121,10 @@ func BenchmarkWork(b *testing.B) {
 		}
 	})
 	file = nil
-	// No entry waits for a snapshot (see TestSnapshot_WhileItIsWritten_EntriesAreApplied). The two figures differ by
-	// what it takes of the processor, for itself and for the collection of its garbage.
+	// Entries do not wait for a snapshot (see TestSnapshot_WhileItIsWritten_EntriesAreApplied). The two results differ
+	// by the processor time that the snapshot and its garbage collection take.
 	for _, beside := range []string{"nothing", "a snapshot of 256 MiB"} {
-		b.Run("worst of 1000 entries beside "+beside, func(b *testing.B) {
+		b.Run("worst of 1000 entries, concurrent with "+beside, func(b *testing.B) {
 			var stop atomic.Bool
 			done := make(chan struct{})
 			go func() {
@@ -154,7 +153,7 @@ func BenchmarkWork(b *testing.B) {
 	}
 }
 
-// BenchmarkWholeJob measures one command that changes all of 100 000 tasks.
+// BenchmarkWholeJob measures single commands that change all of 100 000 tasks.
 func BenchmarkWholeJob(b *testing.B) {
 	l := newLargeWorkLog(b)
 	j := l.queue("j", work.MaxTasks, 16)

@@ -16,8 +16,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// Any command, of any content that Encode accepts, is read back as it was, and its bytes are the only ones it has.
-func TestCodec_AnyCommand_IsReadBackAsItWas(t *testing.T) {
+// Decode returns any command that Encode accepts unchanged, and encoding it again gives the same bytes.
+func TestCodec_AnyCommand_RoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cmds := rapid.SliceOfN(anyCommand(), 0, 5).Draw(t, "commands")
 		entry, err := fsm.Encode(fsm.SupportedLevel, cmds)
@@ -34,7 +34,7 @@ func TestCodec_AnyCommand_IsReadBackAsItWas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(entry, again) {
-			t.Fatal("the same commands have other bytes")
+			t.Fatal("decoding and encoding again changed the bytes")
 		}
 	})
 }
@@ -48,7 +48,7 @@ func anyTime() *rapid.Generator[time.Time] {
 		}
 		n := rapid.Int64().Draw(t, "nanoseconds")
 		if n == 0 {
-			n = 1 // 1970 to the nanosecond stands for an absent time
+			n = 1 // exactly 1970 would mean an absent time
 		}
 		return time.Unix(0, n).UTC()
 	})
@@ -74,7 +74,7 @@ func anyFiring() *rapid.Generator[*semaphore.Firing] {
 		case 1:
 			return &semaphore.Firing{Name: anyText().Draw(t, "name")}
 		}
-		// A due time has no value that means absent: 1970 is a due time like any other.
+		// A due time has explicit presence, so 1970 is a due time like any other.
 		return &semaphore.Firing{Name: anyText().Draw(t, "name"), Due: time.Unix(0, rapid.Int64().Draw(t, "due")).UTC()}
 	})
 }
@@ -282,30 +282,30 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 	})
 }
 
-func TestEncode_WhatCouldNotBeReadBack_IsRefused(t *testing.T) {
+func TestEncode_NotDecodable_IsRefused(t *testing.T) {
 	far := time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, cmd := range map[string]fsm.Command{
-		"instant out of range":  fsm.Release{Token: 1, At: far},
-		"due time out of range": fsm.Grant{Firing: &semaphore.Firing{Name: "f", Due: far}},
-		"no UTF-8":              fsm.RetireMember{ID: "\xff"},
-		"pointer":               &fsm.Extend{},
-		"job without a spec":    fsm.SubmitJob{Tasks: tasks("a")},
-		"no cause of a cancel":  fsm.CancelJob{Job: 1},
-		"a cause too many":      fsm.CancelJob{Job: 1, Cause: work.CancelSubmitterGone + 1},
-		"nothing":               nil,
+		"instant out of range":      fsm.Release{Token: 1, At: far},
+		"due time out of range":     fsm.Grant{Firing: &semaphore.Firing{Name: "f", Due: far}},
+		"no UTF-8":                  fsm.RetireMember{ID: "\xff"},
+		"pointer":                   &fsm.Extend{},
+		"job without a spec":        fsm.SubmitJob{Tasks: tasks("a")},
+		"cancel without a cause":    fsm.CancelJob{Job: 1},
+		"unknown cause of a cancel": fsm.CancelJob{Job: 1, Cause: work.CancelSubmitterGone + 1},
+		"nothing":                   nil,
 	} {
 		if _, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd}); err == nil {
-			t.Errorf("%s: accepted", name)
+			t.Errorf("%s: Encode() succeeded, want an error", name)
 		}
 	}
 	for _, level := range []uint32{0, fsm.SupportedLevel + 1} {
 		if _, err := fsm.Encode(level, nil); err == nil {
-			t.Errorf("level %d: accepted", level)
+			t.Errorf("level %d: Encode() succeeded, want an error", level)
 		}
 	}
 }
 
-func TestDecode_Refuses(t *testing.T) {
+func TestDecode_Invalid_IsRefused(t *testing.T) {
 	entry := func(level uint32, cmds ...*logv1.Command) []byte {
 		b, err := proto.Marshal(&logv1.Entry{FeatureLevel: level, Commands: cmds})
 		if err != nil {
@@ -333,7 +333,7 @@ func TestDecode_Refuses(t *testing.T) {
 		{"newer command", entry(1, newer), fsm.ErrUnknownCommand},
 		{"empty command", entry(1, &logv1.Command{}), fsm.ErrUnknownCommand},
 		{
-			"raise above what is supported",
+			"raise above the supported level",
 			entry(1, &logv1.Command{Kind: &logv1.Command_RaiseFeatureLevel{RaiseFeatureLevel: &logv1.RaiseFeatureLevel{Level: fsm.SupportedLevel + 1}}}),
 			fsm.ErrUnknownCommand,
 		},
@@ -343,30 +343,30 @@ func TestDecode_Refuses(t *testing.T) {
 		{"delete with definition", edit(&logv1.Change{Kind: 3, Definition: &logv1.Definition{}}), fsm.ErrMalformed},
 		{"on_expiry of more than a byte", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{OnExpiry: 257}}), fsm.ErrMalformed},
 		{"labels out of order", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{Labels: []*logv1.Label{{Key: "b"}, {Key: "a"}}}}), fsm.ErrMalformed},
-		{"a missed of kind 5", entry(2, &logv1.Command{Kind: &logv1.Command_NoteMissed{NoteMissed: &logv1.NoteMissed{Missed: 5}}}), fsm.ErrMalformed},
+		{"missed work of kind 5", entry(2, &logv1.Command{Kind: &logv1.Command_NoteMissed{NoteMissed: &logv1.NoteMissed{Missed: 5}}}), fsm.ErrMalformed},
 		{"a command above the level of its entry", entry(1, &logv1.Command{Kind: &logv1.Command_EndQuarantine{EndQuarantine: &logv1.EndQuarantine{}}}), fsm.ErrMalformed},
 		{"a field above the level of its entry", entry(1, &logv1.Command{Kind: &logv1.Command_Pause{Pause: &logv1.Pause{Drain: 1}}}), fsm.ErrMalformed},
 		{"no settings", entry(1, &logv1.Command{Kind: &logv1.Command_Configure{Configure: &logv1.Configure{}}}), fsm.ErrMalformed},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if _, err := fsm.Decode(tc.entry); !errors.Is(err, tc.err) {
-				t.Fatalf("Decode: %v, want %v", err, tc.err)
+				t.Fatalf("Decode() = %v, want %v", err, tc.err)
 			}
 			l := newLog(t)
 			l.define("s")
 			before := snapshot(t, l.state())
 			_, err := l.m.Apply(l.index+1, l.term, tc.entry)
 			if !errors.Is(err, tc.err) || !strings.Contains(err.Error(), "entry 2 of term 3") {
-				t.Fatalf("Apply: %v, want %v naming the entry", err, tc.err)
+				t.Fatalf("Apply() = %v, want %v with the entry", err, tc.err)
 			}
 			if !bytes.Equal(before, snapshot(t, l.state())) {
-				t.Fatal("an entry that cannot be read changed the state")
+				t.Fatal("an entry that cannot be decoded changed the state")
 			}
 		})
 	}
 }
 
-// What an older server would pass over must not reach it: not in an entry, and not in the state.
+// Data that an older server would ignore must not reach it, neither in an entry nor in the state.
 func TestLevel_NewerThanInForce_IsRefused(t *testing.T) {
 	until := at(1)
 	newer := []fsm.Command{
@@ -376,39 +376,39 @@ func TestLevel_NewerThanInForce_IsRefused(t *testing.T) {
 	}
 	for _, cmd := range newer {
 		if got := fsm.Level(cmd); got != 2 {
-			t.Errorf("%+v: Level = %d, want 2", cmd, got)
+			t.Errorf("Level(%+v) = %d, want 2", cmd, got)
 		}
-		if _, err := fsm.Encode(1, []fsm.Command{cmd}); err == nil || !strings.Contains(err.Error(), "it needs feature level 2, and 1 is in force") {
-			t.Errorf("%+v: Encode at level 1: %v", cmd, err)
+		if _, err := fsm.Encode(1, []fsm.Command{cmd}); err == nil || !strings.Contains(err.Error(), "it requires feature level 2, but the cluster is at 1") {
+			t.Errorf("Encode(1, %+v) = %v", cmd, err)
 		}
 		l := newLog(t)
-		if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "needs feature level 2, and 1 is in force") {
-			t.Errorf("%+v: %s", cmd, why)
+		if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "requires feature level 2, but the cluster is at 1") {
+			t.Errorf("Apply(%+v): got %s", cmd, why)
 		}
 	}
 	for _, cmd := range append(commandsOfRuns(), commandsOfWork()...) {
 		if got := fsm.Level(cmd); got != 4 {
-			t.Errorf("%+v: Level = %d, want 4", cmd, got)
+			t.Errorf("Level(%+v) = %d, want 4", cmd, got)
 		}
 		l := newLogOfLevel2(t)
-		if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "needs feature level 4, and 2 is in force") {
-			t.Errorf("%+v: %s", cmd, why)
+		if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "requires feature level 4, but the cluster is at 2") {
+			t.Errorf("Apply(%+v): got %s", cmd, why)
 		}
 	}
 	for _, cmd := range commandsOfLevel1() {
 		if got := fsm.Level(cmd); got != 1 {
-			t.Errorf("%+v: Level = %d, want 1", cmd, got)
+			t.Errorf("Level(%+v) = %d, want 1", cmd, got)
 		}
 		if _, err := fsm.Encode(1, []fsm.Command{cmd}); err != nil {
-			t.Errorf("%+v: %v", cmd, err)
+			t.Errorf("Encode(1, %+v) = %v", cmd, err)
 		}
 	}
 	if _, err := fsm.Encode(1, []fsm.Command{fsm.RaiseFeatureLevel{Level: 2}}); err != nil {
-		t.Errorf("the raise itself: %v", err)
+		t.Errorf("Encode(1, RaiseFeatureLevel) = %v", err)
 	}
 }
 
-// FuzzDecode: whatever the bytes, Decode returns commands or an error, and any commands can be applied.
+// FuzzDecode checks that Decode returns commands or an error for any input, and that the commands can be applied.
 func FuzzDecode(f *testing.F) {
 	for _, cmd := range everyCommand() {
 		entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd})
@@ -430,13 +430,13 @@ func FuzzDecode(f *testing.F) {
 		cmds, err := fsm.Decode(entry)
 		if err != nil {
 			if !errors.Is(err, fsm.ErrMalformed) && !errors.Is(err, fsm.ErrUnknownCommand) {
-				t.Fatalf("%v", err)
+				t.Fatalf("got %v", err)
 			}
 			return
 		}
 		again, err := fsm.Encode(fsm.SupportedLevel, cmds)
 		if err != nil {
-			t.Fatalf("cannot encode what was decoded: %v", err)
+			t.Fatalf("Encode() of decoded commands = %v", err)
 		}
 		back, err := fsm.Decode(again)
 		if err != nil {
@@ -452,9 +452,9 @@ func FuzzDecode(f *testing.F) {
 		if _, err := m.Apply(s.Index()+1, s.Term(), entry); err != nil {
 			t.Fatal(err)
 		}
-		// Whatever was applied, a restart must survive it.
+		// the resulting state can be restored
 		if !bytes.Equal(snapshot(t, restored(t, m.State()).State()), snapshot(t, m.State())) {
-			t.Fatal("restored differently")
+			t.Fatal("the snapshot of the restored machine differs")
 		}
 	})
 }

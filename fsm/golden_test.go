@@ -13,9 +13,8 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// Golden files are what released servers wrote. They are never changed: a new format gets new files beside the old
-// ones.
-var golden = flag.Bool("golden", false, "write the golden files that are missing")
+// Golden files were written by released servers. They are never changed: a new format gets additional files.
+var golden = flag.Bool("golden", false, "write missing golden files")
 
 func goldenFile(t *testing.T, name string, make func() []byte) []byte {
 	t.Helper()
@@ -34,7 +33,7 @@ func goldenFile(t *testing.T, name string, make func() []byte) []byte {
 	return b
 }
 
-func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
+func TestGolden_Entry_IsUnchanged(t *testing.T) {
 	for name, of := range map[string]struct {
 		level    uint32
 		commands []fsm.Command
@@ -71,12 +70,12 @@ func TestGolden_Entry_IsReadAndWrittenAsEver(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if !bytes.Equal(file, again) {
-			t.Fatalf("%s: the same commands have other bytes than ever", name)
+			t.Fatalf("%s: encoding the same commands gives other bytes than the golden file", name)
 		}
 	}
 }
 
-func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
+func TestGolden_Snapshot_IsUnchanged(t *testing.T) {
 	for name, story := range map[string]func() *fsm.State{
 		"empty.snapshot":           func() *fsm.State { return newLog(t).state() },
 		"every-command.snapshot":   func() *fsm.State { return storyOfLevel1(t).state() },
@@ -99,15 +98,15 @@ func TestGolden_Snapshot_IsReadAndWrittenAsEver(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if !bytes.Equal(file, snapshot(t, m.State())) {
-			t.Fatalf("%s: the same state has other bytes than ever", name)
+			t.Fatalf("%s: a snapshot of the same state differs from the golden file", name)
 		}
 		if hash(t, m.State()) != hash(t, story()) {
-			t.Fatalf("%s: the same commands lead to another state than ever", name)
+			t.Fatalf("%s: the same commands give another state than the golden file", name)
 		}
 	}
 }
 
-// The golden snapshots are worth something only if every kind of record is in them.
+// The golden snapshots are useful only if they contain every kind of record.
 func TestGolden_Snapshot_HasEveryKindOfRecord(t *testing.T) {
 	kinds := (&logv1.Record{}).ProtoReflect().Descriptor().Oneofs().ByName("kind")
 	found := map[protoreflect.Name]bool{}
@@ -118,7 +117,7 @@ func TestGolden_Snapshot_HasEveryKindOfRecord(t *testing.T) {
 	}
 	for i := range kinds.Fields().Len() {
 		if name := kinds.Fields().Get(i).Name(); !found[name] {
-			t.Errorf("there is no %s in them", name)
+			t.Errorf("no golden snapshot has a record of kind %s", name)
 		}
 	}
 }

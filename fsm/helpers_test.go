@@ -16,14 +16,14 @@ import (
 
 const clusterID = "5eed.1"
 
-// tester is what helpers need of *testing.T, *testing.B and *rapid.T.
+// tester is the subset of *testing.T, *testing.B and *rapid.T that the helpers need.
 type tester interface {
 	Helper()
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// log applies commands to a machine, as a cluster's log would.
+// log applies commands to a machine, like the log of a cluster.
 type log struct {
 	tb      tester
 	m       *fsm.Machine
@@ -39,7 +39,7 @@ func newLog(tb tester) *log {
 	return l
 }
 
-// newLogOfLevel2 is one of a cluster whose feature level was raised.
+// newLogOfLevel2 returns the log of a cluster whose feature level was raised to 2.
 func newLogOfLevel2(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 2})
@@ -60,20 +60,20 @@ func (l *log) apply(cmds ...fsm.Command) []fsm.Result {
 		l.tb.Fatalf("Apply: %v", err)
 	}
 	if len(results) != len(cmds) {
-		l.tb.Fatalf("%d results for %d commands", len(results), len(cmds))
+		l.tb.Fatalf("got %d results for %d commands", len(results), len(cmds))
 	}
 	return results
 }
 
 func (l *log) state() *fsm.State { return l.m.State() }
 
-// one applies one command and returns its result as R.
+// one applies one command and returns its result as an R.
 func one[R fsm.Result](l *log, cmd fsm.Command) R {
 	l.tb.Helper()
 	r := l.apply(cmd)[0]
 	want, ok := r.(R)
 	if !ok {
-		l.tb.Fatalf("%T gave %T %+[2]v, want %T", cmd, r, want)
+		l.tb.Fatalf("%T: result = %T %+[2]v, want %T", cmd, r, want)
 	}
 	return want
 }
@@ -87,12 +87,12 @@ func unchanged[R fsm.Result](l *log, cmd fsm.Command) R {
 		l.tb.Fatalf("%T changed the state:\n%s", cmd, diff)
 	}
 	if len(l.events) != 0 {
-		l.tb.Fatalf("%T changed nothing, but told of %d events", cmd, len(l.events))
+		l.tb.Fatalf("%T changed nothing but emitted %d events", cmd, len(l.events))
 	}
 	return r
 }
 
-// define creates a semaphore and returns it as stored.
+// define creates a semaphore and returns its stored definition.
 func (l *log) define(name string, change ...func(*semaphore.Definition)) *fsm.StoredDefinition {
 	l.tb.Helper()
 	d := definition(name, change...)
@@ -103,7 +103,7 @@ func (l *log) define(name string, change ...func(*semaphore.Definition)) *fsm.St
 	return l.state().Definition(name)
 }
 
-// request makes a grant of weight 1 as the leader would propose it.
+// request returns a grant of weight 1 as the leader would propose it.
 func (l *log) request(sem, holder string, change ...func(*fsm.Grant)) fsm.Grant {
 	g := fsm.Grant{Semaphore: sem, Identity: identity(holder), Weight: 1, CordonRevision: l.state().CordonRevision(), At: at(1)}
 	if d := l.state().Definition(sem); d != nil {
@@ -115,12 +115,12 @@ func (l *log) request(sem, holder string, change ...func(*fsm.Grant)) fsm.Grant 
 	return g
 }
 
-// grant grants, and fails the test if it does not.
+// grant applies a grant, and fails the test if it is refused.
 func (l *log) grant(sem, holder string, change ...func(*fsm.Grant)) *semaphore.Permit {
 	l.tb.Helper()
 	r := one[fsm.GrantResult](l, l.request(sem, holder, change...))
 	if r.Outcome != fsm.GrantGranted {
-		l.tb.Fatalf("grant of %s to %s: %+v", sem, holder, r)
+		l.tb.Fatalf("grant of %s to %s: got %+v", sem, holder, r)
 	}
 	return r.Permit
 }
@@ -148,7 +148,7 @@ func firing(name string, due int) func(*fsm.Grant) {
 	return func(g *fsm.Grant) { g.Firing = fire(name, due) }
 }
 
-// fire is a firing due at that second, or without due time for 0.
+// fire returns a firing due at the given second, or without due time for 0.
 func fire(name string, due int) *semaphore.Firing {
 	f := &semaphore.Firing{Name: name}
 	if due != 0 {
@@ -161,7 +161,7 @@ func identity(holder string) semaphore.Identity {
 	return semaphore.Identity{Group: "prod", Acquirer: "app-" + holder, HolderID: holder}
 }
 
-// nanos is what a permit has of an instant; 0 for the zero time.
+// nanos converts an instant as it is stored in a permit; the zero time gives 0.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -189,7 +189,7 @@ func hash(tb tester, s *fsm.State) [32]byte {
 	return h
 }
 
-// restored is a machine restored from the snapshot of s.
+// restored returns a machine restored from a snapshot of s.
 func restored(tb tester, s *fsm.State) *fsm.Machine {
 	tb.Helper()
 	m := fsm.New("")
@@ -201,7 +201,7 @@ func restored(tb tester, s *fsm.State) *fsm.Machine {
 
 func collect[T any](seq iter.Seq[T]) []T { return slices.Collect(seq) }
 
-// equal compares, with nil and empty taken as the same.
+// equal compares two values, treating nil and empty as equal.
 func equal(tb tester, what string, got, want any) {
 	tb.Helper()
 	if diff := difference(want, got); diff != "" {
@@ -209,8 +209,8 @@ func equal(tb tester, what string, got, want any) {
 	}
 }
 
-// difference is what cmp.Diff says, with nil and empty taken as the same. Where nothing differs, reflect.DeepEqual
-// finds that at a fraction of the cost; it is never more lenient.
+// difference returns cmp.Diff, treating nil and empty as equal. It first tries reflect.DeepEqual, which is never more
+// lenient and costs a fraction.
 func difference(want, got any, opts ...cmp.Option) string {
 	if reflect.DeepEqual(want, got) {
 		return ""

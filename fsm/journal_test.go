@@ -17,7 +17,7 @@ func newRaised(t *testing.T) *log {
 	return l
 }
 
-// runs lets a job run so many times, the first of them ending at that second.
+// runs lets a job run n times; the first run ends at the given second.
 func (l *log) runs(name string, n, second int) {
 	l.tb.Helper()
 	for i := range n {
@@ -33,7 +33,7 @@ func journalKinds(s *fsm.State, name string) map[fsm.EventKind]int {
 	return count
 }
 
-func TestJournal_ManyRuns_EraseNoEdits(t *testing.T) {
+func TestJournal_ManyRuns_KeepEdits(t *testing.T) {
 	l := newRaised(t)
 	d := l.define("s")
 	l.apply(edits(replace(definition("s", permits(2)), d.Version)))
@@ -46,8 +46,8 @@ func TestJournal_ManyRuns_EraseNoEdits(t *testing.T) {
 	equal(t, "entries after a restart", len(collect(again.Journal("s", 0))), 102)
 }
 
-// Servers of a cluster that has not been raised to level 3 forget as older ones do.
-func TestJournal_BelowLevel3_OneBoundHoldsForBoth(t *testing.T) {
+// Servers of a cluster below level 3 forget entries as older servers do.
+func TestJournal_BelowLevel3_EditsAndRunsShareLimit(t *testing.T) {
 	l := newLogOfLevel2(t)
 	l.define("s")
 	l.runs("s", 104, 10)
@@ -58,7 +58,7 @@ func TestJournal_BelowLevel3_OneBoundHoldsForBoth(t *testing.T) {
 	equal(t, "changes that may be incomplete", l.state().ChangesForgotten(), oldest)
 }
 
-func TestJournal_EntriesKnowTheirWholeChange(t *testing.T) {
+func TestJournal_Entries_HaveWholeChange(t *testing.T) {
 	l := newRaised(t)
 	l.apply(edits(create(definition("a")), create(definition("b")), create(definition("c"))))
 	change := l.state().Revision()
@@ -76,12 +76,12 @@ func TestJournal_EntriesKnowTheirWholeChange(t *testing.T) {
 		}
 		equal(t, "entries left", left, []string{"b", "c"})
 		for e := range s.Journal("a", 0) {
-			equal(t, "names of a change of one", len(e.Change.Names), 0)
+			equal(t, "names of a change of one entry", len(e.Change.Names), 0)
 		}
 	}
 }
 
-func TestJournal_EntriesOlderThanTheLifetime_GoWhenNewOnesCome(t *testing.T) {
+func TestJournal_EntriesBeyondLifetime_AreDroppedByNewOnes(t *testing.T) {
 	l := newRaised(t)
 	settings := fsm.DefaultSettings()
 	settings.JournalLifetime = time.Minute
@@ -89,15 +89,15 @@ func TestJournal_EntriesOlderThanTheLifetime_GoWhenNewOnesCome(t *testing.T) {
 	l.define("s", permits(9))
 	l.runs("s", 6, 0)
 	l.runs("s", 1, 60)
-	equal(t, "as old as the lifetime", journalKinds(l.state(), "s")[fsm.Released], 7)
-	l.runs("s", 1, 63) // those of 0, 1 and 2 are too old, and two go at once
+	equal(t, "entries exactly as old as the lifetime", journalKinds(l.state(), "s")[fsm.Released], 7)
+	l.runs("s", 1, 63) // the entries of 0, 1 and 2 are too old, and two are dropped at a time
 	equal(t, "older", journalKinds(l.state(), "s")[fsm.Released], 6)
 	l.apply(fsm.Pause{Names: []string{"s"}, At: at(100)})
 	equal(t, "by an edit", journalKinds(l.state(), "s"), map[fsm.EventKind]int{fsm.PausedEvent: 1, fsm.Released: 4})
 }
 
-func TestRestore_JournalThatContradictsItself_IsRefused(t *testing.T) {
-	// journal returns the last entry that fits.
+func TestRestore_InconsistentJournal_IsRefused(t *testing.T) {
+	// journal returns the last matching entry.
 	journal := func(records []*logv1.Record, fits func(*logv1.JournalEntry) bool) (found *logv1.JournalEntry) {
 		for _, r := range records {
 			if e := r.GetJournal(); e != nil && fits(e) {
@@ -115,16 +115,16 @@ func TestRestore_JournalThatContradictsItself_IsRefused(t *testing.T) {
 	}{
 		{"names", func(r []*logv1.Record) { journal(r, named).Change = nil }},
 		{"names", func(r []*logv1.Record) { journal(r, named).Entries = 7 }},
-		{"is not the one that its change names", func(r []*logv1.Record) {
+		{"does not match the names of its change", func(r []*logv1.Record) {
 			names := journal(r, named).GetChange().GetNames()
 			names[0], names[1] = names[1], names[0]
 		}},
 		{"cannot have undone", func(r []*logv1.Record) { journal(r, undone).GetChange().AlsoUndoes = []uint64{far} }},
 		{"cannot have undone", func(r []*logv1.Record) { journal(r, undone).Undoes = 0 }},
-		{"as journal entries, the bound is", func(r []*logv1.Record) { r[0].GetHeader().Settings.JournalPerSemaphore = 1 }},
+		{"as journal entries, but the limit is", func(r []*logv1.Record) { r[0].GetHeader().Settings.JournalPerSemaphore = 1 }},
 		{"its settings", func(r []*logv1.Record) { r[0].GetHeader().Settings.JournalLifetime = -1 }},
 		{"changes were forgotten", func(r []*logv1.Record) { r[0].GetHeader().ChangesForgotten = far }},
-		{"feature level 3 brought", func(r []*logv1.Record) {
+		{"data of feature level 3", func(r []*logv1.Record) {
 			r[0].GetHeader().FeatureLevel, r[0].GetHeader().Settings.JournalPerSemaphore = 2, 99
 		}},
 	} {
@@ -133,7 +133,7 @@ func TestRestore_JournalThatContradictsItself_IsRefused(t *testing.T) {
 			tc.change(records)
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("%v", err)
+				t.Fatalf("got %v", err)
 			}
 		})
 	}

@@ -24,10 +24,10 @@ func TestApply_OutOfOrder_IsAnError(t *testing.T) {
 	for _, at := range [][2]uint64{{l.index, l.term}, {l.index - 1, l.term}, {l.index + 1, l.term - 1}} {
 		before := l.state()
 		if _, err := l.m.Apply(at[0], at[1], entry); !errors.Is(err, fsm.ErrOutOfOrder) || l.state() != before {
-			t.Errorf("entry %d of term %d after %d of %d: %v", at[0], at[1], l.index, l.term, err)
+			t.Errorf("Apply(entry %d of term %d) after entry %d of term %d = %v", at[0], at[1], l.index, l.term, err)
 		}
 	}
-	// The log may hold entries that are none of ours in between.
+	// The log may contain other entries in between.
 	if _, err := l.m.Apply(l.index+5, l.term+2, entry); err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +39,11 @@ func TestSubscribe_SeesEveryEntryAfterItsStateIsPublished(t *testing.T) {
 	var cancelSecond func()
 	cancel := l.m.Subscribe(func(a fsm.Applied) {
 		if l.m.State() != a.State || a.State.Index() != a.Index || a.State.Term() != a.Term {
-			t.Errorf("entry %d was told before its state was published", a.Index)
+			t.Errorf("entry %d was delivered before its state was published", a.Index)
 		}
 		first = append(first, a.Index)
 		if a.Index == 2 {
-			cancelSecond() // from within: the other is not called any more, also not for this entry
+			cancelSecond() // cancelled within fn: the other subscriber is not called again, not even for this entry
 		}
 	})
 	cancelSecond = l.m.Subscribe(func(a fsm.Applied) { second = append(second, a.Index) })
@@ -57,8 +57,8 @@ func TestSubscribe_SeesEveryEntryAfterItsStateIsPublished(t *testing.T) {
 	equal(t, "second", second, []uint64{1})
 }
 
-// What subscribes within Sync has, together with the state that it got, every change exactly once.
-func TestSync_WithSubscribe_MissesNothingAndSeesNothingTwice(t *testing.T) {
+// A subscription within Sync sees every change exactly once, counting those in the state passed to Sync.
+func TestSync_WithSubscribe_SeesEveryChangeOnce(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(semaphore.MaxPermits))
 	var wg sync.WaitGroup
@@ -75,7 +75,7 @@ func TestSync_WithSubscribe_MissesNothingAndSeesNothingTwice(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				if seen[token] {
-					t.Errorf("token %d twice", token)
+					t.Errorf("token %d was seen twice", token)
 				}
 				seen[token] = true
 			}
@@ -94,15 +94,15 @@ func TestSync_WithSubscribe_MissesNothingAndSeesNothingTwice(t *testing.T) {
 			var last uint64
 			l.m.Sync(func(s *fsm.State) { last = s.LastToken(); cancel() })
 			if uint64(len(seen)) != last {
-				t.Errorf("%d tokens of %d, cut at %d", len(seen), last, cut)
+				t.Errorf("saw %d tokens of %d, cut at %d", len(seen), last, cut)
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// Readers run beside Apply, Snapshot and Restore without a lock; each state that they get is whole.
-func TestState_ReadBesideApply_IsWholeAndImmutable(t *testing.T) {
+// Readers run concurrently with Apply, Snapshot and Restore without a lock. Each state that they get is consistent.
+func TestState_ReadDuringApply_IsConsistentAndImmutable(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(semaphore.MaxPermits))
 	done := make(chan struct{})
@@ -127,11 +127,11 @@ func TestState_ReadBesideApply_IsWholeAndImmutable(t *testing.T) {
 					weight += uint64(p.Weight)
 					count++
 					if p.State != semaphore.Cooling && s.Own("s", p.Identity) != p {
-						t.Errorf("permit %d is not its identity's", p.Token)
+						t.Errorf("Own() does not return permit %d for its identity", p.Token)
 					}
 				}
 				if weight != s.Used("s") || count != s.HolderCount("s") || count != s.PermitCount() {
-					t.Errorf("%d permits of weight %d, counted %d of %d", count, weight, s.HolderCount("s"), s.Used("s"))
+					t.Errorf("found %d permits of weight %d, but the counts are %d and %d", count, weight, s.HolderCount("s"), s.Used("s"))
 				}
 				hash(t, s)
 			}
@@ -152,7 +152,7 @@ func TestState_ReadBesideApply_IsWholeAndImmutable(t *testing.T) {
 	wg.Wait()
 }
 
-// Commands of one log give one state, entry by entry, wherever they are applied.
+// The commands of a log lead to the same state after every entry, regardless of where they are applied.
 func TestApply_SameLogTwice_SameBytes(t *testing.T) {
 	story := storyOfEveryCommand(t)
 	m := fsm.New(clusterID)
@@ -164,20 +164,20 @@ func TestApply_SameLogTwice_SameBytes(t *testing.T) {
 	equal(t, "snapshot", snapshot(t, m.State()), snapshot(t, story.state()))
 }
 
-func TestReads_OfNothing_AreEmpty(t *testing.T) {
+func TestReads_EmptyState_ReturnNothing(t *testing.T) {
 	s := fsm.New(clusterID).State()
 	if s.Definition("x") != nil || s.Permit(1) != nil || s.Own("x", identity("a")) != nil || s.Claim("x", *fire("f", 1)) != nil ||
 		s.Request("x", identity("a"), "r") != nil || s.EditRequest("") != nil || s.EndedPermit(0) != nil || s.WasDeleted("x") || s.Retired("x") {
-		t.Fatal("something was found in nothing")
+		t.Fatal("an empty state returned data")
 	}
 	equal(t, "settings", s.Settings(), fsm.DefaultSettings())
 	equal(t, "cluster id", s.ClusterID(), clusterID)
 	equal(t, "feature level", s.FeatureLevel(), uint32(1))
 	for range s.Definitions("") {
-		t.Fatal("a definition")
+		t.Fatal("an empty state has a definition")
 	}
 	for range s.ClaimedSemaphores() {
-		t.Fatal("a claimed semaphore")
+		t.Fatal("an empty state has a claimed semaphore")
 	}
 }
 
@@ -206,7 +206,7 @@ func TestReads_PageInOrder(t *testing.T) {
 	equal(t, "facts", f, semaphore.Facts{Definition: s.Definition("a").Definition, Own: s.Permit(3), Repeat: true, Used: 2})
 }
 
-// No entry waits for a snapshot, however large it is and however slowly it is written.
+// Entries do not wait for a snapshot, regardless of its size and of the speed of the writer.
 func TestSnapshot_WhileItIsWritten_EntriesAreApplied(t *testing.T) {
 	l := newWorkLog(t)
 	l.queue("j", 100, 4<<10)
@@ -227,6 +227,6 @@ func TestSnapshot_WhileItIsWritten_EntriesAreApplied(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(append(got, rest...), want) {
-		t.Error("the snapshot is not of the state at which it began")
+		t.Error("the snapshot does not match the state at its start")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// access is what the model says of bindings and tokens.
+// access models bindings and tokens.
 func (m *model) access(cmd fsm.Command) fsm.Result {
 	at := func(name string) int {
 		return slices.IndexFunc(m.bindings, func(b access.Binding) bool { return b.Name == name })
@@ -91,7 +91,7 @@ func (m *model) access(cmd fsm.Command) fsm.Result {
 		}
 		return m.bind(before, &after, c.Author, c.Reason, c.At)
 	}
-	panic("the model does not know this command")
+	panic("the model does not support this command")
 }
 
 func (m *model) bind(before, after *access.Binding, author, reason string, at time.Time) fsm.Result {
@@ -209,7 +209,7 @@ func anyBinding() *rapid.Generator[*access.Binding] {
 	})
 }
 
-// texts is nil when it is empty, as what is decoded.
+// texts draws a list of strings, which is nil if it is empty, like a decoded list.
 func texts(t *rapid.T, what string) (out []string) {
 	for range rapid.IntRange(0, 2).Draw(t, what) {
 		out = append(out, anyText().Draw(t, what))

@@ -11,11 +11,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// What feature level 2 adds to the model.
+// This file contains the additions of feature level 2 to the model.
 
 func badDrain(d time.Duration) bool { return d < 0 || d > 24*time.Hour }
 
-// due does what a timer of the leader proposes.
+// due models the commands of the leader's timers.
 func (m *model) due(cmd fsm.Command) fsm.Result {
 	before := m.revision
 	switch c := cmd.(type) {
@@ -114,7 +114,7 @@ func (m *model) revert(name string, i int, at time.Time) {
 	m.note(e)
 }
 
-// forgetEnd makes the ends from i on such as if the edit that ended had not been there.
+// forgetEnd changes the temporary edits from i on as if the ended edit had not been made.
 func (m *model) forgetEnd(name string, i int, end fsm.EditEnd) {
 	for j := i; j < len(m.ends[name]); j++ {
 		later := &m.ends[name][j]
@@ -123,7 +123,7 @@ func (m *model) forgetEnd(name string, i int, end fsm.EditEnd) {
 	}
 }
 
-// drain begins one, if there is anybody whom it could let go on.
+// drain begins a drain if it could cover a permit.
 func (m *model) drain(name string, d time.Duration) {
 	live := slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == name && p.State == semaphore.Live })
 	if d > 0 && live {
@@ -131,7 +131,7 @@ func (m *model) drain(name string, d time.Duration) {
 	}
 }
 
-// schedule is what an edit leaves to be done; it returns what no longer is.
+// schedule updates the drains and temporary edits after an edit. It returns the temporary edits that were removed.
 func (m *model) schedule(c fsm.EditBatch, change fsm.UndoEdit, before *semaphore.Definition) (gone []*fsm.EditEnd) {
 	name := change.Name
 	if before != nil {
@@ -191,7 +191,7 @@ func (m *model) sight(c fsm.Sight) fsm.Result {
 	return r
 }
 
-// withoutDrain is the model's own: it must not lean on what it judges.
+// withoutDrain does not use the implementation under test.
 func withoutDrain(o *semaphore.StopOrder) *semaphore.StopOrder {
 	if o == nil {
 		return nil

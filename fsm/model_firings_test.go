@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Memories of firings that an operator repairs, in the model, and how such commands are drawn.
+// This file models and draws commands that repair remembered firings.
 
 func (m *model) forgetFirings(c fsm.ForgetFirings) fsm.Result {
 	request := modelEdit{fsm.EditForgetFirings, c.RequestID, c.Asked, c.RequestRevision}
@@ -53,7 +53,7 @@ func (m *model) expected(name string, f fsm.ExpectedClaim) bool {
 	return c != nil && c.Token == f.Token && c.State != semaphore.ClaimHeld
 }
 
-// dropFirings forgets firings, and notes it in change and in the journal.
+// dropFirings forgets firings, and records them in change and in the journal.
 func (m *model) dropFirings(name string, firings []fsm.ExpectedClaim, change *fsm.FiringsChange, e fsm.JournalEntry) {
 	for _, f := range firings {
 		change.Claims = append(change.Claims, m.claim(name, &f.Firing))
@@ -110,7 +110,7 @@ func (m *model) undoFirings(u fsm.UndoFirings, e fsm.JournalEntry) {
 	}
 }
 
-// forgetFirings draws firings that are remembered, and now and then others.
+// forgetFirings draws a command for remembered firings, and sometimes for others.
 func (d draw) forgetFirings() fsm.ForgetFirings {
 	c := fsm.ForgetFirings{
 		Semaphore: d.name(), Author: d.text("author"), Reason: d.text("reason"), At: d.at(), RequestID: pick(d, "request", modelRequests...),
@@ -135,18 +135,18 @@ func (d draw) claimed(name string) (firings []fsm.ExpectedClaim) {
 	return firings
 }
 
-// undoFirings takes back what the journal tells of, whether or not it is so any more.
+// undoFirings draws an undo of a change in the journal, whether or not it still applies.
 func (d draw) undoFirings() (c fsm.Undo) {
-	var told []fsm.JournalEntry
+	var entries []fsm.JournalEntry
 	for _, e := range d.m.journal {
 		if e.Details().Firings != nil {
-			told = append(told, e)
+			entries = append(entries, e)
 		}
 	}
-	if len(told) == 0 {
+	if len(entries) == 0 {
 		return c
 	}
-	e := told[rapid.IntRange(0, len(told)-1).Draw(d.T, "entry")]
+	e := entries[rapid.IntRange(0, len(entries)-1).Draw(d.T, "entry")]
 	f := e.Details().Firings
 	u := fsm.UndoFirings{Semaphore: e.Semaphore, Back: f.Claims}
 	if e.Kind == fsm.FiringsRemembered || !d.likely("of its kind") {

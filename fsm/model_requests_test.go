@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// What is remembered of requests in the model.
+// This file models the remembered requests.
 
 func (m *model) remember(r fsm.Remembered) {
 	r.Revision = m.revision
@@ -26,7 +26,7 @@ func (m *model) remember(r fsm.Remembered) {
 	m.requests = append(m.requests, r)
 }
 
-// modelEdit is the request of an edit.
+// modelEdit identifies the request of an edit.
 type modelEdit struct {
 	kind            fsm.EditKind
 	id              string
@@ -51,7 +51,7 @@ func (m *model) rememberNothing(e modelEdit) {
 	}
 }
 
-// repeated is what an edit of that request id did before, or how it is refused; nil for a new one.
+// repeated returns the earlier result of the edit with this request id, or its refusal, or nil for a new edit.
 func (m *model) repeated(e modelEdit, as func(fsm.Remembered) fsm.Result) fsm.Result {
 	switch r := m.request("", semaphore.Identity{}, e.id); {
 	case e.id == "":
@@ -87,7 +87,7 @@ func (m *model) tooOld(name string, revision uint64) *fsm.TooOld {
 	return &fsm.TooOld{RequestRevision: revision, Forgotten: m.mark(name), Revision: m.revision}
 }
 
-// under are the requests of a name, oldest first.
+// under returns the requests of a name, oldest first.
 func (m *model) under(name string) (list []fsm.Remembered) {
 	for _, r := range m.requests {
 		if r.Semaphore == name {
@@ -103,7 +103,7 @@ func (m *model) forgetOldestOf(name string) {
 	m.requests = slices.Delete(m.requests, i, i+1)
 }
 
-// boundRequests forgets what no longer fits.
+// boundRequests forgets requests that exceed the limits.
 func (m *model) boundRequests() {
 	if m.level < 3 {
 		m.requests = newest(m.requests, m.settings.RememberedRequests)
@@ -133,7 +133,7 @@ func (m *model) boundRequests() {
 	}
 }
 
-// sizes is the sum of the estimated sizes of requests.
+// sizes returns the sum of the estimated sizes of requests.
 func sizes(list []fsm.Remembered) (n uint64) {
 	text := func(each int, texts ...string) {
 		for _, t := range texts {
@@ -174,7 +174,7 @@ func sizes(list []fsm.Remembered) (n uint64) {
 	return n
 }
 
-// settleMarks drops marks of names of which nothing else is left.
+// settleMarks drops the marks of names without other data.
 func (m *model) settleMarks() {
 	for _, name := range slices.Sorted(maps.Keys(m.forgotten)) {
 		if mark := m.forgotten[name]; len(m.under(name)) == 0 && (mark == 0 || m.level < 3 || name != "" && !m.keeps(name)) {
@@ -204,7 +204,7 @@ func (m *model) trimRequests(c fsm.Trim) fsm.Result {
 	return r
 }
 
-// asked is what commands say of their request; below feature level 3, nothing.
+// asked draws the hash and the revision of a request; below feature level 3 mostly none.
 func (d draw) asked() (hash, revision uint64) {
 	if d.m.level < 3 && d.likely("nothing asked") {
 		return 0, 0

@@ -8,9 +8,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// How firings end, in the model. Feature level 4 counts attempts and tells more ends apart.
+// This file models how firings end. Feature level 4 counts attempts and distinguishes more ends.
 
-// attempt is the number of the attempt that a grant begins.
+// attempt returns the number of the attempt that a grant begins.
 func (m *model) attempt(before *semaphore.Claim) uint32 {
 	switch {
 	case m.level < 4 && before == nil:
@@ -23,7 +23,7 @@ func (m *model) attempt(before *semaphore.Claim) uint32 {
 	return before.Attempts + 1
 }
 
-// modelRan is the state of a firing whose job came to its end, or 0.
+// modelRan returns the state of a firing whose job ran to completion, or 0.
 func modelRan(job semaphore.JobEnd) semaphore.ClaimState {
 	switch job {
 	case semaphore.JobDone:
@@ -34,7 +34,7 @@ func modelRan(job semaphore.JobEnd) semaphore.ClaimState {
 	return 0
 }
 
-// endClaim settles the claim of a permit that ends.
+// endClaim updates the claim of a permit that ends.
 func (m *model) endClaim(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd, cooling time.Duration) {
 	released := how == semaphore.EndReleased
 	for i := range m.claims {
@@ -70,7 +70,7 @@ func (m *model) endClaim(p *semaphore.Permit, how semaphore.End, job semaphore.J
 	}
 }
 
-// openClaim lets the firing that a permit held be claimed again.
+// openClaim opens the claim that a permit held.
 func (m *model) openClaim(token uint64) {
 	for i := range m.claims {
 		switch c := &m.claims[i]; {

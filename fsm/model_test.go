@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// model is the state machine once more, written to be read: slices that are searched from end to end, no index, nothing
-// shared with the real one but the types. The property test holds both against each other.
+// model is a second, simple implementation of the state machine. It uses slices and linear searches, has no indexes,
+// and shares only types with the real one. The property test compares the two.
 type model struct {
 	term     uint64
 	revision uint64
@@ -22,8 +22,8 @@ type model struct {
 	settings fsm.Settings
 	largest  time.Duration
 
-	definitions []fsm.StoredDefinition // by name
-	permits     []semaphore.Permit     // by token
+	definitions []fsm.StoredDefinition // sorted by name
+	permits     []semaphore.Permit     // sorted by token
 	claims      []semaphore.Claim
 	requests    []fsm.Remembered // oldest first
 	deletions   []deletion       // oldest first, those of one batch by name
@@ -33,17 +33,17 @@ type model struct {
 	permitRev   map[string]uint64
 	lowWater    map[string]time.Time
 
-	bindings []access.Binding // by name
-	accessed uint64           // the revision of the last change of them
+	bindings []access.Binding // sorted by name
+	accessed uint64           // the revision of the last change of bindings
 
 	level      uint32
 	drains     map[string][]semaphore.Drain // oldest first
 	ends       map[string][]fsm.EditEnd     // oldest first
-	sightings  []fsm.Sighting               // by group and acquirer
+	sightings  []fsm.Sighting               // sorted by group and acquirer
 	quarantine time.Duration
 
-	// forgotten are the marks of names under which something is remembered or was; namesForgotten is that of all
-	// others.
+	// forgotten holds the marks of names with remembered or forgotten requests. namesForgotten is the mark of all other
+	// names.
 	forgotten      map[string]uint64
 	namesForgotten uint64
 
@@ -51,9 +51,9 @@ type model struct {
 	changesForgotten uint64
 	endsForgotten    map[string]time.Time
 
-	jobs   []modelJob  // oldest first
-	report work.Report // of the release that is applied
-	told   []string    // events of jobs and tasks, of one entry
+	jobs      []modelJob  // oldest first
+	report    work.Report // of the release that is being applied
+	jobEvents []string    // events about jobs and tasks, of one entry
 }
 
 type deletion struct {
@@ -70,7 +70,7 @@ func newModel() *model {
 	}
 }
 
-// apply applies a command that stands in an entry of the current term, and returns the result to be expected.
+// apply applies a command of an entry of the current term, and returns the expected result.
 func (m *model) apply(cmd fsm.Command) fsm.Result {
 	r := m.do(cmd)
 	m.bound()
@@ -234,7 +234,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 	case fsm.EndDrain, fsm.Revert, fsm.NoteMissed, fsm.EndQuarantine:
 		return m.due(c)
 	}
-	panic("the model does not know this command")
+	panic("the model does not support this command")
 }
 
 func (m *model) changed() fsm.Result { return fsm.RevisionResult{Applied: true, Revision: m.revision} }
@@ -243,7 +243,7 @@ func (m *model) ended(p *semaphore.Permit) fsm.Result {
 	return fsm.PermitResult{Applied: true, Permit: p, Revision: m.revision}
 }
 
-// permit returns a copy.
+// permit returns a copy of the permit.
 func (m *model) permit(token uint64) *semaphore.Permit {
 	for _, p := range m.permits {
 		if p.Token == token {
@@ -458,7 +458,7 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	}
 }
 
-// onPermit changes a permit that is as the command needs it.
+// onPermit changes the permit with this token if it fits.
 func (m *model) onPermit(token uint64, fits func(*semaphore.Permit) bool, change func(*semaphore.Permit)) fsm.Result {
 	for i := range m.permits {
 		if p := &m.permits[i]; p.Token == token && fits(p) {
@@ -470,7 +470,7 @@ func (m *model) onPermit(token uint64, fits func(*semaphore.Permit) bool, change
 	return fsm.PermitResult{Permit: m.permit(token)}
 }
 
-// end ends p and returns it as it is afterwards, or as it was.
+// end ends p and returns it in its new state, or in its last state.
 func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd, cooling time.Duration, e fsm.JournalEntry) *semaphore.Permit {
 	m.revision++
 	m.endClaim(p, how, job, cooling)
@@ -528,7 +528,7 @@ func (m *model) note(e fsm.JournalEntry) {
 	m.age(e.At)
 }
 
-// age forgets two edits and two entries of runs at most that are older than the lifetime.
+// age forgets at most two edits and two run entries that are older than the lifetime.
 func (m *model) age(now time.Time) {
 	if m.level < 3 || now.IsZero() {
 		return
@@ -545,7 +545,7 @@ func (m *model) age(now time.Time) {
 	m.bound()
 }
 
-// kind are the indexes of the entries of runs, or those of edits.
+// kind returns the indexes of the run entries, or those of the edits.
 func (m *model) kind(run bool) (all []int) {
 	for i, e := range m.journal {
 		if modelRun(e.Kind) == run {
@@ -559,7 +559,7 @@ func modelRun(kind fsm.EventKind) bool {
 	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.Abandoned, fsm.SupersededEvent, fsm.MissedEvent, fsm.HeardEvent}, kind)
 }
 
-// forgetEntry drops a journal entry and keeps the marks.
+// forgetEntry drops a journal entry and updates the marks.
 func (m *model) forgetEntry(i int) {
 	e := m.journal[i]
 	m.journal = slices.Delete(m.journal, i, i+1)
@@ -575,7 +575,7 @@ func (m *model) forgetEntry(i int) {
 	}
 }
 
-// boundJournal forgets what is beyond the bounds: of each name, then of all.
+// boundJournal enforces the limits of the journal: per name, then in total.
 func (m *model) boundJournal() {
 	if m.settings.JournalPerSemaphore == 0 || m.settings.JournalTotal == 0 {
 		for len(m.journal) > 0 {
@@ -606,7 +606,7 @@ func (m *model) boundJournal() {
 	}
 }
 
-// markChanges marks what may have been forgotten of changes before it was counted.
+// markChanges marks the changes that may have lost entries before entries were counted.
 func (m *model) markChanges() {
 	count := map[string]uint32{}
 	for _, e := range m.journal {
@@ -632,7 +632,7 @@ func (m *model) boundDeletions() {
 	m.deletions = newest(m.deletions, m.settings.RememberedDeletions)
 }
 
-// bound forgets what is too old, and names of which nothing is left.
+// bound enforces all limits, and forgets names without data.
 func (m *model) bound() {
 	m.boundJournal()
 	m.boundRequests()
@@ -647,7 +647,7 @@ func (m *model) bound() {
 	m.settleMarks()
 }
 
-// keeps reports whether anything is kept of a name.
+// keeps reports whether a name has any data.
 func (m *model) keeps(name string) bool {
 	return m.definition(name) != nil || len(m.drains[name]) > 0 ||
 		slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == name }) ||

@@ -10,9 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Pauses, cordons and their undo in the model, and how commands that undo are drawn.
+// This file models pauses, cordons and undos, and draws undo commands.
 
-// again is a pause that comes back now.
+// again returns a copy of the pause with the current revision.
 func (m *model) again(p *semaphore.Pause) *semaphore.Pause {
 	if p == nil {
 		return nil
@@ -56,7 +56,8 @@ func modelWhole(c fsm.Undo) *fsm.WholeChange {
 	return &fsm.WholeChange{AlsoUndoes: c.Also, Partial: c.Partial}
 }
 
-// undo believes that a command is well formed, as those drawn are, but for its drain and for what there is.
+// undo models an undo. It assumes a well-formed command, as those that are drawn, except for the drain and for
+// expectations about the state.
 func (m *model) undo(c fsm.Undo) fsm.Result {
 	request := modelEdit{fsm.EditUndo, c.RequestID, c.Asked, c.RequestRevision}
 	if r := m.repeated(request, func(r fsm.Remembered) fsm.Result {
@@ -170,7 +171,7 @@ func (m *model) undo(c fsm.Undo) fsm.Result {
 	return fsm.UndoResult{Revision: m.revision}
 }
 
-// undo draws what a plan could be, of what there is; now and then it expects what there is not.
+// undo draws an undo as the leader could plan it. Sometimes its expectations are wrong.
 func (d draw) undo() fsm.Undo {
 	expected := func(revision uint64) uint64 {
 		if d.likely("as expected") {

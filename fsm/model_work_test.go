@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// Jobs and tasks, in the model: a slice of jobs with slices of tasks. Every count and sum is made when it is asked for.
+// This file models jobs and tasks as a slice of jobs with slices of tasks. It computes counts and sums on demand.
 
 type modelJob struct {
 	work.Job // without its counts
@@ -27,7 +27,7 @@ type modelTask struct {
 	out bool // it was handed out before
 }
 
-// view is the job with its counts, as a reader sees it.
+// view returns the job with its counts, as a reader sees it.
 func (j *modelJob) view() *work.Job {
 	v := j.Job
 	v.Tasks, v.Payload, v.Bytes = uint32(len(j.tasks)), j.payload, 1024
@@ -106,7 +106,7 @@ func (m *model) carries(token uint64) bool {
 	return t != nil
 }
 
-// nextTask looks at every waiting task.
+// nextTask searches all waiting tasks.
 func (m *model) nextTask(sem string) (best *modelJob, first *modelTask) {
 	for i := range m.jobs {
 		j := &m.jobs[i]
@@ -136,7 +136,7 @@ func (m *model) workSums(sem string) (w fsm.Work) {
 	return w
 }
 
-func tellJob(kind fsm.EventKind, j *work.Job, t *work.Task) string {
+func describeJob(kind fsm.EventKind, j *work.Job, t *work.Task) string {
 	s := fmt.Sprintf("%d: job %d %s in state %d", kind, j.Number, j.ID, j.State)
 	if t != nil {
 		s += fmt.Sprintf(", task %d in state %d %q", t.Index, t.State, t.Result)
@@ -146,9 +146,9 @@ func tellJob(kind fsm.EventKind, j *work.Job, t *work.Task) string {
 
 func (m *model) tell(kind fsm.EventKind, j *modelJob, t *modelTask) {
 	if t == nil {
-		m.told = append(m.told, tellJob(kind, &j.Job, nil))
+		m.jobEvents = append(m.jobEvents, describeJob(kind, &j.Job, nil))
 	} else {
-		m.told = append(m.told, tellJob(kind, &j.Job, &t.Task))
+		m.jobEvents = append(m.jobEvents, describeJob(kind, &j.Job, &t.Task))
 	}
 }
 
@@ -162,7 +162,7 @@ func (m *model) handOut(sem string, token uint64) (*work.Job, *work.Task) {
 	return j.view(), &held
 }
 
-// settleTask is what the end of a permit does to its task.
+// settleTask updates the task of a permit that ends.
 func (m *model) settleTask(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd, cooling time.Duration, at time.Time) {
 	j, t := m.taskOf(p.Token)
 	if t == nil || t.State != work.Held {
@@ -172,7 +172,7 @@ func (m *model) settleTask(p *semaphore.Permit, how semaphore.End, job semaphore
 	lost := how == semaphore.EndExpired || how == semaphore.EndCleared || how == semaphore.EndFreedUnsafely
 	spent := t.Attempts >= cmp.Or(j.MaxAttempts, 3)
 	if cooling > 0 && (lost && !spent || released && p.Owes && job == semaphore.JobCutShort) {
-		return // somebody may still work on it
+		return // the worker may still be running
 	}
 	switch {
 	case lost && spent:
@@ -295,7 +295,7 @@ func (m *model) cancelJob(j *modelJob, why work.Cancel, at time.Time) {
 	}
 }
 
-// limited is the limit that these payloads, or that many bytes more, would exceed.
+// limited returns the limit that these payloads would exceed, or nil.
 func (m *model) limited(s *work.Spec, before *modelJob, drops *modelJob, payloads [][]byte) *work.LimitError {
 	l := m.settings.Work.OrDefault()
 	sum, more := uint64(0), uint64(1024)
@@ -383,7 +383,7 @@ func (m *model) work(cmd fsm.Command) fsm.Result {
 		m.removeJob(j)
 		return fsm.JobResult{Applied: true, Job: v}
 	}
-	panic("the model does not know this command of jobs")
+	panic("the model does not support this command on jobs")
 }
 
 func (m *model) submitJob(c fsm.SubmitJob) fsm.Result {
@@ -470,9 +470,9 @@ func (m *model) changeTasks(c fsm.ChangeTasks) fsm.Result {
 	return fsm.JobResult{Applied: true, Job: j.view(), Tasks: n}
 }
 
-// Commands of jobs, as they are drawn.
+// The methods below draw commands on jobs.
 
-// firstDefinition defines a semaphore for jobs, most often one that frees what is lost.
+// firstDefinition defines a semaphore for jobs, mostly one with on_expiry: free.
 func (d draw) firstDefinition() fsm.Command {
 	name := pick(d, "name", modelSemaphores[:2]...)
 	kind := fsm.Create
@@ -484,9 +484,9 @@ func (d draw) firstDefinition() fsm.Command {
 	})})
 }
 
-// definedName is that of a semaphore that there is, or any.
+// definedName draws the name of an existing semaphore, or any name.
 func (d draw) definedName() string {
-	if n := len(d.m.definitions); n > 0 && d.likely("a semaphore that there is") {
+	if n := len(d.m.definitions); n > 0 && d.likely("an existing semaphore") {
 		return d.m.definitions[rapid.IntRange(0, n-1).Draw(d.T, "definition")].Definition.Name
 	}
 	return d.name()
@@ -510,9 +510,9 @@ func (d draw) digest() string {
 	return pick(d, "digest", strings.Repeat("d", 32), strings.Repeat("d", 32), "")
 }
 
-// jobNumber is that of some job, or any.
+// jobNumber draws the number of an existing job, or any number.
 func (d draw) jobNumber() uint64 {
-	if n := len(d.m.jobs); n > 0 && d.likely("a job that there is") {
+	if n := len(d.m.jobs); n > 0 && d.likely("an existing job") {
 		return d.m.jobs[rapid.IntRange(0, n-1).Draw(d.T, "job")].Number
 	}
 	return rapid.Uint64Range(0, d.m.revision+1).Draw(d.T, "job number")
@@ -584,7 +584,7 @@ func (d draw) workCommand() fsm.Command {
 	return c
 }
 
-// taskToken is the token of some task's last permit, or any.
+// taskToken draws the token of an existing task, or any token.
 func (d draw) taskToken() uint64 {
 	var all []uint64
 	for _, j := range d.m.jobs {
@@ -594,22 +594,22 @@ func (d draw) taskToken() uint64 {
 			}
 		}
 	}
-	if len(all) > 0 && d.likely("a token of a task") {
+	if len(all) > 0 && d.likely("a task's token") {
 		return all[rapid.IntRange(0, len(all)-1).Draw(d.T, "of which task")]
 	}
 	return d.token()
 }
 
-// checkWork holds what is kept of jobs against the model, and the promises that need none.
+// checkWork compares the jobs with the model, and checks invariants that do not need the model.
 func checkWork(t *rapid.T, before, s *fsm.State, m *model, cmds []fsm.Command, events []fsm.Event) {
 	t.Helper()
-	var told []string
+	var jobEvents []string
 	for _, e := range events {
 		if e.Job != nil {
-			told = append(told, tellJob(e.Kind, e.Job, e.Task))
+			jobEvents = append(jobEvents, describeJob(e.Kind, e.Job, e.Task))
 		}
 	}
-	same(t, "events of jobs", told, m.told)
+	same(t, "events of jobs", jobEvents, m.jobEvents)
 	var jobs, wanted []*work.Job
 	for j := range s.Jobs(0) {
 		jobs = append(jobs, j)
@@ -642,7 +642,7 @@ func checkWork(t *rapid.T, before, s *fsm.State, m *model, cmds []fsm.Command, e
 	for token := range m.token + 2 {
 		found := s.TaskOf(token)
 		if _, want := m.taskOf(token); (found == nil) != (want == nil) || found != nil && found.Ref != want.Ref {
-			t.Fatalf("task of permit %d: %+v, want %+v", token, found, want)
+			t.Fatalf("TaskOf(%d) = %+v, want %+v", token, found, want)
 		}
 	}
 	changed := slices.ContainsFunc(cmds, func(c fsm.Command) bool { _, ok := c.(fsm.ChangeTasks); return ok })
@@ -650,10 +650,10 @@ func checkWork(t *rapid.T, before, s *fsm.State, m *model, cmds []fsm.Command, e
 		for was := range before.Tasks(j.Number, 0) {
 			now := s.Task(was.Ref)
 			if was.Over() && now != nil && !changed {
-				same(t, "a task that has ended", now, was)
+				same(t, "an ended task", now, was)
 			}
 			if now != nil && now.State == work.Held && s.Permit(now.Token) == nil {
-				t.Fatalf("task %+v is held by no permit", now)
+				t.Fatalf("task %+v is held, but its permit does not exist", now)
 			}
 		}
 	}

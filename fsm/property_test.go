@@ -14,9 +14,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// A small world, so that commands meet each other.
+// A small set of values, so that commands affect the same objects.
 var (
-	modelNames      = []string{"a", "b", "c", ""} // the last holds cordons and settings in the journal
+	modelNames      = []string{"a", "b", "c", ""} // the last one is for journal entries of cordons and settings
 	modelSemaphores = modelNames[:3]
 	modelIdentities = []semaphore.Identity{{Group: "g", Acquirer: "x"}, {Group: "g", Acquirer: "y"}, {Group: "g", Acquirer: "x", HolderID: "1"}, {Group: "g", Acquirer: "x", Principal: "p"}}
 	modelRequests   = []string{"", "r1", "r2", "r3"}
@@ -24,11 +24,11 @@ var (
 	modelDurations  = []time.Duration{time.Minute, time.Second, 2 * time.Hour, 0}
 )
 
-// draw makes commands, most of them such as a leader would propose.
+// draw draws commands, most of them as a leader would propose them.
 type draw struct {
 	*rapid.T
 	m    *model
-	jobs bool // most commands are about jobs
+	jobs bool // draw mostly commands on jobs
 }
 
 func pick[T any](d draw, what string, from ...T) T { return rapid.SampledFrom(from).Draw(d.T, what) }
@@ -41,9 +41,9 @@ func (d draw) text(what string) string { return pick(d, what, "", "ann", "bob") 
 
 func (d draw) at() time.Time { return at(rapid.IntRange(0, 30).Draw(d.T, "at")) }
 
-// token is that of some permit, or any.
+// token draws the token of an existing permit, or any token.
 func (d draw) token() uint64 {
-	if n := len(d.m.permits); n > 0 && d.likely("a token that there is") {
+	if n := len(d.m.permits); n > 0 && d.likely("an existing token") {
 		return d.m.permits[rapid.IntRange(0, n-1).Draw(d.T, "permit")].Token
 	}
 	return rapid.Uint64Range(0, d.m.token+1).Draw(d.T, "token")
@@ -100,7 +100,7 @@ func (d draw) changes() []fsm.Change {
 	return out
 }
 
-// cooling is none below feature level 3.
+// cooling draws a cooling; below feature level 3 it is 0.
 func (d draw) cooling() time.Duration {
 	if d.m.level < 3 {
 		return 0
@@ -127,7 +127,7 @@ func (d draw) command() fsm.Command {
 		if !d.likely("no metadata") {
 			g.Metadata = map[string]string{"pid": "7", "a": "b"}
 		}
-		if !d.likely("cordon revision as it is") {
+		if !d.likely("current cordon revision") {
 			g.CordonRevision++
 		}
 		if !d.likely("any permit revision") {
@@ -178,12 +178,12 @@ func (d draw) command() fsm.Command {
 	return d.otherCommand()
 }
 
-// request is the request id of a change that an operator makes; most are given none, as level 1 has none.
+// request draws the request id of an operator's change. Most are empty, because level 1 has none.
 func (d draw) request() string {
 	return pick(d, "request of a change", append(slices.Repeat([]string{""}, 6), modelRequests...)...)
 }
 
-// journalLifetime is one of level 3, or none.
+// journalLifetime draws a lifetime; below feature level 3 it is 0.
 func (d draw) journalLifetime() time.Duration {
 	if d.m.level < 3 {
 		return 0
@@ -195,7 +195,7 @@ func (d draw) drain() time.Duration {
 	return pick(d, "drain", 0, 0, 0, time.Minute, time.Hour, 25*time.Hour)
 }
 
-// timer names one thing that is waited for.
+// timer identifies an object that a timer can end.
 type timer struct {
 	change uint64
 	name   string
@@ -203,7 +203,7 @@ type timer struct {
 	token  uint64
 }
 
-// drains are those that are waited for.
+// allDrains returns the unfinished drains.
 func (m *model) allDrains() (all []timer) {
 	for _, name := range modelSemaphores {
 		for _, o := range m.drains[name] {
@@ -235,9 +235,9 @@ func (m *model) allEnds() (all []timer) {
 	return all
 }
 
-// due is a timer that there is, or any.
+// due draws an existing timer, or any.
 func (d draw) due(all []timer) (change uint64, names []string, cordon string, token uint64) {
-	if len(all) == 0 || !d.likely("a change that there is") {
+	if len(all) == 0 || !d.likely("an existing change") {
 		return rapid.Uint64Range(0, d.m.revision+1).Draw(d.T, "change"), []string{d.name(), d.name()}, pick(d, "id", "k", "l"), d.token()
 	}
 	t := all[rapid.IntRange(0, len(all)-1).Draw(d.T, "timer")]
@@ -276,7 +276,7 @@ func (d draw) dueCommand() fsm.Command {
 
 func (d draw) otherCommand() fsm.Command {
 	names := func() []string {
-		if d.likely("a name that there is") && len(d.m.definitions) > 0 {
+		if d.likely("an existing name") && len(d.m.definitions) > 0 {
 			return []string{d.m.definitions[rapid.IntRange(0, len(d.m.definitions)-1).Draw(d.T, "definition")].Definition.Name}
 		}
 		return rapid.SliceOfN(rapid.SampledFrom(modelSemaphores), 0, 3).Draw(d.T, "names")
@@ -383,11 +383,11 @@ func (d draw) otherCommand() fsm.Command {
 	return fsm.RaiseFeatureLevel{Level: pick(d, "level", uint32(0), uint32(1), uint32(2), uint32(3), uint32(4))}
 }
 
-// The machine does what the model says, in every result and in every read; a machine restored in between from a
-// snapshot of it cannot be told from it; and the rules that need no model hold after every entry.
+// The machine agrees with the model in every result and every read. A machine that was restored from a snapshot at some
+// point behaves identically. The invariants that do not need the model hold after every entry.
 func TestMachine_RandomCommands_AgreesWithTheModel(t *testing.T) { checkModel(t, false) }
 
-// The same with jobs, which random commands of all kinds seldom take to their end.
+// The same for jobs, which random commands of all kinds rarely complete.
 func TestMachine_RandomJobs_AgreesWithTheModel(t *testing.T) { checkModel(t, true) }
 
 func checkModel(t *testing.T, jobs bool) {
@@ -399,7 +399,7 @@ func checkModel(t *testing.T, jobs bool) {
 			levels = []uint32{4}
 		}
 		if level := pick(draw{T: t}, "level", levels...); level > 1 {
-			// As after a recovery, but with small numbers.
+			// as after a recovery, but with small numbers
 			records := readRecords(t, snapshot(t, one.State()))
 			if rapid.IntRange(0, 7).Draw(t, "quarantine") == 0 {
 				m.quarantine = time.Minute
@@ -409,7 +409,7 @@ func checkModel(t *testing.T, jobs bool) {
 				t.Fatal(err)
 			}
 		}
-		var two *fsm.Machine // restored at a random cut
+		var two *fsm.Machine // restored at a random point
 		var events []fsm.Event
 		one.Subscribe(func(a fsm.Applied) { events = a.Events })
 		d := draw{t, m, jobs}
@@ -420,7 +420,7 @@ func checkModel(t *testing.T, jobs bool) {
 			var cmds []fsm.Command
 			var want []fsm.Result
 			before := one.State()
-			m.told = nil
+			m.jobEvents = nil
 			for range rapid.IntRange(1, 4).Draw(t, "commands") {
 				cmd := d.command()
 				if jobs && index == 0 {
@@ -601,7 +601,7 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 			i++
 		}
 		if i == len(m.cordons) {
-			t.Fatalf("cordon %q", c.ID)
+			t.Fatalf("cordon %q is not in the model", c.ID)
 		}
 		same(t, "cordon", *c, m.cordons[i])
 	}
@@ -609,39 +609,39 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 	m.checkAccess(t, s)
 }
 
-// checkRules holds Rules to what it promises: while it stays the same, so does all that admits a holder or stops him.
+// checkRules checks the contract of Rules: while it stays the same, so does everything that admits or stops holders.
 func checkRules(t *rapid.T, before, after *fsm.State) {
 	t.Helper()
 	if after.Rules() != before.Rules() {
 		if after.Rules() != after.Index() {
-			t.Fatalf("the rules are of entry %d, which is not the one that was applied, %d", after.Rules(), after.Index())
+			t.Fatalf("Rules() changed to %d, want the applied entry %d", after.Rules(), after.Index())
 		}
 		return
 	}
-	same(t, "definitions under the same rules", collect(after.Definitions("")), collect(before.Definitions("")))
-	same(t, "cordons under the same rules", after.Cordons(), before.Cordons())
+	same(t, "definitions although Rules did not change", collect(after.Definitions("")), collect(before.Definitions("")))
+	same(t, "cordons although Rules did not change", after.Cordons(), before.Cordons())
 	for _, name := range modelSemaphores {
-		same(t, "drains under the same rules", after.Drains(name), before.Drains(name))
+		same(t, "drains although Rules did not change", after.Drains(name), before.Drains(name))
 	}
 }
 
-// checkInvariants holds the promises that can be told from the states alone.
+// checkInvariants checks the invariants that involve only the states.
 func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 	t.Helper()
 	if after.Revision() < before.Revision() || after.LastToken() < before.LastToken() {
-		t.Fatal("a revision or token went back")
+		t.Fatal("the revision or the last token decreased")
 	}
 	checkRules(t, before, after)
 	revision := before.Revision()
 	token := before.LastToken()
 	for _, e := range events {
 		if e.Revision < revision || e.Revision > after.Revision() {
-			t.Fatalf("event of revision %d after %d, the state has %d", e.Revision, revision, after.Revision())
+			t.Fatalf("event of revision %d follows revision %d, but the state is at %d", e.Revision, revision, after.Revision())
 		}
 		revision = e.Revision
 		if e.Kind == fsm.Granted {
 			if e.Permit.Token <= token {
-				t.Fatalf("token %d after %d", e.Permit.Token, token)
+				t.Fatalf("token %d was granted after token %d", e.Permit.Token, token)
 			}
 			token = e.Permit.Token
 		}
@@ -668,22 +668,22 @@ func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 		if p.Firing != nil && p.State == semaphore.Live {
 			key := claim{p.Semaphore, *p.Firing}
 			if claimed[key] != 0 {
-				t.Fatalf("permits %d and %d both run %+v", claimed[key], p.Token, p.Firing)
+				t.Fatalf("permits %d and %d both have firing %+v", claimed[key], p.Token, p.Firing)
 			}
 			claimed[key] = p.Token
 			if c := after.Claim(p.Semaphore, *p.Firing); c == nil || c.Token != p.Token {
-				t.Fatalf("permit %d runs what is claimed by %+v", p.Token, c)
+				t.Fatalf("permit %d has a firing whose claim is %+v", p.Token, c)
 			}
 		}
 	}
 	for _, name := range modelSemaphores {
 		if after.Used(name) != used[name] {
-			t.Fatalf("%q uses %d, the sum of its permits is %d", name, after.Used(name), used[name])
+			t.Fatalf("Used(%q) = %d, but the weights of its permits sum up to %d", name, after.Used(name), used[name])
 		}
-		// More than the permits may be in use only if it was so before, or the definition changed.
+		// The used weight may exceed the permits only if it did so before, or if the definition changed.
 		now, was := after.Definition(name), before.Definition(name)
 		if now != nil && was != nil && now.Version == was.Version && used[name] > uint64(now.Definition.Permits) && used[name] > before.Used(name) {
-			t.Fatalf("%q uses %d of %d permits, before %d", name, used[name], now.Definition.Permits, before.Used(name))
+			t.Fatalf("Used(%q) = %d of %d permits, was %d before", name, used[name], now.Definition.Permits, before.Used(name))
 		}
 	}
 }

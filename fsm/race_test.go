@@ -2,5 +2,5 @@
 
 package fsm_test
 
-// raced says that the race detector runs, whose own memory would be measured with ours.
+// raced reports whether the race detector is enabled; its overhead would distort memory measurements.
 const raced = true

@@ -16,7 +16,7 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// readRecords takes a snapshot apart.
+// readRecords splits a snapshot into records.
 func readRecords(tb tester, snapshot []byte) []*logv1.Record {
 	tb.Helper()
 	r := bufio.NewReader(bytes.NewReader(snapshot))
@@ -41,7 +41,7 @@ func readRecords(tb tester, snapshot []byte) []*logv1.Record {
 	}
 }
 
-// writeRecords puts a snapshot together, with a new trailer.
+// writeRecords joins records to a snapshot with a new trailer.
 func writeRecords(tb tester, records []*logv1.Record) []byte {
 	tb.Helper()
 	var b []byte
@@ -64,7 +64,7 @@ func writeRecords(tb tester, records []*logv1.Record) []byte {
 	return b
 }
 
-// snapshotRecords is the state as readable lines, without the index and term at which it was reached.
+// snapshotRecords returns the state as readable lines, without index and term.
 func snapshotRecords(tb tester, s *fsm.State) []string {
 	tb.Helper()
 	var lines []string
@@ -79,7 +79,7 @@ func snapshotRecords(tb tester, s *fsm.State) []string {
 	return lines
 }
 
-// resealed is b with a right trailer, if the rest of it can be taken apart: a fuzzer cannot guess a checksum.
+// resealed returns b with a correct trailer if the rest of it can be parsed: a fuzzer cannot guess a checksum.
 func resealed(b []byte) []byte {
 	rest := b
 	count := 0

@@ -24,7 +24,7 @@ func grantAfter(d time.Duration) func(*fsm.Recovery) {
 	return func(r *fsm.Recovery) { r.UnsafeGrantAfter = &d }
 }
 
-// recovered recovers s, and checks that s stays as it is and that the result can be restored.
+// recovered recovers s. It checks that s is not modified and that the result can be restored.
 func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
 	tb.Helper()
 	before := snapshot(tb, s)
@@ -33,7 +33,7 @@ func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
 		tb.Fatalf("Recovered: %v", err)
 	}
 	if !bytes.Equal(before, snapshot(tb, s)) {
-		tb.Fatal("the old state was changed")
+		tb.Fatal("Recovered modified the old state")
 	}
 	if !bytes.Equal(snapshot(tb, now), snapshot(tb, restored(tb, now).State())) {
 		tb.Fatal("restored differently")
@@ -41,7 +41,8 @@ func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
 	return now
 }
 
-// lossy has permits of every kind: live, to be held when lost, held, and cooling, with and without firings.
+// lossy returns a log with permits of every kind: live, to be held when lost, held, and cooling, with and without
+// firings.
 func lossy(t *testing.T) *log {
 	l := newLog(t)
 	l.define("free", permits(9), freeOnLoss)
@@ -57,7 +58,7 @@ func lossy(t *testing.T) *log {
 	return l
 }
 
-func TestRecovered_WithoutPermits_LosesThemAndGrantsNothingForAWhile(t *testing.T) {
+func TestRecovered_WithoutPermits_LosesThemAndQuarantines(t *testing.T) {
 	l := lossy(t)
 	largest := 3 * time.Hour
 	settings := fsm.DefaultSettings()
@@ -73,7 +74,7 @@ func TestRecovered_WithoutPermits_LosesThemAndGrantsNothingForAWhile(t *testing.
 	floor := uint64(at(5000).Unix()) << 20
 	equal(t, "last token", s.LastToken(), floor+1)
 	if s.Revision() <= floor {
-		t.Errorf("revision %d, want above %d", s.Revision(), floor)
+		t.Errorf("revision = %d, want above %d", s.Revision(), floor)
 	}
 	if !s.Retired("gk1") || !s.Retired("gk9") || s.Retired("gk2") {
 		t.Error("the old servers are not retired")
@@ -84,41 +85,41 @@ func TestRecovered_WithoutPermits_LosesThemAndGrantsNothingForAWhile(t *testing.
 		left = append(left, p.Token)
 		equal(t, "state", p.State, semaphore.Held)
 	}
-	equal(t, "what an operator has to look at", left, []uint64{3, 4})
+	equal(t, "permits held for an operator", left, []uint64{3, 4})
 	for token, want := range map[uint64]semaphore.End{1: semaphore.EndExpired, 2: semaphore.EndExpired, 5: semaphore.EndExpired, 6: semaphore.EndReleased} {
 		if r := s.EndedPermit(token); r == nil || r.Outcome != want {
-			t.Errorf("permit %d ended as %+v, want %v", token, r, want)
+			t.Errorf("EndedPermit(%d) = %+v, want %v", token, r, want)
 		}
 	}
 	if r := s.Request("free", identity("a"), "ra"); r == nil || r.Outcome != semaphore.EndExpired {
-		t.Errorf("a retry of a lost permit's request would get %+v", r)
+		t.Errorf("Request() of a lost permit = %+v, want expired", r)
 	}
 	if c := s.Claim("free", *fire("f", 100)); c != nil {
-		t.Errorf("a firing that is free on loss is %+v", c)
+		t.Errorf("claim of a firing with firing_on_loss free = %+v, want nil", c)
 	}
 	if c := s.Claim("free", *fire("g", 100)); c != nil {
-		t.Errorf("a firing that was to be free after cooling is %+v", c)
+		t.Errorf("claim of a firing whose slot was cooling = %+v, want nil", c)
 	}
 	if c := s.Claim("spent", *fire("f", 100)); c == nil || c.State != semaphore.ClaimSpent {
-		t.Errorf("a firing that is spent on loss is %+v", c)
+		t.Errorf("claim of a firing with firing_on_loss spent = %+v, want spent", c)
 	}
 	if c := s.Claim("hold", *fire("f", 100)); c == nil || c.State != semaphore.ClaimHeld {
-		t.Errorf("the firing of a permit that is held is %+v", c)
+		t.Errorf("claim of a held permit = %+v, want held", c)
 	}
 
-	var told []*fsm.JournalEntry
+	var entries []*fsm.JournalEntry
 	for e := range s.Journal("", old.Revision()+1) {
-		told = append(told, e)
+		entries = append(entries, e)
 	}
-	if len(told) != 1 {
-		t.Fatalf("%d journal entries, want one", len(told))
+	if len(entries) != 1 {
+		t.Fatalf("got %d journal entries, want 1", len(entries))
 	}
-	equal(t, "journal", *told[0], fsm.JournalEntry{
+	equal(t, "journal", *entries[0], fsm.JournalEntry{
 		Revision: floor + 1, Kind: fsm.RecoveredEvent, Author: "ann", At: at(5000),
 		Reason: `recovered from cluster "5eed.1": 2 permits are lost, 2 are held for an operator, 2 had cooled; nothing is granted for 3h1m48s; the building burned`,
 	})
 
-	// The new cluster goes on from there: nothing is granted until its leader ends the quarantine.
+	// The new cluster starts from this state. Nothing is granted until its leader ends the quarantine.
 	now := &log{tb: t, m: restored(t, s), index: s.Index(), term: s.Term() + 1}
 	now.m.Subscribe(func(a fsm.Applied) { now.events = a.Events })
 	equal(t, "a grant", unchanged[fsm.GrantResult](now, now.request("spent", "z")).Outcome, fsm.GrantQuarantined)
@@ -128,12 +129,12 @@ func TestRecovered_WithoutPermits_LosesThemAndGrantsNothingForAWhile(t *testing.
 	equal(t, "events", kinds(now.events), []fsm.EventKind{fsm.QuarantineEnded})
 	equal(t, "quarantine", now.state().Quarantine(), time.Duration(0))
 	if p := now.grant("spent", "z"); p.Token != floor+2 {
-		t.Errorf("token %d, want %d", p.Token, floor+2)
+		t.Errorf("token = %d, want %d", p.Token, floor+2)
 	}
 	equal(t, "again", unchanged[fsm.RevisionResult](now, fsm.EndQuarantine{Term: now.term}).Applied, false)
 }
 
-func TestRecovered_KeepingPermits_GrantsAtOnce(t *testing.T) {
+func TestRecovered_KeepPermits_GrantsImmediately(t *testing.T) {
 	l := lossy(t)
 	s := recovered(t, l.state(), recovery(keep))
 	equal(t, "quarantine", s.Quarantine(), time.Duration(0))
@@ -148,26 +149,26 @@ func TestRecovered_KeepingPermits_GrantsAtOnce(t *testing.T) {
 	for e := range s.Journal("", l.state().Revision()+1) {
 		equal(t, "reason", e.Reason, `recovered from cluster "5eed.1": 6 permits are carried over; the building burned`)
 	}
-	// Permits that an earlier recovery lost may still be believed in.
+	// Holders may still rely on permits that an earlier recovery lost.
 	lost := recovered(t, l.state(), recovery())
 	again := recovered(t, lost, recovery(keep, func(r *fsm.Recovery) { r.ClusterID = "5eed.3" }))
-	equal(t, "quarantine of the recovery before", again.Quarantine(), lost.Quarantine())
+	equal(t, "quarantine of the earlier recovery", again.Quarantine(), lost.Quarantine())
 }
 
-func TestRecovered_UnsafeGrantAfter_SaysSo(t *testing.T) {
+func TestRecovered_UnsafeGrantAfter_IsJournaled(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Minute} {
 		s := recovered(t, lossy(t).state(), recovery(grantAfter(after)))
 		equal(t, "quarantine", s.Quarantine(), after)
 		for e := range s.JournalBackward("", 0) {
 			if !strings.Contains(e.Reason, "UNSAFE: permits are granted after "+after.String()+", where 1h0m36s would be safe") {
-				t.Errorf("the journal says %q", e.Reason)
+				t.Errorf("journal entry has reason %q", e.Reason)
 			}
 			break
 		}
 	}
 }
 
-func TestRecovered_WhatAnOperatorSet_Stays(t *testing.T) {
+func TestRecovered_OperatorState_IsKept(t *testing.T) {
 	old := storyOfEveryCommand(t).state()
 	s := recovered(t, old, recovery())
 	for name := range old.Names() {
@@ -185,8 +186,8 @@ func TestRecovered_WhatAnOperatorSet_Stays(t *testing.T) {
 	}
 }
 
-// Who recovers may know of a longer max_duration than the folders do, never of a shorter one.
-func TestRecovered_MaxDuration_IsWaitedFor(t *testing.T) {
+// An operator may know of a longer max_duration than the data directories contain. A shorter one has no effect.
+func TestRecovered_MaxDuration_SetsQuarantine(t *testing.T) {
 	for longest, want := range map[time.Duration]time.Duration{
 		0: time.Hour + 36*time.Second, time.Minute: time.Hour + 36*time.Second, 2 * time.Hour: 2*time.Hour + 72*time.Second,
 	} {
@@ -196,7 +197,7 @@ func TestRecovered_MaxDuration_IsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestRecovered_PermitsLost_SaysFromWhenHistoryIsKnown(t *testing.T) {
+func TestRecovered_PermitsLost_SetsHistoryBegins(t *testing.T) {
 	s := recovered(t, lossy(t).state(), recovery())
 	equal(t, "history begins", s.HistoryBegins(), recovery().At)
 	kept := recovered(t, lossy(t).state(), recovery(keep))
@@ -204,33 +205,33 @@ func TestRecovered_PermitsLost_SaysFromWhenHistoryIsKnown(t *testing.T) {
 	equal(t, "after a restart", restored(t, s).State().HistoryBegins(), recovery().At)
 }
 
-// A clock that is behind takes nothing back.
-func TestRecovered_NumbersAreAboveBoth(t *testing.T) {
+// With a clock that is behind, tokens and revisions still increase.
+func TestRecovered_TokensAndRevisions_AreAboveClockAndState(t *testing.T) {
 	first := recovered(t, lossy(t).state(), recovery())
 	second := recovered(t, first, recovery(func(r *fsm.Recovery) { r.ClusterID, r.At = "5eed.3", at(0) }))
 	if second.LastToken() <= first.LastToken() || second.Revision() <= first.Revision() {
-		t.Errorf("token %d after %d, revision %d after %d", second.LastToken(), first.LastToken(), second.Revision(), first.Revision())
+		t.Errorf("after a second recovery: token %d after %d, revision %d after %d", second.LastToken(), first.LastToken(), second.Revision(), first.Revision())
 	}
 }
 
-func TestRecovered_Refuses(t *testing.T) {
+func TestRecovered_Invalid_IsRefused(t *testing.T) {
 	s := lossy(t).state()
 	for why, change := range map[string]func(*fsm.Recovery){
-		"needs another id, not \"\"":       func(r *fsm.Recovery) { r.ClusterID = "" },
-		"needs another id, not \"5eed.1\"": func(r *fsm.Recovery) { r.ClusterID = clusterID },
-		"the clock says":                   func(r *fsm.Recovery) { r.At = time.Time{} },
-		"the clock says 2300":              func(r *fsm.Recovery) { r.At = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC) },
-		"has no id":                        func(r *fsm.Recovery) { r.Retired = []string{""} },
-		"need no time after which to grant": func(r *fsm.Recovery) {
+		"needs an id other than \"\"":       func(r *fsm.Recovery) { r.ClusterID = "" },
+		"needs an id other than \"5eed.1\"": func(r *fsm.Recovery) { r.ClusterID = clusterID },
+		"the clock shows":                   func(r *fsm.Recovery) { r.At = time.Time{} },
+		"the clock shows 2300":              func(r *fsm.Recovery) { r.At = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"has no id":                         func(r *fsm.Recovery) { r.Retired = []string{""} },
+		"a time to grant after is not allowed": func(r *fsm.Recovery) {
 			keep(r)
 			grantAfter(time.Minute)(r)
 		},
-		"granting after -1s":                         grantAfter(-time.Second),
+		"the time to grant after, -1s,":              grantAfter(-time.Second),
 		"the largest max_duration 1ms is not within": func(r *fsm.Recovery) { r.MaxDuration = time.Millisecond },
-		"granting after 1h0m37s":                     grantAfter(time.Hour + 37*time.Second),
+		"the time to grant after, 1h0m37s,":          grantAfter(time.Hour + 37*time.Second),
 	} {
 		if now, err := s.Recovered(recovery(change)); err == nil || now != nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %v", why, err)
+			t.Errorf("want error %s; got %v", why, err)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newLog3 is a log of feature level 3 with these bounds of what is remembered.
+// newLog3 returns a log of feature level 3 with these limits for remembered requests.
 func newLog3(tb tester, bounds fsm.RequestBounds) *log {
 	l := newLog(tb)
 	settings := fsm.DefaultSettings()
@@ -22,13 +22,13 @@ func newLog3(tb tester, bounds fsm.RequestBounds) *log {
 	return l
 }
 
-// run grants and releases under a request id, and returns the grant.
+// run grants and releases a permit with a request id, and returns the grant.
 func (l *log) run(sem, id string, change ...func(*fsm.Grant)) fsm.Grant {
 	l.tb.Helper()
 	g := l.request(sem, "a", append(change, requestID(id))...)
 	r := one[fsm.GrantResult](l, g)
 	if r.Outcome != fsm.GrantGranted {
-		l.tb.Fatalf("%s of %s: %+v", id, sem, r)
+		l.tb.Fatalf("%s of %s: got %+v", id, sem, r)
 	}
 	l.apply(fsm.Release{Token: r.Permit.Token})
 	return g
@@ -38,8 +38,8 @@ func knowing(revision uint64) func(*fsm.Grant) {
 	return func(g *fsm.Grant) { g.RequestRevision = revision }
 }
 
-// What others do must not make a semaphore forget: one that is quiet keeps its requests however busy the others are.
-func TestRequests_ABusySemaphore_ForgetsItsOwnFirst(t *testing.T) {
+// A quiet semaphore keeps its requests regardless of how busy others are.
+func TestRequests_BusySemaphore_ForgetsItsOwnFirst(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{RequestBytes: 4096})
 	for _, name := range []string{"quiet", "busy", "busier"} {
 		l.define(name)
@@ -59,14 +59,14 @@ func TestRequests_ABusySemaphore_ForgetsItsOwnFirst(t *testing.T) {
 	}
 	requests, _, bytes, _ := l.state().RequestMemory()
 	if bytes > 4096 || bytes < 3500 || requests < 10 {
-		t.Errorf("%d requests are remembered in %d bytes", requests, bytes)
+		t.Errorf("RequestMemory() = %d requests in %d bytes", requests, bytes)
 	}
 	if l.state().Forgotten("quiet") >= quiet[0].DefinitionVersion+100 || l.state().Forgotten("busy") == 0 {
-		t.Errorf("forgotten: quiet %d, busy %d", l.state().Forgotten("quiet"), l.state().Forgotten("busy"))
+		t.Errorf("Forgotten(quiet) = %d, Forgotten(busy) = %d", l.state().Forgotten("quiet"), l.state().Forgotten("busy"))
 	}
 }
 
-func TestRequests_ForgottenAndKnowing_IsRefused_NeverGrantedAgain(t *testing.T) {
+func TestRequests_ForgottenWithRevision_IsRefused(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{Kept: 1})
 	l.define("s")
 	drawn := l.state().Revision()
@@ -76,17 +76,17 @@ func TestRequests_ForgottenAndKnowing_IsRefused_NeverGrantedAgain(t *testing.T) 
 	two := restored(t, l.state())
 	equal(t, "repeat", unchanged[fsm.GrantResult](l, first).Outcome, fsm.GrantRequestTooOld)
 	if two.State().TooOld("s", drawn) == nil {
-		t.Error("after a restart it would be granted")
+		t.Error("TooOld() = nil after a restart")
 	}
-	// It says that it is new, which only its caller can know.
+	// A newer revision claims that the request is new, which only its caller can know.
 	first.RequestRevision = l.state().Revision()
 	equal(t, "with a newer revision", one[fsm.GrantResult](l, first).Outcome, fsm.GrantGranted)
-	// While it holds its permit it is found by that, however old.
+	// While the request's permit is live, the request is found by it, regardless of its age.
 	first.RequestRevision = drawn
 	equal(t, "while it is held", unchanged[fsm.GrantResult](l, first).Outcome, fsm.GrantHeld)
 }
 
-func TestRequests_SameIDThatAsksForSomethingElse_IsRefusedAsSuch(t *testing.T) {
+func TestRequests_ReusedIDWithOtherParameters_IsRefused(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	l.define("s", permits(3))
 	g := l.run("s", "r", firing("f", 60))
@@ -100,7 +100,7 @@ func TestRequests_SameIDThatAsksForSomethingElse_IsRefusedAsSuch(t *testing.T) {
 	equal(t, "after a restart", restored(t, l.state()).State().Request("s", g.Identity, "r").Asked, fsm.AskedBy(1, g.Firing, false))
 }
 
-func TestTrim_KeepsTheNewestOfEachSemaphore_AndNoneOfADeletedOne(t *testing.T) {
+func TestTrim_KeepsNewestOfEachSemaphore(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{Kept: 2})
 	d := l.define("gone")
 	l.define("s")
@@ -139,7 +139,7 @@ func countTrimmable(s *fsm.State, upTo uint64) map[string]int {
 	return count
 }
 
-func TestTrim_ForgetsSoManyAtMost(t *testing.T) {
+func TestTrim_IsBounded(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{Kept: 1})
 	var cancels []fsm.Command
 	for i := range fsm.MaxTrimmed + 10 {
@@ -149,16 +149,17 @@ func TestTrim_ForgetsSoManyAtMost(t *testing.T) {
 	trim := fsm.Trim{Term: l.term, UpTo: l.state().Revision(), Names: []string{"s"}}
 	l.apply(trim)
 	if requests, _, _, _ := l.state().RequestMemory(); requests != 10 {
-		t.Errorf("%d requests are left", requests)
+		t.Errorf("RequestMemory() = %d requests, want 10", requests)
 	}
 	l.apply(trim)
 	if requests, _, bytes, _ := l.state().RequestMemory(); requests != 0 || bytes != 0 {
-		t.Errorf("%d requests are left, of %d bytes", requests, bytes)
+		t.Errorf("RequestMemory() = %d requests in %d bytes, want none", requests, bytes)
 	}
 }
 
-// e1, somebody else's e2, e1 again: a caller that retries e1 must not get e2's content, and edit on from there.
-func TestEdits_Repeated_AreAnsweredWithTheFirstOutcome(t *testing.T) {
+// After an edit e1 and another caller's e2, a caller that retries e1 must not get the result of e2 and continue from
+// there.
+func TestEdits_Repeat_ReturnsFirstResult(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	d := l.define("s")
 	e1 := edits(replace(definition("s", permits(5)), d.Version))
@@ -181,7 +182,7 @@ func TestEdits_Repeated_AreAnsweredWithTheFirstOutcome(t *testing.T) {
 	l.define("b")
 	pause := fsm.Pause{Names: []string{"b"}, RequestID: "p"}
 	l.apply(pause)
-	pause.Names = []string{"a", "b"} // what the selector finds by now
+	pause.Names = []string{"a", "b"} // what the selector matches now
 	equal(t, "pause", unchanged[fsm.RevisionResult](l, pause).Names, []string{"b"})
 	cordon := fsm.SetCordon{ID: "z", GroupPattern: "dr", RequestID: "c"}
 	set := one[fsm.RevisionResult](l, cordon).Cordon
@@ -191,7 +192,7 @@ func TestEdits_Repeated_AreAnsweredWithTheFirstOutcome(t *testing.T) {
 }
 
 // A repeat of a resume that found nothing must not lift a pause that was set since.
-func TestEdits_ThatFoundNothing_AreRemembered(t *testing.T) {
+func TestEdits_NothingToDo_AreRemembered(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	l.define("a")
 	resume, none := fsm.Resume{Names: []string{"a"}, RequestID: "r"}, fsm.Resume{RequestID: "none"}
@@ -204,18 +205,18 @@ func TestEdits_ThatFoundNothing_AreRemembered(t *testing.T) {
 		}
 		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "dr"})
 		resume.Names = []string{"a"}
-		none.Names = []string{"a"} // the selector finds one by now
+		none.Names = []string{"a"} // the selector matches one now
 	}
 	for _, cmd := range []fsm.Command{resume, none, uncordon} {
 		unchanged[fsm.RevisionResult](l, cmd)
 	}
 	if l.state().Definition("a").Pause == nil || len(l.state().Cordons()) == 0 {
-		t.Error("a repeat lifted what was set since")
+		t.Error("a repeat lifted a pause or cordon that was set since")
 	}
 	restored(t, l.state())
 }
 
-func TestEdits_ForgottenAndKnowing_AreRefused(t *testing.T) {
+func TestEdits_ForgottenWithRevision_AreRefused(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{Kept: 1})
 	l.define("a")
 	pause := fsm.Pause{Names: []string{"a"}, RequestID: "p", RequestRevision: l.state().Revision()}
@@ -232,8 +233,8 @@ func TestEdits_ForgottenAndKnowing_AreRefused(t *testing.T) {
 	}
 }
 
-// The edits of a script must not make the cluster forget acquires, nor the other way round.
-func TestRequests_EditsHaveABudgetOfTheirOwn(t *testing.T) {
+// The edits of a script must not make the cluster forget acquires, nor vice versa.
+func TestRequests_EditsHaveSeparateBudget(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{RequestBytes: 4096, EditBytes: 4096})
 	l.define("s")
 	g := l.run("s", "r")
@@ -244,9 +245,9 @@ func TestRequests_EditsHaveABudgetOfTheirOwn(t *testing.T) {
 	equal(t, "acquire", unchanged[fsm.GrantResult](l, g).Outcome, fsm.GrantRequestEnded)
 	_, edits, _, bytes := l.state().RequestMemory()
 	if edits < 5 || edits > 15 || bytes > 4096 || l.state().Forgotten("") == 0 || l.state().Forgotten("s") > g.DefinitionVersion {
-		t.Errorf("%d edits of %d bytes", edits, bytes)
+		t.Errorf("RequestMemory() = %d edits in %d bytes", edits, bytes)
 	}
-	// One that is larger than all there is for edits is remembered all the same.
+	// An edit that is larger than the whole limit for edits is remembered nevertheless.
 	var names []string
 	var batch []fsm.Change
 	for i := range 400 {
@@ -258,8 +259,8 @@ func TestRequests_EditsHaveABudgetOfTheirOwn(t *testing.T) {
 	restored(t, l.state())
 }
 
-// Below level 3 requests were forgotten without a mark: what may be among them is too old.
-func TestRaiseFeatureLevel_ToThree_TakesNoteThatRequestsMayHaveBeenForgotten(t *testing.T) {
+// Below level 3 requests were forgotten without a mark, so unknown requests from that time are too old.
+func TestRaiseFeatureLevel_ToThree_MarksRequestsForgotten(t *testing.T) {
 	l := newLog2(t)
 	l.define("s")
 	drawn := l.state().Revision()
@@ -271,8 +272,8 @@ func TestRaiseFeatureLevel_ToThree_TakesNoteThatRequestsMayHaveBeenForgotten(t *
 	restored(t, l.state())
 }
 
-// What a recovery did not find may have been granted.
-func TestRecovery_WithoutAMajority_TakesNoteThatRequestsMayHaveBeenForgotten(t *testing.T) {
+// Requests that a recovery did not find may have been granted.
+func TestRecovery_WithoutMajority_MarksRequestsForgotten(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	l.define("s")
 	drawn := l.state().Revision()
@@ -286,24 +287,24 @@ func TestRecovery_WithoutAMajority_TakesNoteThatRequestsMayHaveBeenForgotten(t *
 	}
 }
 
-func TestAskedBy_TellsRequestsApart(t *testing.T) {
+func TestAskedBy_DistinguishesRequests(t *testing.T) {
 	seen := map[uint64]string{0: "no request"}
 	for weight := range uint32(3) {
 		for _, f := range []*semaphore.Firing{nil, fire("f", 0), fire("g", 0), fire("f", 60), fire("f", 61), fire("g", 61)} {
 			asked, this := fsm.AskedBy(weight, f, false), fmt.Sprint(weight, f)
 			if other, ok := seen[asked]; ok {
-				t.Errorf("%s has the hash of %s", this, other)
+				t.Errorf("%s has the same hash as %s", this, other)
 			}
 			seen[asked] = this
 		}
 	}
 }
 
-func TestRestore_RequestsThatContradictThemselves_AreRefused(t *testing.T) {
+func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 	find := func(records []*logv1.Record, fits func(*logv1.Record) bool) *logv1.Record {
 		i := slices.IndexFunc(records, fits)
 		if i < 0 {
-			t.Fatal("the story has no such record")
+			t.Fatal("the story has no matching record")
 		}
 		return records[i]
 	}
@@ -321,13 +322,13 @@ func TestRestore_RequestsThatContradictThemselves_AreRefused(t *testing.T) {
 		{"were forgotten up to", func(r []*logv1.Record) { r[0].GetHeader().EditsForgotten = far }},
 		{"were forgotten up to", func(r []*logv1.Record) { r[0].GetHeader().NamesForgotten = far }},
 		{"were forgotten up to", func(r []*logv1.Record) { marked(r, "left").RequestsForgotten = far }},
-		{"nothing else to it", func(r []*logv1.Record) { marked(r, "left").Name = "lefu" }},
-		{"does not fit what it was", func(r []*logv1.Record) { request(r, "r2").Names = []string{"a"} }},
-		{"does not fit what it was", func(r []*logv1.Record) { request(r, "paused").Definition = request(r, "created").Definition }},
-		{"does not fit what it was", func(r []*logv1.Record) { request(r, "paused").Nothing = true }},
-		{"does not fit what it was", func(r []*logv1.Record) { request(r, "paused").Permits = 1 }},
-		{"does not fit what it was", func(r []*logv1.Record) { request(r, "nothing").Names = []string{"a"} }},
-		{"does not fit what it was", func(r []*logv1.Record) { request(r, "created").Cordon = request(r, "cordoned").Cordon }},
+		{"forgotten requests but no other data", func(r []*logv1.Record) { marked(r, "left").Name = "lefu" }},
+		{"an answer of another kind of request", func(r []*logv1.Record) { request(r, "r2").Names = []string{"a"} }},
+		{"an answer of another kind of request", func(r []*logv1.Record) { request(r, "paused").Definition = request(r, "created").Definition }},
+		{"an answer of another kind of request", func(r []*logv1.Record) { request(r, "paused").Nothing = true }},
+		{"an answer of another kind of request", func(r []*logv1.Record) { request(r, "paused").Permits = 1 }},
+		{"an answer of another kind of request", func(r []*logv1.Record) { request(r, "nothing").Names = []string{"a"} }},
+		{"an answer of another kind of request", func(r []*logv1.Record) { request(r, "created").Cordon = request(r, "cordoned").Cordon }},
 		{"has a cordon of revision", func(r []*logv1.Record) { request(r, "cordoned").Cordon.Revision = 1 }},
 		{"has a definition of version", func(r []*logv1.Record) { request(r, "created").Definition.Version = 1 }},
 		{"the pause of an answer", func(r []*logv1.Record) { request(r, "created").Definition.Pause.Revision = far }},
@@ -338,14 +339,14 @@ func TestRestore_RequestsThatContradictThemselves_AreRefused(t *testing.T) {
 		{"its edits take", func(r []*logv1.Record) { r[0].GetHeader().Settings.Requests.EditBytes = 2048 }},
 		{"its settings", func(r []*logv1.Record) { r[0].GetHeader().Settings.Requests.EditBytes = 1 }},
 		{"its settings", func(r []*logv1.Record) { r[0].GetHeader().Settings.Requests.Lifetime = -1 }},
-		{"feature level 3 brought", func(r []*logv1.Record) { r[0].GetHeader().FeatureLevel = 2 }},
+		{"data of feature level 3", func(r []*logv1.Record) { r[0].GetHeader().FeatureLevel = 2 }},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			records := readRecords(t, snapshot(t, storyOfRequests(t).state()))
 			tc.change(records)
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("%v", err)
+				t.Fatalf("got %v", err)
 			}
 		})
 	}

@@ -21,11 +21,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestRestore_ReplacesTheStateAndTellsSubscribers(t *testing.T) {
+func TestRestore_ReplacesStateAndNotifiesSubscribers(t *testing.T) {
 	story := storyOfEveryCommand(t)
 	m := fsm.New("")
-	var told []fsm.Applied
-	m.Subscribe(func(a fsm.Applied) { told = append(told, a) })
+	var delivered []fsm.Applied
+	m.Subscribe(func(a fsm.Applied) { delivered = append(delivered, a) })
 	if err := m.Restore(bytes.NewReader(snapshot(t, story.state()))); err != nil {
 		t.Fatal(err)
 	}
@@ -33,15 +33,15 @@ func TestRestore_ReplacesTheStateAndTellsSubscribers(t *testing.T) {
 	equal(t, "cluster id", s.ClusterID(), clusterID)
 	equal(t, "index and term", []uint64{s.Index(), s.Term()}, []uint64{story.index, story.term})
 	equal(t, "state", snapshotRecords(t, s), snapshotRecords(t, story.state()))
-	if len(told) != 1 || !told[0].Restored || told[0].State != s || len(told[0].Events) != 0 || told[0].Index != story.index {
-		t.Fatalf("got %+v", told)
+	if len(delivered) != 1 || !delivered[0].Restored || delivered[0].State != s || len(delivered[0].Events) != 0 || delivered[0].Index != story.index {
+		t.Fatalf("delivered %+v", delivered)
 	}
 	equal(t, "everything", everything(s), everything(story.state()))
 	for p := range story.state().Permits(0) {
 		equal(t, "own", s.Own(p.Semaphore, p.Identity), story.state().Own(p.Semaphore, p.Identity))
 		equal(t, "used", s.Used(p.Semaphore), story.state().Used(p.Semaphore))
 	}
-	// It goes on from there.
+	// The restored machine continues from there.
 	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{fsm.RetireMember{ID: "gk8"}})
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestRestore_ReplacesTheStateAndTellsSubscribers(t *testing.T) {
 	}
 }
 
-func TestRestore_OfAnotherCluster_IsRefused(t *testing.T) {
+func TestRestore_OtherCluster_IsRefused(t *testing.T) {
 	file := snapshot(t, newLog(t).state())
 	for id, ok := range map[string]bool{"": true, clusterID: true, "5eed.2": false} {
 		m := fsm.New(id)
@@ -59,26 +59,26 @@ func TestRestore_OfAnotherCluster_IsRefused(t *testing.T) {
 		err := m.Restore(bytes.NewReader(file))
 		switch {
 		case ok && err != nil:
-			t.Errorf("cluster %q: %v", id, err)
+			t.Errorf("Restore() with cluster id %q = %v", id, err)
 		case !ok && (!errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), `"5eed.1"`) || m.State() != before):
-			t.Errorf("cluster %q: %v", id, err)
+			t.Errorf("Restore() with cluster id %q = %v", id, err)
 		}
 	}
 }
 
-// Damage of every byte, and of the length, is found, and the old state stays in force.
-func TestRestore_Damaged_IsRefusedAndKeepsTheState(t *testing.T) {
+// Damage of any byte and truncation at any length are detected, and the old state stays in place.
+func TestRestore_Damaged_IsRefused(t *testing.T) {
 	file := snapshot(t, storyOfEveryCommand(t).state())
 	l := newLog(t)
 	l.define("mine")
-	l.m.Subscribe(func(fsm.Applied) { t.Error("a subscriber was told") })
+	l.m.Subscribe(func(fsm.Applied) { t.Error("a subscriber was called") })
 	before := l.state()
 	refused := func(what string, i int, b []byte) {
 		if err := l.m.Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) {
-			t.Fatalf("%s at %d of %d: %v", what, i, len(file), err)
+			t.Fatalf("%s at byte %d of %d: Restore() = %v", what, i, len(file), err)
 		}
 		if l.state() != before {
-			t.Fatalf("%s at %d: the state was replaced", what, i)
+			t.Fatalf("%s at byte %d: the state was replaced", what, i)
 		}
 	}
 	for i := range file {
@@ -90,9 +90,9 @@ func TestRestore_Damaged_IsRefusedAndKeepsTheState(t *testing.T) {
 	refused("something behind it", len(file), append(slices.Clone(file), 0))
 	refused("a huge length", 0, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})
 	refused("an endless length", 0, bytes.Repeat([]byte{0xff}, 100))
-	refused("a long one that is not there", 0, []byte{0xff, 0xff, 0xff, 0x0f})
+	refused("a length beyond the end", 0, []byte{0xff, 0xff, 0xff, 0x0f})
 	if err := l.m.Restore(io.MultiReader(bytes.NewReader(file[:99]), broken{})); !errors.Is(err, errBroken) {
-		t.Fatalf("the reader's own error is lost: %v", err)
+		t.Fatalf("Restore() = %v, want the reader's error", err)
 	}
 }
 
@@ -102,19 +102,19 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errBroken }
 
-// Records are read in batches, some of them ahead: whole or not, a snapshot of any length is read as if they came one
-// by one.
-func TestRestore_OfAnyLength_TellsTheRecordThatIsWrong(t *testing.T) {
+// Records are read ahead in batches. The result must be as if they were read one by one, for complete and damaged
+// snapshots of any length.
+func TestRestore_AnyLength_NamesBadRecord(t *testing.T) {
 	for _, count := range []int{254, 255, 256, 257, 258, 4000} {
 		t.Run(strconv.Itoa(count), func(t *testing.T) {
 			l := newLog(t)
-			for i := range count - 2 { // header and trailer
+			for i := range count - 2 { // without header and trailer
 				l.apply(fsm.RetireMember{ID: fmt.Sprintf("gk%06d", i)})
 			}
 			file := snapshot(t, l.state())
 			records := readRecords(t, file)
 			if len(records) != count {
-				t.Fatalf("%d records, want %d", len(records), count)
+				t.Fatalf("got %d records, want %d", len(records), count)
 			}
 			m := fsm.New("")
 			if err := m.Restore(bytes.NewReader(file)); err != nil {
@@ -122,7 +122,7 @@ func TestRestore_OfAnyLength_TellsTheRecordThatIsWrong(t *testing.T) {
 			}
 			equal(t, "state", snapshotRecords(t, m.State()), snapshotRecords(t, l.state()))
 
-			begins := make([]int, count) // of each record
+			begins := make([]int, count) // offset of each record
 			for i, at := 0, 0; i < count; i++ {
 				begins[i] = at
 				size, n := binary.Uvarint(file[at:])
@@ -133,32 +133,32 @@ func TestRestore_OfAnyLength_TellsTheRecordThatIsWrong(t *testing.T) {
 					t.Helper()
 					err := fsm.New("").Restore(bytes.NewReader(b))
 					if want := fmt.Sprintf("record %d: %s", record, why); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), want) {
-						t.Errorf("%s at record %d: %v, want %q", what, i+1, err, want)
+						t.Errorf("%s at record %d: Restore() = %v, want %q", what, i+1, err, want)
 					}
 				}
 				at := begins[i]
 				refused("cut short", file[:at], i+1, "it ends before its trailer")
 				refused("cut in two", file[:at+3], i+1, "it ends before its trailer")
-				refused("a lying length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "it claims a length")
+				refused("a lying length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "it has a length")
 				if i > 0 && i < count-2 {
 					swapped := slices.Clone(records)
 					swapped[i], swapped[i+1] = swapped[i+1], swapped[i]
 					refused("a contradiction", writeRecords(t, swapped), i+2, "retired member")
 				}
 			}
-			if err := fsm.New("").Restore(bytes.NewReader(append(slices.Clone(file), 0))); err == nil || !strings.Contains(err.Error(), "bytes follow its trailer") {
-				t.Errorf("something behind it: %v", err)
+			if err := fsm.New("").Restore(bytes.NewReader(append(slices.Clone(file), 0))); err == nil || !strings.Contains(err.Error(), "bytes after the trailer") {
+				t.Errorf("bytes after the trailer: Restore() = %v", err)
 			}
 		})
 	}
 }
 
-// A snapshot whose checksum is right may still be wrong: a faulty server may have written it.
-func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
+// A snapshot with a correct checksum may still be wrong, because a faulty server may have written it.
+func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 	find := func(records []*logv1.Record, fits func(*logv1.Record) bool) *logv1.Record {
 		i := slices.IndexFunc(records, fits)
 		if i < 0 {
-			t.Fatal("the story has no such record")
+			t.Fatal("the story has no matching record")
 		}
 		return records[i]
 	}
@@ -169,7 +169,7 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		}
 	}
 	live := permit(semaphore.Live)
-	claim := func(r []*logv1.Record) *logv1.StoredClaim { // that of the live permit
+	claim := func(r []*logv1.Record) *logv1.StoredClaim { // the claim of the live permit
 		token := live(r).GetToken()
 		return find(r, func(r *logv1.Record) bool { return r.GetClaim().GetToken() == token }).GetClaim()
 	}
@@ -186,7 +186,7 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 	gate := func(r []*logv1.Record) *logv1.StoredSemaphore {
 		return find(r, func(r *logv1.Record) bool { return r.GetSemaphore() != nil }).GetSemaphore()
 	}
-	plainGate := func(r []*logv1.Record) *logv1.StoredSemaphore { // with nothing due
+	plainGate := func(r []*logv1.Record) *logv1.StoredSemaphore { // without drains and temporary edits
 		return find(r, func(r *logv1.Record) bool { return r.GetSemaphore().GetName() == "orphans" }).GetSemaphore()
 	}
 	drains := func(r []*logv1.Record) *logv1.StoredSemaphore {
@@ -205,7 +205,7 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		return func(r []*logv1.Record) []*logv1.Record {
 			n := len(r)
 			if r = slices.DeleteFunc(r, fits); len(r) == n {
-				t.Fatal("the story has no such record")
+				t.Fatal("the story has no matching record")
 			}
 			return r
 		}
@@ -228,12 +228,12 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		{"largest duration", edit(func(r []*logv1.Record) { header(r).LargestDuration = 1 })},
 		{"cordon revision", edit(func(r []*logv1.Record) { header(r).CordonRevision = header(r).LastRevision + 1 })},
 		{"the last token", edit(func(r []*logv1.Record) { header(r).LastToken = 3 })},
-		{"not within 1 and the last one", edit(func(r []*logv1.Record) { header(r).LastRevision = header(r).CordonRevision })},
-		{"journal entries, the bound is", edit(func(r []*logv1.Record) { header(r).Settings.JournalTotal = 1 })},
-		{"journal entries, the bound is", edit(func(r []*logv1.Record) { header(r).Settings.JournalPerSemaphore = 1 })},
-		{"requests, the bound is", edit(func(r []*logv1.Record) { header(r).Settings.RememberedRequests = 1 })},
-		{"deletions, the bound is", edit(func(r []*logv1.Record) { header(r).Settings.RememberedDeletions = 0 })},
-		{"definition \"export\" after \"fresh\"", swap(1, 2)},
+		{"not within 1 and the last revision", edit(func(r []*logv1.Record) { header(r).LastRevision = header(r).CordonRevision })},
+		{"journal entries, but the limit is", edit(func(r []*logv1.Record) { header(r).Settings.JournalTotal = 1 })},
+		{"journal entries, but the limit is", edit(func(r []*logv1.Record) { header(r).Settings.JournalPerSemaphore = 1 })},
+		{"requests, but the limit is", edit(func(r []*logv1.Record) { header(r).Settings.RememberedRequests = 1 })},
+		{"deletions, but the limit is", edit(func(r []*logv1.Record) { header(r).Settings.RememberedDeletions = 0 })},
+		{"definition \"export\" follows definition \"fresh\"", swap(1, 2)},
 		{"a record of kind", func(r []*logv1.Record) []*logv1.Record { return slices.Insert(slices.Delete(r, 1, 2), 6, r[1]) }},
 		{"unknown kind", func(r []*logv1.Record) []*logv1.Record { return slices.Insert(r, 1, unknown) }},
 		{"unknown kind", func(r []*logv1.Record) []*logv1.Record { return slices.Insert(r, 1, &logv1.Record{}) }},
@@ -262,28 +262,28 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		}},
 		{"does not hold the claim", edit(func(r []*logv1.Record) { claim(r).State = uint32(semaphore.ClaimDone) })},
 		{"does not hold the claim", drop(func(r *logv1.Record) bool { return r.GetClaim().GetState() == uint32(semaphore.ClaimHeld) })},
-		{"which there is not", drop(func(r *logv1.Record) bool { return r.GetPermit().GetState() == uint32(semaphore.Held) })},
-		{"is not the one of its permit", edit(func(r []*logv1.Record) { live(r).Firing = nil })},
-		{"names no firing", edit(func(r []*logv1.Record) { claim(r).Firing = nil })},
+		{"which does not exist", drop(func(r *logv1.Record) bool { return r.GetPermit().GetState() == uint32(semaphore.Held) })},
+		{"does not match its permit", edit(func(r []*logv1.Record) { live(r).Firing = nil })},
+		{"there is no firing", edit(func(r []*logv1.Record) { claim(r).Firing = nil })},
 		{"claim of", edit(func(r []*logv1.Record) { claim(r).Token = 0 })},
 		{"claim of", edit(func(r []*logv1.Record) { claim(r).Token = header(r).LastToken + 1 })},
 		{"a claim has revision", edit(func(r []*logv1.Record) { claim(r).Revision = 0 })},
 		{"unknown claim state", edit(func(r []*logv1.Record) { claim(r).State = 4 })},
 		{"unknown claim state", edit(func(r []*logv1.Record) { claim(r).State = 7 })},
 		{"is open after 0 attempts", edit(func(r []*logv1.Record) { claim(r).State = uint32(semaphore.ClaimOpen) })},
-		{"it holds what feature level 4 brought", edit(func(r []*logv1.Record) { claim(r).Attempts = 2 })},
+		{"it has data of feature level 4", edit(func(r []*logv1.Record) { claim(r).Attempts = 2 })},
 		{"cordon \"\"", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetCordon() != nil }).GetCordon().Id = ""
 		})},
 		{"unknown outcome", edit(func(r []*logv1.Record) { request(r).Outcome = 9 })},
-		{"outcome does not fit", edit(func(r []*logv1.Record) { request(r).Outcome = 6 })},
+		{"the outcome is invalid", edit(func(r []*logv1.Record) { request(r).Outcome = 6 })},
 		{"unknown kind of an edit", edit(func(r []*logv1.Record) { request(r).Edit = 7 })},
-		{"it is no edit of definitions", edit(func(r []*logv1.Record) { request(r).Edit = 1 })},
-		{"neither request id nor token", edit(func(r []*logv1.Record) { request(r).Token, request(r).RequestId = 0, "" })},
+		{"is not an edit of definitions", edit(func(r []*logv1.Record) { request(r).Edit = 1 })},
+		{"neither a request id nor a token", edit(func(r []*logv1.Record) { request(r).Token, request(r).RequestId = 0, "" })},
 		{"deletion of", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetDeletion() != nil }).GetDeletion().Name = ""
 		})},
-		{"is defined and deleted", edit(func(r []*logv1.Record) {
+		{"is both defined and deleted", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetDeletion() != nil }).GetDeletion().Name = "export"
 		})},
 		{"unknown kind of a journal entry", edit(func(r []*logv1.Record) { journal(r).Kind = 0 })},
@@ -291,43 +291,43 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon = nil })},
 		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { noted(r, fsm.UncordonedEvent).Cordon = nil })},
 		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { journal(r).Cordon = &logv1.StoredCordon{Id: "k", Revision: 1} })},
-		{"is not of its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon.Id = "" })},
-		{"is not of its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Semaphore = "export" })},
-		{"is not of its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon.Revision-- })},
-		{"is not of its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.UncordonedEvent).Cordon.Revision = 0 })},
-		{"is not of its cordon", edit(func(r []*logv1.Record) {
+		{"does not match its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon.Id = "" })},
+		{"does not match its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Semaphore = "export" })},
+		{"does not match its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon.Revision-- })},
+		{"does not match its cordon", edit(func(r []*logv1.Record) { noted(r, fsm.UncordonedEvent).Cordon.Revision = 0 })},
+		{"does not match its cordon", edit(func(r []*logv1.Record) {
 			e := noted(r, fsm.UncordonedEvent)
 			e.Cordon.Revision = e.GetRevision()
 		})},
 		{"has an unexpected or missing pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Pause = nil })},
 		{"has an unexpected or missing pause", edit(func(r []*logv1.Record) { noted(r, fsm.ResumedEvent).Pause = nil })},
 		{"has an unexpected or missing pause", edit(func(r []*logv1.Record) { noted(r, fsm.Replaced).Pause = &logv1.StoredPause{Revision: 1} })},
-		{"is not of its pause", edit(func(r []*logv1.Record) { noted(r, fsm.Deleted).Pause = &logv1.StoredPause{Revision: 1 << 40} })},
+		{"does not match its pause", edit(func(r []*logv1.Record) { noted(r, fsm.Deleted).Pause = &logv1.StoredPause{Revision: 1 << 40} })},
 		{"replaced something that is not older", edit(func(r []*logv1.Record) {
 			noted(r, fsm.PausedEvent).PauseBefore = &logv1.StoredPause{Revision: noted(r, fsm.PausedEvent).GetRevision()}
 		})},
 		{"replaced something that is not older", edit(func(r []*logv1.Record) { noted(r, fsm.Replaced).CordonBefore = &logv1.StoredCordon{Revision: 1} })},
 		{"cannot have undone change", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Undoes = noted(r, fsm.PausedEvent).GetRevision() })},
 		{"cannot have undone change", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Undoes = 1 })},
-		{"edits that end, and", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).EndsBack = ends(r).GetReverts() })},
-		{"an edit that ends of something else", edit(func(r []*logv1.Record) {
+		{"temporary edits and restored", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).EndsBack = ends(r).GetReverts() })},
+		{"a temporary edit of another definition", edit(func(r []*logv1.Record) {
 			noted(r, fsm.Deleted).EndsGone = []*logv1.StoredRevert{{Revision: 1, Until: 1}}
 		})},
-		{"was brought back from change", edit(func(r []*logv1.Record) {
+		{"was restored from change", edit(func(r []*logv1.Record) {
 			p := find(r, func(r *logv1.Record) bool { return r.GetDefinition().GetPause() != nil }).GetDefinition().Pause
 			p.Change = p.Revision
 		})},
-		{"is not of its pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Semaphore = "" })},
-		{"is not of its pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Pause.Revision-- })},
-		{"is not of its pause", edit(func(r []*logv1.Record) { noted(r, fsm.ResumedEvent).Pause.Revision = 0 })},
-		{"is not of its pause", edit(func(r []*logv1.Record) {
+		{"does not match its pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Semaphore = "" })},
+		{"does not match its pause", edit(func(r []*logv1.Record) { noted(r, fsm.PausedEvent).Pause.Revision-- })},
+		{"does not match its pause", edit(func(r []*logv1.Record) { noted(r, fsm.ResumedEvent).Pause.Revision = 0 })},
+		{"does not match its pause", edit(func(r []*logv1.Record) {
 			e := noted(r, fsm.ResumedEvent)
 			e.Pause.Revision = e.GetRevision()
 		})},
 		{"permit revision", edit(func(r []*logv1.Record) { gate(r).PermitRevision = 1 << 40 })},
-		{"permits and no permit revision", drop(func(r *logv1.Record) bool { return r.GetSemaphore() != nil })},
-		{"has nothing else to it", edit(func(r []*logv1.Record) { plainGate(r).Name = "zzz" })},
-		{"has nothing to say", edit(func(r []*logv1.Record) { plainGate(r).PermitRevision = 0 })},
+		{"permits but no permit revision", drop(func(r *logv1.Record) bool { return r.GetSemaphore() != nil })},
+		{"has no other data", edit(func(r []*logv1.Record) { plainGate(r).Name = "zzz" })},
+		{"has no data", edit(func(r []*logv1.Record) { plainGate(r).PermitRevision = 0 })},
 		{"request of revision", func(r []*logv1.Record) []*logv1.Record {
 			i := slices.IndexFunc(r, func(r *logv1.Record) bool { return r.GetRequest() != nil })
 			r[i], r[i+1] = r[i+1], r[i]
@@ -345,7 +345,7 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 			find(r, func(r *logv1.Record) bool { return r.GetRetiredMember() != nil }).GetRetiredMember().Id = ""
 		})},
 
-		{"holds what feature level 2 brought", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 1 })},
+		{"has data of feature level 2", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 1 })},
 		{"its quarantine is", edit(func(r []*logv1.Record) { header(r).Quarantine = -1 })},
 		{"its quarantine is", edit(func(r []*logv1.Record) { header(r).Quarantine = 1 << 60 })},
 		{"a drain of", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = -1 })},
@@ -353,29 +353,29 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 		{"has a drain of 0s", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = 0 })},
 		{"has a drain of 1m0s of revision", edit(func(r []*logv1.Record) { d := drains(r).Drains; d[0], d[1] = d[1], d[0] })},
 		{"a drain of semaphore import has revision", edit(func(r []*logv1.Record) { drains(r).Drains[0].Revision = 1 << 40 })},
-		{"drains, the bound is 16", edit(func(r []*logv1.Record) {
+		{"drains, but the limit is 16", edit(func(r []*logv1.Record) {
 			for range 15 {
 				drains(r).Drains = append(drains(r).Drains, &logv1.StoredDrain{Revision: 1, Duration: 1})
 			}
 		})},
-		{"an edit that ends, of semaphore import has revision", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Revision = 0 })},
-		{"has an edit that ends of revision", edit(func(r []*logv1.Record) { e := ends(r).Reverts; e[0], e[1] = e[1], e[0] })},
-		{"has an edit that ends of revision", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Until = 0 })},
-		{"an edit that ends of something else", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Before = nil })},
-		{"an edit that ends of something else", edit(func(r []*logv1.Record) { ends(r).Reverts[0].After.Name = "export" })},
-		{"edits that end, the bound is 16", edit(func(r []*logv1.Record) {
+		{"a temporary edit of semaphore import has revision", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Revision = 0 })},
+		{"has a temporary edit of revision", edit(func(r []*logv1.Record) { e := ends(r).Reverts; e[0], e[1] = e[1], e[0] })},
+		{"has a temporary edit of revision", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Until = 0 })},
+		{"a temporary edit of another definition", edit(func(r []*logv1.Record) { ends(r).Reverts[0].Before = nil })},
+		{"a temporary edit of another definition", edit(func(r []*logv1.Record) { ends(r).Reverts[0].After.Name = "export" })},
+		{"temporary edits, but the limit is 16", edit(func(r []*logv1.Record) {
 			for range 16 {
 				ends(r).Reverts = append(ends(r).Reverts, ends(r).Reverts[0])
 			}
 		})},
-		{"edits that end and no definition", edit(func(r []*logv1.Record) {
+		{"temporary edits but no definition", edit(func(r []*logv1.Record) {
 			plainGate(r).Reverts = ends(r).GetReverts()
 		})},
-		{"a pause has a drain and does not stop", edit(func(r []*logv1.Record) {
+		{"a pause has a drain but does not stop", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetDefinition().GetPause().GetDrain() > 0 }).GetDefinition().Pause.Stop = false
 		})},
-		{"no holder that is to stop", edit(func(r []*logv1.Record) { live(r).Stop, live(r).StopDrain = 0, 1 })},
-		{"no holder that is to stop", edit(func(r []*logv1.Record) { p := permit(semaphore.Held)(r); p.Stop, p.StopDrain = 1, 1 })},
+		{"no holder that must stop", edit(func(r []*logv1.Record) { live(r).Stop, live(r).StopDrain = 0, 1 })},
+		{"no holder that must stop", edit(func(r []*logv1.Record) { p := permit(semaphore.Held)(r); p.Stop, p.StopDrain = 1, 1 })},
 		{"has a drain", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Drain = 1 })},
 		{"has an end", edit(func(r []*logv1.Record) { noted(r, fsm.HeardEvent).Until = 1 })},
 		{"has an unexpected or missing kind of missed work", edit(func(r []*logv1.Record) { noted(r, fsm.MissedEvent).Missed = 0 })},
@@ -389,7 +389,7 @@ func TestRestore_ContradictingItself_IsRefused(t *testing.T) {
 			records := tc.change(readRecords(t, snapshot(t, storyOfEveryCommand(t).state())))
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("%v", err)
+				t.Fatalf("got %v", err)
 			}
 		})
 	}
@@ -411,15 +411,15 @@ func TestRestore_WrongTrailer_IsRefused(t *testing.T) {
 		head := file[:1+int(file[0])]
 		b := append(append(slices.Clone(head), byte(len(body))), body...)
 		if err := fsm.New("").Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %v", why, err)
+			t.Errorf("want error %s; got %v", why, err)
 		}
 	}
 }
 
-func TestSnapshot_WriterFails_SaysSo(t *testing.T) {
+func TestSnapshot_WriterFails_ReturnsError(t *testing.T) {
 	for _, room := range []int{0, 10, 100} {
 		if err := storyOfEveryCommand(t).state().Snapshot(&full{room}); !errors.Is(err, io.ErrShortWrite) {
-			t.Errorf("room for %d bytes: %v", room, err)
+			t.Errorf("Snapshot() with room for %d bytes = %v", room, err)
 		}
 	}
 }
@@ -433,14 +433,14 @@ func (f *full) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// The hash is of what the state says, not of when it was reached.
+// The hash depends on the contents of the state, not on its index and term.
 func TestHash_EqualStates_HaveEqualHashes(t *testing.T) {
 	a, b := newLog(t), newLog(t)
 	a.define("s")
 	b.apply()
 	b.define("s")
 	if hash(t, a.state()) != hash(t, b.state()) {
-		t.Fatal("the index counts")
+		t.Fatal("the hash depends on the index")
 	}
 	seen := map[[32]byte]string{hash(t, a.state()): "start"}
 	p := a.grant("s", "a")
@@ -452,16 +452,17 @@ func TestHash_EqualStates_HaveEqualHashes(t *testing.T) {
 		a.apply(cmd)
 		h := hash(t, a.state())
 		if was, ok := seen[h]; ok {
-			t.Errorf("%T left the hash as it was after %s", cmd, was)
+			t.Errorf("the hash after %T equals that after %s", cmd, was)
 		}
 		seen[h] = a.state().ClusterID()
 	}
 	if hash(t, fsm.New("5eed.1").State()) == hash(t, fsm.New("5eed.2").State()) {
-		t.Error("two clusters have one hash")
+		t.Error("two clusters have the same hash")
 	}
 }
 
-// FuzzRestore: whatever the bytes, Restore builds a state that is written as it was read, or returns ErrSnapshot.
+// FuzzRestore checks that for any input Restore either returns ErrSnapshot or restores a state whose snapshot can be
+// read back unchanged.
 func FuzzRestore(f *testing.F) {
 	story := snapshot(f, storyOfEveryCommand(f).state())
 	f.Add(story)
@@ -485,7 +486,7 @@ func FuzzRestore(f *testing.F) {
 		}
 		once := snapshot(t, m.State())
 		if !bytes.Equal(once, snapshot(t, restored(t, m.State()).State())) {
-			t.Fatal("written differently")
+			t.Fatal("the snapshot of the restored machine differs")
 		}
 		l := &log{tb: t, m: m, index: m.State().Index(), term: m.State().Term()}
 		if l.index < 1<<62 {

@@ -19,7 +19,7 @@ func token(id string, expires time.Time) access.Token {
 	return access.Token{ID: id, Hash: [32]byte{1, 2, 3}, Expires: expires, CreatedBy: "ann", CreatedAt: at(300)}
 }
 
-// commandsOfAccess are those of bindings and tokens: feature level 4. They are frozen.
+// commandsOfAccess returns the commands on bindings and tokens: feature level 4. They are frozen.
 func commandsOfAccess() []fsm.Command {
 	return []fsm.Command{
 		fsm.SetBinding{
@@ -38,8 +38,8 @@ func commandsOfAccess() []fsm.Command {
 	}
 }
 
-// storyOfAccess leaves bindings with and without tokens, a permit of a principal, and a journal of how they came about.
-// It is frozen.
+// storyOfAccess returns a log with bindings with and without tokens, a permit of a principal, and a journal of the
+// changes. It is frozen.
 func storyOfAccess(tb tester) *log {
 	l := newWorkLog(tb)
 	l.apply(fsm.SetBinding{

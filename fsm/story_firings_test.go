@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// commandsOfFirings are those about firings that are due far from now: feature level 3. They are frozen.
+// commandsOfFirings returns the commands about firings far in the future: feature level 3. They are frozen.
 func commandsOfFirings() []fsm.Command {
 	ahead := func(d *semaphore.Definition) { d.FiringMaxAhead = time.Hour }
 	unbounded := func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded }
@@ -22,7 +22,8 @@ func commandsOfFirings() []fsm.Command {
 	}
 }
 
-// storyOfFirings leaves definitions with a bound and without one, and forgets one firing of the future. It is frozen.
+// storyOfFirings returns a log with definitions with and without a bound, after one future firing was forgotten. It is
+// frozen.
 func storyOfFirings(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})

@@ -5,7 +5,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// commandsOfForgetting are those by which an operator repairs a memory of firings: feature level 3. They are frozen.
+// commandsOfForgetting returns the commands with which an operator repairs remembered firings: feature level 3. They
+// are frozen.
 func commandsOfForgetting() []fsm.Command {
 	return []fsm.Command{
 		fsm.ForgetFirings{
@@ -22,8 +23,8 @@ func commandsOfForgetting() []fsm.Command {
 	}
 }
 
-// storyOfForgetting leaves a memory of firings that was repaired, one of which the repair was undone, and one of which
-// the undo was undone. It is frozen.
+// storyOfForgetting returns a log with remembered firings that were repaired: one repair is kept, one was undone, and
+// of one the undo was undone. It is frozen.
 func storyOfForgetting(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
@@ -41,8 +42,8 @@ func storyOfForgetting(tb tester) *log {
 	return l
 }
 
-// poison claims firings of the far future and has the oldest of them forgotten, so that the low-water mark lies there
-// too.
+// poison claims firings far in the future, and lets the oldest be forgotten, so that the low-water mark is far in the
+// future too.
 func (l *log) poison(name string) {
 	l.tb.Helper()
 	for _, due := range []int{8000, 9000, 9100} {

@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfJournal are the commands by which the journal tells more of a change, and for how long: feature level 3.
-// They are frozen.
+// commandsOfJournal returns the commands with which the journal has more data about a change, and a lifetime: feature
+// level 3. They are frozen.
 func commandsOfJournal() []fsm.Command {
 	return []fsm.Command{
 		fsm.Undo{Change: 3, Also: []uint64{4, 5}, Partial: true, At: at(70)},
@@ -18,9 +18,8 @@ func commandsOfJournal() []fsm.Command {
 	}
 }
 
-// storyOfJournal leaves a journal of feature level 3: with changes of several semaphores and of one, some of whose
-// entries are forgotten, with what was noted before that level, and with ends of permits that are forgotten. It is
-// frozen.
+// storyOfJournal returns a log with a journal of feature level 3. It has changes of one and of several semaphores with
+// some forgotten entries, entries from before that level, and forgotten ends of permits. It is frozen.
 func storyOfJournal(tb tester) *log {
 	l := newLogOfLevel2(tb)
 	settings := fsm.DefaultSettings()

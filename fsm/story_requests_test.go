@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfRequests are the commands that say more of their request, and what bounds the memory of requests: feature
-// level 3. They are frozen, as are those of other levels.
+// commandsOfRequests returns the commands with more data about their request, and with limits for remembered requests:
+// feature level 3. They are frozen, like those of other levels.
 func commandsOfRequests() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("a"), Weight: 1, RequestID: "r1", RequestRevision: 7, At: at(60)},
@@ -28,12 +28,12 @@ func commandsOfRequests() []fsm.Command {
 	}
 }
 
-// commandsOfKeptPauses pause what is not paused yet: feature level 3. They are frozen.
+// commandsOfKeptPauses returns pauses that keep existing pauses: feature level 3. They are frozen.
 func commandsOfKeptPauses() []fsm.Command {
 	return []fsm.Command{fsm.Pause{Names: []string{"s"}, Keep: true, At: at(63)}}
 }
 
-// commandsOfExpectedPauses pause and resume only what they expect to find: feature level 3. They are frozen.
+// commandsOfExpectedPauses returns pauses and resumes with expectations: feature level 3. They are frozen.
 func commandsOfExpectedPauses() []fsm.Command {
 	return []fsm.Command{
 		fsm.Pause{Names: []string{"s", "t"}, Expected: []fsm.Expected{{Version: 2}, {Version: 3, Pause: 4}}, At: at(64)},
@@ -41,8 +41,8 @@ func commandsOfExpectedPauses() []fsm.Command {
 	}
 }
 
-// storyOfRequests leaves a state that remembers requests and has forgotten others: of a semaphore, of a name of which
-// nothing else is left, of names of which nothing is left at all, and edits. It is frozen.
+// storyOfRequests returns a log that remembers requests and has forgotten others: requests of a semaphore, of a name
+// without other data and of names without any data, and edits. It is frozen.
 func storyOfRequests(tb tester) *log {
 	l := newLog(tb)
 	settings := fsm.DefaultSettings()

@@ -7,12 +7,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// bounded lets a firing be attempted twice, and missed firings be run.
+// bounded limits a firing to two attempts, and lets missed firings run.
 func bounded(d *semaphore.Definition) {
 	d.FiringOnLoss, d.MaxAttempts, d.Misfire, d.MisfireWindow = semaphore.FiringFree, 2, semaphore.MisfireEach, time.Hour
 }
 
-// commandsOfRuns are those about how a firing ends: feature level 4. They are frozen.
+// commandsOfRuns returns the commands about the ends of firings: feature level 4. They are frozen.
 func commandsOfRuns() []fsm.Command {
 	return []fsm.Command{
 		fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s", bounded)}}, At: at(110)},
@@ -28,8 +28,8 @@ func commandsOfRuns() []fsm.Command {
 	}
 }
 
-// storyOfRuns leaves one firing for each end: done, failed, cut short, spent after two attempts, open after one, and
-// one whose holder learns that it was taken over. It is frozen.
+// storyOfRuns returns a log with one firing for each end: done, failed, cut short, spent after two attempts, open after
+// one, and one that was taken over. It is frozen.
 func storyOfRuns(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})

@@ -11,14 +11,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// everyCommand is each command once, with every field set.
+// everyCommand returns each command once, with every field set.
 func everyCommand() []fsm.Command {
 	return slices.Concat(commandsOfLevel1(), commandsOfLevel2(), commandsOfCutShort(), commandsOfUndo(), commandsOfRequests(), commandsOfJournal(),
 		commandsOfFirings(), commandsOfSupersede(), commandsOfKeptPauses(), commandsOfExpectedPauses(), commandsOfForgetting(), commandsOfRuns(), commandsOfWork(),
 		commandsOfAccess())
 }
 
-// commandsOfLevel1 is each command of that level. Golden files are made of it: what stands here is frozen.
+// commandsOfLevel1 returns each command of that level. Golden files are made from these commands, so they are frozen.
 func commandsOfLevel1() []fsm.Command {
 	expected := uint64(3)
 	return []fsm.Command{
@@ -66,7 +66,7 @@ func commandsOfLevel1() []fsm.Command {
 	}
 }
 
-// commandsOfLevel2 is each command that came up with feature level 2, and each that got a field. It is frozen too.
+// commandsOfLevel2 returns each command that was added in feature level 2 or got a field there. They are frozen too.
 func commandsOfLevel2() []fsm.Command {
 	return []fsm.Command{
 		fsm.RaiseFeatureLevel{Level: 2},
@@ -88,13 +88,13 @@ func commandsOfLevel2() []fsm.Command {
 	}
 }
 
-// commandsOfCutShort is a release that says that the job was cut short, which came into feature level 2 later. It is
+// commandsOfCutShort returns a release of a job that was cut short, which was added to feature level 2 later. It is
 // frozen too.
 func commandsOfCutShort() []fsm.Command {
 	return []fsm.Command{fsm.Release{Token: 2, Job: semaphore.JobCutShort, Cooling: 2 * time.Second, At: at(40)}}
 }
 
-// commandsOfUndo are an undo of each kind, and the request ids of an operator's changes, which came into feature level
+// commandsOfUndo returns an undo of each kind, and operator changes with request ids, which were added to feature level
 // 2 later. They are frozen too.
 func commandsOfUndo() []fsm.Command {
 	pause := &semaphore.Pause{Reason: "moving", Until: at(600), Stop: true, Revision: 9, Author: "ann", Drain: time.Minute, Change: 9}
@@ -130,9 +130,9 @@ func jobEnds() []semaphore.JobEnd {
 	return []semaphore.JobEnd{semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort, semaphore.JobFailed}
 }
 
-// A field that was added to a command and not to the codec comes back empty; one that was not added here goes
-// unnoticed.
-func TestEveryCommand_HasEveryFieldSet_AndComesBackSo(t *testing.T) {
+// If a field is added to a command but not to the codec, it is decoded as empty and this test fails. A field that is
+// not added to these commands goes unnoticed.
+func TestEveryCommand_AllFieldsSet_RoundTrips(t *testing.T) {
 	cmds := everyCommand()
 	entry, err := fsm.Encode(fsm.SupportedLevel, cmds)
 	if err != nil {
@@ -148,7 +148,7 @@ func TestEveryCommand_HasEveryFieldSet_AndComesBackSo(t *testing.T) {
 	fields.report(t)
 }
 
-// The same for what is stored: every field of it comes up in the story, and is there after a restart.
+// The same for stored data: the story sets every field, and restoring keeps it.
 func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields := unset{}
 	fields.look(everything(storyOfUndo(t).state()))
@@ -163,7 +163,7 @@ func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields.report(t)
 }
 
-// everything is all that a state holds, as its readers see it.
+// everything returns everything in a state that readers can see.
 func everything(s *fsm.State) []any {
 	var all []any
 	semaphores := map[string]bool{}
@@ -220,7 +220,7 @@ func everything(s *fsm.State) []any {
 	return append(all, s.AccessRevision(), s.Settings(), s.LargestDuration(), s.FeatureLevel(), s.LastToken(), s.Revision(), s.CordonRevision())
 }
 
-// unset tells for each field of a struct whether it was ever seen with a value.
+// unset records for each field of a struct whether it was ever seen with a value.
 type unset map[string]bool
 
 func (u unset) look(v any) { u.value(reflect.ValueOf(v)) }
@@ -251,13 +251,13 @@ func (u unset) report(t *testing.T) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(u)) {
 		if !u[name] {
-			t.Errorf("%s is never set", name)
+			t.Errorf("field %s is never set", name)
 		}
 	}
 }
 
-// storyOfEveryCommand leaves a state with every kind of record in it, each in every shape. It is frozen: what a new
-// level brings goes into a story that begins with it.
+// storyOfEveryCommand returns a log whose state has every kind of record in every variant. It is frozen: additions of a
+// new level belong in a separate story.
 func storyOfEveryCommand(tb tester) *log {
 	l := storyOfLevel1(tb)
 	l.apply(commandsOfLevel2()...)
@@ -290,8 +290,8 @@ func storyOfEveryCommand(tb tester) *log {
 	return l
 }
 
-// storyOfCutShort goes on with jobs that were stopped before their end: spent, free at once, and free after cooling. It
-// is frozen too.
+// storyOfCutShort continues with jobs that were stopped early: spent, free immediately, and free after cooling. It is
+// frozen too.
 func storyOfCutShort(tb tester) *log {
 	l := storyOfEveryCommand(tb)
 	l.define("once", permits(3))
@@ -306,8 +306,8 @@ func storyOfCutShort(tb tester) *log {
 	return l
 }
 
-// storyOfUndo goes on with what was undone: a pause and a cordon that had replaced others, a deletion while paused and
-// with an end to come, and an edit that ends, whose undo was undone. It is frozen too.
+// storyOfUndo continues with undos: of a pause and a cordon that had replaced others, of a deletion while paused and
+// with a temporary edit, and of a temporary edit, whose undo was undone. It is frozen too.
 func storyOfUndo(tb tester) *log {
 	l := storyOfCutShort(tb)
 	l.define("moved", permits(2))
@@ -347,7 +347,7 @@ func storyOfUndo(tb tester) *log {
 	return l
 }
 
-// storyOfLevel1 is such a story of a cluster that was never raised.
+// storyOfLevel1 returns the story of a cluster that was never raised.
 func storyOfLevel1(tb tester) *log {
 	l := newLog(tb)
 	l.apply(commandsOfLevel1()...)

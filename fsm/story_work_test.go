@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// commandsOfWork are those of jobs and tasks: feature level 4. They are frozen.
+// commandsOfWork returns the commands on jobs and tasks: feature level 4. They are frozen.
 func commandsOfWork() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("w"), Weight: 1, Worker: true, At: at(200)},
@@ -31,7 +31,7 @@ func commandsOfWork() []fsm.Command {
 	}
 }
 
-// storyOfWork leaves jobs in each state, with tasks in each. It is frozen.
+// storyOfWork returns a log with jobs and tasks in each state. It is frozen.
 func storyOfWork(tb tester) *log {
 	l := newWorkLog(tb)
 	settings := l.state().Settings()

@@ -237,7 +237,7 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 				End:   &gatekeeperv1.BatchEditRequest_Lasts{Lasts: durationpb.New(time.Hour)},
 			})
 			return err
-		}, codes.FailedPrecondition, "only what replaces can end"},
+		}, codes.FailedPrecondition, "only a replacement can be temporary"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := x.call(bounded(t)); status.Code(err) != x.code || !strings.Contains(err.Error(), x.has) {

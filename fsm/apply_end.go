@@ -119,7 +119,7 @@ func (d *draft) claimsChanged(e Event) {
 // expire ends a live permit whose deadline has passed, or holds its slot for an operator.
 func (d *draft) expire(c Expire) Result {
 	if d.invalidCooling(c.Cooling) {
-		return invalid("expire: its cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("expire: the cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {

@@ -137,7 +137,7 @@ func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) erro
 		case c.Token == 0 || c.Token > d.lastToken || twice || c.Revision == 0 || c.Revision > d.revision:
 			return fmt.Errorf("firing %q was not claimed by token %d at revision %d", c.Firing.Name, c.Token, c.Revision)
 		case p != nil && (p.Semaphore != c.Semaphore || !p.Firing.Equal(&c.Firing)):
-			return fmt.Errorf("permit %d is not of firing %q", c.Token, c.Firing.Name)
+			return fmt.Errorf("permit %d does not belong to firing %q", c.Token, c.Firing.Name)
 		case c.State == semaphore.ClaimOpen && (p != nil || c.Attempts == 0):
 			return fmt.Errorf("firing %q is open after %d attempts although permit %d exists", c.Firing.Name, c.Attempts, c.Token)
 		}

@@ -357,7 +357,7 @@ func (d *draft) deleteJob(c DeleteJob) Result {
 	return JobResult{Applied: true, Job: j}
 }
 
-// removeJob removes a job and its tasks, none of which is held.
+// removeJob removes a job and its tasks. None of the tasks may be held.
 func (d *draft) removeJob(j *work.Job, at time.Time) {
 	last := *j
 	for _, t := range slices.Collect(d.Tasks(j.Number, 0)) {

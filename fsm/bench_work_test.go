@@ -123,13 +123,13 @@ func BenchmarkWork(b *testing.B) {
 	file = nil
 	// Entries do not wait for a snapshot (see TestSnapshot_WhileItIsWritten_EntriesAreApplied). The two results differ
 	// by the processor time that the snapshot and its garbage collection take.
-	for _, beside := range []string{"nothing", "a snapshot of 256 MiB"} {
-		b.Run("worst of 1000 entries, concurrent with "+beside, func(b *testing.B) {
+	for _, concurrent := range []string{"nothing", "a snapshot of 256 MiB"} {
+		b.Run("worst of 1000 entries, concurrent with "+concurrent, func(b *testing.B) {
 			var stop atomic.Bool
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				for beside != "nothing" && !stop.Load() {
+				for concurrent != "nothing" && !stop.Load() {
 					_ = l.state().Snapshot(io.Discard)
 				}
 			}()

@@ -37,8 +37,8 @@ type Grant struct {
 	// ExpectedRevision is the permit revision that the caller saw, or nil if the caller does not require one.
 	ExpectedRevision *uint64
 	At               time.Time
-	// RequestRevision is a cluster revision as of which this request had no permit, or 0 if unknown. It requires
-	// feature level 3.
+	// RequestRevision is a cluster revision at which this request did not have a permit yet, or 0 if unknown. It
+	// requires feature level 3.
 	RequestRevision uint64
 	// Supersedes is the identity's live token that this acquisition supersedes, or 0 if the identity holds no permit.
 	// Replaces is true if the caller stated that the holder of that token no longer relies on it. Both require feature
@@ -145,7 +145,7 @@ type EditBatch struct {
 	// name have not ended. It requires feature level 2.
 	Until time.Time
 	// Asked is a hash of the caller's request, if it has a request id. A repeat must have the same hash. 0 means
-	// unknown. RequestRevision is a cluster revision as of which the edit had not been made, or 0 if unknown. Both
+	// unknown. RequestRevision is a cluster revision at which the edit had not been made yet, or 0 if unknown. Both
 	// require feature level 3.
 	Asked, RequestRevision uint64
 }

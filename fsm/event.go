@@ -169,8 +169,8 @@ type Cordon struct {
 	Until                         time.Time
 	Author, Reason                string
 	Revision                      uint64
-	// Drain is how long permits granted before Revision may continue. It is the full length, not the rest. 0 means that
-	// there is no drain, or that it is over.
+	// Drain is how long permits granted before Revision may continue. It is the full length, not the time that is left.
+	// 0 means that there is no drain, or that it is over.
 	Drain time.Duration
 	// Change is the change that first set the cordon, if an undo restored it at Revision; else 0.
 	Change uint64

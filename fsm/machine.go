@@ -105,7 +105,7 @@ func (m *Machine) Restore(r io.Reader) error {
 	m.applying.Lock()
 	defer m.applying.Unlock()
 	if own := m.draft.clusterID; own != "" && own != d.clusterID {
-		return fmt.Errorf("%w: %w: it is of cluster %q, this server of cluster %q", ErrSnapshot, ErrForeign, d.clusterID, own)
+		return fmt.Errorf("%w: %w: its cluster is %q, but this server belongs to cluster %q", ErrSnapshot, ErrForeign, d.clusterID, own)
 	}
 	m.draft = d
 	m.deliver(Applied{Index: d.index, Term: d.term, State: m.publish(), Restored: true})

@@ -144,7 +144,7 @@ func describeJob(kind fsm.EventKind, j *work.Job, t *work.Task) string {
 	return s
 }
 
-func (m *model) tell(kind fsm.EventKind, j *modelJob, t *modelTask) {
+func (m *model) emit(kind fsm.EventKind, j *modelJob, t *modelTask) {
 	if t == nil {
 		m.jobEvents = append(m.jobEvents, describeJob(kind, &j.Job, nil))
 	} else {
@@ -157,7 +157,7 @@ func (m *model) handOut(sem string, token uint64) (*work.Job, *work.Task) {
 	t.out, t.State, t.Token, t.Revision = true, work.Held, token, m.revision
 	t.Attempts++
 	j.Revision = m.revision
-	m.tell(fsm.Granted, j, t)
+	m.emit(fsm.Granted, j, t)
 	held := t.Task
 	return j.view(), &held
 }
@@ -212,7 +212,7 @@ func (m *model) turned(j *modelJob, t *modelTask, at time.Time) {
 	if j.State == work.Open && !open {
 		j.State, j.EndedAt = work.Ended, at
 	}
-	m.tell(fsm.TaskSettled, j, t)
+	m.emit(fsm.TaskSettled, j, t)
 }
 
 func (m *model) settleLate(c fsm.Release) uint64 {
@@ -279,13 +279,13 @@ func (m *model) submitterSuperseded(old, now uint64) {
 }
 
 func (m *model) removeJob(j *modelJob) {
-	m.tell(fsm.JobDeleted, j, nil)
+	m.emit(fsm.JobDeleted, j, nil)
 	m.jobs = slices.DeleteFunc(m.jobs, func(o modelJob) bool { return o.Number == j.Number })
 }
 
 func (m *model) cancelJob(j *modelJob, why work.Cancel, at time.Time) {
 	j.State, j.Cancel, j.EndedAt, j.Revision = work.Cancelled, &why, at, m.revision
-	m.tell(fsm.JobCancelled, j, nil)
+	m.emit(fsm.JobCancelled, j, nil)
 	for i := range m.permits {
 		p := &m.permits[i]
 		of, t := m.taskOf(p.Token)
@@ -424,7 +424,7 @@ func (m *model) receive(j *modelJob, payloads [][]byte, digest string, at time.T
 	if digest != "" {
 		j.State, j.Digest, j.Submitted, j.SubmittedAt = work.Open, digest, m.revision, at
 	}
-	m.tell(fsm.JobSubmitted, j, nil)
+	m.emit(fsm.JobSubmitted, j, nil)
 	return fsm.SubmitResult{Outcome: fsm.SubmitAccepted, Job: j.view()}
 }
 
@@ -466,7 +466,7 @@ func (m *model) changeTasks(c fsm.ChangeTasks) fsm.Result {
 	}
 	after.Revision = m.revision
 	*j = after
-	m.tell(fsm.TasksChanged, j, nil)
+	m.emit(fsm.TasksChanged, j, nil)
 	return fsm.JobResult{Applied: true, Job: j.view(), Tasks: n}
 }
 

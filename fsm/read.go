@@ -235,7 +235,7 @@ func (s *State) Forgotten(sem string) uint64 {
 }
 
 // TooOld returns non-nil if a request that is not remembered may have been made and forgotten since. revision is a
-// revision as of which the request had not been made. If it is 0 (unknown), the request is never too old. sem is empty
+// revision at which the request had not been made yet. If it is 0 (unknown), the request is never too old. sem is empty
 // for an edit.
 func (s *State) TooOld(sem string, revision uint64) *TooOld {
 	if forgotten := s.Forgotten(sem); revision != 0 && revision < forgotten {

@@ -115,14 +115,14 @@ func AskedBy(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
 
 // TooOld says why a request cannot be distinguished from one that was carried out and forgotten.
 type TooOld struct {
-	RequestRevision uint64 // as of which it had not been made, as far as its caller knows
+	RequestRevision uint64 // at which it had not been made yet, as far as its caller knows
 	Forgotten       uint64 // up to which requests may have been forgotten
 	Revision        uint64 // of the state that was read; a request id drawn now is newer than everything forgotten
 }
 
 func (o TooOld) String() string {
-	return fmt.Sprintf("it is as old as revision %d, and requests up to revision %d may have been forgotten: "+
-		"whether it was carried out before is not known; draw a new request id", o.RequestRevision, o.Forgotten)
+	return fmt.Sprintf("it dates from revision %d, but requests up to revision %d may have been forgotten, "+
+		"so it is unknown whether it was carried out before: use a new request id", o.RequestRevision, o.Forgotten)
 }
 
 // A memory holds the requests remembered under one name: those of a semaphore or, under the empty name, edits. A memory
@@ -240,7 +240,7 @@ type editRequest struct {
 	kind      EditKind
 	requestID string
 	asked     uint64 // a hash, see Remembered.Asked
-	revision  uint64 // as of which the edit had not been made; 0: unknown
+	revision  uint64 // at which the edit had not been made yet; 0: unknown
 }
 
 // rememberEdit remembers an edit and its answer, if it has a request id.

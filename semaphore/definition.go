@@ -144,7 +144,7 @@ type Pause struct {
 	Revision uint64
 	Author   string
 	// Drain is how long permits granted before Revision may continue although Stop is set. It is the full length, not
-	// the rest. 0 means that there is no drain, or that it is over.
+	// the time that is left. 0 means that there is no drain, or that it is over.
 	Drain time.Duration
 	// Change is the change that first set the pause, if an undo restored it at Revision; else 0.
 	Change uint64

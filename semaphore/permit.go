@@ -99,8 +99,8 @@ type Permit struct {
 	// Duration is the longest duration that the holder may still rely on. For a cooling permit it is the cooling time.
 	Duration time.Duration
 	Firing   *Firing // nil: none
-	// Order is what the holder hears in addition to the cause in Stop. It may be nil even if the holder must stop. Use
-	// StopOrder to read it.
+	// Order adds a reason and a drain to the cause in Stop. It may be nil even if the holder must stop. Use StopOrder
+	// to read it.
 	Order           *StopOrder
 	GrantedRevision uint64
 	GrantedNanos    int64 // see GrantedAt
@@ -134,8 +134,8 @@ type StopOrder struct {
 	Reason string
 	// Revision is the revision of the change that ordered the stop. The end of its drain refers to it.
 	Revision uint64
-	// Drain is how long a revoked permit may still be refreshed. It is the full length, not the rest. 0 means that
-	// there is no drain, or that it is over.
+	// Drain is how long a revoked permit may still be refreshed. It is the full length, not the time that is left. 0
+	// means that there is no drain, or that it is over.
 	Drain time.Duration
 }
 

@@ -128,8 +128,8 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 			t.Errorf("Admit() = %+v, want %+v as in the rule book of drains; Decide() of a repeat = %+v", admitted, want, asked)
 		}
 		checkStops(t, f, admitted)
-		if tells := strings.Contains(d.Sentence(req, f), "its drain is over"); tells != (d.Stop != NotStopping && admitted.Outcome == Refreshed) {
-			t.Errorf("sentence mentions a drain: %v; Admit() = %+v", tells, admitted)
+		if mentioned := strings.Contains(d.Sentence(req, f), "its drain is over"); mentioned != (d.Stop != NotStopping && admitted.Outcome == Refreshed) {
+			t.Errorf("sentence mentions a drain: %v; Admit() = %+v", mentioned, admitted)
 		}
 	}
 	if holds := f.Own != nil && f.Own.State == Live; d.Stop != NotStopping != (holds && outcome == Denied && reason != AlreadyHeld && (reason != FiringClaimed || decisive != int(stepOwn))) {

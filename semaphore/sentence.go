@@ -6,7 +6,7 @@ import (
 )
 
 // Sentence returns the decision as one sentence that a person can act on. The facts may be newer than those of the
-// decision: what they no longer show is left out.
+// decision: anything that they no longer show is left out.
 func (d Decision) Sentence(req *Request, f *Facts) string {
 	switch d.Outcome {
 	case Granted:
@@ -226,8 +226,8 @@ func room(req *Request, f *Facts) string {
 	if f.Definition == nil {
 		return "weight " + count(uint64(req.Weight)) + " fits"
 	}
-	return "weight " + count(uint64(req.Weight)) + " fits into " + permits(f.Definition) + " of " + semaphoreName(req) +
-		", of which " + count(f.Used) + " were taken, and nobody waits ahead"
+	return "weight " + count(uint64(req.Weight)) + " fits: weight " + count(f.Used) + " of " + permits(f.Definition) + " of " + semaphoreName(req) +
+		" is taken, and no caller waits ahead"
 }
 
 func semaphoreName(req *Request) string { return "semaphore " + quote(req.Semaphore) }

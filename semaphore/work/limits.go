@@ -75,7 +75,7 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s would be %d, and %s is %d", e.Of, e.Needed, e.Limit, e.Max)
+	return fmt.Sprintf("%s would be %d, but %s is %d", e.Of, e.Needed, e.Limit, e.Max)
 }
 
 // Check returns a *LimitError if tasks with these payloads cannot be added to job j, which is nil for a new job.
@@ -99,7 +99,7 @@ func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uin
 		stored += s.Stored(&Task{Payload: p})
 	}
 	for _, limit := range [...]LimitError{
-		{"the most tasks of a job", fmt.Sprintf("the number of tasks of job %q", s.ID), count + uint64(len(payloads)), MaxTasks},
+		{"the maximum number of tasks of a job", fmt.Sprintf("the number of tasks of job %q", s.ID), count + uint64(len(payloads)), MaxTasks},
 		{"max_job_bytes", fmt.Sprintf("the payloads of job %q", s.ID), payload, l.JobBytes},
 	} {
 		if limit.Needed > limit.Max {
@@ -113,8 +113,8 @@ func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uin
 func (l Limits) Grow(s *Spec, more, semaphore, cluster uint64) *LimitError {
 	l = l.OrDefault()
 	for _, limit := range [...]LimitError{
-		{"max_semaphore_work_bytes", fmt.Sprintf("what is stored for jobs of semaphore %q", s.Semaphore), semaphore + more, l.SemaphoreBytes},
-		{"max_work_bytes", "what the cluster stores for jobs", cluster + more, l.ClusterBytes},
+		{"max_semaphore_work_bytes", fmt.Sprintf("the data stored for jobs of semaphore %q", s.Semaphore), semaphore + more, l.SemaphoreBytes},
+		{"max_work_bytes", "the data stored for jobs of the cluster", cluster + more, l.ClusterBytes},
 	} {
 		if limit.Needed > limit.Max {
 			return &limit

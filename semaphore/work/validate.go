@@ -37,7 +37,7 @@ func (s *Spec) Validate() error {
 	if i := slices.IndexFunc(s.Labels, func(l semaphore.Label) bool {
 		return len(l.Key) > semaphore.MaxName || len(l.Value) > semaphore.MaxName || l.Key == ""
 	}); i >= 0 {
-		return &semaphore.FieldError{Field: "labels", Value: s.Labels[i].Key, Rule: fmt.Sprintf("a key has 1 to %d bytes, and a value at most %[1]d", semaphore.MaxName)}
+		return &semaphore.FieldError{Field: "labels", Value: s.Labels[i].Key, Rule: fmt.Sprintf("must have a key of 1 to %d bytes and a value of at most %[1]d bytes", semaphore.MaxName)}
 	}
 	return nil
 }

@@ -152,7 +152,7 @@ func TestLimits_ToTheByte(t *testing.T) {
 		{"payloads together", spec(0), nil, payloads(10, 6), 0, 0, "max_job_bytes"},
 		{"payloads including earlier ones", spec(0), &work.Job{Payload: 10, Tasks: 1}, payloads(6), 0, 0, "max_job_bytes"},
 		{"the maximum number of tasks", spec(0), &work.Job{Tasks: work.MaxTasks - 1}, payloads(0), 0, 0, ""},
-		{"one task too many", spec(0), &work.Job{Tasks: work.MaxTasks}, payloads(0), 0, 0, "the most tasks of a job"},
+		{"one task too many", spec(0), &work.Job{Tasks: work.MaxTasks}, payloads(0), 0, 0, "the maximum number of tasks of a job"},
 		{"the semaphore is full", spec(10), nil, payloads(0), 5000 - one, 5000 - one, ""},
 		{"the semaphore limit is exceeded by one byte", spec(10), nil, payloads(0), 5001 - one, 5001 - one, "max_semaphore_work_bytes"},
 		{"the cluster is full", spec(10), nil, payloads(0), 0, 6000 - one, ""},

@@ -164,7 +164,7 @@ func TestRestore_InconsistentBindings_IsRefused(t *testing.T) {
 			tc.change(records)
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got error %v, want %s", err, tc.why)
 			}
 		})
 	}

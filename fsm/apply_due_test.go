@@ -140,7 +140,7 @@ func TestDrain_OutOfBounds_IsInvalid(t *testing.T) {
 		"an unsafe revoke must not have a drain": fsm.Revoke{Token: p.Token, Drain: 1, UnsafeNow: true},
 	} {
 		if got := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(got, why) {
-			t.Errorf("want invalid: %s; got %s", why, got)
+			t.Errorf("got %q, want invalid: %s", got, why)
 		}
 	}
 }
@@ -242,14 +242,14 @@ func TestEditBatch_Until_OnlyReplacesAndIsBounded(t *testing.T) {
 	l.define("s")
 	for _, bad := range []fsm.Change{create(definition("new")), declare(definition("new")), remove("s", l.state().Definition("s").Version)} {
 		if why := unchanged[fsm.InvalidResult](l, until(at(9), bad)).Why; !strings.Contains(why, "only a replacement can be temporary") {
-			t.Errorf("got %s", why)
+			t.Errorf("EditBatch with Until: got %s", why)
 		}
 	}
 	for i := range fsm.MaxEditEnds {
 		l.edit(until(at(100), l.replaceNow("s", permits(uint32(i+2)))))
 	}
 	if why := unchanged[fsm.InvalidResult](l, until(at(100), l.replaceNow("s"))).Why; !strings.Contains(why, "the maximum of 16 temporary edits") {
-		t.Errorf("got %s", why)
+		t.Errorf("EditBatch with Until: got %s", why)
 	}
 	l.edit(edits(l.replaceNow("s", permits(99)))) // an edit without an end is still possible
 	equal(t, "ends", len(l.state().Ends("s")), 16)

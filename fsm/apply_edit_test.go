@@ -176,7 +176,7 @@ func TestDelete_LivePermits_CountInNewDefinition(t *testing.T) {
 	equal(t, "own", s.Own("s", identity("a")), p)
 	equal(t, "used", s.Used("s"), uint64(1))
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "b")); r.Decision.Reason != semaphore.NoSuchSemaphore {
-		t.Fatalf("got %+v", r)
+		t.Fatalf("grant: got %+v", r)
 	}
 	l.define("s")
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "b")); r.Decision.Reason != semaphore.NoFreePermit {
@@ -188,7 +188,7 @@ func TestDelete_LivePermits_CountInNewDefinition(t *testing.T) {
 	l.grant("s", "b")
 	// A finished firing stays finished under a new definition.
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "c", firing("f", 5))); r.Decision.Reason != semaphore.FiringDone {
-		t.Fatalf("got %+v", r)
+		t.Fatalf("grant: got %+v", r)
 	}
 }
 

@@ -205,7 +205,7 @@ func TestRelease_HeldForOperator_FreesNothing(t *testing.T) {
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
 	r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
 	if r.Released || r.Ended != nil || r.Permit.State != semaphore.Held {
-		t.Fatalf("got %+v", r)
+		t.Fatalf("Release: got %+v", r)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1, Job: semaphore.JobCutShort})
 		r := one[fsm.ReleaseResult](l, fsm.Release{Token: 1})
 		if r.Released || r.Ended.Outcome != semaphore.EndExpired || r.Revision != 5 {
-			t.Fatalf("got %+v", r)
+			t.Fatalf("Release: got %+v", r)
 		}
 		c := l.state().Claim("s", *fire("f", 5))
 		if c.State != semaphore.ClaimDone || c.Revision != 5 {
@@ -317,7 +317,7 @@ func TestCooling_BelongsToNoIdentityAndEndsOnce(t *testing.T) {
 	before := collect(l.state().Journal("", 0))
 	r := one[fsm.PermitResult](l, fsm.EndCooling{Token: p.Token, Term: l.term})
 	if !r.Applied || r.Permit.State != semaphore.Cooling {
-		t.Fatalf("got %+v", r)
+		t.Fatalf("EndCooling: got %+v", r)
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.CoolingEnded})
 	equal(t, "journal", collect(l.state().Journal("", 0)), before)
@@ -340,7 +340,7 @@ func TestCancel(t *testing.T) {
 		t.Fatalf("events = %v, want none", kinds(l.events))
 	}
 	if r := one[fsm.CancelResult](l, cancel("a", "r1")); r.GaveBack != p {
-		t.Fatalf("got %+v", r)
+		t.Fatalf("Cancel: got %+v", r)
 	}
 	if r := unchanged[fsm.CancelResult](l, cancel("a", "r1")); r.GaveBack != nil || r.Ended.Outcome != semaphore.EndCancelled || r.Ended.Token != p.Token {
 		t.Fatalf("repeated command: got %+v", r)

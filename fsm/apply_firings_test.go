@@ -245,7 +245,7 @@ func TestRestore_InconsistentForgottenFirings_IsRefused(t *testing.T) {
 			}
 		}
 		if err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records))); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), why) {
-			t.Errorf("want error %s; got %v", why, err)
+			t.Errorf("got error %v, want %s", err, why)
 		}
 	}
 }

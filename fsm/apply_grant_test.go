@@ -340,7 +340,7 @@ func TestRevoke_FreesNothingAndKeepsTheFirst(t *testing.T) {
 	p := l.grant("s", "a")
 	r := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Author: "ann", Reason: "stuck", At: at(9)})
 	if !r.Applied || r.Permit.Stop != semaphore.StopRevoked || r.Permit.StopOrder() != (semaphore.StopOrder{Reason: "stuck", Revision: 3}) || r.Permit.State != semaphore.Live {
-		t.Fatalf("got %+v", r)
+		t.Fatalf("Revoke: got %+v", r)
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.StoppingEvent})
 	equal(t, "used", l.state().Used("s"), uint64(1))

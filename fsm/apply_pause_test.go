@@ -178,7 +178,7 @@ func TestForget(t *testing.T) {
 	l.grant("s", "i", firing("named", 0))
 	r := one[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(20), Names: []string{"n1", "n1", "named", "none", "d3"}})
 	if !r.Applied || r.Revision != l.state().Revision() {
-		t.Fatalf("got %+v", r)
+		t.Fatalf("Forget: got %+v", r)
 	}
 	var left []string
 	for c := range l.state().Claims("s") {
@@ -201,7 +201,7 @@ func TestForget(t *testing.T) {
 	}
 	// Firings forgotten by due time are refused. Firings forgotten by name may run again.
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "x", firing("d1", 10))); r.Decision.Reason != semaphore.FiringForgotten {
-		t.Fatalf("got %+v", r)
+		t.Fatalf("grant: got %+v", r)
 	}
 	l.grant("s", "x", firing("n1", 0))
 	restored(t, l.state())

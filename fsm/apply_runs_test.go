@@ -37,7 +37,7 @@ func TestEnds_BelowFeatureLevel4_AreUnchanged(t *testing.T) {
 	l.apply(fsm.Release{Token: l.grant("spent", "a", firing("f", 10)).Token, Job: semaphore.JobCutShort})
 	l.apply(fsm.Expire{Token: l.grant("free", "a", firing("f", 10)).Token, Term: l.term})
 	if got := l.ends("spent") + l.ends("free"); got != "f: spent after 0" {
-		t.Errorf("got %s", got)
+		t.Errorf("claims: got %s", got)
 	}
 }
 
@@ -52,11 +52,11 @@ func TestAttempts_RunThatNeverBegan_DoesNotCount(t *testing.T) {
 		l.apply(fsm.Abandon{Token: l.grant("s", "c", firing("f", 10)).Token, Term: l.term})
 	}
 	if got := l.ends("s"); got != "f: open after 1" {
-		t.Errorf("got %s", got)
+		t.Errorf("claims: got %s", got)
 	}
 	lose()
 	if got := l.ends("s"); got != "f: spent after 2" {
-		t.Errorf("got %s", got)
+		t.Errorf("claims: got %s", got)
 	}
 	if got := l.denied("s", "d", fire("f", 10)); got != semaphore.FiringClaimed {
 		t.Errorf("third attempt: got %v, want FIRING_CLAIMED", got)
@@ -104,7 +104,7 @@ func TestRelease_Late_StillRecordsJobEnd(t *testing.T) {
 	l.m.Subscribe(func(a fsm.Applied) { events = append(events, a.Events...) })
 	l.apply(fsm.Release{Token: lost.Token, Job: semaphore.JobFailed, Failure: "no space"})
 	if got := l.ends("s"); got != "f: failed after 1 no space" {
-		t.Errorf("got %s", got)
+		t.Errorf("claims: got %s", got)
 	}
 	if len(events) != 1 || events[0].Kind != fsm.ClaimsChanged || events[0].Semaphore != "s" {
 		t.Errorf("events = %+v", events)
@@ -112,7 +112,7 @@ func TestRelease_Late_StillRecordsJobEnd(t *testing.T) {
 	// The first report counts.
 	l.apply(fsm.Release{Token: lost.Token})
 	if got := l.ends("s"); got != "f: failed after 1 no space" {
-		t.Errorf("got %s", got)
+		t.Errorf("claims: got %s", got)
 	}
 	// A report about a claim that another holder has taken over since is ignored.
 	lost = l.grant("s", "a", firing("g", 10))
@@ -133,7 +133,7 @@ func TestTakeOver_Allowed_StopsHolderAndFreesNothing(t *testing.T) {
 	p := l.grant("s", "a", firing("f", 10))
 	r := l.apply(takeOver(p))[0].(fsm.PermitResult)
 	if !r.Applied || r.Permit.State != semaphore.Live || r.Permit.Stop != semaphore.StopTakenOver || r.Permit.StopOrder().Reason != "it does not answer" {
-		t.Fatalf("got %+v", r)
+		t.Fatalf("TakeOver: got %+v", r)
 	}
 	if got := l.denied("s", "b", nil); got != semaphore.NoFreePermit {
 		t.Errorf("acquire after the takeover: got %v, want NO_FREE_PERMIT", got)

@@ -48,7 +48,7 @@ func TestSight_Malformed_IsInvalid(t *testing.T) {
 	} {
 		c := fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "a", 1), bad}}
 		if got := unchanged[fsm.InvalidResult](l, c).Why; !strings.Contains(got, "sighting 1") || !strings.Contains(got, strings.TrimSuffix(why, ": must be give")) {
-			t.Errorf("want invalid: %s; got %s", why, got)
+			t.Errorf("got %q, want invalid: %s", got, why)
 		}
 	}
 }

@@ -127,12 +127,12 @@ func TestUndo_LaterChange_IsConflict(t *testing.T) {
 			x.also(&u)
 			r := unchanged[fsm.UndoResult](l, u)
 			if r.Conflict == nil || r.Conflict.Kind != x.kind || r.Conflict.Name != x.name {
-				t.Errorf("got %+v", r.Conflict)
+				t.Errorf("Undo: got conflict %+v, want kind %v of %q", r.Conflict, x.kind, x.name)
 			}
 		})
 	}
 	if r := one[fsm.UndoResult](l, good); r.Revision == 0 {
-		t.Errorf("got %+v", r)
+		t.Errorf("Undo: got %+v", r)
 	}
 }
 

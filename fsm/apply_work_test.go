@@ -247,7 +247,7 @@ func TestRelease_RepeatAfterDrop_IsRecorded(t *testing.T) {
 	failed.Token, _ = l.take("w")
 	l.apply(failed, fsm.ChangeTasks{Job: j.Number, Drop: true, At: at(10)})
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
-		t.Errorf("got %+v", r)
+		t.Errorf("repeated release: got %+v", r)
 	}
 	failed.Failure = "another"
 	if r := unchanged[fsm.ReleaseResult](l, failed); r.Recorded {
@@ -290,7 +290,7 @@ func TestWorkBytes_TaskEnd_DoesNotRaiseThem(t *testing.T) {
 				}
 				got := l.state().Task(work.Ref{Job: j.Number})
 				if !got.Over() || len(got.Result) != of.result || got.Failure != of.end.Failure {
-					t.Fatalf("got %+v", got)
+					t.Fatalf("task = %+v", got)
 				}
 			}
 		})
@@ -532,7 +532,7 @@ func TestRestore_InconsistentJobs_IsRefused(t *testing.T) {
 			records := tc.change(readRecords(t, snapshot(t, storyOfWork(t).state())))
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got error %v, want %s", err, tc.why)
 			}
 		})
 	}

@@ -430,7 +430,7 @@ func FuzzDecode(f *testing.F) {
 		cmds, err := fsm.Decode(entry)
 		if err != nil {
 			if !errors.Is(err, fsm.ErrMalformed) && !errors.Is(err, fsm.ErrUnknownCommand) {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got error %v", err)
 			}
 			return
 		}

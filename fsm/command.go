@@ -67,8 +67,7 @@ type Release struct {
 	Failure string           // with JobFailed: the holder's error text of at most semaphore.MaxName bytes
 	Cooling time.Duration
 	At      time.Time
-	// Result is the result of the permit's task, if it has one, of at most max_result bytes. It requires feature level
-	// 4.
+	// Result is the result of the permit's task, if any, of at most max_result bytes. It requires feature level 4.
 	Result []byte
 }
 
@@ -338,8 +337,8 @@ type Settings struct {
 	RememberedDeletions uint32
 	// Requests bounds the remembered requests from feature level 3 on.
 	Requests RequestBounds
-	// JournalLifetime is how long the journal keeps an entry; 0 means DefaultJournalLifetime. It requires feature level
-	// 3.
+	// JournalLifetime is how long the journal keeps entries. 0 means DefaultJournalLifetime. This field requires
+	// feature level 3.
 	JournalLifetime time.Duration
 	// Work bounds the data stored for jobs. It requires feature level 4.
 	Work work.Limits

@@ -3,7 +3,7 @@ package fsm
 import "slices"
 
 // A fifo is a list that grows at its end and shrinks at its front, and that can be copied by assignment. Copies share
-// their array: push writes beyond the end of every earlier copy, and pop moves only the front of its own copy. This is
+// their array: push writes beyond the end of every earlier copy, and pop moves only the front of one copy. This is
 // safe as long as only the newest copy is pushed to. That is the draft's copy; published copies are only read.
 type fifo[T any] struct {
 	items   []T

@@ -231,7 +231,7 @@ func TestRecovered_Invalid_IsRefused(t *testing.T) {
 		"the time to grant after, 1h0m37s,":          grantAfter(time.Hour + 37*time.Second),
 	} {
 		if now, err := s.Recovered(recovery(change)); err == nil || now != nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("want error %s; got %v", why, err)
+			t.Errorf("got error %v, want %s", err, why)
 		}
 	}
 }

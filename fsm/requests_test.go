@@ -223,13 +223,13 @@ func TestEdits_ForgottenWithRevision_AreRefused(t *testing.T) {
 	l.apply(pause, fsm.Resume{Names: []string{"a"}, RequestID: "q"})
 	l.apply(fsm.Trim{Term: l.term, UpTo: l.state().Revision(), Names: []string{""}})
 	if r := unchanged[fsm.InvalidResult](l, pause); r.TooOld == nil {
-		t.Errorf("got %+v", r)
+		t.Errorf("Pause with a forgotten request id: got %+v", r)
 	}
 	other := fsm.Resume{Names: []string{"a"}, RequestID: "q", Asked: 1}
 	l.apply(fsm.Resume{Names: []string{"a"}, RequestID: "r", Asked: 1})
 	other.RequestID, other.Asked = "r", 2
 	if r := unchanged[fsm.InvalidResult](l, other); r.Used == nil || r.TooOld != nil {
-		t.Errorf("got %+v", r)
+		t.Errorf("another command with a used request id: got %+v", r)
 	}
 }
 
@@ -346,7 +346,7 @@ func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 			tc.change(records)
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got error %v, want %s", err, tc.why)
 			}
 		})
 	}

@@ -389,7 +389,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 			records := tc.change(readRecords(t, snapshot(t, storyOfEveryCommand(t).state())))
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("got %v", err)
+				t.Fatalf("got error %v, want %s", err, tc.why)
 			}
 		})
 	}
@@ -411,7 +411,7 @@ func TestRestore_WrongTrailer_IsRefused(t *testing.T) {
 		head := file[:1+int(file[0])]
 		b := append(append(slices.Clone(head), byte(len(body))), body...)
 		if err := fsm.New("").Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), why) {
-			t.Errorf("want error %s; got %v", why, err)
+			t.Errorf("got error %v, want %s", err, why)
 		}
 	}
 }

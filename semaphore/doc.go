@@ -22,7 +22,7 @@
 // wants to keep its permit, and Explain shows each step to a person. An answer, a refresh and an explanation therefore
 // cannot disagree.
 //
-// The order matters. The checks that shut a caller out come before the check of its own permit, so that an edit, a
+// The order matters. The checks that shut a caller out come before the check of its permit, so that an edit, a
 // cordon or a pause with stop reaches a holder at its next refresh. The caller's own permit comes before pauses and
 // room, so that a plain pause or a lower permit count takes nothing away from holders. Firings come before room, so
 // that a caller that lost a race learns who won it, and not that the semaphore is full.

@@ -26,7 +26,7 @@ type accessKeeper interface {
 	Access(ctx context.Context, cmd fsm.Command) (fsm.AccessResult, error)
 }
 
-// accessError says why bindings were left as they are.
+// accessError explains why a change of bindings was refused.
 type accessError struct {
 	fsm.AccessResult
 	text string
@@ -48,7 +48,7 @@ func accessOutcome(outcome fsm.AccessOutcome) func(error) (map[string]string, bo
 	}
 }
 
-// changed turns the result of a change into an error, unless it was made.
+// changed returns nil if the change was made or was unnecessary, and otherwise an error that explains the refusal.
 func changed(r fsm.AccessResult, what string) error {
 	text := ""
 	switch r.Outcome {
@@ -57,13 +57,13 @@ func changed(r fsm.AccessResult, what string) error {
 	case fsm.AccessAbsent:
 		text = "there is no " + what
 	case fsm.AccessStale:
-		text = fmt.Sprintf("%s is at revision %d, and not as it was expected: look at it again", what, r.Binding.Revision)
+		text = fmt.Sprintf("%s is at revision %d, which is not the expected one: read it again", what, r.Binding.Revision)
 	case fsm.AccessSubjectTaken:
 		text = fmt.Sprintf("subject %q belongs to binding %q already: remove it there first", r.Subject, r.Binding.Name)
 	case fsm.AccessLastAdmin:
-		text = "nobody would administer the cluster any more: give another binding the role admin, and a subject or a token that never expires, first"
+		text = "nobody would administer the cluster any more: first give another binding the role admin, and a subject or a token that never expires"
 	case fsm.AccessFull:
-		text = fmt.Sprintf("there are %d bindings at most, and %d tokens of each: remove what is not used", access.MaxBindings, access.MaxTokens)
+		text = fmt.Sprintf("a cluster has at most %d bindings, with %d tokens each: remove unused ones", access.MaxBindings, access.MaxTokens)
 	}
 	return &accessError{r, text}
 }
@@ -177,8 +177,8 @@ func (s *authService) RevokeToken(ctx context.Context, m *gatekeeperv1.RevokeTok
 	return &gatekeeperv1.RevokeTokenResponse{Revision: r.Revision}, nil
 }
 
-// change makes a change of bindings in the name of its caller. A server that authenticates nobody refuses it: the
-// bindings would start to count, unseen, once authentication is switched on.
+// change applies a change of bindings on behalf of the caller. A server without authentication refuses it, because the
+// bindings would silently take effect when authentication is enabled later.
 func (s *authService) change(ctx context.Context, reason, what string, cmd func(author string) fsm.Command) (fsm.AccessResult, error) {
 	if _, err := reasonFrom(reason); err != nil {
 		return fsm.AccessResult{}, err

@@ -10,9 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Acquire streams the place in the queue, as the keeper reports it, and ends with the answer.
+// Acquire streams the caller's place in the queue as the keeper reports it, followed by the final answer.
 func (s *permitService) Acquire(m *gatekeeperv1.AcquireRequest, stream grpc.ServerStreamingServer[gatekeeperv1.AcquireResponse]) error {
-	received := time.Now() // first of all: the caller counts from before it
+	received := time.Now() // taken first, because the client measures from before this call
 	call, err := acquireFrom(m, received)
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func (s *permitService) Acquire(m *gatekeeperv1.AcquireRequest, stream grpc.Serv
 	if err != nil {
 		return err
 	}
-	// From here on the answer stands, whether or not the caller still listens: it may have it.
+	// The answer is now final, even if the caller has disconnected: it may already hold the permit.
 	last := new(gatekeeperv1.AcquireResponse)
 	switch {
 	case answer.Repeat != nil:

@@ -15,11 +15,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 )
 
-// AdminPort puts the rules of who may do what before the pages of the admin port. A page that is not named here is for
-// administrators.
+// AdminPort wraps the pages of the admin port in access checks. A page without a rule below requires the role admin.
 //
-// Each server decides by its own state: there is no leader to ask, and one that lags behind refuses for a moment at
-// most.
+// Each server decides based on its local state and never asks the leader. A server that lags behind may briefly refuse
+// a caller that was just authorized.
 func (a *API) AdminPort(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, allowed := "admin port: debug", mayAdminister
@@ -41,12 +40,12 @@ func (a *API) AdminPort(pages http.Handler) http.Handler {
 	})
 }
 
-// statusOnly leaves out what an answer says.
+// statusOnly discards response bodies.
 type statusOnly struct{ http.ResponseWriter }
 
 func (statusOnly) Write(b []byte) (int, error) { return len(b), nil }
 
-// admits asks whether the caller of a page may see it. A refusal is audited.
+// admits checks whether the caller may see a page. A refusal is audited.
 func (a *API) admits(r *http.Request, page string, allowed permission) error {
 	from := &peer.Peer{Addr: &net.TCPAddr{}}
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
@@ -69,7 +68,7 @@ func (a *API) admits(r *http.Request, page string, allowed permission) error {
 	return err
 }
 
-// refuse answers a request that was not let in.
+// refuse writes the response to a refused request.
 func refuse(w http.ResponseWriter, err error) {
 	code := http.StatusServiceUnavailable
 	if _, is := errors.AsType[*unauthenticatedError](err); is {

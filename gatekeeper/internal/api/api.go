@@ -26,68 +26,71 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Config is what an API needs. Only what says so is optional.
+// Config configures an API. Fields are required unless marked optional.
 type Config struct {
-	// ID is this server's member id, and ClusterName what backups say of the cluster.
+	// ID is this server's member id. ClusterName is recorded in backups.
 	ID, ClusterName string
 
 	Keeper    Keeper
 	Consensus Consensus
 	Machine   Machine
 	Hub       Hub
-	// TLS is off when zero. With authorities, clients must show a certificate of theirs.
+	// TLS configures the API port; the zero value disables TLS. If it has authorities, clients must present a
+	// certificate that one of them signed.
 	TLS certs.Files
-	// PeerTLS are the files of the peer port. Hops to the leader show that certificate, and the port takes those of its
-	// authorities from members. Optional: TLS.
+	// PeerTLS has the files of the peer port. This server presents that certificate when it forwards calls to the
+	// leader, and accepts certificates of those authorities from members. Optional; the default is TLS.
 	PeerTLS certs.Files
-	// Authenticate asks each caller for a credential, and lets it do what its binding grants. Without it everybody may
-	// do everything.
+	// Authenticate requires a credential from each caller, and limits the caller to the grants of its binding. If
+	// false, every caller may do everything.
 	Authenticate bool
-	// Audit takes a line for each refusal and each change; nil: none are kept.
+	// Audit receives a line for each refusal and each change. Nil disables auditing.
 	Audit *audit.Log
-	// Guesses bounds wrong bearer tokens by the address that they come from; nil: nothing does.
+	// Guesses limits wrong bearer tokens per client address. Nil means no limit.
 	Guesses *guessing.Limit
-	// OptionalClientCerts lets clients in that show no certificate, because they may have other credentials.
+	// OptionalClientCerts accepts clients without a certificate, because they may have other credentials.
 	OptionalClientCerts bool
-	// OIDC verifies the JWTs of callers. Optional: none are taken. The caller closes it after the API.
+	// OIDC verifies the JWTs of callers. Optional; without it, JWTs are refused. The caller closes it after the API.
 	OIDC *oidc.Verifier
-	// Insecure is what GetStatus says of this server.
+	// Insecure is reported by GetStatus.
 	Insecure bool
-	// Dial makes the connections of hops. Optional, TCP.
+	// Dial opens the connections to other members. Optional; the default is TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
-	// Version and Started are shown by GetStatus; optional.
+	// Version and Started are reported by GetStatus. Optional.
 	Version string
 	Started time.Time
-	// SmallestDuration is that of the consensus timeouts; optional, no warnings.
+	// SmallestDuration is the shortest permit duration that the consensus timeouts allow. Optional; zero disables the
+	// warnings about it.
 	SmallestDuration time.Duration
-	// ClocksOff returns the members whose wall clocks differ from those of the others, while this server leads;
-	// optional.
+	// ClocksOff returns the members whose wall clocks deviate from the others, while this server leads. Optional.
 	ClocksOff func() []consensus.MemberClock
-	// Poll is how often consensus is asked whether this server is ready and who leads. Optional, DefaultPoll.
+	// Poll is the interval at which readiness and leadership are checked. Optional; the default is DefaultPoll.
 	Poll time.Duration
-	// Handshake is how long a connection may take to become one, TLS included. Optional, DefaultHandshake.
+	// Handshake limits how long a new connection may take for its handshake, including TLS. Optional; the default is
+	// DefaultHandshake.
 	Handshake time.Duration
-	// Admission says which calls are taken on; optional, the default limits.
+	// Admission limits concurrent calls. Optional; the default limits apply.
 	Admission *admission.Control
 	// Metrics and Logger are optional.
 	Metrics Metrics
 	Logger  *slog.Logger
 }
 
-// DefaultPoll is how late at most health and streams that were passed on learn of a change.
+// DefaultPoll is the longest time by default until health and forwarded streams reflect a change of leadership or
+// readiness.
 const DefaultPoll = 100 * time.Millisecond
 
-// DefaultHandshake is how long a connection may take to become one, TLS included.
+// DefaultHandshake is the default limit for the handshake of a connection, including TLS.
 const DefaultHandshake = 10 * time.Second
 
-// API is the gRPC face of a server. Its methods may be called from any goroutine.
+// API implements the gRPC services of a server. Its methods are safe for concurrent use.
 type API struct {
 	cfg     Config
-	keeper  Keeper // behind the rules of who may do what
+	keeper  Keeper // wrapped in the access checks of guard
 	reader  reader
-	tls     *tls.Config // of the port; nil: off
+	tls     *tls.Config // of the API port; nil if TLS is off
 	forward *forwarder
-	// directory has the principals, and peers the authority of members; see caller.go.
+	// directory resolves principals, and peers recognizes the certificates of members; see caller.go.
 	directory auth.Directory
 	peers     *memberCerts
 	standing  standing
@@ -99,16 +102,16 @@ type API struct {
 
 	overloads overloads
 
-	draining context.Context    //nolint:containedctx // ends with the first call of Drain
+	draining context.Context    //nolint:containedctx // cancelled by the first call of Drain
 	drain    context.CancelFunc // idempotent
 	closed   chan struct{}
-	cluster  metadata.MD // the header of every answer
+	cluster  metadata.MD // the header of every response
 	close    sync.Once
 	polls    sync.WaitGroup
 }
 
-// New returns an API that serves by way of the servers that NewServer makes. It fails when the TLS files cannot be
-// used. Close it after those servers have stopped.
+// New returns an API, which serves through the servers that NewServer makes. It fails if the TLS files cannot be used.
+// Close the API after those servers have stopped.
 func New(cfg Config) (*API, error) {
 	if cfg.Poll <= 0 {
 		cfg.Poll = DefaultPoll
@@ -164,7 +167,7 @@ func New(cfg Config) (*API, error) {
 	return a, nil
 }
 
-// services are the descriptions of what this package serves.
+// services returns the descriptions of the services in this package.
 func services() []*grpc.ServiceDesc {
 	return []*grpc.ServiceDesc{
 		&gatekeeperv1.PermitService_ServiceDesc,
@@ -190,15 +193,15 @@ func (a *API) Register(r grpc.ServiceRegistrar) {
 	healthpb.RegisterHealthServer(r, a.health)
 }
 
-// Drain ends all streams with SHUTTING_DOWN, refuses new ones, and reports NOT_SERVING, so that clients go elsewhere.
-// Unary calls are still served. It is called before the server's GracefulStop, which waits for streams.
+// Drain ends all streams with SHUTTING_DOWN, refuses new ones, and reports NOT_SERVING, so that clients turn to other
+// servers. Unary calls are still served. Call it before the server's GracefulStop, which waits for streams.
 func (a *API) Drain() {
 	a.drain()
 	a.health.Shutdown()
 }
 
-// Close drains, closes what was opened to the leader, and returns when nothing of the API runs any more, but for calls
-// that a server still serves.
+// Close drains the API, closes its connections to other members, and waits for its goroutines. Calls that a server is
+// still serving are not waited for.
 func (a *API) Close() {
 	a.close.Do(func() {
 		a.Drain()
@@ -209,7 +212,7 @@ func (a *API) Close() {
 	})
 }
 
-// poll watches consensus until Close: neither readiness nor leadership announces its changes.
+// poll watches consensus until Close. It polls because neither readiness nor leadership announces its changes.
 func (a *API) poll() {
 	ticker := time.NewTicker(a.cfg.Poll)
 	defer ticker.Stop()
@@ -228,8 +231,8 @@ func (a *API) poll() {
 	}
 }
 
-// setServing sets the health of the server as a whole and of each service. After Drain it changes nothing: the health
-// server takes no status after its Shutdown.
+// setServing sets the health status of the server and of each service. It has no effect after Drain, because the health
+// server ignores updates after its Shutdown.
 func (a *API) setServing(serving bool) {
 	s := healthpb.HealthCheckResponse_NOT_SERVING
 	if serving {

@@ -13,20 +13,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A call whose answer was lost is repeated with its request id, and answered as the first one was. The state machine
-// remembers that answer, with a hash of what the call asked for: an id that is used for something else is a mistake,
-// and must not be answered as if it were done.
+// A caller repeats a call whose answer was lost with the same request id, and gets the first answer again. The state
+// machine remembers that answer with a hash of the request, so that an id that is reused for a different request is
+// refused and not answered as if that request had been carried out.
 
-// repeatable is a call of an operator with a request id.
+// repeatable is an operator request with a request id.
 type repeatable interface {
 	proto.Message
 	GetRequestId() string
 	GetRequestRevision() uint64
 }
 
-// asked is the hash of what an operator's call asks for, as its caller gave it: what a selector finds may change. It is
-// never 0. Who asks and why does not count. Nor does it when something ends, but for whether it does: what lasts an
-// hour, or until two o'clock, names another instant when a person repeats it.
+// asked returns the hash of an operator's request as the caller wrote it, because the result of a selector may change
+// between attempts. The hash is never 0. It ignores the author and the reason. It covers whether the change has an end
+// but not when, because "for an hour" or "until two o'clock" means another instant when a person repeats the call.
 func asked(m repeatable) uint64 {
 	what := proto.Clone(m).ProtoReflect()
 	fields := what.Descriptor().Fields()
@@ -40,8 +40,8 @@ func asked(m repeatable) uint64 {
 	return hashOf(what.Interface(), ends)
 }
 
-// askedEdits is the hash of what edits ask for: what shall be there after them. A caller who looks before it repeats
-// replaces what its first attempt created, so kinds and versions do not count.
+// askedEdits returns the hash of the definitions that edits should lead to. It ignores kinds and versions, because a
+// caller that reads the state before it repeats the call replaces what its first attempt created.
 func askedEdits(batch *fsm.EditBatch, end keeper.Ending) (uint64, error) {
 	plain := fsm.EditBatch{Changes: make([]fsm.Change, len(batch.Changes)), Drain: batch.Drain}
 	for i, c := range batch.Changes {
@@ -60,7 +60,7 @@ func askedEdits(batch *fsm.EditBatch, end keeper.Ending) (uint64, error) {
 func hashOf(m proto.Message, ends bool) uint64 {
 	bytes, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
-		return 0 // it was received, so it can be sent; a hash that is not known matches every other
+		return 0 // cannot happen for a message that was received; an unknown hash matches every other
 	}
 	return hash(append(bytes, m.ProtoReflect().Descriptor().Name()...), ends)
 }
@@ -73,12 +73,13 @@ func hash(bytes []byte, ends bool) uint64 {
 	return max(binary.BigEndian.Uint64(sum[:]), 1)
 }
 
-// decideFrom reads the state that a change is decided from, and returns the earlier change of which the call is a
-// repeat; nil if it is none. A repeat is answered from what is remembered. Its selector is not evaluated again, because
-// the state may have changed since, not least by the change itself. Two errors refuse the call before anything is
-// decided, and again when the command is applied, because another attempt may arrive in between: a
-// *keeper.RequestReusedError an id that belongs to another change, a *keeper.RequestTooOldError a change that may have
-// been made and forgotten.
+// decideFrom reads the state on which a change is based, and returns the earlier change if the call repeats one, or
+// nil. A repeat is answered from the remembered result. Its selector is not evaluated again, because the state may have
+// changed since then, not least through the change itself.
+//
+// A *keeper.RequestReusedError refuses an id that belongs to another change. A *keeper.RequestTooOldError refuses a
+// change that may have been made and forgotten. Both are checked here and again when the command is applied, because
+// another attempt may arrive in between.
 func (s *operatorService) decideFrom(
 	ctx context.Context, m repeatable, kind fsm.EditKind, asked uint64,
 ) (state *fsm.State, done *fsm.Remembered, err error) {

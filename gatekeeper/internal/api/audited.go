@@ -24,22 +24,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The server that decides about a call audits it: the leader, for calls that a follower passes on. It audits each
-// refusal, and each change that a person makes. Permits that callers acquire and release, and tasks that they submit,
-// have no line: there are thousands a second, and the history says how each ended.
+// A call is audited by the server that executes it. For calls that a follower forwards, that is the leader. It audits
+// each refusal, and each change that a person makes. Acquired and released permits and submitted tasks are not audited:
+// there are thousands of them per second, and the history records how each ended.
 
-// audits reports whether the calls of a method are audited although they are allowed.
+// audits reports whether calls of a method are audited even if they succeed. SaveSnapshot is one of them, because a
+// backup contains all payloads.
 func audits(fullMethod string) bool {
 	t := traitsOf(fullMethod)
 	switch fullMethod {
-	case gatekeeperv1.PermitService_TakeOver_FullMethodName, gatekeeperv1.ClusterService_SaveSnapshot_FullMethodName: // who has a backup has all payloads
+	case gatekeeperv1.PermitService_TakeOver_FullMethodName, gatekeeperv1.ClusterService_SaveSnapshot_FullMethodName:
 		return true
 	}
 	return !t.changesNothing && (t.kind == admission.Operator || t.kind == admission.Heavy)
 }
 
-// audited writes what became of a call that was decided here. req is nil where it was not read, or is a stream's. reply
-// is nil beside an error.
+// audited writes the outcome of a call that was executed here to the audit log. req is nil if the request was not read
+// or belongs to a stream. reply is nil if err is not.
 func (a *API) audited(ctx context.Context, fullMethod string, req, reply any, err error) {
 	if a.cfg.Audit == nil {
 		return
@@ -62,7 +63,7 @@ func (a *API) audited(ctx context.Context, fullMethod string, req, reply any, er
 	case err != nil:
 		r.Decision, r.Reason = audit.Failed, reasonOf(status.Convert(toStatus(err)))
 		if r.Reason == reasonNotLeader || r.Reason == reasonNoLeader {
-			return // the caller asks another server
+			return // the caller turns to another server
 		}
 	}
 	if about := aboutOf(req); len(about) > 0 {
@@ -80,18 +81,17 @@ func (a *API) audited(ctx context.Context, fullMethod string, req, reply any, er
 	a.write(ctx, r)
 }
 
-// notYours is the reason of a refusal that the caller sees as the absence of a permit.
+// notYours is the audited reason of a refusal that looks to the caller as if the permit did not exist.
 const notYours = "the permit is another principal's"
 
-// hid writes that a caller was answered as if permits were not there, because they are another's.
+// hid audits that permits of other principals were hidden from the caller.
 func (a *API) hid(ctx context.Context, fullMethod string, tokens ...uint64) {
 	if a.cfg.Audit != nil && len(tokens) > 0 {
 		a.write(ctx, audit.Record{Method: fullMethod, Decision: audit.Refused, Reason: notYours, About: mapped(tokens, tokenText)})
 	}
 }
 
-// hidden are the tokens of permits that are there, and not the owner's, among those that the owner was answered are
-// lost.
+// hidden returns those tokens reported as lost to the owner whose permits exist but belong to another principal.
 func (a *API) hidden(owner semaphore.Owner, results []keeper.TokenResult) (tokens []uint64) {
 	if a.cfg.Audit == nil || owner.Principal == nil {
 		return nil
@@ -133,7 +133,7 @@ func (a *API) write(ctx context.Context, r audit.Record) {
 	}
 }
 
-// sourceOf is the address from which a call has come to this server, be it by HTTP.
+// sourceOf returns the address of the client, for gRPC as well as HTTP.
 func sourceOf(ctx context.Context) string {
 	if fromGateway(ctx) {
 		return gatewayValue(ctx, SourceHeader)
@@ -156,14 +156,14 @@ func isDryRun(req any) bool {
 	return ok && m.GetDryRun()
 }
 
-// aboutOf names what a request is about: the fields that name a semaphore, a job, a token and so on, also within edits,
+// aboutOf returns the objects that a request names: semaphores, jobs, tokens and so on. It also looks into edits,
 // selectors and plans.
 func aboutOf(req any) (about []string) {
 	m, ok := req.(proto.Message)
 	if !ok {
 		return nil
 	}
-	_ = protorange.Range(m.ProtoReflect(), func(at protopath.Values) error { // breaks off by its own errors only
+	_ = protorange.Range(m.ProtoReflect(), func(at protopath.Values) error { // only fails with errors of the callback
 		if len(about) >= maxAbout {
 			return protorange.Terminate
 		}
@@ -190,33 +190,32 @@ func aboutOf(req any) (about []string) {
 	return about
 }
 
-// maxAbout bounds what is looked for in a request; a line has fewer.
+// maxAbout bounds the search in a request. A line in the log holds fewer.
 const maxAbout = 1000
 
 func tokenText(token uint64) string { return "token " + decimal(token) }
 
-// repeats counts refusals that are repeated, so that a client that tries in a loop does not drive everything else out
-// of the log.
+// repeats counts repeated refusals, so that a client that retries in a loop does not flood the log.
 type repeats struct {
-	mu    sync.Mutex // guards the others
+	mu    sync.Mutex // guards the fields below
 	since time.Time
 	seen  map[repeat]*audit.Record
-	// strangers counts the refusals without a principal by their source; "" is all of them.
+	// strangers counts the refusals without a principal by source; the key "" counts all of them.
 	strangers map[string]int
 }
 
 type repeat struct{ principal, subject, source, method, reason string }
 
 const (
-	// repeatsFor is how long repeated refusals are counted before a line reports them.
+	// repeatsFor is how long repeated refusals are counted before the count is written.
 	repeatsFor = 10 * time.Second
 	maxRepeats = 1000
-	// maxStrangers is how many different refusals of callers without a principal have a line in that time, and
-	// maxOfStranger of one address.
+	// maxStrangers limits how many distinct refusals without a principal are logged in that time, and maxOfStranger how
+	// many per address.
 	maxStrangers, maxOfStranger = 100, 20
 )
 
-// first reports whether a refusal must be written now. Otherwise it counts it.
+// first reports whether a refusal must be written now. If not, it is counted.
 func (s *repeats) first(r *audit.Record) bool {
 	key := repeat{principal: r.Principal, source: hostOf(r.Source), method: r.Method, reason: r.Reason}
 	if len(r.Subjects) > 0 {
@@ -232,8 +231,8 @@ func (s *repeats) first(r *audit.Record) bool {
 		source, stranger := guessing.SourceOf(addressOf(r.Source)).String(), r.Principal == ""
 		switch {
 		case len(s.seen) >= maxRepeats, stranger && s.strangers[""] >= maxStrangers:
-			key = repeat{reason: r.Reason} // of all others
-		case stranger && s.strangers[source] >= maxOfStranger: // it decides how many names and methods it shows
+			key = repeat{reason: r.Reason} // shared by all further refusals
+		case stranger && s.strangers[source] >= maxOfStranger: // the client could send any number of names and methods
 			key = repeat{source: source, reason: r.Reason}
 		case stranger:
 			s.strangers[source]++
@@ -251,7 +250,7 @@ func (s *repeats) first(r *audit.Record) bool {
 	return true
 }
 
-// due are the refusals that were repeated, if it is time to tell.
+// due returns the repeated refusals if it is time to report them, and starts counting again.
 func (s *repeats) due(now time.Time) (all []*audit.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -268,7 +267,7 @@ func (s *repeats) due(now time.Time) (all []*audit.Record) {
 	return all
 }
 
-// tellRepeats writes the refusals that were repeated. The last time is when the API is closed.
+// tellRepeats writes the repeated refusals that are due. Close calls it one last time.
 func (a *API) tellRepeats(now time.Time) {
 	for _, r := range a.repeats.due(now) {
 		a.cfg.Audit.Write(*r)

@@ -11,8 +11,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// AwaitFiring streams what becomes of a firing. It reads what this server has applied, without a Confirm: whatever a
-// claim ever said is true of that moment, and a caller that is sent OPEN too late is denied when it claims.
+// AwaitFiring streams the state of a firing. It reads the state that this server has applied, without a Confirm: every
+// state it sends was true at some moment, and a caller that gets OPEN too late is denied when it claims the firing.
 func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream grpc.ServerStreamingServer[gatekeeperv1.AwaitFiringResponse]) error {
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return err
@@ -59,9 +59,9 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 	}
 }
 
-// awaited is what is known of a firing, and whether that is its end for a caller that awaits a token, or any if it is
-// 0. A claim of an older token than the awaited one says nothing: the leader has granted the awaited one since, and
-// this server has yet to apply that.
+// awaited returns the state of a firing, and whether the caller can stop waiting. If token is 0, the firing must have
+// ended. Otherwise the claim of that token must have ended or been taken over. A claim with an older token counts as
+// OPEN, because the leader has granted the awaited token since, and this server has not applied the grant yet.
 func awaited(state *fsm.State, name string, firing *semaphore.Firing, token uint64) (claim *gatekeeperv1.FiringClaim, ended bool) {
 	c := state.Claim(name, *firing)
 	switch {

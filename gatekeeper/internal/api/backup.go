@@ -12,11 +12,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// chunkBytes is how much of a backup a message carries.
+// chunkBytes is the size of the chunks in which a backup is sent.
 const chunkBytes = 256 << 10
 
-// SaveSnapshot streams a backup. The state that was read is immutable, so that the backup is of one moment however long
-// it takes; what is applied meanwhile needs additional memory until it has ended.
+// SaveSnapshot streams a backup. The state is immutable, so the backup is consistent however long it takes. Commands
+// applied in the meantime need additional memory until it has finished.
 func (s *clusterService) SaveSnapshot(_ *gatekeeperv1.SaveSnapshotRequest, stream grpc.ServerStreamingServer[gatekeeperv1.SaveSnapshotResponse]) error {
 	ctx := stream.Context()
 	state, err := s.read(ctx, false)
@@ -44,11 +44,10 @@ func (s *clusterService) SaveSnapshot(_ *gatekeeperv1.SaveSnapshotRequest, strea
 	return err
 }
 
-// chunks makes a writer of a function that sends, and keeps, what it is given.
+// chunks is an io.Writer that calls a function with each chunk. The function keeps the chunk.
 type chunks func(data []byte) error
 
-// Write sends p in pieces of at most chunkBytes: a bufio.Writer passes on as they are the writes that are larger than
-// its buffer.
+// Write sends p in pieces of at most chunkBytes, because a bufio.Writer passes on larger writes in one piece.
 func (send chunks) Write(p []byte) (int, error) {
 	sent := 0
 	for piece := range slices.Chunk(p, chunkBytes) {

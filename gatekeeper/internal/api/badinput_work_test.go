@@ -83,7 +83,7 @@ func badWorkCalls() []badCall {
 	return []badCall{
 		{"submission without a message", submitCall(), "last", "cut short"},
 		{"submission without a job", submitCall(&gatekeeperv1.SubmitJobRequest{Last: true}), "job", "first message"},
-		{"submission that is cut short", submitCall(&gatekeeperv1.SubmitJobRequest{Job: &spec{Id: "j", Semaphore: "there"}, Tasks: [][]byte{nil}}), "last", "nothing of it is left"},
+		{"submission that is cut short", submitCall(&gatekeeperv1.SubmitJobRequest{Job: &spec{Id: "j", Semaphore: "there"}, Tasks: [][]byte{nil}}), "last", "nothing was stored"},
 		{"job without id", job(func(s *spec) { s.Id = "" }), "job.id", "1 to 256 bytes"},
 		{"job id of 257 bytes", job(func(s *spec) { s.Id = long(257) }), "job.id", "not 257"},
 		{"job without semaphore", job(func(s *spec) { s.Semaphore = "" }), "job.semaphore", "1 to 256 bytes"},

@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// maxBatch is the most requests of a batch. It is frozen: clients fill batches up to it.
+	// maxBatch is the maximum number of requests in a batch. It is frozen: clients fill batches up to it.
 	maxBatch = 1024
-	// maxBatchBytes is the most bytes of answers in a batch. gRPC's clients accept 4 MiB by default.
+	// maxBatchBytes is the maximum size of the answers in a batch. gRPC clients accept 4 MiB by default.
 	maxBatchBytes = 1 << 20
 )
 
-// BatchTryAcquire answers the requests whose answer changes nothing, and leaves the others open. Each request is
-// admitted, validated, counted and decided as a TryAcquire. A follower passes what it has admitted on to the leader.
+// BatchTryAcquire answers the requests whose answer does not change the state, and leaves the others open. Each request
+// is admitted, validated, counted and decided as a TryAcquire. A follower forwards the requests that it has admitted.
 func (s *permitService) BatchTryAcquire(ctx context.Context, m *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
-	b := &batch{s: s, ctx: ctx, received: time.Now()} // first of all: the callers count from before it
+	b := &batch{s: s, ctx: ctx, received: time.Now()} // taken first, because the clients measure from before this call
 	defer b.end()
 	n := len(m.GetRequests())
 	if n < 1 || n > maxBatch {
@@ -47,19 +47,19 @@ func (s *permitService) BatchTryAcquire(ctx context.Context, m *gatekeeperv1.Bat
 	return b.reply, nil
 }
 
-// batch is one batch on its way.
+// batch is a batch in progress.
 type batch struct {
 	s        *permitService
-	ctx      context.Context //nolint:containedctx // that of the call which brought the batch
+	ctx      context.Context //nolint:containedctx // the context of the batch's call
 	received time.Time
 	admitted []*admission.Call
-	calls    []*keeper.AcquireCall // those that have no answer yet
+	calls    []*keeper.AcquireCall // those without an answer
 	places   []int                 // the index of each call in the batch
 	reply    *gatekeeperv1.BatchTryAcquireResponse
-	bytes    int // of the answers
+	bytes    int // size of the answers
 }
 
-// open admits and validates the requests, and answers those that are refused.
+// open admits and validates the requests, and answers the refused ones.
 func (b *batch) open(requests []*gatekeeperv1.TryAcquireRequest) {
 	b.reply = &gatekeeperv1.BatchTryAcquireResponse{Results: make([]*gatekeeperv1.TryAcquireResult, len(requests))}
 	results := make([]gatekeeperv1.TryAcquireResult, len(requests)) // one allocation for all of them
@@ -86,14 +86,14 @@ func (b *batch) admit(r *gatekeeperv1.TryAcquireRequest) (*keeper.AcquireCall, e
 	return tryAcquireFrom(r, b.received)
 }
 
-// end ends the admitted calls, answered or not: an open one is admitted again when its caller asks alone.
+// end ends the admission of all calls. A call that was left open is admitted again when its caller sends it separately.
 func (b *batch) end() {
 	for _, a := range b.admitted {
 		a.End()
 	}
 }
 
-// pass has the leader answer the calls that are left.
+// pass forwards the unanswered calls to the leader.
 func (b *batch) pass(requests []*gatekeeperv1.TryAcquireRequest) error {
 	left := make([]*gatekeeperv1.TryAcquireRequest, len(b.places))
 	for i, place := range b.places {
@@ -108,7 +108,7 @@ func (b *batch) pass(requests []*gatekeeperv1.TryAcquireRequest) error {
 	}
 	from, ok := reply.(*gatekeeperv1.BatchTryAcquireResponse)
 	if !ok || len(from.GetResults()) != len(left) {
-		return errors.New("the leader's answer does not fit the batch")
+		return errors.New("the leader's answer does not match the batch")
 	}
 	for i, r := range from.GetResults() {
 		switch result := r.GetResult().(type) {
@@ -124,8 +124,8 @@ func (b *batch) pass(requests []*gatekeeperv1.TryAcquireRequest) error {
 	return nil
 }
 
-// answer writes the answer of a request and counts it as a TryAcquire that has ended. If the batch is full, it leaves
-// the request open, to be counted when its caller asks alone.
+// answer writes the answer to a request and counts it as a finished TryAcquire. If the batch is full, it leaves the
+// request open, to be counted when its caller sends it separately.
 func (b *batch) answer(place int, denial *gatekeeperv1.Denial, err error) {
 	r := b.reply.Results[place]
 	if err = toStatus(b.s.unready(err)); err != nil {
@@ -138,10 +138,10 @@ func (b *batch) answer(place int, denial *gatekeeperv1.Denial, err error) {
 		r.Result = nil
 		return
 	}
-	_ = b.s.ended(b.ctx, gatekeeperv1.PermitService_TryAcquire_FullMethodName, b.received, err) // it is a status already
+	_ = b.s.ended(b.ctx, gatekeeperv1.PermitService_TryAcquire_FullMethodName, b.received, err) // already a status
 }
 
-// denials remembers the holders that were converted: most denials of a batch name the same ones.
+// denials caches converted holders, because most denials of a batch name the same ones.
 type denials map[*semaphore.Permit]*gatekeeperv1.Permit
 
 func (d denials) permit(p *semaphore.Permit) *gatekeeperv1.Permit {

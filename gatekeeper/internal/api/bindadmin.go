@@ -19,18 +19,18 @@ import (
 // DefaultAdminBinding is the binding that BindAdministrator extends unless the request names another.
 const DefaultAdminBinding = "admin"
 
-// notMember refuses a call that a member makes for itself alone.
+// notMember returns the refusal of a method that only members may call.
 func notMember() error {
-	return &unauthenticatedError{"only a member of the cluster calls this, for the owner of its data folder: see gatekeeperd bind-admin --help"}
+	return &unauthenticatedError{"only a member of the cluster may call this, on behalf of the owner of its data directory: see gatekeeperd bind-admin --help"}
 }
 
-// RefusedError is the error of a request that the cluster refuses, also when it is made again.
+// RefusedError is the error of a request that the cluster refuses, and would refuse again.
 type RefusedError struct{ error }
 
 func (e *RefusedError) Unwrap() error { return e.error }
 
-// CheckAdministrator returns the *semaphore.FieldError by which every member would refuse the request; nil: there is
-// none.
+// CheckAdministrator checks a request without sending it. The error is the *semaphore.FieldError with which every
+// member would refuse it.
 func CheckAdministrator(m *gatekeeperv1.BindAdministratorRequest) error {
 	if err := access.ValidSubject(m.GetSubject()); err != nil {
 		return err
@@ -42,7 +42,7 @@ func CheckAdministrator(m *gatekeeperv1.BindAdministratorRequest) error {
 	return err
 }
 
-// wordsOfOwner are who asks for an administrator in the name of a member, and why.
+// wordsOfOwner returns the author and the reason of a change that the owner of a member's data directory requests.
 func wordsOfOwner(member string, m *gatekeeperv1.BindAdministratorRequest) (author, reason string, err error) {
 	if author, err = authorFrom(m.GetAuthor()); err != nil {
 		return "", "", err
@@ -55,9 +55,9 @@ func wordsOfOwner(member string, m *gatekeeperv1.BindAdministratorRequest) (auth
 	return "member " + member + " (" + author + ")", reason, err
 }
 
-// BindAdministrator has the cluster carry out what the owner of this member's data folder asks for: here if this server
-// leads, else by passing it on to the leader as a member. That gives a member nothing new: it decides already whose
-// calls it passes on. It may be repeated, unless the error is a *RefusedError.
+// BindAdministrator makes a subject an administrator, as requested by the owner of this member's data directory. A
+// follower forwards the request to the leader as a member. That gives members no new power, because they already vouch
+// for the callers whose calls they forward. The call may be repeated, unless the error is a *RefusedError.
 func (a *API) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdministratorRequest) error {
 	err := a.bindAsMember(ctx, m)
 	if s := status.Convert(toStatus(err)); s.Code() == codes.InvalidArgument || reasonOf(s) == reasonAccessLimit {
@@ -77,8 +77,8 @@ func (a *API) bindAsMember(ctx context.Context, m *gatekeeperv1.BindAdministrato
 	return err
 }
 
-// BindAdministrator is for members of the latest configuration that pass on what was left in their folder: authenticate
-// lets no hop of anybody else in.
+// BindAdministrator serves requests that other members forward on behalf of the owners of their data directories.
+// authenticate accepts forwarded calls only from members of the latest configuration.
 func (s *authService) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdministratorRequest) (*gatekeeperv1.BindAdministratorResponse, error) {
 	c := s.caller(ctx)
 	if c == nil || !c.member || c.via == "" {
@@ -91,7 +91,7 @@ func (s *authService) BindAdministrator(ctx context.Context, m *gatekeeperv1.Bin
 	return &gatekeeperv1.BindAdministratorResponse{Binding: toBinding(b)}, nil
 }
 
-// bindAdministrator proposes the change, in the name of the owner of a member's folder.
+// bindAdministrator proposes the change in the name of the owner of a member's data directory.
 func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeeperv1.BindAdministratorRequest) (*access.Binding, error) {
 	author, reason, err := wordsOfOwner(member, m)
 	if err != nil {
@@ -107,7 +107,7 @@ func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeepe
 			return nil, err
 		}
 		if before == after {
-			return before, nil // as after a repetition
+			return before, nil // already bound, for example by an earlier attempt
 		}
 		cmd := fsm.SetBinding{Name: after.Name, Binding: after, Author: author, Reason: reason, At: time.Now()}
 		if before != nil {
@@ -118,14 +118,14 @@ func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeepe
 		case err != nil:
 			return nil, err
 		case r.Outcome == fsm.AccessStale || r.Outcome == fsm.AccessAbsent || r.Outcome == fsm.AccessSubjectTaken:
-			continue // somebody was faster
+			continue // another change came first
 		}
 		return r.Binding, changed(r, "binding "+after.Name)
 	}
 }
 
-// administering is the binding that gets the subject and administers the cluster, as it is and as it must be: the one
-// that has the subject, or else the named one. They are the same if nothing is to be done.
+// administering returns the binding that must get the subject and the role admin, before and after the change. It is
+// the binding that already has the subject, or else the named one. If no change is needed, both results are the same.
 func administering(state *fsm.State, subject, name string) (before, after *access.Binding) {
 	before = state.Binding(name)
 	if i := slices.IndexFunc(state.Bindings(), func(b *access.Binding) bool { return slices.Contains(b.Subjects, subject) }); i >= 0 {

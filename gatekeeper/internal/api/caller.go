@@ -23,51 +23,52 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// SubjectHeader names the subjects of a caller whose call a member passes on, and PinHeader the acquirers to which its
-// certificate pins it. They are taken from members only. All are frozen.
+// SubjectHeader carries the subjects of a caller whose call a member forwards, and PinHeader the acquirers to which the
+// caller's certificate is pinned. They are accepted from members only. All names are frozen.
 const (
 	SubjectHeader = "gatekeeper-subject-bin" // names need not be ASCII
 	PinHeader     = "gatekeeper-pin-bin"
-	// SourceHeader is the address of the caller. The gateway of this server sends it too.
+	// SourceHeader carries the address of the caller. The gateway of this server sends it too.
 	SourceHeader = "gatekeeper-source"
 )
 
-// memberSubject stands in SubjectHeader for a member that calls for itself; its certificate follows, in DER. It is
-// frozen.
+// memberSubject is the value of SubjectHeader for a call that a member makes on its own behalf, followed by the
+// member's certificate in DER. It is frozen.
 const memberSubject = "member:"
 
-// authorization is the header of bearer tokens.
+// authorization is the header for bearer tokens.
 const authorization = "authorization"
 
-// againError ends or refuses a call that goes through when it is made again: its caller was not authenticated yet, or
+// againError refuses or ends a call that should succeed when it is repeated: its caller was not authenticated yet, or
 // has become another principal.
 type againError struct{ why string }
 
 func (e *againError) Error() string { return e.why + ": call again" }
 
-// beginning is why calls are refused until the leader has bound the first administrator, which takes a moment after a
-// cluster was made or upgraded, and why streams end that began before.
+// beginning is the reason of refusals until the leader has bound the first administrator, shortly after a cluster was
+// created or upgraded. It also ends streams that were opened before.
 const beginning = "the cluster is about to authenticate its callers"
 
-// caller is who makes a call. A nil caller is one on a server that authenticates nobody, and may do everything.
+// A caller is the client that makes a call. A nil caller may do everything, because its server does not authenticate.
 type caller struct {
 	api        *API
 	credential auth.Credential
-	member     bool // another member of the cluster, for itself
-	// source is the caller's address, and via the member that has passed the call on, if one has.
+	member     bool // a call by another member on its own behalf
+	// source is the caller's address. via is the member that forwarded the call, if any.
 	source, via string
 	// bearer is the authorization header, which is a secret.
 	bearer string
-	// certificate is that of a member; nil: the call is this member's, or that of the one that passes it on.
+	// certificate is a member's certificate, for calls by that member. Nil means that the call comes from this server,
+	// or from the member that forwarded it.
 	certificate *x509.Certificate
-	// verified: the caller has a client certificate, or an older member passes its call on.
+	// verified reports whether the caller has a client certificate, or comes through an older member.
 	verified bool
 }
 
 type callerKey struct{}
 
-// caller returns the caller of a call; nil where callers are not authenticated. A call that was not looked at is a
-// stranger's.
+// caller returns the caller of a call, or nil if callers are not authenticated. A call that did not pass authenticate
+// has a caller without credentials.
 func (a *API) caller(ctx context.Context) *caller {
 	if !a.cfg.Authenticate {
 		return nil
@@ -82,14 +83,14 @@ func (a *API) caller(ctx context.Context) *caller {
 	}
 }
 
-// early reports whether the caller may do everything because the cluster cannot store bindings yet: a member is older
-// than they are, and lets callers with certificates do everything too. A server that has just started has an old state,
-// and cannot tell.
+// early reports whether the caller may do everything because the cluster cannot store bindings yet. That is the case
+// while one member runs a version without bindings, which itself lets callers with certificates do everything. A server
+// that has just started may have an old state, so it must catch up first.
 func (c *caller) early() bool {
 	return c.verified && c.api.cfg.Machine.State().FeatureLevel() < fsm.AccessLevel && c.api.caughtUp()
 }
 
-// caughtUp reports whether this server has had all that was committed, once since its start.
+// caughtUp reports whether this server has applied all committed entries at least once since its start.
 func (a *API) caughtUp() bool {
 	if !a.complete.Load() && a.cfg.Consensus.Ready() == nil {
 		a.complete.Store(true)
@@ -97,30 +98,30 @@ func (a *API) caughtUp() bool {
 	return a.complete.Load()
 }
 
-// callerIn returns the caller that authenticate has found; nil: none.
+// callerIn returns the caller that authenticate stored in the context, or nil.
 func callerIn(ctx context.Context) *caller {
 	c, _ := ctx.Value(callerKey{}).(*caller)
 	return c
 }
 
-// unauthenticatedError refuses a call whose credential is nobody's. It says nothing of other callers.
+// unauthenticatedError refuses a call with an unknown credential. It reveals nothing about other callers.
 type unauthenticatedError struct{ why string }
 
 func (e *unauthenticatedError) Error() string { return "unauthenticated: " + e.why }
 
-// forbiddenError refuses what a principal may not do.
+// forbiddenError refuses a call for which the principal lacks a role.
 type forbiddenError struct {
 	principal string
 	role      access.Role
-	what      string // to do what, as the end of a sentence
+	what      string // completes the sentence "lacks the role to ..."
 }
 
 func (e *forbiddenError) Error() string {
 	return fmt.Sprintf("forbidden: principal %q lacks the role %s %s; an administrator grants it with gkctl auth bind", e.principal, e.role, e.what)
 }
 
-// authenticate finds out what a call proves, before anything of it is read. Who that is, is decided where the call is
-// executed. The context that it returns has the caller, also beside an error.
+// authenticate determines the credential of a call before its message is read. The principal is determined later, by
+// the server that executes the call. The returned context carries the caller even if there is an error.
 func (a *API) authenticate(ctx context.Context) (context.Context, error) {
 	if !a.cfg.Authenticate {
 		return ctx, nil
@@ -139,11 +140,11 @@ func (c *caller) prove(ctx context.Context) error {
 		c.credential.Subjects = metadata.ValueFromIncomingContext(ctx, SubjectHeader)
 		c.asMember()
 		c.via = hops[len(hops)-1]
-		if source := metadata.ValueFromIncomingContext(ctx, SourceHeader); len(source) == 1 { // of a member that is not older
+		if source := metadata.ValueFromIncomingContext(ctx, SourceHeader); len(source) == 1 { // older members send none
 			c.source, c.verified = source[0], c.member || len(c.credential.Subjects) > 0
 		}
 		c.credential.Acquirers = metadata.ValueFromIncomingContext(ctx, PinHeader)
-	case !fromGateway(ctx) && a.ofPeers(chain): // at the HTTP port nobody is a member
+	case !fromGateway(ctx) && a.ofPeers(chain): // members do not use the HTTP port
 		c.member, c.certificate = true, chain[0]
 	case len(chain) > 0:
 		c.credential = auth.OfCertificate(chain[0])
@@ -164,8 +165,9 @@ func addressOf(source string) netip.Addr {
 	return at.Addr()
 }
 
-// bear takes the token of a caller: one of this cluster, or a JWT. A JWT that an issuer has signed is not a guess, so
-// it passes also where others have guessed from its address: many pods have one, and each shows a new JWT every hour.
+// bear reads the caller's token, which is either a token of this cluster or a JWT. A valid JWT is accepted even from an
+// address that is blocked for wrong tokens, because it is not a guess: many pods may share an address, and each
+// presents a new JWT every hour.
 func (c *caller) bear(ctx context.Context, headers []string) error {
 	var err error = &unauthenticatedError{"the authorization header is not \"Bearer\" and one token of this cluster"}
 	id, hash, ok := auth.ParseBearer(headers[0])
@@ -185,7 +187,7 @@ func (c *caller) bear(ctx context.Context, headers []string) error {
 	return nil
 }
 
-// guessed counts a refused JWT, and says what the caller is answered.
+// guessed counts a refused JWT and returns the error for the caller.
 func (c *caller) guessed(header string, refused error) error {
 	c.bearer = header
 	if blocked := c.admit(); blocked != nil {
@@ -195,8 +197,8 @@ func (c *caller) guessed(header string, refused error) error {
 	return refused
 }
 
-// admit refuses a token from an address that has shown too many wrong ones. Only the server that verifies the token
-// asks: another one does not know which were right.
+// admit refuses a token from an address that has presented too many wrong ones. Only the server that verifies the token
+// checks that, because other servers do not know which tokens were right.
 func (c *caller) admit() error {
 	if c.bearer == "" {
 		return nil
@@ -204,7 +206,7 @@ func (c *caller) admit() error {
 	return c.api.cfg.Guesses.Admit(addressOf(c.source), c.bearer)
 }
 
-// verifiedChain is the chain of the client certificate of a connection, the certificate first; nil if there is none.
+// verifiedChain returns the verified certificate chain of the client, leaf first, or nil if the client has none.
 func verifiedChain(ctx context.Context) []*x509.Certificate {
 	if fromGateway(ctx) {
 		return gatewayChain(ctx)
@@ -220,7 +222,7 @@ func verifiedChain(ctx context.Context) []*x509.Certificate {
 	return info.State.VerifiedChains[0]
 }
 
-// passOn are the headers by which a member names the caller to the leader.
+// passOn sets the headers that identify the caller to the leader.
 func (c *caller) passOn(md metadata.MD) {
 	md.Delete(SubjectHeader)
 	md.Delete(PinHeader)
@@ -238,14 +240,14 @@ func (c *caller) passOn(md metadata.MD) {
 	}
 }
 
-// principal is who the caller is by this server's state.
+// principal returns the caller's principal according to this server's state.
 func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 	state := c.api.cfg.Machine.State()
 	if state.AccessRevision() == 0 {
 		return nil, state, &againError{beginning}
 	}
 	if c.member {
-		return nil, state, &unauthenticatedError{"this is the certificate of a member, which logs nobody in: take one that gkctl cert client has made"}
+		return nil, state, &unauthenticatedError{"this is the certificate of a member, which cannot be used to log in: use one made by gkctl cert client"}
 	}
 	p, err := c.api.directory.At(state).Principal(&c.credential, time.Now())
 	if unknown, ok := errors.AsType[*auth.UnknownError](err); ok {
@@ -254,16 +256,16 @@ func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 	return p, state, err
 }
 
-// may asks whether the caller may do something. A leader decides a refusal again by a state that has all that was
-// committed: one that was just elected may lack a binding, and nobody may be refused for that. A follower refuses
-// nobody: it sends the caller to the leader.
+// may returns the caller's principal if it has the permission. Before a leader refuses, it confirms that its state has
+// all committed entries, because a newly elected leader may lack a recent binding. A follower never refuses by
+// permission: it refers the caller to the leader.
 func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, error) {
 	p, err := c.here(allowed)
 	switch {
 	case err == nil:
 		return p, nil
 	case c.api.forward.leading():
-	case p == nil: // a stranger does not learn who leads
+	case p == nil: // the leader's address is not revealed to unknown callers
 		c.failed()
 		return nil, &againError{"this server does not know the caller yet"}
 	default:
@@ -278,8 +280,8 @@ func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, 
 	return p, err
 }
 
-// here asks by this server's state alone whether the caller may do something. Beside a principal the error is that of
-// its permission.
+// here checks the permission against this server's state, without a Confirm. If it returns a principal with an error,
+// the error came from the permission.
 func (c *caller) here(allowed permission) (*auth.Principal, error) {
 	p, state, err := c.principal()
 	if err != nil {
@@ -291,17 +293,17 @@ func (c *caller) here(allowed permission) (*auth.Principal, error) {
 	return p, allowed(p, state)
 }
 
-// failed counts a bearer token that is nobody's.
+// failed counts a wrong bearer token.
 func (c *caller) failed() {
 	if c.bearer != "" {
 		c.api.cfg.Guesses.Failed(addressOf(c.source), c.bearer)
 	}
 }
 
-// permission says why a principal may not do something by a state; nil: it may.
+// permission returns nil if the state allows the principal to do something, and otherwise the reason.
 type permission func(p *auth.Principal, state *fsm.State) error
 
-// has lets only principals through that have one of the roles somewhere; without roles, all.
+// has requires one of the roles on any semaphore. Without roles it accepts every principal.
 func has(roles ...access.Role) permission {
 	return func(p *auth.Principal, _ *fsm.State) error {
 		if len(roles) == 0 || slices.ContainsFunc(roles, p.Has) {
@@ -311,7 +313,7 @@ func has(roles ...access.Role) permission {
 	}
 }
 
-// sees reports which semaphores the caller may view; nil: all.
+// sees returns a function that reports whether the caller may view a semaphore, or nil if every semaphore is visible.
 func (a *API) sees(ctx context.Context) func(state *fsm.State, name string) bool {
 	c := a.caller(ctx)
 	if !a.cfg.Authenticate {
@@ -329,7 +331,7 @@ func (a *API) sees(ctx context.Context) func(state *fsm.State, name string) bool
 	}
 }
 
-// views asks for the role of a viewer on a semaphore.
+// views requires the role viewer on a semaphore.
 func views(sem string) permission {
 	return func(p *auth.Principal, state *fsm.State) error {
 		if p.May(access.Viewer, state, sem) {
@@ -339,7 +341,7 @@ func views(sem string) permission {
 	}
 }
 
-// viewsAll lets only callers through that may view every semaphore.
+// viewsAll returns an error unless the caller may view every semaphore.
 func (a *API) viewsAll(ctx context.Context) error {
 	c := a.caller(ctx)
 	if c == nil {
@@ -349,7 +351,7 @@ func (a *API) viewsAll(ctx context.Context) error {
 	return err
 }
 
-// viewsEvery asks for the role of a viewer without a scope.
+// viewsEvery requires the role viewer without a scope.
 func viewsEvery(p *auth.Principal, _ *fsm.State) error {
 	if p.HasEverywhere(access.Viewer) {
 		return nil
@@ -358,7 +360,7 @@ func viewsEvery(p *auth.Principal, _ *fsm.State) error {
 }
 
 // viewsEverything reports whether the caller may view every semaphore, and administers whether it is an administrator.
-// They decide what an answer shows, and refuse nothing.
+// They are used to filter answers, and refuse nothing.
 func (a *API) viewsEverything(ctx context.Context) bool {
 	return a.now(ctx, func(p *auth.Principal) bool { return p.HasEverywhere(access.Viewer) })
 }
@@ -376,21 +378,21 @@ func (a *API) now(ctx context.Context, holds func(p *auth.Principal) bool) bool 
 	return err == nil && holds(p)
 }
 
-// visible reports whether the caller may view the semaphore of that name.
+// visible reports whether the caller may view the named semaphore.
 func (a *API) visible(ctx context.Context, state *fsm.State, name string) bool {
 	sees := a.sees(ctx)
 	return sees == nil || sees(state, name)
 }
 
-// ownerOf are the permits of a principal. Those from before callers were authenticated are of every principal that may
-// acquire them.
+// ownerOf returns the owner that a principal acts as. A permit that was granted without authentication belongs to every
+// principal that may acquire it.
 func ownerOf(p *auth.Principal, state *fsm.State) semaphore.Owner {
 	o := semaphore.OwnerOf(p.Name())
 	o.Unowned = func(sem string, id semaphore.Identity) bool { return p.MayAs(access.Acquirer, state, sem, id) }
 	return o
 }
 
-// owner is whose permits a call by token is about. identity is the one that it names, or nil.
+// owner returns the owner whose permits a call by token may use. identity is the identity named in the call, or nil.
 func (a *API) owner(ctx context.Context, identity *semaphore.Identity) (semaphore.Owner, error) {
 	o := semaphore.Owner{Identity: identity}
 	if c := a.caller(ctx); c != nil {

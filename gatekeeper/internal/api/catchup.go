@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// CatchUp asks semaphore.Misfires. It reads as a claim does: advice from a state of the past would send a caller to
-// firings that have run.
+// CatchUp returns the missed firings that should still run, as decided by semaphore.Misfires. It confirms leadership as
+// a claim does, because a stale state would recommend firings that have already run.
 func (s *permitService) CatchUp(ctx context.Context, m *gatekeeperv1.CatchUpRequest) (*gatekeeperv1.CatchUpResponse, error) {
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (s *permitService) CatchUp(ctx context.Context, m *gatekeeperv1.CatchUpRequ
 	return out, nil
 }
 
-// missedFrom reads when the firings of a CatchUpRequest were due.
+// missedFrom returns the due times of a CatchUpRequest.
 func missedFrom(m *gatekeeperv1.CatchUpRequest) (due []time.Time, err error) {
 	if err := semaphore.ValidName("name", m.GetName()); err != nil {
 		return nil, err

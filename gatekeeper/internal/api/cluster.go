@@ -24,11 +24,11 @@ type clusterService struct {
 	gatekeeperv1.UnimplementedClusterServiceServer
 	*API
 	keeper clusterKeeper
-	// hashing has one place: a hash reads the whole state, and may not take more than one processor.
+	// hashing holds one token. A hash reads the whole state, and must not occupy more than one processor.
 	hashing chan struct{}
 }
 
-// GetStatus describes the cluster as this server sees it.
+// GetStatus describes the cluster from the point of view of this server.
 func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatusRequest) (*gatekeeperv1.GetStatusResponse, error) {
 	members, err := s.members()
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	}
 	for _, c := range s.keeper.HostClocks() {
 		if !s.viewsEverything(ctx) {
-			break // they name groups and acquirers
+			break // warnings name groups and acquirers
 		}
 		out.HostClocks = append(out.HostClocks, &gatekeeperv1.HostClock{
 			Group: c.Group, Acquirer: c.Acquirer, Ahead: durationpb.New(c.Ahead), Seen: toTimestamp(c.Seen),
@@ -92,10 +92,10 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	return out, nil
 }
 
-// maxStatusWork is how many semaphores a status names for what their jobs store.
+// maxStatusWork is the maximum number of semaphores that a status lists with the storage of their jobs.
 const maxStatusWork = 100
 
-// storedWork adds what jobs store.
+// storedWork adds the storage used by jobs to a status.
 func (s *clusterService) storedWork(ctx context.Context, state *fsm.State, out *gatekeeperv1.GetStatusResponse) {
 	limits := state.Settings().Work.OrDefault()
 	out.WorkBytes, out.MaxWorkBytes, out.MaxSemaphoreWorkBytes = state.WorkBytes(), limits.ClusterBytes, limits.SemaphoreBytes
@@ -111,7 +111,7 @@ func (s *clusterService) storedWork(ctx context.Context, state *fsm.State, out *
 	out.Work = out.GetWork()[:min(len(out.GetWork()), maxStatusWork)]
 }
 
-// certificates are those that this server shows, as its files are now.
+// certificates returns the certificates that this server presents, as currently stored in its files.
 func (s *clusterService) certificates() (all []*gatekeeperv1.Certificate) {
 	for _, c := range []struct {
 		port  gatekeeperv1.CertificatePort
@@ -148,7 +148,7 @@ func (s *clusterService) hash(ctx context.Context, state *fsm.State) (string, er
 	return hex.EncodeToString(hash[:]), nil
 }
 
-// AddMember takes a server in.
+// AddMember adds a server to the cluster.
 func (s *clusterService) AddMember(ctx context.Context, m *gatekeeperv1.AddMemberRequest) (*gatekeeperv1.AddMemberResponse, error) {
 	if err := validMemberID(m.GetId()); err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (s *clusterService) AddMember(ctx context.Context, m *gatekeeperv1.AddMembe
 	return &gatekeeperv1.AddMemberResponse{ClusterId: s.cfg.Consensus.ClusterID().String(), Members: members}, nil
 }
 
-// RemoveMember takes a server out and retires its id.
+// RemoveMember removes a server and retires its id.
 func (s *clusterService) RemoveMember(ctx context.Context, m *gatekeeperv1.RemoveMemberRequest) (*gatekeeperv1.RemoveMemberResponse, error) {
 	if err := validMemberID(m.GetId()); err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func toRemoval(r consensus.Removal) *gatekeeperv1.RemoveMemberResponse {
 	return &gatekeeperv1.RemoveMemberResponse{Members: toMembers(r.Members), AlreadyRemoved: r.Already, Silent: r.Silent}
 }
 
-// TransferLeadership hands leadership over. The answer names the new leader if this server knows it already.
+// TransferLeadership transfers leadership. The response names the new leader if this server already knows it.
 func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1.TransferLeadershipRequest) (*gatekeeperv1.TransferLeadershipResponse, error) {
 	if m.GetId() != "" {
 		if err := validMemberID(m.GetId()); err != nil {
@@ -217,8 +217,8 @@ func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1
 	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: leader}, nil
 }
 
-// handedOver answers a transfer that was cut by a new leadership, most likely its own doing: nil when another than the
-// one meant leads now, the old one does again, or nobody is known to.
+// handedOver answers a transfer whose forwarding was cut by a new leadership, which most likely is the transfer's own
+// effect. It returns nil if an unrequested member leads now, if the old leader leads again, or if no leader is known.
 func handedOver(req any, was, now consensus.Leader) proto.Message {
 	m, ok := req.(*gatekeeperv1.TransferLeadershipRequest)
 	if !ok || now.ID == "" || now.ID == was.ID || m.GetId() != "" && m.GetId() != now.ID {
@@ -243,7 +243,7 @@ func toMembers(members []consensus.Member) []*gatekeeperv1.Member {
 	return out
 }
 
-// maxMemberID is the most bytes of a member id.
+// maxMemberID is the maximum length of a member id in bytes.
 const maxMemberID = 64
 
 func validMemberID(id string) error {
@@ -252,13 +252,13 @@ func validMemberID(id string) error {
 	}
 	for _, c := range []byte(id) {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {
-			return invalid("id", id, "must contain nothing but letters, digits, points, underscores and hyphens")
+			return invalid("id", id, "must contain only letters, digits, points, underscores and hyphens")
 		}
 	}
 	return nil
 }
 
-// validPeerAddress refuses what other servers cannot dial.
+// validPeerAddress refuses addresses that other servers cannot dial.
 func validPeerAddress(address string) error {
 	const field = "peer_address"
 	host, port, err := net.SplitHostPort(address)

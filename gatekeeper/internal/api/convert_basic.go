@@ -15,15 +15,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Bounds of what an edit or a word of an operator says of itself.
+// Bounds of the texts that an operator adds to a change.
 const (
 	maxAuthor     = semaphore.MaxName
 	maxReason     = 1024
 	unknownAuthor = "unknown"
 )
 
-// durationFrom reads an optional duration; absent is the one given. One that no time.Duration can hold becomes the
-// longest, which every range refuses.
+// durationFrom reads an optional duration, with a default for an absent one. A duration that overflows time.Duration
+// becomes the longest one, which every range check refuses.
 func durationFrom(field string, d *durationpb.Duration, absent time.Duration) (time.Duration, error) {
 	if d == nil {
 		return absent, nil
@@ -35,7 +35,7 @@ func durationFrom(field string, d *durationpb.Duration, absent time.Duration) (t
 	return d.AsDuration(), nil
 }
 
-// timestampFrom reads an optional instant; absent is the zero time. It is in UTC.
+// timestampFrom reads an optional timestamp in UTC. An absent timestamp is the zero time.
 func timestampFrom(field string, t *timestamppb.Timestamp) (time.Time, error) {
 	if t == nil {
 		return time.Time{}, nil
@@ -47,7 +47,7 @@ func timestampFrom(field string, t *timestamppb.Timestamp) (time.Time, error) {
 	return t.AsTime(), nil
 }
 
-// toTimestamp writes an instant; the zero time is absent.
+// toTimestamp converts a time. The zero time becomes nil.
 func toTimestamp(t time.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil
@@ -55,7 +55,7 @@ func toTimestamp(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-// toOptionalDuration writes a duration of which 0 means none.
+// toOptionalDuration converts a duration. Zero becomes nil.
 func toOptionalDuration(d time.Duration) *durationpb.Duration {
 	if d == 0 {
 		return nil
@@ -63,7 +63,7 @@ func toOptionalDuration(d time.Duration) *durationpb.Duration {
 	return durationpb.New(d)
 }
 
-// authorFrom reads who says that they speak.
+// authorFrom reads and validates the author of a change.
 func authorFrom(s string) (string, error) {
 	if s == "" {
 		return unknownAuthor, nil
@@ -76,13 +76,13 @@ func reasonFrom(s string) (string, error) {
 		return "", invalid("reason", s, "must be at most "+strconv.Itoa(maxReason)+" bytes, not "+strconv.Itoa(len(s)))
 	}
 	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
-		// It is printed on terminals, which obey control characters.
+		// Terminals print the text and would interpret control characters.
 		return "", invalid("reason", s, "must contain no control characters but line feeds and tabs")
 	}
 	return s, nil
 }
 
-// wordFrom reads who says why.
+// wordFrom reads and validates the author and the reason of a change.
 func wordFrom(message interface {
 	GetAuthor() string
 	GetReason() string
@@ -108,7 +108,7 @@ func toIdentity(id semaphore.Identity) *gatekeeperv1.Identity {
 
 func firingFrom(f *gatekeeperv1.Firing) (*semaphore.Firing, error) {
 	if f == nil {
-		return nil, nil //nolint:nilnil // no firing, and nothing wrong
+		return nil, nil //nolint:nilnil // absent, which is valid
 	}
 	due, err := timestampFrom("firing.due", f.GetDue())
 	return &semaphore.Firing{Name: f.GetName(), Due: due}, err
@@ -128,7 +128,7 @@ func toPause(p *semaphore.Pause) *gatekeeperv1.Pause {
 	return &gatekeeperv1.Pause{Reason: p.Reason, Until: toTimestamp(p.Until), Stop: p.Stop, Revision: p.Revision, Author: p.Author, Drain: toOptionalDuration(p.Drain), Change: p.Origin()}
 }
 
-// ending says when something ends.
+// ending is a request that says when a change ends.
 type ending interface {
 	GetUntil() *timestamppb.Timestamp
 	GetLasts() *durationpb.Duration
@@ -149,14 +149,14 @@ func endingFrom(m ending) (keeper.Ending, error) {
 	return keeper.Ending{At: until, Lasts: lasts}, nil
 }
 
-// invalid is the error of a field that breaks a rule which only the API knows: encodings, pages. Everything else is
-// validated by semaphore.
+// invalid returns the error for a field that breaks a rule of the API itself, such as an encoding or a page size. All
+// other validation is done by package semaphore.
 func invalid(field, value, rule string) error { return semaphore.Invalid(field, value, rule) }
 
-// at is the path of the i-th element of a repeated field.
+// at returns the path of the i-th element of a repeated field.
 func at(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
 
-// within puts a path before the field of a FieldError; every other error stays as it is.
+// within prepends a path to the field of a FieldError. It returns any other error unchanged.
 func within(path string, err error) error {
 	e, ok := errors.AsType[*semaphore.FieldError](err)
 	if !ok || path == "" {
@@ -165,7 +165,7 @@ func within(path string, err error) error {
 	return &semaphore.FieldError{Field: path + "." + e.Field, Value: e.Value, Rule: e.Rule}
 }
 
-// renamed gives a FieldError another field; every other error stays as it is.
+// renamed replaces the field of a FieldError. It returns any other error unchanged.
 func renamed(field string, err error) error {
 	e, ok := errors.AsType[*semaphore.FieldError](err)
 	if !ok {

@@ -11,9 +11,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// DefinitionFrom is the definition that the API reads in a message, with every default filled in. Ranges and patterns
-// are validated by the keeper, which knows the cluster's bounds; an explicit empty pattern and an explicit zero pass
-// from here to there and are refused there. The error is a *semaphore.FieldError.
+// DefinitionFrom converts a definition and fills in every default. The keeper validates ranges and patterns, because it
+// knows the cluster's bounds. An explicitly empty pattern or an explicit zero is passed through, so that the keeper
+// refuses it. The error is a *semaphore.FieldError.
 func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	if m == nil {
 		m = new(gatekeeperv1.Definition)
@@ -103,9 +103,9 @@ func given[T any](v *T, absent T) T {
 	return *v
 }
 
-// toDefinition writes a definition so that reading it back gives the same.
+// toDefinition converts a definition such that DefinitionFrom restores it unchanged.
 func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
-	ahead, _ := d.MaxAhead() // 0 where there is no bound
+	ahead, _ := d.MaxAhead() // 0 if there is no bound
 	m := &gatekeeperv1.Definition{
 		Name:            d.Name,
 		Description:     d.Description,
@@ -126,8 +126,8 @@ func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
 		FiringMaxAhead:  durationpb.New(ahead),
 		MaxAttempts:     d.MaxAttempts,
 	}
-	if d.Misfire != semaphore.MisfireSkip { // which says nothing, as a limit of 0 does
-		m.Misfire = gatekeeperv1.Misfire(d.Misfire) + gatekeeperv1.Misfire_MISFIRE_SKIP // the API has a number for none given
+	if d.Misfire != semaphore.MisfireSkip { // the default is omitted, like a limit of 0
+		m.Misfire = gatekeeperv1.Misfire(d.Misfire) + gatekeeperv1.Misfire_MISFIRE_SKIP // the API has 0 for unset
 	}
 	if d.Misfire != semaphore.MisfireSkip || d.MisfireWindow != 0 {
 		m.MisfireWindow = durationpb.New(d.LateBy())
@@ -135,7 +135,8 @@ func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
 	return m
 }
 
-// toRecord writes what was edited when by whom. What follows from the state is added by record.
+// toRecord converts a definition with the author and time of its last edit. The caller adds what follows from the
+// state; see record.
 func toRecord(s *fsm.StoredDefinition) *gatekeeperv1.DefinitionRecord {
 	if s == nil {
 		return nil

@@ -6,17 +6,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The numbers of fsm.EventKind are those of the API's; a test holds the names equal.
+// The values of fsm.EventKind equal those of the API; a test compares the names.
 
-// aboutPermits says whether the event is about a permit, not about a rule.
+// aboutPermits reports whether the event concerns a permit and not a definition.
 func aboutPermits(e *fsm.Event) bool {
 	return e.Kind >= fsm.Granted && e.Kind <= fsm.DurationChanged || e.Kind == fsm.FreedUnsafely || e.Kind == fsm.SupersededEvent || e.Kind == fsm.DrainedEvent && e.Permit != nil
 }
 
-// toEvent writes an event; nil when the API has no such event.
+// toEvent converts an event, or returns nil if the API does not show it.
 func toEvent(e *fsm.Event) *gatekeeperv1.Event {
 	kind := gatekeeperv1.EventKind(e.Kind)
-	if _, known := gatekeeperv1.EventKind_name[int32(kind)]; !known || kind == 0 || e.Kind == fsm.BindingChanged { // who may do what is for administrators
+	if _, known := gatekeeperv1.EventKind_name[int32(kind)]; !known || kind == 0 || e.Kind == fsm.BindingChanged { // for administrators
 		return nil
 	}
 	out := &gatekeeperv1.Event{

@@ -15,13 +15,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The numbers of Reason, StopCause, PermitState, ClaimState and Status are those of the API's enumerations: conversions
-// are casts, and a test holds the names equal, one by one.
+// The values of Reason, StopCause, PermitState, ClaimState and Status equal those of the API's enumerations. They are
+// converted by casts, and a test compares the names.
 
-// maxTokens is the most tokens of one refresh or frame.
+// maxTokens is the maximum number of tokens in a refresh or a frame.
 const maxTokens = 10_000
 
-// asking is what the messages that ask for a permit, or about one, have in common.
+// asking is implemented by the messages that request a permit or ask about one.
 type asking interface {
 	GetSemaphore() string
 	GetIdentity() *gatekeeperv1.Identity
@@ -29,7 +29,7 @@ type asking interface {
 	GetFiring() *gatekeeperv1.Firing
 }
 
-// requestFrom reads who asks for what, with defaults filled in, and validates it.
+// requestFrom converts a request, fills in defaults, and validates it.
 func requestFrom(m asking) (semaphore.Request, error) {
 	firing, err := firingFrom(m.GetFiring())
 	if err != nil {
@@ -63,7 +63,7 @@ func acquireFrom(m *gatekeeperv1.AcquireRequest, received time.Time) (*keeper.Ac
 		return nil, err
 	}
 	if call.RequestID == "" {
-		return nil, invalid("request_id", "", "must be set: it keeps the place in the queue when the call is repeated, and is equal in all repeats")
+		return nil, invalid("request_id", "", "must be set, and the same in all repeats: it keeps the place in the queue when the call is repeated")
 	}
 	if call.SentAt, err = timestampFrom("sent_at", m.GetSentAt()); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func callFrom(m asking, requestID string, metadata map[string]string, received t
 		return nil, err
 	}
 	if request.Firing != nil && requestID == "" {
-		return nil, invalid("request_id", "", "must be set for a firing: without it a retry could not be distinguished from another run")
+		return nil, invalid("request_id", "", "must be set for a firing: without it a retry cannot be distinguished from another run")
 	}
 	if err := semaphore.ValidateMetadata(metadata); err != nil {
 		return nil, err
@@ -93,16 +93,16 @@ func callFrom(m asking, requestID string, metadata map[string]string, received t
 	return &keeper.AcquireCall{Request: request, RequestID: requestID, Metadata: metadata, Received: received}, nil
 }
 
-// holderFrom reads the identity that a call by token names; nil if it names none.
+// holderFrom reads the identity in a call by token. It returns nil if there is none.
 func holderFrom(m *gatekeeperv1.Identity) (*semaphore.Identity, error) {
 	if m == nil {
-		return nil, nil //nolint:nilnil // none is named
+		return nil, nil //nolint:nilnil // absent, which is valid
 	}
 	id := identityFrom(m)
 	return &id, id.Validate()
 }
 
-// tokensFrom reads the tokens of a refresh; field is theirs in the message.
+// tokensFrom reads the tokens of a refresh. field is the name of their field in the message.
 func tokensFrom(field string, tokens []*gatekeeperv1.TokenRefresh) ([]keeper.TokenRefresh, error) {
 	if len(tokens) > maxTokens {
 		return nil, invalid(field, strconv.Itoa(len(tokens))+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens")
@@ -117,7 +117,7 @@ func tokensFrom(field string, tokens []*gatekeeperv1.TokenRefresh) ([]keeper.Tok
 			return nil, within(at(field, i), err)
 		}
 		if duration <= 0 {
-			return nil, invalid(at(field, i)+".duration", duration.String(), "must be above 0: the duration that the last answer for this token said")
+			return nil, invalid(at(field, i)+".duration", duration.String(), "must be above 0: send the duration from the last answer for this token")
 		}
 		progress, err := durationFrom("since_progress", t.GetSinceProgress(), 0)
 		if err != nil {
@@ -133,14 +133,14 @@ func tokensFrom(field string, tokens []*gatekeeperv1.TokenRefresh) ([]keeper.Tok
 	return out, nil
 }
 
-// groupsFrom adds the tokens of groups to those of the same frame.
+// groupsFrom appends the tokens of groups to the other tokens of a frame.
 func groupsFrom(groups []*gatekeeperv1.TokenGroup, out []keeper.TokenRefresh) ([]keeper.TokenRefresh, error) {
 	count := len(out)
 	for _, g := range groups {
 		count += len(g.GetTokens())
 	}
 	if count > maxTokens || len(groups) > maxTokens {
-		return nil, invalid("groups", strconv.Itoa(count)+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens with the others")
+		return nil, invalid("groups", strconv.Itoa(count)+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens in all fields together")
 	}
 	out = slices.Grow(out, count-len(out))
 	for i, g := range groups {
@@ -149,7 +149,7 @@ func groupsFrom(groups []*gatekeeperv1.TokenGroup, out []keeper.TokenRefresh) ([
 			return nil, within(at("groups", i), err)
 		}
 		if duration <= 0 {
-			return nil, invalid(at("groups", i)+".duration", duration.String(), "must be above 0: the duration that the last answer for these tokens said")
+			return nil, invalid(at("groups", i)+".duration", duration.String(), "must be above 0: send the duration from the last answer for these tokens")
 		}
 		for j, token := range g.GetTokens() {
 			if token == 0 {
@@ -161,7 +161,7 @@ func groupsFrom(groups []*gatekeeperv1.TokenGroup, out []keeper.TokenRefresh) ([
 	return out, nil
 }
 
-// plainly takes those results out of which there is nothing to say but that they were refreshed, grouped by duration.
+// plainly separates the results that only report a refresh, grouped by duration, from the others.
 func plainly(results []keeper.TokenResult) (others []keeper.TokenResult, refreshed []*gatekeeperv1.TokenGroup) {
 	var last *gatekeeperv1.TokenGroup // most frames have one duration
 	var duration time.Duration
@@ -181,8 +181,8 @@ func plainly(results []keeper.TokenResult) (others []keeper.TokenResult, refresh
 }
 
 func toResults(results []keeper.TokenResult) []*gatekeeperv1.TokenResult {
-	// One allocation for all of them: a frame has many. Permits that live as long share their duration, which nobody
-	// changes.
+	// A frame has many results, so they share one allocation. Permits with the same duration share its message, which
+	// is never modified.
 	values := make([]gatekeeperv1.TokenResult, len(results))
 	out := make([]*gatekeeperv1.TokenResult, len(results))
 	var shared *durationpb.Duration
@@ -237,12 +237,12 @@ func toGrant(a *keeper.Answer) *gatekeeperv1.Grant {
 	}
 }
 
-// toDenial writes a denial of a request; asked is the request's firing.
+// toDenial converts a denial. asked is the firing in the request.
 func toDenial(d *keeper.Denial, asked *semaphore.Firing) *gatekeeperv1.Denial {
 	return toDenialBy(d, asked, toPermit)
 }
 
-// toDenialBy is toDenial with another way to write a holder.
+// toDenialBy is toDenial with a different conversion of holders.
 func toDenialBy(d *keeper.Denial, asked *semaphore.Firing, toHolder func(*semaphore.Permit) *gatekeeperv1.Permit) *gatekeeperv1.Denial {
 	out := &gatekeeperv1.Denial{
 		Reason:         gatekeeperv1.Reason(d.Decision.Reason),
@@ -265,7 +265,7 @@ func toDenialBy(d *keeper.Denial, asked *semaphore.Firing, toHolder func(*semaph
 	return out
 }
 
-// toClaim writes the winner of a firing. Of a forgotten firing only that much is known.
+// toClaim converts the claim that won a firing. For a forgotten firing only its state is known.
 func toClaim(d *semaphore.Decision, asked *semaphore.Firing) *gatekeeperv1.FiringClaim {
 	switch {
 	case d.Reason == semaphore.FiringForgotten:
@@ -310,8 +310,8 @@ func jobFrom(o gatekeeperv1.ReleaseOutcome) (semaphore.JobEnd, error) {
 	}
 }
 
-// failureFrom makes a line of at most semaphore.MaxName bytes. What a job says when it fails is any text, and no reason
-// to refuse a release.
+// failureFrom truncates a failure to one line of at most semaphore.MaxName bytes. A job may report any text, which must
+// not cause its release to be refused.
 func failureFrom(s string) string {
 	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool { return unicode.IsControl(r) || r == ' ' }), " ")
 	if len(line) > semaphore.MaxName {
@@ -320,11 +320,11 @@ func failureFrom(s string) string {
 	return line
 }
 
-// toEnd casts: the numbers are the API's.
+// toEnd converts by a cast, because the API uses the same values.
 func toEnd(e semaphore.End) gatekeeperv1.PermitEnd { return gatekeeperv1.PermitEnd(e) }
 
-// toReleased writes what a release did. A repeat finds the permit ended by a release, and says that it released: by its
-// token nobody else can have done so.
+// toReleased converts the result of a release. If the permit had already ended by a release, the response says that it
+// was released: only a holder of its token can have done that, so the call must be a repeat.
 func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
 	out := &gatekeeperv1.ReleaseResponse{Released: r.Released, Revision: r.Revision, Recorded: r.Recorded}
 	ended := semaphore.NotEnded

@@ -13,7 +13,7 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// specFrom reads what a submitter says of a job. Defaults are filled in, so that a job says what holds.
+// specFrom reads the specification of a job and fills in defaults, so that the stored job shows the effective values.
 func specFrom(m *gatekeeperv1.JobSpec) (*rules.Spec, error) {
 	if m == nil {
 		return nil, invalid("job", "", "must be in the first message")
@@ -76,10 +76,11 @@ func toJob(j *rules.Job) *gatekeeperv1.Job {
 	return out
 }
 
-// maxWaitingJobs is how many jobs a list of waiting tasks names.
+// maxWaitingJobs is the maximum number of jobs in a list of waiting tasks.
 const maxWaitingJobs = 1000
 
-// toWaitingTasks lists jobs of a semaphore whose tasks wait, at most so many, in the order in which workers get them.
+// toWaitingTasks returns at most the given number of jobs with waiting tasks of a semaphore, in the order in which
+// workers get them.
 func toWaitingTasks(state *fsm.State, sem string, most int) (out []*gatekeeperv1.WaitingTasks) {
 	for j := range state.OpenJobs(sem) {
 		if len(out) >= most {
@@ -90,7 +91,7 @@ func toWaitingTasks(state *fsm.State, sem string, most int) (out []*gatekeeperv1
 	return out
 }
 
-// toTask writes a task without payload and result.
+// toTask converts a task without its payload and result.
 func toTask(state *fsm.State, j *rules.Job, t *rules.Task) *gatekeeperv1.Task {
 	out := &gatekeeperv1.Task{
 		Index: t.Index, State: gatekeeperv1.TaskState(j.StateOf(t)), Attempts: t.Attempts, Token: t.Token, Revision: t.Revision, Failure: t.Failure,
@@ -157,19 +158,19 @@ func toTaskEnded(e *work.Ended) *gatekeeperv1.TaskEnded {
 		out.Refused, out.Message = true, e.Refused.Error()
 	case out.Recorded:
 	case t == nil:
-		out.Message = "the task is not this worker's any more: another worker has it, or its job was deleted"
+		out.Message = "this worker no longer has the task: another worker has it, or its job was deleted"
 	case t.Over():
-		out.Message = "the task had ended before, in another way"
+		out.Message = "the task had already ended with another outcome"
 	default:
-		out.Message = "the task waits for a worker again"
+		out.Message = "the task is waiting for a worker again"
 	}
 	return out
 }
 
-// messageBytes ends a message of a stream early.
+// messageBytes is the size after which a stream starts a new message.
 const messageBytes = 256 << 10
 
-// toTaskGrant writes a task for a worker.
+// toTaskGrant converts the grant of a task to a worker.
 func toTaskGrant(g *work.Grant) *gatekeeperv1.TaskGrant {
 	return &gatekeeperv1.TaskGrant{
 		Grant: toGrant(&g.Answer), Frame: g.Frame, Job: toSpec(g.Job),

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// definitionService serves gatekeeper.v1.DefinitionService. Its reads are in reads.go, its stream in watch.go.
+// definitionService serves gatekeeper.v1.DefinitionService. Its reads are in reads.go, its stream is in watch.go.
 type definitionService struct {
 	gatekeeperv1.UnimplementedDefinitionServiceServer
 	*API
@@ -21,17 +21,17 @@ type definitionService struct {
 	room   *work.Room
 }
 
-// maxEdits is the most edits of one batch.
+// maxEdits is the maximum number of edits in a batch.
 const maxEdits = 10_000
 
-// edit is one edit of a request, and where it stands in it.
+// edit is an edit with its position in the request.
 type edit struct {
 	fsm.Change
-	// field is the definition's or the name's path in the request.
+	// field is the path of the definition or the name in the request.
 	field string
 }
 
-// word is who edits why, in which request.
+// word is a request that gives an author, a reason and a request id.
 type word interface {
 	GetAuthor() string
 	GetReason() string
@@ -110,7 +110,7 @@ func batchFrom(m *gatekeeperv1.BatchEditRequest) ([]edit, error) {
 		return nil, invalid("edits", strconv.Itoa(n)+" edits", "must be 1 to "+strconv.Itoa(maxEdits)+" edits")
 	}
 	edits := make([]edit, len(m.GetEdits()))
-	first := make(map[string]int, len(edits)) // the edit that names a semaphore first
+	first := make(map[string]int, len(edits)) // maps each semaphore to its first edit
 	for i, e := range m.GetEdits() {
 		var err error
 		if edits[i], err = editFrom(at("edits", i), e); err != nil {
@@ -124,21 +124,21 @@ func batchFrom(m *gatekeeperv1.BatchEditRequest) ([]edit, error) {
 	return edits, nil
 }
 
-// editOne applies a single edit and returns the record as the edit left it, also if others have edited the definition
-// since.
+// editOne applies a single edit. It returns the record as this edit left it, even if the definition has been edited
+// again since.
 func (s *definitionService) editOne(ctx context.Context, m word, e edit) (*gatekeeperv1.DefinitionRecord, error) {
 	result, err := s.edit(ctx, m, 0, keeper.Ending{}, e)
 	if err != nil {
 		return nil, err
 	}
 	stored := result.Definition
-	if stored == nil { // a repeat of what was remembered below feature level 3
+	if stored == nil { // a repeat of an edit made below feature level 3, which did not store the definition
 		stored = &fsm.StoredDefinition{Definition: e.Definition, Version: result.Revision}
 	}
 	return s.record(s.cfg.Machine.State(), stored), nil
 }
 
-// edit applies edits in one step.
+// edit applies edits atomically.
 func (s *definitionService) edit(ctx context.Context, m word, drain time.Duration, end keeper.Ending, edits ...edit) (fsm.EditResult, error) {
 	author, reason, err := wordFrom(m)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *definitionService) edit(ctx context.Context, m word, drain time.Duratio
 	return result, err
 }
 
-// editFrom reads one edit of a batch; path is its own.
+// editFrom reads the edit at a path of a batch.
 func editFrom(path string, m *gatekeeperv1.Edit) (edit, error) {
 	version := func() error { return needsVersion(path+".expected_version", m.GetExpectedVersion()) }
 	switch c := m.GetChange().(type) {

@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	// maxMisspelled bounds the callers of names that look like the one that was asked about.
+	// maxMisspelled is the maximum number of callers listed that may have misspelled the requested name.
 	maxMisspelled = 3
-	// maxDenyAll bounds the semaphores that deny every caller which a status names.
+	// maxDenyAll is the maximum number of semaphores listed in a status because they deny every caller.
 	maxDenyAll = 10
 )
 
-// ListDenied pages over what the leader remembers; whether it still leads is confirmed as for any read. A page ends
-// with a semaphore: of one semaphore the order changes with every denial, so a key within it could pass over a caller.
+// ListDenied pages over the denied callers that the leader remembers. Leadership is confirmed as for any read. All
+// callers of a semaphore are on one page: their order changes with every denial, so a page token that points between
+// them could skip a caller.
 func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDeniedRequest) (*gatekeeperv1.ListDeniedResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -66,7 +67,7 @@ func toDenied(v *keeper.DeniedCaller) *gatekeeperv1.DeniedCaller {
 	return out
 }
 
-// denied returns the callers that a semaphore denies until somebody acts.
+// denied returns the callers that a semaphore will deny until somebody changes something.
 func (a *API) denied(state *fsm.State, name string) []*gatekeeperv1.DeniedCaller {
 	var out []*gatekeeperv1.DeniedCaller
 	for _, v := range a.reader.DeniedCallersOf(state, name) {
@@ -77,7 +78,7 @@ func (a *API) denied(state *fsm.State, name string) []*gatekeeperv1.DeniedCaller
 	return out
 }
 
-// deniesAll fills in which semaphores are those that deny every caller.
+// deniesAll adds the semaphores that deny every caller to a status.
 func (s *clusterService) deniesAll(ctx context.Context, out *gatekeeperv1.GetStatusResponse) {
 	state := s.cfg.Machine.State()
 	deniesAll := slices.DeleteFunc(s.keeper.DenyAll(), func(d keeper.DeniedCaller) bool { return !s.visible(ctx, state, d.Semaphore) })

@@ -1,43 +1,49 @@
-// Package api is the gRPC face of a server: it validates, converts, calls, forwards, and nothing else. Who gets a
-// permit is decided in keeper and below; nothing here may change the answer.
+// Package api implements the gRPC services of a server. It validates, converts, calls and forwards, and nothing else.
+// Permits are granted by keeper and the packages below it. Nothing here may change their decision.
 //
 // # One call
 //
-// A unary call of gatekeeper.v1 passes, in this order: admission, which refuses what is too much before it is read
-// (intercept.go); the codec, which names the field that is not valid UTF-8 (wire.go); the interceptor, which catches
-// panics, counts, and turns errors into statuses (intercept.go, errors.go); forwarding to the leader (forward.go); the
-// handler, whose first line reads the time at which the call was received; conversion (convert_*.go); the keeper.
-// Streams pass the same rooms.
+// A unary call of gatekeeper.v1 passes through these steps:
+//
+//  1. Admission (intercept.go) refuses excess load before the message is read.
+//  2. The codec (wire.go) names a field that is not valid UTF-8.
+//  3. The interceptor (intercept.go, errors.go) catches panics, counts calls, and turns errors into statuses.
+//  4. Forwarding (forward.go) passes the call on to the leader if necessary.
+//  5. The handler first reads the clock, which defines when the call was received.
+//  6. The message is converted (convert_*.go) and passed to the keeper.
+//
+// Streams take the same steps.
 //
 // # Errors
 //
-// A denial is an answer, never an error. All errors become statuses in one table, in errors.go. Clients decide on
-// google.rpc.ErrorInfo.reason, so a reason is frozen once it is there. UNAVAILABLE always means that nothing is known
-// or nothing was done, never a no.
+// A denial is an answer, never an error. A single table in errors.go turns errors into statuses. Clients decide based
+// on google.rpc.ErrorInfo.reason, so a published reason is frozen. UNAVAILABLE always means that nothing was done or
+// that the outcome is unknown. It never means a denial.
 //
 // # Forwarding
 //
-// One address behind a load balancer suffices: a server that does not lead passes calls and streams on to the leader,
-// by one hop. The header gatekeeper-hop stops a second one: two servers that each take the other for the leader would
-// otherwise pass a call to and fro. What a call says about the past, Watch, GetStatus and stale reads, each server
-// answers itself. ListMembers asks each member for its GetStatus.
+// Clients can use one address behind a load balancer, because a server that does not lead forwards calls and streams to
+// the leader. There is at most one hop: otherwise two servers that each take the other for the leader would forward a
+// call back and forth. The header gatekeeper-hop prevents that. Each server itself answers calls about the past: Watch,
+// GetStatus and stale reads. ListMembers asks each member for its GetStatus.
 //
-// The time that counts is read on the leader. A call is received when its handler begins there, which is later than the
-// client's send time, whatever hop lies between: later is the safe side for all who count from it.
+// The leader's clock counts. A call is received when its handler starts on the leader, which is always later than the
+// client sent it. That is the safe direction for everything measured from it.
 //
-// A hop that never reached the leader says NO_LEADER: nothing was done. A hop that broke after it did says
-// OUTCOME_UNKNOWN for calls that may have changed something. Streams end with the leadership under which they were
-// opened, so that a client finds the next leader at once and not when its patience ends.
+// If a hop does not reach the leader, the call fails with NO_LEADER and nothing was done. If a hop breaks after it
+// reached the leader, a call that may have changed something fails with OUTCOME_UNKNOWN. Streams end with the
+// leadership under which they were opened, so that a client finds the new leader immediately and does not wait for a
+// timeout.
 //
 // # Many requests in one call
 //
 // BatchTryAcquire decides many requests on one state with one Confirm. Each is admitted, validated and counted as a
-// TryAcquire, here and on the leader. A batch answers denials and errors and leaves the rest open, so it changes
-// nothing and never waits for the log.
+// TryAcquire, both here and on the leader. A batch answers denials and errors and leaves the other requests open, so it
+// changes nothing and never waits for the log.
 //
 // # Contexts and grants
 //
-// TryAcquire and Acquire hand the call's context to the keeper, which abandons a grant only if all its calls ended
-// before any was answered. Once the keeper has returned the answer is given, and a context that ends then means nothing
-// here: the client may have it, and gives the permit back or lets it expire.
+// TryAcquire and Acquire pass the context of the call to the keeper. The keeper abandons a grant only if all calls for
+// it ended before one of them was answered. Once the keeper has returned, the answer stands even if the context ends:
+// the client may have received it, and will release the permit or let it expire.
 package api

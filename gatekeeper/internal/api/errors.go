@@ -29,10 +29,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Domain is the domain of every google.rpc.ErrorInfo of ours. It is frozen.
+// Domain is the domain of our google.rpc.ErrorInfo details. It is frozen.
 const Domain = "gatekeeper"
 
-// Reasons of google.rpc.ErrorInfo. Clients decide on them: they are frozen.
+// Reasons in google.rpc.ErrorInfo. They are frozen, because clients decide based on them.
 const (
 	reasonNotLeader        = "NOT_LEADER"
 	reasonNoLeader         = "NO_LEADER"
@@ -88,25 +88,24 @@ const (
 	reasonInternal         = "INTERNAL"
 )
 
-// overloadRetry is the least, and half of the most, that a caller must wait that was refused because of overload. The
-// least lets what is in work end; the spread keeps those that were refused together from coming back together.
+// overloadRetry is the minimum time, and half of the maximum time, that a caller must wait after an overload. The
+// minimum lets current work finish. The jitter keeps callers that were refused together from returning together.
 const overloadRetry = 250 * time.Millisecond
 
-// rule is one line of the table: errors that match become a status of that code and reason.
+// A rule maps the errors that it matches to a status with a code and a reason.
 type rule struct {
-	// name is the sentinel or the type as its package declares it; the test of the table compares them with the
-	// sources.
+	// name is the name of the sentinel or type in its package. The test of the table compares it with the sources.
 	name   string
 	code   codes.Code
-	reason string // empty: no ErrorInfo
-	// match returns the ErrorInfo's metadata.
+	reason string // empty if there is no ErrorInfo
+	// match reports whether an error matches, and returns the metadata of its ErrorInfo.
 	match func(error) (map[string]string, bool)
-	// details are added to the ErrorInfo; may be nil.
+	// details returns further details; may be nil.
 	details func(error) []protoadapt.MessageV1
 }
 
-// statusTable turns errors into statuses. The first line that matches wins: what is unknown comes before whatever it
-// wraps, because a refusal that sounds certain would let a caller go on as if nothing had happened.
+// statusTable maps errors to statuses. The first match wins. Unknown outcomes come before the errors that they wrap,
+// because a definite refusal would make the caller believe that nothing had happened.
 var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"consensus.ErrUnknownOutcome", codes.Unavailable, reasonOutcomeUnknown, is(consensus.ErrUnknownOutcome), nil},
 	{"api.brokenHopError", codes.Unavailable, reasonOutcomeUnknown, as(func(e *brokenHopError) map[string]string { return hint(e.leader) }), nil},
@@ -140,7 +139,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"api.ErrShuttingDown", codes.Unavailable, reasonShuttingDown, is(ErrShuttingDown), nil},
 	{"consensus.ErrClosed", codes.Unavailable, reasonShuttingDown, is(consensus.ErrClosed), nil},
 	{"consensus.ErrNotConfirmed", codes.Unavailable, reasonNotConfirmed, is(consensus.ErrNotConfirmed), nil},
-	// To clients both say the same: nothing was done, come again later.
+	// These two mean the same to clients: nothing was done, try again later.
 	{"admission.OverloadedError", codes.ResourceExhausted, reasonNotAppended, as(func(e *admission.OverloadedError) map[string]string {
 		return map[string]string{"limit": strconv.Itoa(e.Limit), "of": e.Scope.String(), "kind": e.Kind.String()}
 	}), retryLater},
@@ -253,8 +252,8 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"api.transferError", codes.Unavailable, reasonTransferFailed, as(func(*transferError) map[string]string { return nil }), nil},
 }
 
-// toStatus turns an error into the one that gRPC answers with. What is a status already stays as it is, above all what
-// the leader said to a call that was passed on. What the table does not know is INTERNAL.
+// toStatus converts an error to a gRPC status. An error that is already a status is returned unchanged, in particular
+// the leader's answer to a forwarded call. An error that is not in the table becomes INTERNAL.
 func toStatus(err error) error {
 	if err == nil {
 		return nil
@@ -275,7 +274,7 @@ func toStatus(err error) error {
 		if r.details != nil {
 			details = append(details, r.details(err)...)
 		}
-		text := strings.TrimPrefix(err.Error(), "consensus: ") // the package means nothing to a caller
+		text := strings.TrimPrefix(err.Error(), "consensus: ") // callers do not need the package name
 		return withDetails(r.code, text, details...)
 	}
 	return withDetails(codes.Internal, err.Error(), &errdetails.ErrorInfo{Domain: Domain, Reason: reasonInternal})
@@ -284,13 +283,13 @@ func toStatus(err error) error {
 func withDetails(code codes.Code, text string, details ...protoadapt.MessageV1) error {
 	plain := status.New(code, text)
 	full, err := plain.WithDetails(details...)
-	if err != nil { // a detail that cannot be encoded must not hide the code
+	if err != nil { // the code matters more than a detail that cannot be encoded
 		return plain.Err()
 	}
 	return full.Err()
 }
 
-// reasonOf is the reason of a status; empty when it has none of ours.
+// reasonOf returns the reason of a status, or an empty string if the status is not ours.
 func reasonOf(s *status.Status) string {
 	for _, d := range s.Details() {
 		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == Domain {
@@ -300,12 +299,12 @@ func reasonOf(s *status.Status) string {
 	return ""
 }
 
-// is matches a sentinel.
+// is returns a matcher for a sentinel.
 func is(sentinel error) func(error) (map[string]string, bool) {
 	return func(err error) (map[string]string, bool) { return nil, errors.Is(err, sentinel) }
 }
 
-// as matches a type and takes the metadata from it.
+// as returns a matcher for a type, which takes the metadata from the error.
 func as[E error](metadata func(E) map[string]string) func(error) (map[string]string, bool) {
 	return func(err error) (map[string]string, bool) {
 		e, ok := errors.AsType[E](err)
@@ -336,7 +335,7 @@ func conflict(kind fsm.ConflictKind) func(error) (map[string]string, bool) {
 	}
 }
 
-// withMeant adds what was likely meant, if it is known.
+// withMeant adds the name that was probably meant, if there is one.
 func withMeant(metadata map[string]string, meant string) map[string]string {
 	if meant != "" {
 		metadata["meant"] = meant
@@ -358,14 +357,14 @@ func retryLater(error) []protoadapt.MessageV1 {
 	return []protoadapt.MessageV1{&errdetails.RetryInfo{RetryDelay: durationpb.New(overloadRetry + rand.N(overloadRetry))}}
 }
 
-// hint says which server to ask.
+// hint returns metadata that names the leader.
 func hint(l consensus.Leader) map[string]string {
 	if l.ID == "" {
 		return nil
 	}
 	words := map[string]string{"leader_id": l.ID, "leader_api": l.APIAddress, "term": decimal(l.Term)}
 	if l.Name != "" {
-		words["leader_name"] = l.Name // to be sent as HopToHeader with what is asked of it
+		words["leader_name"] = l.Name // the caller should send it as HopToHeader
 	}
 	return words
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 )
 
-// The errors that this room adds to those of the rooms below. What callers see of them is in the table of errors.go.
+// Errors of this package. The table in errors.go defines their statuses.
 
 var (
-	// ErrShuttingDown ends and refuses streams of a server that drains: the call is to be made again, to another
+	// ErrShuttingDown ends and refuses streams while the server drains. The caller should repeat the call on another
 	// server.
 	ErrShuttingDown = errors.New("this server is shutting down: ask another one")
-	// errPanic is a fault of ours, caught. Its text for callers says no more than that.
+	// errPanic is returned for a call that panicked. Callers learn no details.
 	errPanic = errors.New("the server had an internal error and logged it; it did not answer this call")
 )
 
-// hopError says that a call that was passed on once has come to a server that would pass it on to itself.
+// hopError refuses a forwarded call that arrived at the server that forwarded it.
 type hopError struct{ leader consensus.Leader }
 
 func (e *hopError) Error() string {
@@ -32,21 +32,21 @@ func (e *hopError) Error() string {
 		e.leader.APIAddress, e.leader.ID)
 }
 
-// misdirectedError says that a call which was passed on was meant for another server than that to which it has come.
+// misdirectedError refuses a forwarded call that arrived at another server than intended.
 type misdirectedError struct{ meant, reached string }
 
 func (e *misdirectedError) Error() string {
-	return fmt.Sprintf("this call was passed on to %s, but its address leads to %s: check what the members advertise, and the names in it", e.meant, e.reached)
+	return fmt.Sprintf("this call was passed on to %s, but its address leads to %s: check the addresses and names that the members advertise", e.meant, e.reached)
 }
 
-// wrongClusterError refuses a call that was meant for another cluster. Nothing happened.
+// wrongClusterError refuses a call that is intended for another cluster. Nothing was done.
 type wrongClusterError struct{ meant, own string }
 
 func (e *wrongClusterError) Error() string {
 	return fmt.Sprintf("this call is meant for cluster %s, and this server belongs to cluster %s: give the endpoints of one cluster only", e.meant, e.own)
 }
 
-// unreachableError says that a call could not be passed on: the leader was not reached, so nothing was done.
+// unreachableError reports that a call could not be forwarded because the leader was not reached. Nothing was done.
 type unreachableError struct {
 	leader consensus.Leader
 	err    error
@@ -58,20 +58,20 @@ func (e *unreachableError) Error() string {
 
 func (e *unreachableError) Unwrap() error { return e.err }
 
-// brokenHopError says that the way to the leader broke after the call was sent.
+// brokenHopError reports that the connection to the leader broke after the call was sent.
 type brokenHopError struct {
 	leader consensus.Leader
 	err    error
 }
 
 func (e *brokenHopError) Error() string {
-	return fmt.Sprintf("the way to the leader %s at %s broke before it answered: whether the call was carried out is not known: %s",
+	return fmt.Sprintf("the connection to the leader %s at %s broke before it answered: it is not known whether the call was carried out: %s",
 		e.leader.ID, e.leader.APIAddress, hopText(e.err))
 }
 
 func (e *brokenHopError) Unwrap() error { return e.err }
 
-// hopText is what happened on the way, without what gRPC puts around it.
+// hopText returns the cause of a failed hop without the text that gRPC puts around it.
 func hopText(err error) string {
 	text := status.Convert(err).Message()
 	if _, inner, ok := strings.Cut(text, `desc = "`); ok {
@@ -80,27 +80,27 @@ func hopText(err error) string {
 	return text
 }
 
-// transferError says that leadership was not handed over. What the table knows of its cause comes first.
+// transferError reports that leadership was not transferred. The table matches its cause first.
 type transferError struct{ err error }
 
 func (e *transferError) Error() string { return e.err.Error() }
 
 func (e *transferError) Unwrap() error { return e.err }
 
-// tooLargeError refuses a message above MaxMessage.
+// tooLargeError refuses a message larger than MaxMessage.
 type tooLargeError struct{ size int }
 
 func (e *tooLargeError) Error() string {
 	return fmt.Sprintf("a message of %d bytes is too large: send at most %d, in several messages", e.size, MaxMessage)
 }
 
-// unreadableError refuses a message that is not one of the method's.
+// unreadableError refuses data that cannot be decoded as a message of the method.
 type unreadableError struct{ err error }
 
 func (e *unreadableError) Error() string { return "the request cannot be read: " + e.err.Error() }
 
-// conflictError is a conflict with what the caller expected. Meant is the name that was likely meant by one without a
-// definition.
+// conflictError adds to a conflict the version that the caller expected. meant is the existing name that was probably
+// meant if the named definition does not exist.
 type conflictError struct {
 	*keeper.ConflictError
 	expected uint64

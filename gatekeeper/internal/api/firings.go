@@ -67,7 +67,7 @@ func (s *operatorService) ListFirings(ctx context.Context, m *gatekeeperv1.ListF
 	return out, nil
 }
 
-// keyOfDue is a due time in a page token; 0 stands for none, as in the log.
+// keyOfDue encodes a due time for a page token. 0 means no due time, as in the log.
 func keyOfDue(due time.Time) uint64 {
 	if due.IsZero() {
 		return 0
@@ -82,7 +82,7 @@ func dueOfKey(key uint64) time.Time {
 	return time.Unix(0, int64(key)).UTC()
 }
 
-// ForgetFirings chooses by the present state.
+// ForgetFirings selects firings from the current state.
 func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.ForgetFiringsRequest) (*gatekeeperv1.ForgetFiringsResponse, error) {
 	chosen, err := forgettingFrom(m)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	if err != nil {
 		return nil, err
 	}
-	// A firing that was claimed again since the first attempt must not be forgotten by its repeat.
+	// A repeat must not forget a firing that was claimed again after the first attempt.
 	what := asked(m)
 	state, done, err := s.decideFrom(ctx, m, fsm.EditForgetFirings, what)
 	if err != nil {
@@ -117,9 +117,9 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 		return nil, err
 	}
 	if result.Conflict != nil {
-		return nil, &preview.FiringConflictError{Semaphore: cmd.Semaphore, Conflicts: []string{"its firings changed at this moment: look again"}}
+		return nil, &preview.FiringConflictError{Semaphore: cmd.Semaphore, Conflicts: []string{"its firings changed during this call: look again"}}
 	}
-	if result.Repeated { // since it was looked for
+	if result.Repeated { // an attempt that was applied after decideFrom read the state
 		return &gatekeeperv1.ForgetFiringsResponse{Revision: result.Revision, Change: toFiringsChange(result.Firings)}, nil
 	}
 	if out.Revision = result.Revision; result.Firings != nil {
@@ -140,7 +140,7 @@ func forgettingFrom(m *gatekeeperv1.ForgetFiringsRequest) (c preview.Forgetting,
 		}
 	}
 	if given != 1 {
-		return c, invalid("firings", "", "must be given, or after, or ahead: one of them, and "+strconv.Itoa(given)+" are")
+		return c, invalid("firings", "", "must be given, or after, or ahead: exactly one of them, and "+strconv.Itoa(given)+" are")
 	}
 	if n := len(m.GetFirings()); n > preview.MaxForgotten {
 		return c, invalid("firings", strconv.Itoa(n)+" firings", "must be at most "+strconv.Itoa(preview.MaxForgotten)+": forget them in several steps")
@@ -163,7 +163,7 @@ func forgettingFrom(m *gatekeeperv1.ForgetFiringsRequest) (c preview.Forgetting,
 	if c.After, err = timestampFrom("after", m.GetAfter()); err != nil {
 		return c, err
 	}
-	first, last := time.Unix(0, 0).UTC(), time.Unix(0, math.MaxInt64).UTC() // in the log 0 stands for no mark
+	first, last := time.Unix(0, 0).UTC(), time.Unix(0, math.MaxInt64).UTC() // 0 means no mark in the log
 	if m.GetAfter() != nil && (!c.After.After(first) || c.After.After(last)) {
 		return c, invalid("after", c.After.Format(time.RFC3339), "must lie after "+first.Format(time.RFC3339)+", and at most at "+last.Format(time.RFC3339))
 	}
@@ -179,7 +179,7 @@ func toFiringsChange(c *fsm.FiringsChange) *gatekeeperv1.FiringsChange {
 	}
 }
 
-// toRemembered converts a claim to the form of lists and the history.
+// toRemembered converts a claim for lists and the history.
 func toRemembered(c *semaphore.Claim) *gatekeeperv1.FiringClaim {
 	return &gatekeeperv1.FiringClaim{
 		Firing: toFiring(&c.Firing), Token: c.Token, Winner: toIdentity(c.Winner), State: gatekeeperv1.FiringState(c.State), ClaimedAt: toTimestamp(c.At),

@@ -12,8 +12,8 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// FollowJob streams a job. It reads what this server applies, as Watch does: a follower may know of a change a little
-// later.
+// FollowJob streams a job. It reads the state that this server has applied, as Watch does. A follower may send a change
+// slightly later than the leader.
 func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.ServerStreamingServer[gatekeeperv1.FollowJobResponse]) error {
 	ctx := stream.Context()
 	state, j, err := s.jobOf(ctx, m.GetId())
@@ -47,16 +47,16 @@ type following struct {
 	id      string
 	number  uint64
 	results bool
-	after   uint64 // the revision up to which the caller knows all
-	// changed are the tasks that have changed since, by index; nil: not known which.
+	after   uint64 // the revision up to which the client knows everything
+	// changed holds the indexes of the tasks that changed since then; nil if unknown.
 	changed map[uint32]struct{}
-	// ahead are tasks that were sent as they are at a later revision than after. Their events come still, and bring
-	// nothing new.
+	// ahead maps tasks to the revision at which they were sent, if it is later than after. The events of those changes
+	// are still to come and bring nothing new.
 	ahead map[uint32]uint64
 	send  func(*gatekeeperv1.FollowJobResponse) error
 }
 
-// concerns takes in events, and reports whether there is news.
+// concerns processes events and reports whether they contain news about the job.
 func (f *following) concerns(missed bool, events []fsm.Event) (news bool) {
 	if missed {
 		f.changed = nil
@@ -77,16 +77,16 @@ func (f *following) concerns(missed bool, events []fsm.Event) (news bool) {
 	return news
 }
 
-// tell sends what is new, and reports whether the job is over. The state may be newer than upTo, the revision up to
-// which events were taken in. Then changed lacks the tasks that have changed since, so the caller only knows all up to
-// upTo.
+// tell sends the news, and reports whether the job is over. upTo is the revision up to which events were processed, and
+// the state may be newer. In that case changed lacks the tasks that changed after upTo, so the client still knows
+// everything only up to upTo.
 func (f *following) tell(state *fsm.State, upTo uint64) (over bool, err error) {
 	j := state.JobOf(f.number)
 	if j == nil {
 		return true, &keeper.NoSuchJobError{ID: f.id}
 	}
 	if j.Over() {
-		f.changed = nil // no events will be awaited
+		f.changed = nil // no more events will be read
 	}
 	if f.changed == nil {
 		upTo = state.Revision()

@@ -22,56 +22,57 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// HopHeader names the member that passed a call on. It is frozen.
+// HopHeader carries the id of the member that forwarded a call. It is frozen.
 const HopHeader = "gatekeeper-hop"
 
-// HopToHeader names the leader that is meant, as no other server is ever called: an address may lead to another one by
-// now, and the leader of another cluster would grant what is not its to grant. It is frozen.
+// HopToHeader carries the name of the intended leader, which is unique among all servers. An address may lead to
+// another server by now, and the leader of another cluster would grant permits that are not its to grant. It is frozen.
 const HopToHeader = "gatekeeper-hop-to"
 
-// ClusterHeader names a cluster: in each answer and stream that of the server, and in a call the one that the caller
-// means, by its id or its seed. A server of another cluster, or of an earlier life of that cluster, refuses the call.
-// It is frozen.
+// ClusterHeader carries the id of a cluster. Each response and stream names the server's cluster. A call may name the
+// intended cluster by its id or its seed. A server of another cluster, or of an earlier life of the named cluster,
+// refuses the call. It is frozen.
 const ClusterHeader = "gatekeeper-cluster"
 
-// Keepalive and dialling of the connection to the leader. Pings may come no oftener than minClientPing.
+// Keepalive and dialling of connections to the leader. Pings must be at least minClientPing apart.
 const (
 	hopPing        = 10 * time.Second
 	hopPingTimeout = 3 * time.Second
 	hopDial        = 2 * time.Second
 	hopMaxBackoff  = time.Second
-	// maxHopMessage bounds the leader's answers: pages end at pageBytes, and no other answer has more than 10 000
+	// maxHopMessage bounds the leader's responses. Pages end at pageBytes, and no other response has more than 10 000
 	// elements.
 	maxHopMessage = 64 << 20
 )
 
-// errLeadershipOver cuts what was passed on under a leadership that has ended.
-var errLeadershipOver = errors.New("the leadership under which it was passed on is over")
+// errLeadershipOver ends forwarded calls whose leadership has ended.
+var errLeadershipOver = errors.New("leadership changed after the call was passed on")
 
-// forwarder passes calls on to the leader, over one connection that lives as long as that leadership.
+// forwarder passes calls on to the leader over one connection per leadership.
 type forwarder struct {
 	id        string
-	cluster   string // its id
+	cluster   string // of this member
 	consensus Consensus
 	metrics   Metrics
-	creds     credentials.TransportCredentials // of hops
-	dial      []grpc.DialOption                // more than what every hop has
+	creds     credentials.TransportCredentials // for hops
+	dial      []grpc.DialOption                // in addition to the options of every hop
 	methods   map[string]*method
-	// entitled refuses a call that is answered here if its caller has no role for that method.
+	// entitled refuses a call that is executed here if the caller lacks a role for the method.
 	entitled func(ctx context.Context, fullMethod string) error
-	// audited writes to the audit log what became of a call that was answered here.
+	// audited writes the outcome of a call that was executed here to the audit log.
 	audited func(ctx context.Context, fullMethod string, req, reply any, err error)
-	// standing returns a context that ends once the caller has no role for the method any more. A stream that is passed
-	// on stands with the leader alone: this server's bindings may be older.
+	// standing returns a context that is cancelled when the caller loses its role for the method. A forwarded stream is
+	// checked by the leader only, because this server's bindings may be older.
 	standing func(ctx context.Context, fullMethod string) (context.Context, func())
 
 	mu      sync.Mutex // guards hop, members and closed
 	hop     *hop
-	members map[string]*hop // the ways to members, by id, for what each answers alone
+	members map[string]*hop // connections to members by id, for calls that each member answers itself
 	closed  bool
 }
 
-// hop is the way to one leader, or to another member: then leader has that member's id, address and name.
+// hop is a connection to a leader or to another member. In the latter case leader holds that member's id, address and
+// name.
 type hop struct {
 	leader consensus.Leader
 	conn   *grpc.ClientConn
@@ -88,7 +89,7 @@ func newForwarder(cfg *Config, creds credentials.TransportCredentials, methods m
 	return f
 }
 
-// unary answers here or passes the call on.
+// unary executes the call here or forwards it.
 func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if err := f.meant(ctx); err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 	return f.pass(ctx, info.FullMethod, req)
 }
 
-// pass passes a unary call on to the leader.
+// pass forwards a unary call to the leader.
 func (f *forwarder) pass(ctx context.Context, fullMethod string, req any) (proto.Message, error) {
 	h, err := f.way(ctx)
 	if err != nil {
@@ -135,7 +136,7 @@ func (f *forwarder) pass(ctx context.Context, fullMethod string, req any) (proto
 	return reply, nil
 }
 
-// stream serves the stream here or passes it on.
+// stream serves the stream here or forwards it.
 func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	ctx := ss.Context()
 	if err := f.meant(ctx); err != nil {
@@ -180,17 +181,16 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 	return nil
 }
 
-// bounded is a stream under another context.
+// bounded is a stream with a different context.
 type bounded struct {
 	grpc.ServerStream
-	ctx context.Context //nolint:containedctx // a stream's context is asked of the stream
+	ctx context.Context //nolint:containedctx // a stream returns its context
 }
 
 func (s *bounded) Context() context.Context { return s.ctx }
 
-// relay passes messages in both directions until the stream ends, by the client's fault or as the leader says. What the
-// client sends is passed on by a goroutine that ends with the client's stream, which is at once after the caller has
-// returned.
+// relay copies messages in both directions until the stream ends. It returns the error of the side that ended it. A
+// goroutine forwards the client's messages. It ends with the client's stream, right after the caller returns.
 func relay(client grpc.ServerStream, leader grpc.ClientStream, m *method, cancel func()) (clientErr, leaderErr error) {
 	failed := make(chan error, 1)
 	go func() {
@@ -201,12 +201,12 @@ func relay(client grpc.ServerStream, leader grpc.ClientStream, m *method, cancel
 			case errors.Is(err, io.EOF):
 				_ = leader.CloseSend() // its error is always nil
 				return
-			case err != nil: // the client is gone, or talks nonsense
+			case err != nil: // the client disconnected or sent an invalid message
 				failed <- err
 				cancel()
 				return
 			case leader.SendMsg(msg) != nil:
-				return // the receiver hears how the stream ended
+				return // the other direction gets the error
 			}
 		}
 	}()
@@ -229,7 +229,7 @@ func relay(client grpc.ServerStream, leader grpc.ClientStream, m *method, cancel
 	}
 }
 
-// meant refuses a call that is meant for another cluster, and one that was passed on to another server than this.
+// meant refuses a call that is intended for another cluster, or was forwarded to another server.
 func (f *forwarder) meant(ctx context.Context) error {
 	if cluster := metadata.ValueFromIncomingContext(ctx, ClusterHeader); len(cluster) > 0 && !f.answersFor(cluster[0]) {
 		return &wrongClusterError{cluster[0], f.cluster}
@@ -244,7 +244,7 @@ func (f *forwarder) meant(ctx context.Context) error {
 	return nil
 }
 
-// answersFor reports whether this server belongs to the cluster that a caller means, in the same life or a later one.
+// answersFor reports whether this server belongs to the named cluster, in the same life or a later one.
 func (f *forwarder) answersFor(cluster string) bool {
 	if cluster == f.cluster || strings.HasPrefix(f.cluster, cluster+".") {
 		return true
@@ -253,10 +253,10 @@ func (f *forwarder) answersFor(cluster string) bool {
 	return err == nil && f.consensus.ClusterID().Succeeds(asked)
 }
 
-// leading says that this server is the leader, as far as it knows.
+// leading reports whether this server is the leader, to its knowledge.
 func (f *forwarder) leading() bool { return f.consensus.Leader().ID == f.id }
 
-// way returns the way to the leader, unless this call was passed on already or there is no way.
+// way returns the connection to the leader. It fails if this call was already forwarded once or the leader is unknown.
 func (f *forwarder) way(ctx context.Context) (*hop, error) {
 	leader := f.consensus.Leader()
 	if from := metadata.ValueFromIncomingContext(ctx, HopHeader); len(from) > 0 {
@@ -274,8 +274,8 @@ func (f *forwarder) way(ctx context.Context) (*hop, error) {
 	return f.open(leader)
 }
 
-// open returns the way to that leader. A caller that saw an earlier leadership than the current way's is shown that
-// way.
+// open returns the connection to a leader. If the caller has seen an older leadership than that of the current
+// connection, it gets the current connection.
 func (f *forwarder) open(leader consensus.Leader) (*hop, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -294,7 +294,7 @@ func (f *forwarder) open(leader consensus.Leader) (*hop, error) {
 	return h, nil
 }
 
-// toMember returns the way to a member, whether or not it leads. It stays until the member has another address or name.
+// toMember returns the connection to a member, leader or not. It is kept until the member's address or name changes.
 func (f *forwarder) toMember(m consensus.Member) (*hop, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -315,12 +315,12 @@ func (f *forwarder) toMember(m consensus.Member) (*hop, error) {
 	return h, nil
 }
 
-// connect makes the way to a server.
+// connect creates a connection to a server.
 func (f *forwarder) connect(leader consensus.Leader) (*hop, error) {
 	// passthrough: the name is resolved again at each dial.
 	conn, err := grpc.NewClient("passthrough:///"+leader.APIAddress, append(slices.Clip(f.dial),
 		grpc.WithTransportCredentials(f.creds),
-		grpc.WithDisableRetry(), // the caller retries; a hop that did might repeat what was done
+		grpc.WithDisableRetry(), // the caller retries; a retry by the hop might repeat a change
 		grpc.WithDisableServiceConfig(),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxHopMessage)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: hopPing, Timeout: hopPingTimeout}),
@@ -337,8 +337,8 @@ func (f *forwarder) connect(leader consensus.Leader) (*hop, error) {
 	return h, nil
 }
 
-// follow cuts the way to a leader when another leadership is known. An unknown leader cuts nothing: the old one may
-// well lead on, and only this server have lost sight of it.
+// follow closes the connection to the leader when a different leadership is known. If no leader is known, it closes
+// nothing, because the old leader may still be leading and only this server may have lost contact.
 func (f *forwarder) follow(leader consensus.Leader) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -347,19 +347,19 @@ func (f *forwarder) follow(leader consensus.Leader) {
 	}
 }
 
-// drop closes the way. The caller holds mu.
+// drop closes the connection. The caller must hold mu.
 func (f *forwarder) drop() {
 	f.hop.close()
 	f.hop = nil
 }
 
-// close ends the calls that are under way, and the connection. A nil hop has none.
+// close cancels current calls and closes the connection. It does nothing on a nil hop.
 func (h *hop) close() {
 	if h == nil {
 		return
 	}
 	h.cut()
-	_ = h.conn.Close() // its only error is that it was closed before
+	_ = h.conn.Close() // fails only if it is already closed
 }
 
 func (f *forwarder) close() {
@@ -372,8 +372,8 @@ func (f *forwarder) close() {
 	}
 }
 
-// outgoing is the context of a call passed on: deadline and headers of the caller, the hop header, and the end of the
-// leadership.
+// outgoing returns the context of a forwarded call. It has the caller's deadline and headers and the hop headers, and
+// is cancelled when the leadership ends.
 func (h *hop) outgoing(ctx context.Context, id string) (context.Context, context.CancelFunc) {
 	md := metadata.MD{}
 	if in, ok := metadata.FromIncomingContext(ctx); ok {
@@ -394,7 +394,7 @@ func (h *hop) outgoing(ctx context.Context, id string) (context.Context, context
 	return out, func() { stop(); cancel() }
 }
 
-// passedOn says whether a header is the caller's own, not one of the transport's, which each hop sets for itself.
+// passedOn reports whether a header is forwarded. Headers of the transport are not: each hop sets them itself.
 func passedOn(key string) bool {
 	switch key {
 	case "content-type", "user-agent", "te", "host", "connection", certificateHeader:
@@ -403,8 +403,8 @@ func passedOn(key string) bool {
 	return !strings.HasPrefix(key, ":") && !strings.HasPrefix(key, "grpc-")
 }
 
-// explain says how a call that was passed on failed. What the leader answered goes back unchanged. What the connection
-// did is reported apart by whether the call had reached a connection: only then can anything have been done.
+// explain returns the error of a failed forwarded call. An error of the leader is returned unchanged. A connection
+// error depends on whether the call reached a connection, because only then can the leader have carried it out.
 func (f *forwarder) explain(ctx context.Context, h *hop, m *method, reached *peer.Peer, err error) error {
 	s := status.Convert(err)
 	switch {
@@ -413,7 +413,7 @@ func (f *forwarder) explain(ctx context.Context, h *hop, m *method, reached *pee
 	case ctx.Err() != nil && (m.changesNothing || !errors.Is(context.Cause(ctx), ErrShuttingDown)):
 		return ctx.Err()
 	case ctx.Err() != nil:
-		return &brokenHopError{h.leader, ErrShuttingDown} // the leader may have answered already
+		return &brokenHopError{h.leader, ErrShuttingDown} // the leader may already have answered
 	case reached.Addr == nil:
 		return &unreachableError{h.leader, errors.New(s.Message())}
 	case h.over.Err() != nil && m.changesNothing:

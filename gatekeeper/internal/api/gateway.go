@@ -15,11 +15,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 )
 
-// certificateHeader is the client certificate of a caller at the HTTP port, in DER. It and SourceHeader are taken from
-// the gateway of this server, which is known by its connection: one that no other process can make.
+// certificateHeader carries the client certificate of a caller at the HTTP port, in DER. It and SourceHeader are
+// accepted from this server's gateway, which is recognized by an in-memory connection that no other process can open.
 const certificateHeader = "gatekeeper-certificate-bin"
 
-// GatewayListener marks the connections of l as those of the gateway. Only the gateway may be able to dial it.
+// GatewayListener marks the connections of l as those of the gateway. Nothing but the gateway may be able to dial it.
 func GatewayListener(l net.Listener) net.Listener { return gatewayListener{l} }
 
 type gatewayListener struct{ net.Listener }
@@ -34,12 +34,12 @@ func (l gatewayListener) Accept() (net.Conn, error) {
 
 type gatewayConn struct{ net.Conn }
 
-// gatewayInfo is what is known of a connection of the gateway.
+// gatewayInfo is the AuthInfo of a connection from the gateway.
 type gatewayInfo struct{ credentials.CommonAuthInfo }
 
 func (gatewayInfo) AuthType() string { return "gateway" }
 
-// portCredentials are those of the API port. Connections of the gateway are in memory and need no TLS.
+// portCredentials are the credentials of the API port. Connections of the gateway are in memory and need no TLS.
 type portCredentials struct {
 	credentials.TransportCredentials
 }
@@ -62,8 +62,8 @@ func (c portCredentials) Clone() credentials.TransportCredentials {
 	return portCredentials{c.TransportCredentials.Clone()}
 }
 
-// GatewayCaller is the metadata by which the gateway says who has sent a request: its address, and its client
-// certificate if it has one.
+// GatewayCaller returns the metadata with which the gateway identifies the sender of a request: the address, and the
+// client certificate if there is one.
 func GatewayCaller(r *http.Request) metadata.MD {
 	md := metadata.Pairs(SourceHeader, r.RemoteAddr)
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
@@ -72,10 +72,10 @@ func GatewayCaller(r *http.Request) metadata.MD {
 	return md
 }
 
-// GatewaySource is the address of a request at the gateway, as limits of single addresses count it.
+// GatewaySource returns the source of an HTTP request for limits per address.
 func GatewaySource(r *http.Request) netip.Prefix { return guessing.SourceOf(addressOf(r.RemoteAddr)) }
 
-// fromGateway reports whether a call was made by the gateway of this server.
+// fromGateway reports whether a call came through this server's gateway.
 func fromGateway(ctx context.Context) bool {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -85,7 +85,7 @@ func fromGateway(ctx context.Context) bool {
 	return is
 }
 
-// gatewayValue is what the gateway says of a caller; empty: nothing.
+// gatewayValue returns a header that the gateway set, or an empty string.
 func gatewayValue(ctx context.Context, header string) string {
 	if values := metadata.ValueFromIncomingContext(ctx, header); len(values) == 1 {
 		return values[0]
@@ -93,7 +93,7 @@ func gatewayValue(ctx context.Context, header string) string {
 	return ""
 }
 
-// gatewayChain is the client certificate of a caller at the HTTP port; nil if it has none. The port has verified it.
+// gatewayChain returns the client certificate of a caller at the HTTP port, or nil. The port has verified it.
 func gatewayChain(ctx context.Context) []*x509.Certificate {
 	cert, err := x509.ParseCertificate([]byte(gatewayValue(ctx, certificateHeader)))
 	if err != nil {
@@ -102,8 +102,8 @@ func gatewayChain(ctx context.Context) []*x509.Certificate {
 	return []*x509.Certificate{cert}
 }
 
-// gatewayClient distinguishes callers at the HTTP port, as connections do elsewhere: all of them come through one
-// connection.
+// gatewayClient identifies a client at the HTTP port, where connections cannot distinguish clients because the gateway
+// uses one for all of them.
 type gatewayClient struct {
 	source              netip.Prefix
 	bearer, certificate string

@@ -14,17 +14,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// guard is a keeper that asks first whether the caller may do what it asks for. Every change passes through it as a
-// command that names its semaphores one by one, so that no batch, selector, plan or undo gets around it. Reads are
-// bounded where they are made.
+// guard is a Keeper that checks the caller's permissions first. Every change passes through it as a command that lists
+// its semaphores, so that batches, selectors, plans and undos cannot bypass the check. Reads are restricted where they
+// are made.
 //
-// It also puts the principal into the identity and the author of a command: nobody names them on the wire.
+// guard also sets the principal in the identity and the author of a command. Callers cannot set it.
 type guard struct {
 	Keeper
 	api *API
 }
 
-// as asks for the role of an acquirer on a semaphore with an identity, and puts the principal into that identity.
+// as requires the role acquirer on a semaphore for an identity, and sets the principal in that identity.
 func (g guard) as(ctx context.Context, sem string, id *semaphore.Identity) error {
 	c := g.api.caller(ctx)
 	if c == nil {
@@ -37,7 +37,7 @@ func (g guard) as(ctx context.Context, sem string, id *semaphore.Identity) error
 	return err
 }
 
-// author is what stands in the journal: the principal, with the name that the caller claims beside it.
+// author returns the author for the journal: the principal, followed by the name that the caller claims.
 func author(p *auth.Principal, claimed string) string {
 	if claimed == "" || claimed == unknownAuthor || claimed == p.Name() {
 		return p.Name()
@@ -45,7 +45,7 @@ func author(p *auth.Principal, claimed string) string {
 	return p.Name() + " (" + claimed + ")"
 }
 
-// change asks whether the caller may do something, and makes it the author.
+// change requires a permission, and sets the principal as the author.
 func (g guard) change(ctx context.Context, claimed *string, allowed permission) error {
 	c := g.api.caller(ctx)
 	if c == nil {
@@ -71,7 +71,7 @@ func (g guard) TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCa
 		g.Keeper.TryAcquireTogether(ctx, calls, answer)
 		return
 	}
-	// One read decides about all refusals together.
+	// One read decides all refusals.
 	refusals := make([]error, len(calls))
 	p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) (first error) {
 		for i, call := range calls {
@@ -100,7 +100,7 @@ func (g guard) TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCa
 	g.Keeper.TryAcquireTogether(ctx, allowed, func(i int, a keeper.Answer, err error) { answer(at[i], a, err) })
 }
 
-// Acquire ends, as if the caller had given up, once the caller may not acquire here any more.
+// Acquire stops waiting, as if the caller had given up, when the caller loses the permission to acquire.
 func (g guard) Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
 	if err := g.as(ctx, call.Semaphore, &call.Identity); err != nil {
 		return keeper.Answer{}, err
@@ -115,14 +115,14 @@ func (g guard) Acquire(ctx context.Context, call *keeper.AcquireCall, progress f
 	return answer, err
 }
 
-// acquires asks for the role of an acquirer on a semaphore with an identity.
+// acquires requires the role acquirer on a semaphore for an identity.
 func acquires(sem string, id semaphore.Identity) permission {
 	return func(p *auth.Principal, state *fsm.State) error {
 		if p.MayAs(access.Acquirer, state, sem, id) {
 			return nil
 		}
 		if d := definitionOf(state, sem); d != nil && standsFor(p, state, d) {
-			return nil // the definition lets in nobody but the identity that it names
+			return nil // the definition admits only the identity that it names
 		}
 		return &forbiddenError{
 			p.Name(), access.Acquirer, "on semaphore " + strconv.Quote(sem) + " as acquirer " + strconv.Quote(id.Acquirer) + " in group " + strconv.Quote(id.Group),
@@ -137,7 +137,7 @@ func (g guard) Cancel(ctx context.Context, sem string, id semaphore.Identity, re
 	return g.Keeper.Cancel(ctx, sem, id, requestID)
 }
 
-// Release and Refresh answer as if another's permit were not there. That is audited.
+// Release and Refresh answer as if another principal's permit did not exist. They audit that.
 func (g guard) Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error) {
 	if owner.Principal != nil && g.api.hides(owner, cmd.Token) {
 		g.api.hid(ctx, gatekeeperv1.PermitService_Release_FullMethodName, cmd.Token)
@@ -168,7 +168,7 @@ func (g guard) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult
 	return g.Keeper.TakeOver(ctx, cmd)
 }
 
-// semaphoreOf is that of a permit.
+// semaphoreOf returns the semaphore of a permit.
 func (g guard) semaphoreOf(ctx context.Context, token uint64, none string) (string, error) {
 	state, err := g.Keeper.Read(ctx)
 	if err != nil {
@@ -180,8 +180,7 @@ func (g guard) semaphoreOf(ctx context.Context, token uint64, none string) (stri
 	return "", &keeper.NoSuchPermitError{Token: token, Why: none}
 }
 
-// onPermit asks whether the caller may act as an operator on a permit. One on which it may not is as if it were not
-// there.
+// onPermit requires the role operator on a permit. Without it, the permit appears not to exist.
 func (g guard) onPermit(ctx context.Context, token uint64, claimed *string, none string) error {
 	if g.api.caller(ctx) == nil {
 		return nil
@@ -212,7 +211,7 @@ func (g guard) Clear(ctx context.Context, token uint64, author, reason string) (
 	return g.Keeper.Clear(ctx, token, author, reason)
 }
 
-// Verify is for verifiers, and for the owner of the permit.
+// Verify requires the role verifier, or that the caller owns the permit.
 func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Verification, error) {
 	if c := g.api.caller(ctx); c != nil {
 		if _, err := g.Keeper.Read(ctx); err != nil {
@@ -245,7 +244,7 @@ func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Ver
 	return g.Keeper.Verify(ctx, sem, token)
 }
 
-// Explain is for viewers. The caller that is explained has the principal of a permit that it holds.
+// Explain requires the role viewer. The explained caller gets the principal of its live permit, if it has one.
 func (g guard) Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 	if c := g.api.caller(ctx); c != nil {
 		p, err := c.may(ctx, views(req.Semaphore))

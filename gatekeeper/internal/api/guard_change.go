@@ -13,8 +13,8 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// mayEdit says why a principal may not turn one definition into another; either may be nil. What a move does, an
-// operator may.
+// mayEdit returns nil if a principal may turn one definition into another, and otherwise the reason. Either definition
+// may be nil. For a change that a move could make, the role operator suffices.
 func mayEdit(p *auth.Principal, state *fsm.State, before, after *semaphore.Definition) error {
 	role := access.Editor
 	switch {
@@ -34,9 +34,9 @@ func mayEdit(p *auth.Principal, state *fsm.State, before, after *semaphore.Defin
 	return nil
 }
 
-// standsFor reports whether a definition is that of a semaphore which stands for the submitter of a job, and the
-// principal may be that submitter: neither the job nor a permit is another's. An acquirer makes and removes it,
-// wherever else it may acquire.
+// standsFor reports whether a definition belongs to a semaphore that represents the submitter of a job, and the
+// principal may be that submitter. Neither the job nor any permit may belong to another principal. The role acquirer
+// suffices to create and delete such a definition, on whatever semaphores the principal has it.
 func standsFor(p *auth.Principal, state *fsm.State, d *semaphore.Definition) bool {
 	job, ok := d.Labels.Get(rules.OwnLabel)
 	if !ok || !strings.HasPrefix(d.Name, rules.OwnPrefix) || !p.MayStandFor(d) {
@@ -53,7 +53,7 @@ func standsFor(p *auth.Principal, state *fsm.State, d *semaphore.Definition) boo
 	return true
 }
 
-// onlyMoves reports whether two definitions differ in the group pattern alone.
+// onlyMoves reports whether two definitions differ at most in the group pattern.
 func onlyMoves(before, after *semaphore.Definition) bool {
 	fields := semaphore.Changed(before, after)
 	return len(fields) == 0 || len(fields) == 1 && fields[0] == "group_pattern"
@@ -64,12 +64,12 @@ func (g guard) Edit(ctx context.Context, batch fsm.EditBatch, end keeper.Ending)
 		for _, c := range batch.Changes {
 			before := definitionOf(state, c.Name)
 			if c.Kind == fsm.Create || c.Kind == fsm.Declare {
-				before = nil // one that is there stays as it is
+				before = nil // an existing definition is not changed
 			}
 			if err := mayEdit(p, state, before, c.Definition); err != nil {
 				return err
 			}
-			if before == nil && c.Definition == nil && !p.May(access.Editor, state, c.Name) { // whether it is there is not for everybody to know
+			if before == nil && c.Definition == nil && !p.May(access.Editor, state, c.Name) {
 				return &forbiddenError{p.Name(), access.Editor, "on semaphore " + strconv.Quote(c.Name)}
 			}
 		}
@@ -88,7 +88,8 @@ func definitionOf(state *fsm.State, name string) *semaphore.Definition {
 	return nil
 }
 
-// mayOperate says why a principal may not pause or resume one of these, or forget its firings.
+// mayOperate returns nil if a principal may pause or resume these semaphores or forget their firings, and otherwise the
+// reason.
 func mayOperate(p *auth.Principal, state *fsm.State, names ...string) error {
 	for _, name := range names {
 		allowed := p.May(access.Operator, state, name)
@@ -164,7 +165,7 @@ func (g guard) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.Fi
 	return g.Keeper.ForgetFirings(ctx, cmd)
 }
 
-// Undo needs the role of each thing that it does.
+// Undo requires the roles for every change that it makes.
 func (g guard) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
 	err := g.change(ctx, &cmd.Author, func(p *auth.Principal, state *fsm.State) error { return mayUndo(p, state, &cmd) })
 	if err != nil {
@@ -212,13 +213,13 @@ func mayUndo(p *auth.Principal, state *fsm.State, cmd *fsm.Undo) error {
 	return nil
 }
 
-// onJob asks whether the caller may change a job: as its submitter, or as an operator of its semaphore.
+// onJob requires that the caller submitted the job or is an operator of its semaphore.
 func (g guard) onJob(ctx context.Context, id string, claimed *string) error {
 	return g.change(ctx, claimed, func(p *auth.Principal, state *fsm.State) error {
 		j := state.Job(id)
 		if j == nil {
 			if p.Has(access.Operator) || p.Has(access.Acquirer) {
-				return nil // the keeper says that there is none
+				return nil // the keeper reports the missing job
 			}
 			return &forbiddenError{p.Name(), access.Operator, "anywhere"}
 		}
@@ -232,13 +233,13 @@ func (g guard) onJob(ctx context.Context, id string, claimed *string) error {
 	})
 }
 
-// ownsJob reports whether the principal has submitted the job.
+// ownsJob reports whether the principal submitted the job.
 func ownsJob(p *auth.Principal, j *rules.Job) bool {
 	return p.Has(access.Acquirer) && j.Principal == p.Name()
 }
 
-// SubmitJob needs the role of an acquirer, whatever the identity of the workers. The permit that stands for the
-// submitter must be its own.
+// SubmitJob requires the role acquirer, for any identity. A permit that represents the submitter must belong to the
+// caller.
 func (g guard) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
 	if c := g.api.caller(ctx); c != nil {
 		p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) error {
@@ -259,13 +260,13 @@ func (g guard) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResu
 	return g.Keeper.SubmitJob(ctx, cmd)
 }
 
-// SubmitTasks adds to the caller's own job.
+// SubmitTasks requires that the job belongs to the caller.
 func (g guard) SubmitTasks(ctx context.Context, id string, cmd fsm.SubmitTasks) (fsm.SubmitResult, error) {
 	err := g.change(ctx, new(string), func(p *auth.Principal, state *fsm.State) error {
 		j := state.JobOf(cmd.Job)
 		switch {
 		case j == nil:
-			return nil // the keeper says so
+			return nil // the keeper reports the missing job
 		case j.Principal != p.Name():
 			return &keeper.NoSuchJobError{ID: id}
 		case !p.MaySubmit(state, j.Semaphore):

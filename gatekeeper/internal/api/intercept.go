@@ -19,12 +19,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Calls are refused where their goroutine begins, before their message is read, and not earlier in grpc.InTapHandle:
-// gRPC forgets to end the context of a call that is refused there (operateHeaders in internal/transport/http2_server.go
-// of 1.85), and so keeps some kilobytes of each until its deadline, which the caller chooses.
+// Calls are refused at the start of their goroutine, before their message is read. Refusing them earlier, in
+// grpc.InTapHandle, would leak memory: gRPC does not cancel the context of a call refused there (operateHeaders in
+// internal/transport/http2_server.go of 1.85), and keeps some kilobytes of it until its deadline, which the caller
+// chooses.
 
-// describe returns the description of a service whose unary requests are admitted, and received by receive. Streams are
-// wrapped by the interceptor, which for unary requests comes too late: after the message was read.
+// describe returns the description of a service that admits unary requests and decodes them with receive. For streams
+// the interceptor does that, but for unary requests it runs too late, after the message was read.
 func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 	d := *service
 	d.Methods = make([]grpc.MethodDesc, len(service.Methods))
@@ -49,7 +50,7 @@ func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 					err = a.work(ctx, call, message)
 				}
 				if err != nil {
-					return a.ended(ctx, name, began, err) // it never comes to the interceptor
+					return a.ended(ctx, name, began, err) // the interceptor will not run
 				}
 				return nil
 			}
@@ -59,18 +60,18 @@ func (a *API) describe(service *grpc.ServiceDesc) *grpc.ServiceDesc {
 	return &d
 }
 
-// unary is what every unary call passes.
+// unary intercepts every unary call.
 func (a *API) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	began := time.Now()
-	_ = grpc.SetHeader(ctx, a.cluster) // nothing was sent yet
+	_ = grpc.SetHeader(ctx, a.cluster) // cannot fail before the first message
 	reply, err := a.caught(ctx, info.FullMethod, func() (any, error) { return a.forward.unary(ctx, req, info, handler) })
 	return reply, a.ended(ctx, info.FullMethod, began, err)
 }
 
-// stream is what every stream passes. Its context ends with the draining of the server too.
+// stream intercepts every stream. Its context is also cancelled when the server drains.
 func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	began := time.Now()
-	_ = ss.SetHeader(a.cluster) // nothing was sent yet
+	_ = ss.SetHeader(a.cluster) // cannot fail before the first message
 	call, err := a.admit(ss.Context(), traitsOf(info.FullMethod).kind)
 	if err != nil {
 		return a.ended(ss.Context(), info.FullMethod, began, err)
@@ -102,15 +103,16 @@ func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 	return a.ended(ctx, info.FullMethod, began, err)
 }
 
-// receiving is a stream whose messages pass through receive. It is in work from its first message to its first answer.
+// receiving is a stream that decodes its messages with receive. It counts as working from its first message to its
+// first answer.
 type receiving struct {
 	grpc.ServerStream
-	ctx  context.Context //nolint:containedctx // a stream's context is asked of the stream
+	ctx  context.Context //nolint:containedctx // a stream returns its context
 	api  *API
 	call *admission.Call
 
-	received bool // only the receiver touches it
-	answered bool // only the sender touches it
+	received bool // used by the receiver only
+	answered bool // used by the sender only
 }
 
 func (s *receiving) Context() context.Context { return s.ctx }
@@ -132,13 +134,13 @@ func (s *receiving) SendMsg(m any) error {
 	return s.ServerStream.SendMsg(m)
 }
 
-// cut reports whether a stream ended only because the server drains. An unknown outcome stays unknown.
+// cut reports whether a stream ended only because the server drains. An unknown outcome remains unknown.
 func cut(ctx context.Context, err error) bool {
 	return errors.Is(context.Cause(ctx), ErrShuttingDown) && !errors.Is(err, consensus.ErrUnknownOutcome) &&
 		(errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled)
 }
 
-// caught turns a panic into an error, so that one call's fault is not everybody's.
+// caught turns a panic into an error, so that a bug in one call does not stop the server.
 func (a *API) caught(ctx context.Context, method string, call func() (any, error)) (reply any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -150,7 +152,7 @@ func (a *API) caught(ctx context.Context, method string, call func() (any, error
 	return call()
 }
 
-// ended counts a call and gives its error the form in which it is answered.
+// ended counts a finished call and converts its error to a status.
 func (a *API) ended(ctx context.Context, method string, began time.Time, err error) error {
 	if err == nil {
 		a.cfg.Metrics.CallEnded(method, codes.OK, "", time.Since(began))
@@ -165,8 +167,8 @@ func (a *API) ended(ctx context.Context, method string, began time.Time, err err
 	return err
 }
 
-// unready rewords a NotLeaderError that names this server: it was elected and is not ready to lead, so there is no
-// other server to ask.
+// unready rewords a NotLeaderError that names this server: it was elected but is not ready, so no other server can be
+// recommended.
 func (a *API) unready(err error) error {
 	e, ok := errors.AsType[*consensus.NotLeaderError](err)
 	if !ok || e.Leader.ID != a.cfg.ID || errors.Is(err, consensus.ErrUnknownOutcome) {
@@ -175,7 +177,7 @@ func (a *API) unready(err error) error {
 	return fmt.Errorf("this server was elected and prepares to lead: %w", &consensus.NotLeaderError{})
 }
 
-// admit lets a call in or refuses it, before anything of it is read.
+// admit admits or refuses a call before its message is read.
 func (a *API) admit(ctx context.Context, kind admission.Kind) (*admission.Call, error) {
 	call, err := a.cfg.Admission.Open(kind, connectionOf(ctx))
 	if err != nil {
@@ -184,7 +186,7 @@ func (a *API) admit(ctx context.Context, kind admission.Kind) (*admission.Call, 
 	return call, err
 }
 
-// work begins the work of a call that was let in, once its message was read.
+// work marks an admitted call as working once its message was read.
 func (a *API) work(ctx context.Context, call *admission.Call, message any) error {
 	var identity admission.Identity
 	if m, ok := message.(interface {
@@ -200,9 +202,9 @@ func (a *API) work(ctx context.Context, call *admission.Call, message any) error
 	return err
 }
 
-// connectionOf distinguishes the connections of clients. It is nil for a connection on which another member passes on
-// its clients' calls. gRPC makes one peer.Peer for each connection and gives it to all calls on it. Callers at the HTTP
-// port are distinguished by what they show.
+// connectionOf returns a key that identifies the client's connection, or nil if another member forwards calls over it.
+// gRPC creates one peer.Peer per connection and shares it among the calls. Callers at the HTTP port are identified by
+// their address and credentials.
 func connectionOf(ctx context.Context) any {
 	p, ok := peer.FromContext(ctx)
 	if !ok || len(metadata.ValueFromIncomingContext(ctx, HopHeader)) > 0 {

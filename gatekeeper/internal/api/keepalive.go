@@ -16,19 +16,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// maxFrames is how many frames of one stream are being refreshed at once. What a client sends beyond that, or without
-// reading what it is answered, waits in its connection's flow control.
+// maxFrames is the number of frames per stream that are processed at the same time. Further frames wait in the flow
+// control of the connection, as do those of a client that does not read the answers.
 const maxFrames = 8
 
-// holdUp is how long a frame that has come in and waits for those before it holds up expiries at most. It waits longer
-// only if the client does not read what it is answered: then its own permits may end before its turn, and nobody else's
-// last longer.
+// holdUp limits how long a received frame delays expiries while it waits for earlier frames. It waits longer only if
+// the client does not read its answers. Then the client's permits may expire first, and no other permit lasts longer.
 const holdUp = time.Second
 
-// KeepAlive carries refreshes up, and results and notices down.
+// KeepAlive receives refreshes and sends their results and notices.
 //
-// One goroutine receives: it reads the time of each frame and moves its deadlines. The handler's own is the only one
-// that sends.
+// One goroutine receives: it reads the clock for each frame and extends deadlines. Only the handler's goroutine sends.
 func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.KeepAliveRequest, gatekeeperv1.KeepAliveResponse]) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	listener := s.keeper.Listen()
@@ -57,32 +55,32 @@ func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.K
 	return err
 }
 
-// errNoNotices ends a stream whose leadership is over.
+// errNoNotices ends a stream whose leadership has ended.
 var errNoNotices = errors.New("no more notices")
 
-// keepAlive is one stream.
+// keepAlive is the state of one stream.
 type keepAlive struct {
-	ctx      context.Context //nolint:containedctx // one stream lives as long as this
+	ctx      context.Context //nolint:containedctx // same lifetime as the stream
 	owner    func(ctx context.Context, identity *semaphore.Identity) (semaphore.Owner, error)
-	hid      func(owner semaphore.Owner, results []keeper.TokenResult) // audits the tokens of others
+	hid      func(owner semaphore.Owner, results []keeper.TokenResult) // audits the tokens of other principals
 	listener Listener
 	caught   func(call func() error) error // turns a panic into an error
 
-	places chan struct{}  // holds one for each frame from before it is received until it is answered
-	ready  chan refreshed // frames that can be answered; there is room for all
-	ended  chan error     // holds why nothing more will be received; nil: all is answered that ever will be
+	places chan struct{}  // holds one element per frame, from before its reception until it is answered
+	ready  chan refreshed // frames that can be answered; never blocks
+	ended  chan error     // receives the result of the receiver; nil means that all frames are answered
 }
 
-// refreshed is a frame that can be answered.
+// refreshed is a frame that is ready to be answered.
 type refreshed struct {
 	number  uint64
-	grouped bool // the client reads groups
+	grouped bool // the client accepts groups
 	frame   Frame
 	owner   semaphore.Owner
 }
 
-// receive takes frames until there are no more, and then waits until all are answered. It may be blocked in recv when
-// the handler returns, which ends it.
+// receive processes frames until the client closes the stream, and then waits until all are answered. It may be blocked
+// in recv when the handler returns, which unblocks it.
 func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error)) error {
 	for number := uint64(1); ; number++ {
 		if err := k.reserve(1); err != nil {
@@ -101,7 +99,7 @@ func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error))
 	}
 }
 
-// reserve waits for so many places.
+// reserve waits for n places.
 func (k *keepAlive) reserve(n int) error {
 	for range n {
 		select {
@@ -113,16 +111,17 @@ func (k *keepAlive) reserve(n int) error {
 	return nil
 }
 
-// release makes room for as many frames.
+// release frees n places.
 func (k *keepAlive) release(n int) {
 	for range n {
 		<-k.places
 	}
 }
 
-// take validates a frame and refreshes it. One that forgets waits for those before it: they may follow the same tokens.
+// take validates and refreshes a frame. A frame that forgets tokens waits for earlier frames, which may follow those
+// tokens.
 func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, frame Frame) error {
-	defer frame.Drop() // whatever happens; after Refresh it does nothing
+	defer frame.Drop() // does nothing after Refresh
 	if m.GetFrame() != number {
 		return invalid("frame", decimal(m.GetFrame()), "must be "+decimal(number)+": frames are numbered from 1 and rise by one")
 	}
@@ -154,7 +153,7 @@ func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, frame 
 	return nil
 }
 
-// run serves the stream until it ends.
+// run sends answers and notices until the stream ends.
 func (k *keepAlive) run(send func(*gatekeeperv1.KeepAliveResponse) error) error {
 	for {
 		var err error
@@ -177,7 +176,7 @@ func (k *keepAlive) run(send func(*gatekeeperv1.KeepAliveResponse) error) error 
 	}
 }
 
-// answer sends what a refresh found, and makes room for the next.
+// answer sends the results of a frame and frees its place.
 func (k *keepAlive) answer(r refreshed, send func(*gatekeeperv1.KeepAliveResponse) error) error {
 	var results []keeper.TokenResult
 	err := k.caught(func() (err error) {

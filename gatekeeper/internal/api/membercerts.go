@@ -14,14 +14,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// ofPeers reports whether a chain ends at the authority of members, and its certificate is one of a member: it is for
-// servers too.
+// ofPeers reports whether a chain belongs to a member: it must lead to the authority of members, and its certificate
+// must be valid for servers.
 func (a *API) ofPeers(chain []*x509.Certificate) bool {
 	return a.peers.verifies(chain)
 }
 
-// isMember reports whether a certificate is that of the member of the latest configuration with that id: the authority
-// of members has issued it, and it is valid for the host of the member's peer address.
+// isMember reports whether a certificate belongs to the member with that id in the latest configuration. It must be
+// issued by the authority of members and be valid for the host of the member's peer address.
 func (a *API) isMember(chain []*x509.Certificate, id string) bool {
 	if !a.ofPeers(chain) {
 		return false
@@ -36,7 +36,7 @@ func (a *API) isMember(chain []*x509.Certificate, id string) bool {
 	})
 }
 
-// asMember reads the subject of a member that calls for itself, as passOn wrote it.
+// asMember recognizes the subject that passOn writes for a member's own call.
 func (c *caller) asMember() {
 	if len(c.credential.Subjects) != 1 {
 		return
@@ -60,14 +60,14 @@ func (c *caller) der() []byte {
 	return c.certificate.Raw
 }
 
-// mayJoin refuses a member that asks, without the role of an administrator, to take in a server at an address that its
-// certificate does not name.
+// mayJoin refuses a member that, without the role admin, adds a server at an address that its certificate does not
+// name.
 func (c *caller) mayJoin(peerAddress string) error {
 	if c == nil || !c.member {
 		return nil
 	}
 	if c.certificate == nil {
-		return &unauthenticatedError{"a member that has joined does not join again"}
+		return &unauthenticatedError{"this member has already joined"}
 	}
 	host, _, err := net.SplitHostPort(peerAddress)
 	if err == nil {
@@ -79,16 +79,15 @@ func (c *caller) mayJoin(peerAddress string) error {
 	return nil
 }
 
-// memberCerts recognizes the certificates of members: those that the authorities of the peer port have issued for
-// servers. What was found out about a certificate counts for a minute, because calls that are passed on come by the
-// thousand.
+// memberCerts recognizes the certificates of members, which the authorities of the peer port issued for servers.
+// Results are cached for a minute, because there may be thousands of forwarded calls.
 type memberCerts struct {
 	files certs.Files
 	mu    sync.Mutex // guards known
 	known map[[sha256.Size]byte]verdict
 }
 
-// verdict is what was found out about a certificate.
+// verdict is the cached result for a certificate.
 type verdict struct {
 	member bool
 	until  time.Time
@@ -100,7 +99,7 @@ const (
 	maxMemberCerts = 1000
 )
 
-// verifies reports whether the first certificate of a chain is one of a member. The rest of the chain may lead to its
+// verifies reports whether the first certificate of a chain belongs to a member. The rest of the chain may lead to its
 // authority.
 func (m *memberCerts) verifies(chain []*x509.Certificate) bool {
 	if m.files.IsZero() || len(chain) == 0 {
@@ -113,9 +112,9 @@ func (m *memberCerts) verifies(chain []*x509.Certificate) bool {
 	if ok && now.Before(v.until) && now.Before(chain[0].NotAfter) {
 		return v.member
 	}
-	v = verdict{m.files.Member(chain) == nil, now.Add(memberCertsFor)} // without the lock: it reads files
+	v = verdict{m.files.Member(chain) == nil, now.Add(memberCertsFor)} // reads files, so not under the lock
 	if !v.member {
-		v.until = now.Add(strangersFor) // its authority may come any moment
+		v.until = now.Add(strangersFor) // its authority may be added soon
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

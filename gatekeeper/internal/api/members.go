@@ -13,12 +13,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// askMember is how long a member has to answer. It is shorter than a connection attempt may take, so that the error of
-// a member that hangs says so, instead of naming a closed connection.
+// askMember limits how long a member may take to answer. It is shorter than a connection attempt, so that the error for
+// a hanging member reports the timeout and not a closed connection.
 const askMember = 1500 * time.Millisecond
 
-// ListMembers describes each member as it sees itself. All are asked at the same time, in the name of the caller: each
-// one decides by its own bindings what the caller may see. GetStatus is never passed on, so no call comes back here.
+// ListMembers returns each member's own status. It asks all members in parallel in the name of the caller, and each one
+// applies its own bindings to what the caller may see. GetStatus is never forwarded, so no call comes back.
 func (s *clusterService) ListMembers(
 	ctx context.Context, _ *gatekeeperv1.ListMembersRequest,
 ) (*gatekeeperv1.ListMembersResponse, error) {
@@ -39,7 +39,7 @@ func (s *clusterService) ListMembers(
 			asking.Go(ask)
 		}
 	}
-	own() // here, where a panic is caught
+	own() // in this goroutine, where panics are caught
 	asking.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (s *clusterService) ListMembers(
 	return out, nil
 }
 
-// ask puts into out what a member answers, or why it does not.
+// ask stores the status of a member in out, or the error.
 func (s *clusterService) ask(ctx context.Context, m consensus.Member, out *gatekeeperv1.MemberStatus) {
 	status, err := s.statusOf(ctx, m)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *clusterService) ask(ctx context.Context, m consensus.Member, out *gatek
 	out.Status = status
 }
 
-// statusOf asks one member. Its error is for a person.
+// statusOf returns the status of one member. Its error is shown to people.
 func (s *clusterService) statusOf(ctx context.Context, m consensus.Member) (*gatekeeperv1.GetStatusResponse, error) {
 	if m.ID == s.cfg.ID {
 		return s.GetStatus(ctx, new(gatekeeperv1.GetStatusRequest))
@@ -84,8 +84,8 @@ func (s *clusterService) statusOf(ctx context.Context, m consensus.Member) (*gat
 	return nil, errors.New(hopText(err))
 }
 
-// lags says how far each member is behind the commit index of the leader with the newest term. The statuses are not of
-// the same moment: a member that is ahead of the leader's answer is not behind.
+// lags computes how far each member lags behind the commit index of the leader with the newest term. The statuses were
+// taken at different times, so a member may be ahead of the leader's status and then does not lag.
 func lags(members []*gatekeeperv1.MemberStatus) {
 	var leader *gatekeeperv1.GetStatusResponse
 	for _, m := range members {

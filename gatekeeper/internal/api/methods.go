@@ -14,33 +14,33 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// traits are what a method is for, and how it is passed on.
+// traits describe a method for admission and forwarding.
 type traits struct {
-	// kind is what the method is for, when many calls compete.
+	// kind determines the method's priority under load.
 	kind admission.Kind
-	// local: each server answers for itself.
+	// local means that each server answers the method itself.
 	local bool
-	// leaderFirst: the leader knows sooner, and every other server can answer too. A follower learns what is committed
-	// with the next entry only, or up to some 100 ms later, and a watcher must hear of an edit at once.
+	// leaderFirst means that the leader is preferred, but any server can answer. A follower learns that an entry is
+	// committed with the next entry or up to about 100 ms later, and a watcher should see an edit immediately.
 	leaderFirst bool
-	// changesNothing: when the way to the leader breaks, nothing is left unknown. An unanswered refresh is no refresh,
-	// whether or not it was one.
+	// changesNothing means that a broken hop leaves no unknown outcome. An unanswered refresh counts as no refresh,
+	// whether or not it was carried out.
 	changesNothing bool
-	// direct: a member calls it for itself, and passes it on for no other member.
+	// direct means that a member calls the method on its own behalf, and does not forward it for other members.
 	direct bool
 }
 
-// method is what forwarding knows of a method.
+// method describes a method for forwarding.
 type method struct {
 	traits
 	newRequest func() proto.Message
 	newReply   func() proto.Message
-	// settled answers a call that the leader was given and that was cut because now leads where was did, if that says
-	// how it went; else it returns nil. Nil: it never does.
+	// settled returns the answer to a forwarded call that was cut by a change of leadership from was to now, if that
+	// change shows how the call went, and otherwise nil. The function may be nil.
 	settled func(req any, was, now consensus.Leader) proto.Message
 }
 
-// here says that a request is answered by whichever server it reaches. req is nil for streams.
+// here reports whether any server can answer a request. req is nil for streams.
 func (m *method) here(req any) bool {
 	if m.local {
 		return true
@@ -49,7 +49,7 @@ func (m *method) here(req any) bool {
 	return ok && stale.GetStale()
 }
 
-// traitsOf knows every method. One that it does not name is Ordinary and may change something.
+// traitsOf returns the traits of a method. An unlisted method is Ordinary and may change something.
 func traitsOf(fullMethod string) traits {
 	switch fullMethod {
 	case gatekeeperv1.PermitService_Acquire_FullMethodName,
@@ -76,7 +76,7 @@ func traitsOf(fullMethod string) traits {
 	case gatekeeperv1.OperatorService_Move_FullMethodName:
 		return traits{kind: admission.Heavy}
 	case gatekeeperv1.WorkService_SubmitJob_FullMethodName:
-		return traits{kind: admission.Batch} // most bring a single task, from many goroutines of one client
+		return traits{kind: admission.Batch} // most submit a single task, and one client may call from many goroutines
 	case gatekeeperv1.DefinitionService_Explain_FullMethodName,
 		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
 		gatekeeperv1.ClusterService_GetSettings_FullMethodName,
@@ -125,7 +125,7 @@ func traitsOf(fullMethod string) traits {
 		healthpb.Health_List_FullMethodName:
 		return traits{kind: admission.Vital}
 	case gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName:
-		return traits{kind: admission.Batch, local: true, changesNothing: true} // its handler passes on what this server admits
+		return traits{kind: admission.Batch, local: true, changesNothing: true} // the handler forwards the admitted requests
 	case gatekeeperv1.PermitService_Verify_FullMethodName,
 		gatekeeperv1.PermitService_CatchUp_FullMethodName,
 		gatekeeperv1.DefinitionService_GetDefinition_FullMethodName,
@@ -135,7 +135,7 @@ func traitsOf(fullMethod string) traits {
 	return traits{kind: admission.Ordinary}
 }
 
-// methodsOf finds out from the descriptors which messages each method takes and gives.
+// methodsOf reads the message types of each method from the descriptors.
 func methodsOf(services ...*grpc.ServiceDesc) (map[string]*method, error) {
 	methods := make(map[string]*method)
 	for _, service := range services {
@@ -145,7 +145,7 @@ func methodsOf(services ...*grpc.ServiceDesc) (map[string]*method, error) {
 		}
 		sd, ok := d.(protoreflect.ServiceDescriptor)
 		if !ok {
-			return nil, fmt.Errorf("%s is no service", service.ServiceName)
+			return nil, fmt.Errorf("%s is not a service", service.ServiceName)
 		}
 		for i := range sd.Methods().Len() {
 			md := sd.Methods().Get(i)

@@ -21,7 +21,7 @@ func moveFrom(m *gatekeeperv1.MoveRequest) (out preview.MoveRequest, err error) 
 		}
 	}
 	if out.From == out.To {
-		return out, invalid("to_group", out.To, "must be another group than the one to leave")
+		return out, invalid("to_group", out.To, "must differ from from_group")
 	}
 	if out.Chosen, err = selector.ParseChoice("selector", m.GetSelector()); err != nil {
 		return out, err
@@ -36,10 +36,10 @@ func moveFrom(m *gatekeeperv1.MoveRequest) (out preview.MoveRequest, err error) 
 	return out, err
 }
 
-// expectedFrom reads the digest of what the caller was shown; nil when it does not insist on any.
+// expectedFrom reads the digest of the plan that the caller confirmed; nil if there is none.
 func expectedFrom(m interface{ GetExpected() string }) (*preview.Digest, error) {
 	if m.GetExpected() == "" {
-		return nil, nil //nolint:nilnil // nothing is expected
+		return nil, nil //nolint:nilnil // absent, which is valid
 	}
 	d, ok := preview.ParseDigest(m.GetExpected())
 	if !ok {
@@ -48,8 +48,7 @@ func expectedFrom(m interface{ GetExpected() string }) (*preview.Digest, error) 
 	return &d, nil
 }
 
-// changedSince turns the conflict of a change that was decided from a state into a *preview.ChangedError; every other
-// error stays as it is.
+// changedSince turns a conflict with a newer state into a *preview.ChangedError. It returns any other error unchanged.
 func (s *operatorService) changedSince(state *fsm.State, err error) error {
 	if _, conflict := errors.AsType[*keeper.ConflictError](err); conflict {
 		return &preview.ChangedError{Changed: preview.ChangedSince(s.cfg.Machine.State(), state.Revision())}
@@ -57,8 +56,8 @@ func (s *operatorService) changedSince(state *fsm.State, err error) error {
 	return err
 }
 
-// Move shows what a move would do, and makes it unless that is all that is asked for. Both are decided from one reading
-// of the state, and the edits name the versions that were read.
+// Move shows the effects of a move, and executes it unless it is a dry run. Both are based on one read of the state,
+// and the edits expect the versions that were read.
 func (s *operatorService) Move(ctx context.Context, m *gatekeeperv1.MoveRequest) (*gatekeeperv1.MoveResponse, error) {
 	move, err := moveFrom(m)
 	if err != nil {

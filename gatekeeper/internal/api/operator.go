@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// operatorService serves gatekeeper.v1.OperatorService. Changes are here, in move.go, undo.go and firings.go, and what
-// only looks in operator_look.go.
+// operatorService serves gatekeeper.v1.OperatorService. Changes are here and in move.go, undo.go and firings.go. Reads
+// are in operator_look.go.
 type operatorService struct {
 	gatekeeperv1.UnimplementedOperatorServiceServer
 	*API
@@ -53,7 +53,7 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	return &gatekeeperv1.PauseResponse{Revision: result.Revision, Names: result.Names}, nil
 }
 
-// pauseFrom reads a pause, but for the names, which are those of the choice.
+// pauseFrom reads a pause. The caller sets the names from the selector.
 func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending, c *selector.Selector, err error) {
 	cmd = &fsm.Pause{Stop: m.GetStop(), Keep: m.GetKeepPaused()}
 	if c, err = selector.ParseChoice("selector", m.GetSelector()); err != nil {
@@ -66,13 +66,13 @@ func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending,
 		return nil, end, nil, err
 	}
 	if cmd.Drain != 0 && !cmd.Stop {
-		return nil, end, nil, invalid("drain", cmd.Drain.String(), "must be absent without stop: a plain pause lets holders go on to their end")
+		return nil, end, nil, invalid("drain", cmd.Drain.String(), "must be absent without stop: a plain pause lets holders finish")
 	}
 	end, err = endingFrom(m)
 	return cmd, end, c, err
 }
 
-// Resume resumes those of the chosen that are paused, by a certain change if the caller names one.
+// Resume resumes the chosen definitions that are paused. If the caller names a change, only pauses by that change end.
 func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
 	c, err := selector.ParseChoice("selector", m.GetSelector())
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 			}
 		}
 	}
-	// Also if none is paused: the state machine remembers that, and may know the request by now.
+	// Sent even if none is paused: the state machine remembers the request, or may know it by now.
 	result, err := s.keeper.Resume(ctx, cmd)
 	if err != nil {
 		return nil, s.changedSince(state, err)
@@ -121,8 +121,7 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 	return &gatekeeperv1.ResumeResponse{Revision: result.Revision, Names: result.Names}, nil
 }
 
-// toResume are the names of the chosen definitions. To resume all where there is no definition is no mistake: nothing
-// is paused afterwards.
+// toResume returns the names of the chosen definitions. Resuming all definitions is not an error if there are none.
 func toResume(state *fsm.State, c *selector.Selector, m *gatekeeperv1.ResumeRequest) ([]string, error) {
 	names, err := c.Names(state)
 	if _, none := errors.AsType[*selector.NothingChosenError](err); none && m.GetSelector().GetAll() {
@@ -137,7 +136,7 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 		return nil, err
 	}
 	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked(m), m.GetRequestRevision()
-	// First: the end of one that is repeated may have passed.
+	// Checked first, because the end of a repeated cordon may have passed.
 	_, done, err := s.decideFrom(ctx, m, fsm.EditCordon, cmd.Asked)
 	if err != nil {
 		return nil, err
@@ -152,7 +151,7 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 	return cordonResponse(cmd.ID, result.Revision, result.Cordon), nil
 }
 
-// cordonResponse answers with the cordon as it was set. What was remembered below feature level 3 does not have it.
+// cordonResponse returns the cordon as it was set. Answers remembered below feature level 3 lack the cordon.
 func cordonResponse(id string, revision uint64, set *fsm.Cordon) *gatekeeperv1.CordonResponse {
 	if set == nil {
 		set = &fsm.Cordon{ID: id, Revision: revision}
@@ -163,7 +162,7 @@ func cordonResponse(id string, revision uint64, set *fsm.Cordon) *gatekeeperv1.C
 func cordonFrom(m *gatekeeperv1.CordonRequest) (cmd *fsm.SetCordon, end keeper.Ending, err error) {
 	cmd = &fsm.SetCordon{ID: m.GetId(), GroupPattern: m.GetGroupPattern(), AcquirerPattern: m.GetAcquirerPattern()}
 	if err := keeper.ValidCordon(cmd); err != nil {
-		return nil, end, err // first: without patterns there is no id to draw from them
+		return nil, end, err // checked first, because the id is derived from the patterns
 	}
 	if cmd.ID == "" {
 		cmd.ID = cordonID(cmd)
@@ -183,10 +182,10 @@ func cordonFrom(m *gatekeeperv1.CordonRequest) (cmd *fsm.SetCordon, end keeper.E
 	return cmd, end, keeper.ValidCordon(cmd)
 }
 
-// The beginnings of the ids of cordonID.
+// Prefixes of the ids that cordonID returns.
 const groupID, acquirerID = "group:", "acquirer:"
 
-// cordonID names a cordon by what it catches, so that setting the same one again replaces it.
+// cordonID derives an id from the patterns of a cordon, so that setting the same cordon again replaces it.
 func cordonID(cmd *fsm.SetCordon) string {
 	var parts []string
 	if cmd.GroupPattern != "" {

@@ -47,7 +47,7 @@ func (s *operatorService) Preview(ctx context.Context, m *gatekeeperv1.PreviewRe
 	return out, nil
 }
 
-// changeFrom reads the change. Bad input is refused as the change itself would be.
+// changeFrom reads the change to preview. It refuses invalid input as the change itself would.
 func (s *operatorService) changeFrom(ctx context.Context, state *fsm.State, m *gatekeeperv1.PreviewRequest) (*preview.Change, error) {
 	now := time.Now()
 	switch change := m.GetChange().(type) {
@@ -119,7 +119,8 @@ func (s *operatorService) ListCordons(ctx context.Context, m *gatekeeperv1.ListC
 	return out, nil
 }
 
-// ListHistory pages from the newest entry back; a page ends between two revisions or within one, by the ordinal.
+// ListHistory pages backward from the newest entry. A page may end within a revision, so its token includes the
+// ordinal.
 func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListHistoryRequest) (*gatekeeperv1.ListHistoryResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -137,7 +138,7 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 	if err != nil {
 		return nil, err
 	}
-	// One plain name is looked up in its own journal; everything else goes through the whole.
+	// A single plain name uses its own journal. Everything else scans the full journal.
 	journal, start := "", uint64(0)
 	if len(m.GetNames()) == 1 && semaphore.ValidSemaphoreName(m.GetNames()[0]) == nil {
 		journal = m.GetNames()[0]
@@ -183,7 +184,8 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 	return out, nil
 }
 
-// aboutAnEnd reports whether an entry is about the ordinary end of a permit: there are many, and few people ask.
+// aboutAnEnd reports whether an entry records the ordinary end of a permit. There are many such entries, and they are
+// rarely needed.
 func aboutAnEnd(entry *fsm.JournalEntry) bool {
 	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.Abandoned}, entry.Kind)
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 )
 
-// overloads warns of refusals, at most once in warnEvery. The log shows that there was an overload, when it began and
-// how many calls it cost so far. The refusals after the last warning are in the metrics only.
+// overloads logs refusals, at most once every warnEvery. The log shows when an overload began and how many calls have
+// been refused so far. Refusals after the last warning appear only in the metrics.
 type overloads struct {
 	mu      sync.Mutex // guards the fields below
 	refused int        // since the last warning
 	warned  time.Time
 }
 
-// warnEvery is the time between two warnings.
+// warnEvery is the minimum time between two warnings.
 const warnEvery = 10 * time.Second
 
-// note counts a refusal, and logs it if a warning is due. The identity is empty if the call was refused before its
+// note counts a refusal, and logs a warning if one is due. The identity is empty if the call was refused before its
 // message was read.
 func (o *overloads) note(ctx context.Context, log *slog.Logger, err error, identity admission.Identity) {
 	now := time.Now()
@@ -42,5 +42,5 @@ func (o *overloads) note(ctx context.Context, log *slog.Logger, err error, ident
 	if source := sourceOf(ctx); source != "" {
 		attrs = append(attrs, slog.String("from", source))
 	}
-	log.LogAttrs(ctx, slog.LevelWarn, "calls were refused: more come than this server can do", attrs...)
+	log.LogAttrs(ctx, slog.LevelWarn, "calls were refused: this server is overloaded", attrs...)
 }

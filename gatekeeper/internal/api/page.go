@@ -14,14 +14,14 @@ import (
 const (
 	defaultPage = 100
 	maxPage     = 1000
-	// pageBytes ends a page early: a client accepts messages of 4 MiB unless it says otherwise, and one record can have
-	// some 40 KiB.
+	// pageBytes limits the size of a page. Clients accept messages of 4 MiB by default, and a record can take about 40
+	// KiB.
 	pageBytes = 2 << 20
-	// maxPageToken is the most bytes of a page token: a name, a number, and the coat around them.
+	// maxPageToken is the maximum length of a page token: a name and two numbers in their encoding.
 	maxPageToken = 512
 )
 
-// pageSize is how many records the caller wants.
+// pageSize returns the requested number of records per page.
 func pageSize(asked uint32) (int, error) {
 	switch {
 	case asked == 0:
@@ -32,10 +32,10 @@ func pageSize(asked uint32) (int, error) {
 	return int(asked), nil
 }
 
-// page counts what goes into one answer.
+// page counts the records and bytes of a response.
 type page struct{ records, bytes int }
 
-// add counts a record and says whether the page takes it. A page takes at least one.
+// add adds a record and reports whether it fits on the page. The first record always fits.
 func (p *page) add(limit int, record proto.Message) bool {
 	size := proto.Size(record)
 	if p.records > 0 && (p.records == limit || p.bytes+size > pageBytes) {
@@ -46,24 +46,24 @@ func (p *page) add(limit int, record proto.Message) bool {
 	return true
 }
 
-// pageKey is the last record of a page: the next one begins behind it. Definitions have a name only, permits have a
-// token, and waiters have a number and a rank.
+// pageKey identifies the last record of a page, after which the next page starts. Definitions use only the name,
+// permits also the token, and waiters a number and a rank.
 type pageKey struct {
 	name  string
 	token uint64
 	rank  int64
 }
 
-// pageTokenVersion is the first byte of what a page token wraps.
+// pageTokenVersion is the first byte of a decoded page token.
 const pageTokenVersion = 1
 
-// String is the page token: opaque to clients.
+// String returns the page token, which is opaque to clients.
 func (k pageKey) String() string {
 	b := binary.AppendVarint(binary.AppendUvarint([]byte{pageTokenVersion}, k.token), k.rank)
 	return base64.RawURLEncoding.EncodeToString(append(b, k.name...))
 }
 
-// parsePageToken reads what String wrote. The empty token is the zero key: from the beginning.
+// parsePageToken is the inverse of String. An empty token means the first page.
 func parsePageToken(s string) (pageKey, error) {
 	if s == "" {
 		return pageKey{}, nil
@@ -89,7 +89,7 @@ func parsePageToken(s string) (pageKey, error) {
 	return pageKey{name: string(b[n:]), token: token, rank: rank}, nil
 }
 
-// pageFrom reads which page of a list is wanted.
+// pageFrom reads the page size and the page token of a request.
 func pageFrom(m interface {
 	GetPageSize() uint32
 	GetPageToken() string
@@ -101,7 +101,7 @@ func pageFrom(m interface {
 	return limit, from, err
 }
 
-// listFrom reads what the lists have in common. Nothing is chosen that the caller may not view.
+// listFrom reads the fields common to lists. The selector excludes semaphores that the caller may not view.
 func (a *API) listFrom(ctx context.Context, m interface {
 	GetNames() []string
 	GetLabels() string

@@ -21,7 +21,7 @@ type permitService struct {
 }
 
 func (s *permitService) TryAcquire(ctx context.Context, m *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
-	received := time.Now() // first of all: the caller counts from before it
+	received := time.Now() // taken first, because the client measures from before this call
 	call, err := tryAcquireFrom(m, received)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (s *permitService) TryAcquire(ctx context.Context, m *gatekeeperv1.TryAcqui
 }
 
 func (s *permitService) Refresh(ctx context.Context, m *gatekeeperv1.RefreshRequest) (*gatekeeperv1.RefreshResponse, error) {
-	received := time.Now() // first of all: the caller counts from before it
+	received := time.Now() // taken first, because the client measures from before this call
 	if len(m.GetTokens()) == 0 {
 		return nil, invalid("tokens", "", "must name at least one token")
 	}
@@ -100,7 +100,7 @@ func (s *permitService) Revoke(ctx context.Context, m *gatekeeperv1.RevokeReques
 		return nil, err
 	}
 	if drain != 0 && m.GetUnsafeNow() {
-		return nil, invalid("drain", drain.String(), "must be absent with unsafe_now, which lets the holder no time at all")
+		return nil, invalid("drain", drain.String(), "must be absent with unsafe_now, which gives the holder no time")
 	}
 	result, err := s.keeper.Revoke(ctx, fsm.Revoke{
 		Token: m.GetToken(), Author: author, Reason: reason, Drain: drain, UnsafeNow: m.GetUnsafeNow(),
@@ -182,7 +182,7 @@ func (s *permitService) Verify(ctx context.Context, m *gatekeeperv1.VerifyReques
 	return &gatekeeperv1.VerifyResponse{Valid: v.Valid, Permit: s.withRemaining(s.cfg.Machine.State(), v.Permit), Message: v.Message, Revision: v.Revision}, nil
 }
 
-// withRemaining writes a permit with the time that it has left, when this server knows it.
+// withRemaining converts a permit, with its remaining time if this server knows it.
 func (a *API) withRemaining(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit {
 	if p == nil {
 		return nil
@@ -197,7 +197,7 @@ func (a *API) withRemaining(state *fsm.State, p *semaphore.Permit) *gatekeeperv1
 	return out
 }
 
-// holder returns the permit as lists show it: with the time that is left, and why its holder must stop.
+// holder returns the permit as lists show it, with the remaining time and the reason why its holder must stop.
 func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit {
 	out := a.withRemaining(state, p)
 	cause, reason := a.reader.ToldToStop(state, p)
@@ -205,8 +205,8 @@ func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit
 	return out
 }
 
-// ListHolders pages over permits in the order of (semaphore, token). Each page is read from the state at that moment: a
-// permit that lives through all pages is listed exactly once.
+// ListHolders pages over permits in the order of (semaphore, token). Each page reads the current state. A permit that
+// exists during all pages is listed exactly once.
 func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -222,7 +222,7 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	}
 	if !then.IsZero() {
 		if len(m.GetStates()) > 0 {
-			return nil, invalid("states", m.GetStates()[0].String(), "does not go with at: the past knows holders only")
+			return nil, invalid("states", m.GetStates()[0].String(), "must be empty with at: only holders are known for a past time")
 		}
 		wanted := func(name string) bool { return chosen.MatchNow(state, name) }
 		return holdersAt(state, wanted, m, then, limit, from), nil
@@ -245,7 +245,7 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	return out, nil
 }
 
-// holdersAt pages over the permits that took slots at an instant, as far as the journal remembers.
+// holdersAt pages over the permits that took slots at a given time, as far back as the journal reaches.
 func holdersAt(
 	state *fsm.State, wanted func(name string) bool, m *gatekeeperv1.ListHoldersRequest, at time.Time, limit int, from pageKey,
 ) *gatekeeperv1.ListHoldersResponse {
@@ -268,14 +268,14 @@ func holdersAt(
 	return out
 }
 
-// ListWaiters pages over those that wait, in the order of semaphore and place. Each page is of its moment: a waiter
-// that waits through all pages is listed exactly once, unless the leader changes, which begins new queues.
+// ListWaiters pages over the waiters in the order of semaphore and place. Each page reads the current queues. A waiter
+// that waits during all pages is listed exactly once, unless the leader changes and starts new queues.
 func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWaitersRequest) (*gatekeeperv1.ListWaitersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	// The queue is the leader's memory: whether this server still leads is confirmed as for any read.
+	// The queue is in the leader's memory, so leadership is confirmed as for any read.
 	state, err := s.reader.Read(ctx)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// read returns the state to answer from: one that holds all that was ever answered, or this server's own.
+// read returns the state to answer from. Unless stale is set, it includes everything that any server has answered
+// before.
 func (a *API) read(ctx context.Context, stale bool) (*fsm.State, error) {
 	if stale {
 		return a.cfg.Machine.State(), nil
@@ -25,7 +26,7 @@ func (a *API) read(ctx context.Context, stale bool) (*fsm.State, error) {
 	return a.reader.Read(ctx)
 }
 
-// record writes a definition with what follows from the state.
+// record converts a definition and adds fields derived from the state.
 func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeperv1.DefinitionRecord {
 	name := stored.Definition.Name
 	record := toRecord(stored)
@@ -48,7 +49,7 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	record.States = a.states(state, stored)
 	record.Waiters = uint32(a.reader.QueueLength(name))
 	for _, end := range state.Ends(name) {
-		// What was set since stays when the edit ends.
+		// Fields that were changed since the edit keep their values when it ends.
 		after, _ := semaphore.Revert(stored.Definition, end.Before, end.After)
 		if fields := semaphore.Changed(stored.Definition, after); len(fields) > 0 {
 			record.Ends = append(record.Ends, &gatekeeperv1.EditEnd{Revision: end.Revision, Until: toTimestamp(end.Until), Fields: fields})
@@ -58,8 +59,8 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	return record
 }
 
-// maxSearched is the most definitions among which GetDefinition searches for the one that was likely meant. It is an
-// Ordinary call, so thousands of them may be in work at once, and each search takes some 0.1 µs for a definition.
+// maxSearched is the maximum number of definitions among which GetDefinition searches for the one that was probably
+// meant. It is an Ordinary call, so thousands may run at the same time, and a search takes about 0.1 µs per definition.
 const maxSearched = 10_000
 
 func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.GetDefinitionRequest) (*gatekeeperv1.GetDefinitionResponse, error) {
@@ -84,8 +85,8 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 	return &gatekeeperv1.GetDefinitionResponse{Record: s.record(state, stored), Revision: state.Revision()}, nil
 }
 
-// ListDefinitions pages over definitions in the order of their names. Each page is read from the state at that moment:
-// a definition that lives through all pages is listed exactly once.
+// ListDefinitions pages over definitions in the order of their names. Each page reads the current state. A definition
+// that exists during all pages is listed exactly once.
 func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -105,7 +106,7 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 		return nil, err
 	}
 	if m.GetSkip() > 0 && from.name != "" {
-		return nil, invalid("skip", strconv.FormatUint(uint64(m.GetSkip()), 10), "must be 0 with a page token: the token says where the page begins")
+		return nil, invalid("skip", strconv.FormatUint(uint64(m.GetSkip()), 10), "must be 0 with a page token, which already says where the page begins")
 	}
 	out := &gatekeeperv1.ListDefinitionsResponse{Revision: state.Revision()}
 	var taken page
@@ -134,17 +135,17 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 	return out, nil
 }
 
-// recoveringText says why nothing is granted until the waiting after a recovery is over.
+// recoveringText explains why nothing is granted until the waiting period after a recovery has passed.
 func recoveringText(left time.Duration) string {
 	left = left.Round(time.Second)
-	return fmt.Sprintf("the cluster was recovered and grants nothing for another %v, until about %s: holders from before may still believe in their permits.",
+	return fmt.Sprintf("the cluster was recovered and grants nothing for another %v, until about %s: earlier holders may still rely on their permits.",
 		left, time.Now().Add(left).UTC().Format(time.RFC3339))
 }
 
-// maxExplained is how many waiters and jobs an explanation names.
+// maxExplained is the maximum number of waiters and of jobs in an explanation.
 const maxExplained = 10
 
-// bothLists adds what waits for a permit, which tasks wait for a worker, and why they do.
+// bothLists adds the waiters for a permit, the tasks that wait for a worker, and the reason why they wait.
 func (s *definitionService) bothLists(ctx context.Context, out *gatekeeperv1.ExplainResponse, sem string) error {
 	state := s.cfg.Machine.State()
 	all, _ := s.reader.InQueue(sem)
@@ -160,7 +161,7 @@ func (s *definitionService) bothLists(ctx context.Context, out *gatekeeperv1.Exp
 	return err
 }
 
-// Explain replays the decision, changes nothing, and returns each step.
+// Explain replays a decision without changing anything, and returns each step.
 func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
 	request, err := requestFrom(m)
 	if err != nil {
@@ -180,7 +181,7 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 	for i, step := range steps {
 		out.Steps[i] = &gatekeeperv1.Step{Number: uint32(step.Number), Name: step.Name, Passed: step.Passed, Text: step.Text}
 	}
-	if decision.Reason == semaphore.NoSuchSemaphore { // the denial itself does not say it: see selector.NoDefinitionError
+	if decision.Reason == semaphore.NoSuchSemaphore { // a denial does not suggest a name: see selector.NoDefinitionError
 		if meant := selector.Meant(s.cfg.Machine.State(), request.Semaphore, s.sees(ctx)); meant != "" {
 			out.Summary += fmt.Sprintf(" Did you mean %q?", meant)
 		}

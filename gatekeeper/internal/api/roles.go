@@ -9,23 +9,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// entitlement is who may make a call at all. What exactly the call may touch is asked where it is carried out: changes
-// pass through guard, and reads leave out what the caller may not view.
+// entitlement defines who may call a method at all. Access to the objects of the call is checked where it is executed:
+// changes pass through guard, and reads omit objects that the caller may not view.
 type entitlement struct {
-	// anyOf are the roles of which the caller needs one, wherever it has it. Empty: any principal.
+	// anyOf lists roles of which the caller needs one, on any semaphore. If empty, any principal is allowed.
 	anyOf []access.Role
-	// member lets another member of the cluster call for itself.
+	// member also allows members that call on their own behalf.
 	member bool
-	// open lets in every caller that has come this far, also one without a binding.
+	// open allows every caller that passed authenticate, even without a binding.
 	open bool
-	// vouched: another member that passes the call on has let its caller in, so this server does not ask again.
+	// vouched means that a forwarded call is not checked again, because the forwarding member has checked it.
 	vouched bool
-	// stranded lets in callers with a certificate while this server knows of no bindings: one that cannot catch up,
-	// because a majority is lost, still says so.
+	// stranded allows callers with a certificate while this server has no bindings. So a server that cannot catch up,
+	// because a majority is lost, can still report its status.
 	stranded bool
 }
 
-// entitlements name every method. One that is not named is refused.
+// entitlements lists every method. An unlisted method is refused.
 //
 //nolint:gochecknoglobals // a table, never changed
 var entitlements = func() map[string]entitlement {
@@ -102,7 +102,7 @@ var entitlements = func() map[string]entitlement {
 		gatekeeperv1.AuthService_RevokeToken_FullMethodName)
 	add(entitlement{anyOf: []access.Role{access.Admin}, member: true},
 		gatekeeperv1.ClusterService_AddMember_FullMethodName,
-		gatekeeperv1.AuthService_BindAdministrator_FullMethodName) // its handler refuses all but members
+		gatekeeperv1.AuthService_BindAdministrator_FullMethodName) // the handler accepts members only
 	add(entitlement{member: true, vouched: true, stranded: true}, gatekeeperv1.ClusterService_GetStatus_FullMethodName)
 	add(entitlement{stranded: true}, gatekeeperv1.ClusterService_ListMembers_FullMethodName)
 	add(needs(), // any principal
@@ -115,7 +115,7 @@ var entitlements = func() map[string]entitlement {
 	return table
 }()
 
-// entitled refuses a call that is answered here if its caller has no role for the method.
+// entitled refuses a call that is executed here if the caller lacks a role for the method.
 func (a *API) entitled(ctx context.Context, fullMethod string) error {
 	c := a.caller(ctx)
 	if c == nil {
@@ -130,7 +130,7 @@ func (a *API) entitled(ctx context.Context, fullMethod string) error {
 	case e.stranded && c.verified && a.cfg.Machine.State().AccessRevision() == 0:
 		return nil
 	case fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && !a.forward.leading():
-		return nil // its handler passes it on, and the leader asks
+		return nil // the handler forwards it, and the leader checks
 	}
 	if err := c.admit(); err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Keeper is the leader's part of every call: what each service asks of it, and what several of them show.
-// FromKeeper makes one of a *keeper.Keeper, whose methods carry the contracts.
+// Keeper is the leader's part of every call. It combines the methods that the services use. FromKeeper makes one of a
+// *keeper.Keeper, which documents the methods.
 type Keeper interface {
 	permitKeeper
 	definitionKeeper
@@ -30,7 +30,7 @@ type Keeper interface {
 	reader
 }
 
-// reader is what services show beside the state.
+// reader has the methods that services use to answer reads in addition to the state.
 type reader interface {
 	Read(ctx context.Context) (*fsm.State, error)
 	Remaining(token uint64) (time.Duration, bool)
@@ -54,7 +54,7 @@ type permitKeeper interface {
 	TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCall, answer func(i int, a keeper.Answer, err error))
 	Acquire(ctx context.Context, call *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error)
 	Refresh(ctx context.Context, received time.Time, owner semaphore.Owner, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error)
-	// Listen opens what one stream needs. It never fails: without a leadership its notices are closed.
+	// Listen registers a stream. It never fails: without a leadership the listener's notices are closed.
 	Listen() Listener
 	Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error)
 	TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error)
@@ -78,7 +78,7 @@ type operatorKeeper interface {
 	Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error)
 	Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error)
 	ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error)
-	// WallClock returns the time with which due times of firings are compared.
+	// WallClock returns the time with which the due times of firings are compared.
 	WallClock() time.Time
 	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 	DeniedCallers(ctx context.Context, wanted func(state *fsm.State, name string) bool) (*fsm.State, iter.Seq[keeper.DeniedCaller], time.Time, error)
@@ -101,24 +101,24 @@ type clusterKeeper interface {
 	Configure(ctx context.Context, author, reason string, change func(fsm.Settings) (fsm.Settings, error)) (before, after fsm.Settings, r fsm.RevisionResult, err error)
 }
 
-// Listener is one stream on which permits are kept alive; a *keeper.Listener is one.
+// Listener is a stream that keeps permits alive. It is implemented by *keeper.Listener.
 type Listener interface {
 	Receive() Frame
-	// Forget ends the notices for these tokens.
+	// Forget stops notices for these tokens.
 	Forget(tokens ...uint64)
-	// Notices is closed when the leadership ends.
+	// Notices returns a channel that is closed when the leadership ends.
 	Notices() <-chan []keeper.TokenResult
 	Close()
 }
 
-// Frame is one frame of such a stream; a *keeper.Frame is one.
+// Frame is a frame received on a Listener. It is implemented by *keeper.Frame.
 type Frame interface {
 	Drop()
 	Refresh(ctx context.Context, owner semaphore.Owner, tokens []keeper.TokenRefresh, ready func())
 	Results() ([]keeper.TokenResult, error)
 }
 
-// FromKeeper makes a keeper fit for Config.
+// FromKeeper adapts a keeper for Config.
 func FromKeeper(k *keeper.Keeper) Keeper { return keeperRoom{k} }
 
 type keeperRoom struct{ *keeper.Keeper }
@@ -129,7 +129,7 @@ type listenerRoom struct{ *keeper.Listener }
 
 func (l listenerRoom) Receive() Frame { return l.Listener.Receive() }
 
-// Consensus is who leads and who belongs to the cluster; a *consensus.Node is one.
+// Consensus is the consensus of the cluster. It is implemented by *consensus.Node.
 type Consensus interface {
 	Leader() consensus.Leader
 	Role() consensus.Role
@@ -143,29 +143,29 @@ type Consensus interface {
 	Ready() error
 	Members() ([]consensus.Member, error)
 	AddMember(ctx context.Context, a consensus.Addition) error
-	// PlanRemoval reports what RemoveMember would leave, and why it would be refused.
+	// PlanRemoval reports which members RemoveMember would leave, and why it would be refused.
 	PlanRemoval(ctx context.Context, id string) (r consensus.Removal, refusal, err error)
 	// RemoveMember retires the id and removes the member.
 	RemoveMember(ctx context.Context, id string, force bool) (consensus.Removal, error)
 	Transfer(ctx context.Context, id string) error
 }
 
-// Machine is this server's own state; a *fsm.Machine is one.
+// Machine gives access to this server's state. It is implemented by *fsm.Machine.
 type Machine interface{ State() *fsm.State }
 
-// Hub is where applied changes are heard; a *watch.Hub is one.
+// Hub distributes applied changes. It is implemented by *watch.Hub.
 type Hub interface {
 	Subscribe(from uint64) *watch.Subscription
 }
 
-// Metrics hears of calls.
+// Metrics counts calls.
 type Metrics interface {
-	// CallEnded counts a unary call or a stream that ended; reason is that of the ErrorInfo, if any.
+	// CallEnded counts a finished unary call or stream. reason is the one of the ErrorInfo, if any.
 	CallEnded(method string, code codes.Code, reason string, took time.Duration)
-	// StreamOpened and StreamClosed come in pairs.
+	// StreamOpened and StreamClosed are called in pairs.
 	StreamOpened(method string)
 	StreamClosed(method string)
-	// Forwarded counts a call or stream that is passed on to the leader.
+	// Forwarded counts a call or stream that is forwarded to the leader.
 	Forwarded(method string)
 }
 

@@ -10,31 +10,30 @@ import (
 
 // Limits of a connection.
 const (
-	// MaxMessage is the most bytes of a message to the server: what gRPC's clients accept in the other direction unless
-	// told otherwise.
+	// MaxMessage is the maximum size of a message to the server in bytes. It equals the default limit of gRPC clients.
 	MaxMessage = 4 << 20
-	// maxReceived is where gRPC itself gives up, with a status that says less.
+	// maxReceived is the limit at which gRPC refuses a message with a less helpful status.
 	maxReceived = 2 * MaxMessage
-	// maxStreams is the most calls and streams at once on one connection. Another server that passes streams on has one
-	// connection for all of its clients, of whom there may be 10 000 with a stream that never ends, and calls beside
-	// it.
+	// maxStreams is the maximum number of concurrent calls and streams per connection. Another server forwards the
+	// streams of all its clients over one connection. That may be 10 000 long-lived streams in addition to unary calls.
 	maxStreams = 1 << 15
-	// maxHeaders is the most bytes of a call's headers.
+	// maxHeaders is the maximum size of a call's headers in bytes.
 	maxHeaders = 16 << 10
-	// workers are goroutines that serve calls one after the other, so that their stacks need not grow again for each,
-	// with a dozen frames of gRPC on them: by a profile 11 % of the CPU time of a leader that denies 64 callers. A
-	// stream keeps one until it ends; calls for which none is left have a goroutine of their own.
+	// workers is the number of goroutines that serve calls in turn. Their stacks do not have to grow again for each
+	// call, which took 11 % of the CPU time of a leader that denied 64 callers. A stream occupies a worker until it
+	// ends. If no worker is free, a call gets a new goroutine.
 	workers = 64
 )
 
-// Keepalive of a connection. A client that was suspended or cut off is noticed after serverPing + serverPingTimeout.
+// Keepalive of a connection. The server notices a suspended or disconnected client after serverPing +
+// serverPingTimeout.
 const (
 	minClientPing     = 5 * time.Second
 	serverPing        = 30 * time.Second
 	serverPingTimeout = 10 * time.Second
 )
 
-// ServerOptions are those of a server on which the API can be registered.
+// ServerOptions returns the options for a server on which the API can be registered.
 func (a *API) ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.Creds(a.portCredentials()),
@@ -51,7 +50,7 @@ func (a *API) ServerOptions() []grpc.ServerOption {
 	}
 }
 
-// NewServer returns a server with everything registered, reflection too, that listens nowhere yet.
+// NewServer returns a server with the services and reflection registered. It does not listen yet.
 func (a *API) NewServer() *grpc.Server {
 	s := grpc.NewServer(a.ServerOptions()...)
 	a.Register(s)

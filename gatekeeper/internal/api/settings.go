@@ -17,7 +17,7 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// GetSettings reads the settings in force.
+// GetSettings returns the current settings.
 func (s *clusterService) GetSettings(ctx context.Context, m *gatekeeperv1.GetSettingsRequest) (*gatekeeperv1.GetSettingsResponse, error) {
 	state, err := s.read(ctx, m.GetStale())
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *clusterService) GetSettings(ctx context.Context, m *gatekeeperv1.GetSet
 	return &gatekeeperv1.GetSettingsResponse{Settings: toSettings(state.Settings()), Revision: state.Revision()}, nil
 }
 
-// SetSettings changes the fields that are present.
+// SetSettings changes the fields that are set in the request.
 func (s *clusterService) SetSettings(ctx context.Context, m *gatekeeperv1.SetSettingsRequest) (*gatekeeperv1.SetSettingsResponse, error) {
 	author, reason, err := wordFrom(m)
 	if err != nil {
@@ -82,8 +82,8 @@ func toSettings(s fsm.Settings) *gatekeeperv1.Settings {
 	}
 }
 
-// settingsFrom is now with the fields that m has. A field that keeps its default stays unset, so that servers of an
-// older feature level understand the rest.
+// settingsFrom returns the settings with the fields in m replaced. A field that keeps its default stays unset, so that
+// servers of an older feature level understand the others.
 func settingsFrom(m *gatekeeperv1.Settings, now fsm.Settings) (fsm.Settings, error) {
 	next, in := now, settingReader{m: m}
 	requests, work := now.Requests.OrDefault(), now.Work.OrDefault()
@@ -113,7 +113,7 @@ func settingsFrom(m *gatekeeperv1.Settings, now fsm.Settings) (fsm.Settings, err
 	return next, in.err
 }
 
-// settingReader reads fields of m until one breaks its rule.
+// settingReader reads fields of m until one is invalid.
 type settingReader struct {
 	m   *gatekeeperv1.Settings
 	err error

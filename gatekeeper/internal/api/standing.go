@@ -13,26 +13,26 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// standing are the calls in work that last: streams, and callers that wait. What they were allowed is asked again when
-// bindings change, and now and then, because tokens end. Its zero value is ready.
+// standing holds the long-lived calls, which are streams and waiting callers. Their permissions are checked again when
+// bindings change, and periodically, because tokens expire. The zero value is ready to use.
 type standing struct {
-	mu      sync.Mutex // guards the others
+	mu      sync.Mutex // guards the fields below
 	last    int
 	all     map[int]allowance
 	checked time.Time
-	of      uint64 // the access revision at that time
+	of      uint64 // the access revision at the last check
 }
 
-// allowance is what a lasting call was allowed.
+// allowance is the permission of a long-lived call.
 type allowance struct {
 	allowed func() error
 	cancel  context.CancelCauseFunc
 }
 
-// recheckEvery is how late at most the end of a token is noticed.
+// recheckEvery is the maximum time until an expired token is noticed.
 const recheckEvery = 500 * time.Millisecond
 
-// note keeps what a lasting call was allowed, and returns how it is forgotten.
+// note adds a long-lived call, and returns a function that removes it.
 func (s *standing) note(allowed func() error, cancel context.CancelCauseFunc) (over func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +49,7 @@ func (s *standing) note(allowed func() error, cancel context.CancelCauseFunc) (o
 	}
 }
 
-// recheck ends the calls that are not allowed any more.
+// recheck cancels the calls that are no longer allowed.
 func (s *standing) recheck(revision uint64, now time.Time) {
 	s.mu.Lock()
 	if s.of == revision && now.Sub(s.checked) < recheckEvery {
@@ -58,7 +58,7 @@ func (s *standing) recheck(revision uint64, now time.Time) {
 	}
 	s.of, s.checked = revision, now
 	all := slices.AppendSeq(make([]allowance, 0, len(s.all)), maps.Values(s.all))
-	s.mu.Unlock() // calls begin and end meanwhile
+	s.mu.Unlock() // calls may begin and end during the checks
 	for _, a := range all {
 		if err := a.allowed(); err != nil {
 			a.cancel(err)
@@ -66,8 +66,8 @@ func (s *standing) recheck(revision uint64, now time.Time) {
 	}
 }
 
-// while returns a context that ends with an error as its cause once the caller is not allowed that any more, or is
-// another principal.
+// while returns a context that is cancelled, with an error as its cause, when the caller loses the permission or
+// becomes another principal.
 func (a *API) while(ctx context.Context, allowed permission) (context.Context, func()) {
 	still := a.still(ctx, allowed)
 	if still == nil {
@@ -78,15 +78,15 @@ func (a *API) while(ctx context.Context, allowed permission) (context.Context, f
 	return ctx, func() { over(); cancel(nil) }
 }
 
-// still asks, by this server's state at the time, whether the caller is allowed something and is the principal that it
-// was at first. Nil: nobody needs to be asked.
+// still returns a function that checks against this server's current state that the caller has the permission and is
+// still the same principal. It returns nil if no check is necessary.
 func (a *API) still(ctx context.Context, allowed permission) func() error {
 	c := callerIn(ctx)
 	if c == nil || c.member {
 		return nil
 	}
 	early := c.early()
-	var first atomic.Pointer[string] // nil at a follower that does not know the binding yet: it finds out
+	var first atomic.Pointer[string] // nil on a follower without the binding, until it arrives
 	if p, _, err := c.principal(); err == nil {
 		first.Store(new(p.Name()))
 	}
@@ -108,8 +108,8 @@ func (a *API) still(ctx context.Context, allowed permission) func() error {
 	}
 }
 
-// refusedSince is why a call has ended, if that is because it is not allowed any more. An unknown outcome stays
-// unknown.
+// refusedSince returns the cause of a cancelled call if the caller lost its permission, and otherwise err. An unknown
+// outcome remains unknown.
 func refusedSince(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	_, stranger := errors.AsType[*unauthenticatedError](cause)

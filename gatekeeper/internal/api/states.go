@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// states returns the states of a definition, by number. A definition with any other state is not idle.
+// states returns the states of a definition in the order of their numbers. A definition in any other state is not idle.
 func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []gatekeeperv1.DefinitionState) {
 	name := stored.Definition.Name
 	var running, stopping, held bool
@@ -53,12 +53,12 @@ func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []g
 	return states
 }
 
-// ofGroup reports whether an identity is of the group that a list is asked for.
+// ofGroup reports whether an identity belongs to the group requested for a list.
 func ofGroup(m interface{ GetGroup() string }, id semaphore.Identity) bool {
 	return m.GetGroup() == "" || m.GetGroup() == id.Group
 }
 
-// inState reports whether a permit is in one of the states that a list is asked for.
+// inState reports whether a permit is in one of the states requested for a list.
 func inState(states []gatekeeperv1.PermitState, p *semaphore.Permit) bool {
 	return len(states) == 0 || slices.Contains(states, gatekeeperv1.PermitState(p.State))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// filter chooses definitions for a list or a summary.
+// filter selects definitions for a list or a summary.
 type filter struct {
 	api    *API
 	chosen *selector.Selector
@@ -26,7 +26,7 @@ type filter struct {
 	states []gatekeeperv1.DefinitionState
 }
 
-// filter reads what the requests for a list and for a summary have in common.
+// filter reads the fields common to list and summary requests.
 func (a *API) filter(chosen *selector.Selector, m interface {
 	GetSearch() string
 	GetGroup() string
@@ -35,7 +35,7 @@ func (a *API) filter(chosen *selector.Selector, m interface {
 	return &filter{api: a, chosen: chosen, search: search, group: m.GetGroup(), states: states}, err
 }
 
-// definitions are those that the filter chooses behind a name, by name.
+// definitions returns the matching definitions with names after a given one, in the order of their names.
 func (f *filter) definitions(state *fsm.State, behind string) iter.Seq[*fsm.StoredDefinition] {
 	return func(yield func(*fsm.StoredDefinition) bool) {
 		for stored := range f.chosen.Definitions(state, behind) {
@@ -53,7 +53,7 @@ func (f *filter) match(state *fsm.State, stored *fsm.StoredDefinition) bool {
 		(len(f.states) == 0 || slices.ContainsFunc(f.api.states(state, stored), func(is gatekeeperv1.DefinitionState) bool { return slices.Contains(f.states, is) }))
 }
 
-// maxCounted is how many keys a summary has, and how many values of each.
+// maxCounted is the maximum number of keys in a summary, and of values per key.
 const maxCounted = 50
 
 // SummarizeDefinitions counts definitions by state and by label.
@@ -77,7 +77,7 @@ func (s *definitionService) SummarizeDefinitions(ctx context.Context, m *gatekee
 	return s.summaries.get(key, func() *gatekeeperv1.SummarizeDefinitionsResponse { return filter.summary(state) }), nil
 }
 
-// summaryKey is equal for requests that are answered alike: callers who may view everything share their answers.
+// summaryKey returns the cache key of a request. Callers that may view everything share a key.
 func (a *API) summaryKey(ctx context.Context, m *gatekeeperv1.SummarizeDefinitionsRequest) (summaryKey, error) {
 	request, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	key := summaryKey{request: string(request)}
@@ -127,7 +127,7 @@ func countLabels(counts map[string]map[string]uint32, labels semaphore.Labels) {
 	}
 }
 
-// mostCounted are the maxCounted with the highest counts, in the order of what name returns.
+// mostCounted returns the maxCounted elements with the highest counts, sorted by name.
 func mostCounted[C interface{ GetCount() uint32 }](all []C, name func(C) string) []C {
 	byName := func(a, b C) int { return cmp.Compare(name(a), name(b)) }
 	slices.SortFunc(all, func(a, b C) int { return cmp.Or(cmp.Compare(b.GetCount(), a.GetCount()), byName(a, b)) })
@@ -137,36 +137,36 @@ func mostCounted[C interface{ GetCount() uint32 }](all []C, name func(C) string)
 }
 
 const (
-	// summaryAge is how long a summary is answered again at least.
+	// summaryAge is the minimum time for which a summary is cached.
 	summaryAge = time.Second
-	// summaryShare bounds how much of the time is spent on one summary: it is answered again for this many times what
-	// it took to count.
+	// summaryShare limits the share of time spent on a summary: it is cached for this many times the time that it took
+	// to compute.
 	summaryShare = 20
-	// maxSummaries is how many summaries are kept.
+	// maxSummaries is the maximum number of cached summaries.
 	maxSummaries = 64
 )
 
-// summaries keep what was counted a moment ago: hundreds of open pages ask for the same every few seconds, and 100 000
-// definitions take some 100 ms. One is counted at a time.
+// summaries caches recent summaries. Hundreds of open pages may request the same one every few seconds, and counting
+// 100 000 definitions takes about 100 ms. Only one summary is computed at a time.
 type summaries struct {
 	mu   sync.Mutex
 	kept map[summaryKey]keptSummary
-	now  func() time.Time // nil: time.Now
+	now  func() time.Time // nil means time.Now
 }
 
 type summaryKey struct {
 	request string
-	// principal is set for a caller who may not view everything; access is the revision of its binding.
+	// principal is set for a caller that may not view everything. access is the revision of the bindings.
 	principal string
 	access    uint64
 }
 
 type keptSummary struct {
-	reply *gatekeeperv1.SummarizeDefinitionsResponse // never changed
+	reply *gatekeeperv1.SummarizeDefinitionsResponse // never modified
 	until time.Time
 }
 
-// get returns what is kept, or counts.
+// get returns the cached summary, or computes it.
 func (s *summaries) get(key summaryKey, count func() *gatekeeperv1.SummarizeDefinitionsResponse) *gatekeeperv1.SummarizeDefinitionsResponse {
 	s.mu.Lock()
 	defer s.mu.Unlock()

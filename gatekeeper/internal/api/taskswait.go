@@ -11,7 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// whyTasksWait says why the tasks of a semaphore wait: the first cause that holds. It is empty when none waits.
+// whyTasksWait explains why the tasks of a semaphore wait. It returns the first applicable cause, or an empty string if
+// no task waits.
 func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, sem string) (string, error) {
 	if state.Work(sem).Waiting == 0 {
 		return "", nil
@@ -26,7 +27,7 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	if why := s.reader.Disabled(stored); why != "" {
 		return fmt.Sprintf("The definition of semaphore %q admits nobody: %s.", sem, why), nil
 	}
-	// The rule decides about a worker that all patterns let in.
+	// The rule decides for a worker that all patterns admit.
 	request := semaphore.Request{Semaphore: sem, Weight: 1, Worker: true}
 	facts := state.Facts(&request, "")
 	facts.Admission = semaphore.Admitted()
@@ -63,7 +64,7 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	}
 	switch {
 	case !slices.ContainsFunc(admitted, func(w work.Info) bool { return w.Free > 0 }):
-		return fmt.Sprintf("%s: %s.", plural(len(admitted), "The only worker has as many tasks as it takes", "All %d workers have as many tasks as they take"),
+		return fmt.Sprintf("%s: %s.", plural(len(admitted), "The only worker has as many tasks as it accepts", "All %d workers have as many tasks as they accept"),
 			plural(held, "1 task is held", "%d tasks are held")), nil
 	case ahead > 0:
 		return plural(ahead, "1 other caller is ahead of the workers in the queue.", "%d other callers are ahead of the workers in the queue."), nil
@@ -71,14 +72,14 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	return "Workers are free, and the tasks are being handed out.", nil
 }
 
-// denial is why a number of workers are not let in.
+// denial is a reason for which a number of workers are denied.
 type denial struct {
 	reason  semaphore.Reason
 	text    string
 	workers int
 }
 
-// admitted returns the workers that are let in, and why the others are not.
+// admitted returns the workers that are admitted, and the reasons why the others are denied.
 func (s *definitionService) admitted(ctx context.Context, workers []work.Info) (admitted []work.Info, denials []denial, err error) {
 	for _, w := range workers {
 		if w.Denied == semaphore.NoReason {
@@ -93,7 +94,7 @@ func (s *definitionService) admitted(ctx context.Context, workers []work.Info) (
 			if err != nil {
 				return nil, nil, err
 			}
-			if d.Reason != w.Denied { // it was denied before an edit, and asks again soon
+			if d.Reason != w.Denied { // denied before an edit; it asks again soon
 				admitted = append(admitted, w)
 				continue
 			}
@@ -104,7 +105,7 @@ func (s *definitionService) admitted(ctx context.Context, workers []work.Info) (
 	return admitted, denials, nil
 }
 
-// withoutHolder counts permits that take slots although nobody holds them any more.
+// withoutHolder describes the permits that take slots without a holder.
 func withoutHolder(state *fsm.State, sem string) (text string) {
 	cooling, held := 0, 0
 	for p := range state.Holders(sem) {
@@ -125,7 +126,7 @@ func withoutHolder(state *fsm.State, sem string) (text string) {
 	return text
 }
 
-// deniedText says of workers that are all denied why.
+// deniedText explains why all workers are denied.
 func deniedText(offering int, denials []denial) string {
 	all := plural(offering, "The only worker is denied", "All %d workers are denied")
 	if len(denials) == 1 {
@@ -138,7 +139,7 @@ func deniedText(offering int, denials []denial) string {
 	return all + ". " + strings.Join(texts, " ")
 }
 
-// plural is one of two texts. The one for several has their number as its verb.
+// plural returns the text for one or for several. The latter contains a verb for the number.
 func plural(n int, one, several string) string {
 	if n == 1 {
 		return one

@@ -95,7 +95,7 @@ func TestExplain_WhyTasksWait_IsTheFirstCauseThatHolds(t *testing.T) {
 			g.worker(t, "default", 1)
 			g.keeper.do(fsm.Release{Token: g.grant(t, "s", "other").Token, Cooling: time.Minute, At: time.Unix(5, 0).UTC()})
 		}},
-		{"busy", "The only worker has as many tasks as it takes: 0 tasks are held.", func(t *testing.T, g *gate) { g.worker(t, "default", 0) }},
+		{"busy", "The only worker has as many tasks as it accepts: 0 tasks are held.", func(t *testing.T, g *gate) { g.worker(t, "default", 0) }},
 		{"callers ahead", "2 other callers are ahead of the workers in the queue.", func(t *testing.T, g *gate) {
 			g.worker(t, "default", 1)
 			g.keeper.waiters = []keeper.Waiter{waiting(false), waiting(false), waiting(true), waiting(false)}

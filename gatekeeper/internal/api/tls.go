@@ -11,10 +11,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
-// portTLS is the TLS of the API port; nil when it is off.
+// portTLS returns the TLS configuration of the API port; nil if TLS is off.
 func portTLS(cfg *Config) (*tls.Config, error) {
 	if cfg.TLS.IsZero() {
-		return nil, nil //nolint:nilnil // off, and nothing wrong
+		return nil, nil //nolint:nilnil // TLS is off, which is valid
 	}
 	if cfg.TLS.Cert == "" || cfg.TLS.Key == "" {
 		return nil, errors.New("api: TLS needs a certificate and a key: name both files, or none and no CA")

@@ -14,10 +14,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxUndone is how many changes one step takes back.
+// maxUndone is the maximum number of changes undone in one step.
 const maxUndone = 1000
 
-// Undo plans with the present state; what changes between the plan and its execution is refused there by its version.
+// Undo plans with the current state. If that changes before the plan is executed, the versions in the plan do not match
+// and it is refused.
 func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest) (*gatekeeperv1.UndoResponse, error) {
 	what, err := undoFrom(m)
 	if err != nil {
@@ -27,7 +28,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if err != nil {
 		return nil, err
 	}
-	// A repeat of a call whose answer was lost must not undo the undoing.
+	// A repeat of a call whose answer was lost must not undo the undo.
 	asked := asked(m)
 	state, done, err := s.decideFrom(ctx, m, fsm.EditUndo, asked)
 	if err != nil {
@@ -41,7 +42,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.mayPlan(ctx, plan.Command); err != nil { // first: what follows names semaphores
+	if err := s.mayPlan(ctx, plan.Command); err != nil { // checked first, because refusals name semaphores
 		return nil, err
 	}
 	if err := plan.Refusal(); err != nil {
@@ -73,7 +74,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if err != nil {
 		return nil, err
 	}
-	if result.Repeated { // since it was looked for
+	if result.Repeated { // an attempt that was applied after decideFrom read the state
 		return &gatekeeperv1.UndoResponse{Revision: result.Revision}, nil
 	}
 	if result.Conflict != nil {
@@ -83,7 +84,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	return out, nil
 }
 
-// mayPlan refuses to show what an undo would do to a caller that may not do it.
+// mayPlan refuses to show the effects of an undo to a caller that may not execute it.
 func (s *operatorService) mayPlan(ctx context.Context, cmd *fsm.Undo) error {
 	c := s.caller(ctx)
 	if c == nil {

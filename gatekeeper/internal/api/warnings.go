@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// smallestDuration is the shortest duration of a permit that outlasts the death of the leader; 0 in a cluster of one
-// voter, which has nobody to fail over to.
+// smallestDuration returns the shortest permit duration that survives the death of the leader. It is 0 in a cluster
+// with one voter, which has no failover.
 func (a *API) smallestDuration() time.Duration {
 	members, err := a.cfg.Consensus.Members()
 	if err != nil {
@@ -30,27 +30,28 @@ func (a *API) smallestDuration() time.Duration {
 	return a.cfg.SmallestDuration
 }
 
-// warnings are what a person should know of a definition.
+// warnings returns warnings about a definition for people.
 func (a *API) warnings(d *semaphore.Definition) []string {
-	if d.Duration >= a.cfg.SmallestDuration { // first: it costs nothing
+	if d.Duration >= a.cfg.SmallestDuration { // checked first, because it is cheap
 		return nil
 	}
 	smallest := a.smallestDuration()
 	if d.Duration >= smallest {
 		return nil
 	}
-	return []string{fmt.Sprintf("permits of %s live %v: they may be lost when the leader dies; from %v on they outlast a fail-over", d.Name, d.Duration, smallest)}
+	return []string{fmt.Sprintf("permits of %s last %v: they may be lost when the leader dies; with %v or more they survive a failover", d.Name, d.Duration, smallest)}
 }
 
-// maxReaches bounds the pairs of patterns whose reach is remembered.
+// maxReaches is the maximum number of cached pairs of patterns.
 const maxReaches = 100_000
 
-// reaches remembers preview.ReachOf for pairs of patterns while the number of known callers and the cordons are the
-// same: lists and summaries ask about many definitions. The zero value is empty. It is safe for concurrent use.
+// reaches caches preview.ReachOf by pair of patterns, because lists and summaries ask for many definitions. The cache
+// is valid for one number of known callers and one revision of the cordons. The zero value is an empty cache. It is
+// safe for concurrent use.
 type reaches struct {
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	callers int
-	cordons uint64 // their revision
+	cordons uint64 // revision of the cordons
 	of      map[[2]string]reach
 }
 
@@ -59,7 +60,8 @@ type reach struct {
 	text string
 }
 
-// get returns the reach of a definition. One without permits serves nobody anyway, so it has nothing to warn of.
+// get returns the reach of a definition. A definition with 0 permits has an empty reach, because it admits nobody and
+// needs no warning.
 func (m *reaches) get(state *fsm.State, patterns preview.Patterns, d *semaphore.Definition) reach {
 	if d.Permits == 0 {
 		return reach{}
@@ -82,7 +84,7 @@ func (m *reaches) get(state *fsm.State, patterns preview.Patterns, d *semaphore.
 	return r
 }
 
-// warningsOf are those of the definitions that a batch has created or replaced.
+// warningsOf returns the warnings about the definitions that a batch created or replaced.
 func (a *API) warningsOf(edits []edit, skipped []string) []string {
 	var all []string
 	for _, e := range edits {

@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// watchBytes ends a message early: the events of a batch of edits are sent together, and may be many.
+	// watchBytes limits the size of a message. The events of a batch of edits are sent together and may be many.
 	watchBytes = 1 << 20
-	// watchQuiet is how many revisions may pass without an event for the watcher before it gets a message with the
-	// current one: so it resumes from where the events are still held.
+	// watchQuiet is the number of revisions without an event for the watcher after which it gets a message with the
+	// current revision. So it can resume from a revision whose events are still stored.
 	watchQuiet = 1000
-	// minLiveEvery and maxLiveEvery bound how often a live report is sent, maxLive how many semaphores it has, and how
-	// many permits of each.
+	// minLiveEvery and maxLiveEvery bound the interval of live reports. maxLive is the maximum number of semaphores in
+	// a report, and of permits per semaphore.
 	minLiveEvery, maxLiveEvery = time.Second, time.Minute
 	maxLive                    = 1000
 	// collectFor is how long changes are collected for a watcher of records. After collectBurst messages in a row it
-	// becomes collectBusy, so that a single change is shown at once, and constant change costs little.
+	// becomes collectBusy. So a single change is shown immediately, and constant change costs little.
 	collectFor, collectBusy = 100 * time.Millisecond, time.Second
 	collectBurst            = 4
 )
@@ -41,9 +41,10 @@ type watchService struct {
 	*API
 }
 
-// Watch streams what this server applies, from a revision on. A follower passes the stream on to the leader where it
-// can, and when that way breaks the watcher comes again and resumes. The first message has no events: its revision is
-// where the stream begins. A watcher that was overtaken gets missed and continues from there.
+// Watch streams the changes that this server applies after a revision. A follower forwards the stream to the leader if
+// it can. If that connection breaks, the watcher reconnects and resumes. The first message has no events and names the
+// revision at which the stream begins. A watcher that falls too far behind gets a message with missed set, and
+// continues after it.
 func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
 	chosen, err := selector.Parse("", m.GetNames(), m.GetLabels())
 	if err != nil {
@@ -52,7 +53,7 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	w := &watcher{api: s.API, chosen: chosen.Within(s.sees(stream.Context())), permits: m.GetPermits(), send: stream.Send}
 	if m.GetRecords() {
 		w.changed = &changes{names: make(map[string]bool), callers: s.cfg.Machine.State().SightingCount()}
-		if m.GetFromRevision() == 0 { // else denials since the caller has read the records are sent
+		if m.GetFromRevision() == 0 { // otherwise send the denials since the caller read the records
 			_, w.changed.denials = s.reader.DenialsChanged(0)
 		}
 	}
@@ -65,8 +66,8 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	if from := m.GetFromRevision(); from > 0 {
 		w.sent = from - 1
 	}
-	// Events above the revision of the message are sent, and none at or below it: the subscription begins at the same
-	// revision.
+	// The stream contains exactly the events above the revision in this message, because the subscription begins at the
+	// same revision.
 	subscription := s.cfg.Hub.Subscribe(w.sent)
 	defer subscription.Close()
 	if err := stream.Send(&gatekeeperv1.WatchResponse{Revision: w.sent}); err != nil {
@@ -75,30 +76,30 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	return w.run(stream.Context(), subscription)
 }
 
-// watcher is one stream.
+// watcher is the state of one stream.
 type watcher struct {
 	api     *API
 	chosen  *selector.Selector
 	permits bool
-	every   time.Duration // between live reports; 0: none
+	every   time.Duration // interval of live reports; 0 for none
 	send    func(*gatekeeperv1.WatchResponse) error
-	sent    uint64 // the revision of the last message
+	sent    uint64 // revision of the last message
 
-	changed *changes // with records; nil: without
+	changed *changes // nil unless the watcher wants records
 }
 
-// changes are what a watcher of records is to be sent next.
+// changes are collected for the next message to a watcher of records.
 type changes struct {
 	names    map[string]bool
 	missed   bool
 	revision uint64
-	denials  uint64    // up to which change of denials the watcher knows them
-	callers  int       // how many callers were known
-	due      time.Time // zero: there are none
-	paid     time.Time // until when the messages so far pay for their number: each adds collectBusy
+	denials  uint64    // revision of the denials that the watcher knows
+	callers  int       // number of known callers
+	due      time.Time // when the next message is due; zero if there are no changes
+	paid     time.Time // rate limit: each message moves it forward by collectBusy
 }
 
-// run sends events, or the records that they are about, and live reports, until ctx ends.
+// run sends events or records, and live reports, until ctx ends.
 func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) error {
 	var live time.Time // when the next report is due
 	if w.every > 0 {
@@ -136,7 +137,7 @@ func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) err
 	}
 }
 
-// nextUntil waits for the next batch until an instant; the zero one never comes.
+// nextUntil waits for the next batch until a deadline. The zero time means no deadline.
 func nextUntil(ctx context.Context, subscription *watch.Subscription, due time.Time) (watch.Batch, error) {
 	if due.IsZero() {
 		return subscription.Next(ctx)
@@ -146,7 +147,7 @@ func nextUntil(ctx context.Context, subscription *watch.Subscription, due time.T
 	return subscription.Next(until)
 }
 
-// note collects what a batch changes.
+// note collects the changes of a batch.
 func (w *watcher) note(batch *watch.Batch) {
 	c := w.changed
 	before := len(c.names)
@@ -168,8 +169,8 @@ func (w *watcher) note(batch *watch.Batch) {
 	}
 }
 
-// noteCallers collects what has changed about callers that hold nothing: there are no events about them. A new caller
-// can match the patterns of any definition.
+// noteCallers collects changes about callers that hold no permit, for which there are no events. A new caller can match
+// the patterns of any definition.
 func (w *watcher) noteCallers(now time.Time) {
 	c, state := w.changed, w.api.cfg.Machine.State()
 	before := len(c.names)
@@ -189,7 +190,7 @@ func (w *watcher) noteCallers(now time.Time) {
 	}
 }
 
-// schedule says when the next message is due.
+// schedule sets the time of the next message.
 func (c *changes) schedule(now time.Time) {
 	if c.paid.Before(now) {
 		c.paid = now
@@ -201,7 +202,8 @@ func (c *changes) schedule(now time.Time) {
 	}
 }
 
-// tellChanges sends the records that were collected. Only the last of several messages has the revision, as in tell.
+// tellChanges sends the collected records. If it needs several messages, only the last one has the new revision, as in
+// tell.
 func (w *watcher) tellChanges() error {
 	c := w.changed
 	state := w.api.cfg.Machine.State()
@@ -213,7 +215,7 @@ func (w *watcher) tellChanges() error {
 		case stored == nil:
 			out.Undefined = append(out.Undefined, name)
 			size += len(name)
-		case state.HolderCount(name) <= maxLive: // each permit is looked at
+		case state.HolderCount(name) <= maxLive: // looks at each permit
 			record := w.api.record(state, stored)
 			out.Records = append(out.Records, record)
 			size += proto.Size(record)
@@ -233,7 +235,7 @@ func (w *watcher) tellChanges() error {
 	return w.send(out)
 }
 
-// live reports what is in the leader's memory of the watched semaphores.
+// live reports the leader's in-memory data about the watched semaphores.
 func (w *watcher) live() *gatekeeperv1.Live {
 	out := new(gatekeeperv1.Live)
 	state := w.api.cfg.Machine.State()
@@ -261,8 +263,8 @@ func (w *watcher) live() *gatekeeperv1.Live {
 	return out
 }
 
-// tell sends the events of a batch that the watcher wants. Only the last of several messages has the batch's revision:
-// a watcher that resumes after the first of them gets all of them again.
+// tell sends the events of a batch that the watcher wants. If it needs several messages, only the last one has the
+// revision of the batch, so that a watcher that resumes earlier gets all events again.
 func (w *watcher) tell(batch *watch.Batch) error {
 	out := &gatekeeperv1.WatchResponse{Revision: batch.Revision, Missed: batch.Missed}
 	size := 0

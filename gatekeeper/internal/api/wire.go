@@ -14,16 +14,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Left to itself gRPC answers a message with a string that is not UTF-8 by INTERNAL, which blames the server, and names
-// no field. So what is received passes through an inbound, which carries the codec's error past gRPC.
+// By default gRPC refuses a string that is not valid UTF-8 with INTERNAL, which blames the server and does not name the
+// field. To avoid that, messages are received through an inbound, which carries the codec's error past gRPC.
 
-// inbound is a message to be received, and what was wrong with it.
+// inbound is a message to receive, and the error of decoding it.
 type inbound struct {
 	message any
 	err     error
 }
 
-// codec is gRPC's own for protobuf, but it reports to an inbound what was wrong.
+// codec is gRPC's protobuf codec, except that it stores decoding errors in an inbound.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2(encodingproto.Name)} }
@@ -41,7 +41,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	return nil
 }
 
-// receive receives a message by the given function of gRPC. What gRPC itself finds wrong it has answered already.
+// receive receives a message with the given function of gRPC. An error of gRPC itself is returned unchanged.
 func receive(recv func(any) error, message any) error {
 	in := &inbound{message: message}
 	if err := recv(in); err != nil {
@@ -50,7 +50,7 @@ func receive(recv func(any) error, message any) error {
 	return in.err
 }
 
-// explainBytes says why the bytes are not the message: by the first field that is not UTF-8, or as the codec does.
+// explainBytes returns an error that names the first string field with invalid UTF-8, or wraps the codec's error.
 func explainBytes(data []byte, message any, err error) error {
 	if m, ok := message.(proto.Message); ok {
 		if field, value := notUTF8(data, m.ProtoReflect().Descriptor(), ""); field != "" {
@@ -60,10 +60,10 @@ func explainBytes(data []byte, message any, err error) error {
 	return &unreadableError{err}
 }
 
-// notUTF8 finds the first string field that is not UTF-8, and names it as in the API. It is for messages that were
-// refused: the bytes may be anything.
+// notUTF8 returns the path and the value of the first string field that is not valid UTF-8. It must cope with any
+// input, because it is called for messages that could not be decoded.
 func notUTF8(data []byte, d protoreflect.MessageDescriptor, path string) (field, value string) {
-	seen := make(map[protowire.Number]int) // how many elements of a repeated field were passed
+	seen := make(map[protowire.Number]int) // elements seen of each repeated field
 	for len(data) > 0 {
 		number, kind, n := protowire.ConsumeTag(data)
 		if n < 0 {

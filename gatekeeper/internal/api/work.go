@@ -63,8 +63,8 @@ func (s *workService) SubmitJob(stream grpc.ClientStreamingServer[gatekeeperv1.S
 	return stream.SendAndClose(&gatekeeperv1.SubmitJobResponse{Job: toJob(job), Repeated: repeated})
 }
 
-// noSemaphore says that there is no such semaphore without the index of an edit: a submission has none. It does not say
-// which one was likely meant, because a misspelled job may be submitted very often.
+// noSemaphore reports a missing semaphore without the index of an edit, which a submission does not have. It suggests
+// no other name, because a misspelled job may be submitted very often.
 func noSemaphore(err error) error {
 	if conflict, ok := errors.AsType[*keeper.ConflictError](err); ok {
 		return &selector.NoDefinitionError{Name: conflict.Name}
@@ -72,15 +72,15 @@ func noSemaphore(err error) error {
 	return err
 }
 
-// cutShort is what a stream ends with that ended before its last message.
+// cutShort returns the error of a stream that ended before its last message.
 func cutShort(err error) error {
 	if errors.Is(err, io.EOF) {
-		return invalid("last", "false", "must be true in the last message: the submission was cut short, and nothing of it is left")
+		return invalid("last", "false", "must be true in the last message: the submission was cut short, and nothing was stored")
 	}
 	return err
 }
 
-// jobOf reads the state, and the job of that id.
+// jobOf reads the state and returns the job with that id.
 func (s *workService) jobOf(ctx context.Context, id string) (*fsm.State, *rules.Job, error) {
 	state, err := s.read(ctx, false)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *workService) ListJobs(ctx context.Context, m *gatekeeperv1.ListJobsRequ
 	return out, nil
 }
 
-// among reports whether a list of what is wanted has v; an empty one wants all.
+// among reports whether v is in a list of requested values. An empty list matches all values.
 func among[T comparable](wanted []T, v T) bool {
 	for _, w := range wanted {
 		if w == v {
@@ -167,7 +167,7 @@ func (s *workService) ListTasks(ctx context.Context, m *gatekeeperv1.ListTasksRe
 	return out, nil
 }
 
-// task writes a task with what is known of it here.
+// task converts a task and adds its progress, if known here.
 func (s *workService) task(state *fsm.State, j *rules.Job, t *rules.Task, payload, result bool) *gatekeeperv1.Task {
 	line := toTask(state, j, t)
 	if t.State == rules.Held {
@@ -217,7 +217,7 @@ func (s *workService) DeleteJob(ctx context.Context, m *gatekeeperv1.DeleteJobRe
 	return &gatekeeperv1.DeleteJobResponse{Revision: s.cfg.Machine.State().Revision()}, nil
 }
 
-// carrier is the permit that carries a task, or carried it last; nil if nobody knows it any more.
+// carrier returns the permit under which a task runs or last ran, or nil if it is no longer known.
 func (s *workService) carrier(state *fsm.State, token uint64, ended func() map[uint64]past.Holding) *gatekeeperv1.Permit {
 	if token == 0 {
 		return nil
@@ -273,7 +273,7 @@ func (s *workService) ListWorkers(ctx context.Context, m *gatekeeperv1.ListWorke
 				continue
 			}
 			line := byToken[p.Token]
-			if line == nil { // it was handed over on another stream
+			if line == nil { // it was granted on another stream
 				key := workerKey{name, work.OfferedBy(p.Identity)}
 				if line = known[key]; line == nil {
 					line = &gatekeeperv1.Worker{Semaphore: name, Identity: toIdentity(key.Identity), Away: true}
@@ -287,7 +287,7 @@ func (s *workService) ListWorkers(ctx context.Context, m *gatekeeperv1.ListWorke
 	return out, nil
 }
 
-// workerKey names a worker, whatever stream it is on.
+// workerKey identifies a worker across streams.
 type workerKey struct {
 	semaphore string
 	semaphore.Identity
@@ -304,7 +304,7 @@ func (s *workService) heldTask(state *fsm.State, p *semaphore.Permit, t *rules.T
 	return out
 }
 
-// Work carries tasks to a worker. One goroutine receives; the handler's own is the only one that sends.
+// Work hands out tasks to a worker. One goroutine receives. Only the handler's goroutine sends.
 func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
@@ -324,7 +324,7 @@ func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequ
 	}
 	w := s.room.Open(ctx, offer)
 	defer w.Close()
-	defer cancel() // first: what still sends must not be waited for
+	defer cancel() // runs before Close, which would otherwise wait for pending sends
 	w.Received(m.GetFrame(), received)
 	if err := w.Take(int(m.GetOffer().GetSlots())); err != nil {
 		return within("offer", err)
@@ -334,7 +334,7 @@ func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequ
 		recv := func() (*gatekeeperv1.WorkRequest, error) {
 			m, err := stream.Recv()
 			if err == nil {
-				_, err = s.owner(ctx, nil) // the caller may have lost its role since the frame before
+				_, err = s.owner(ctx, nil) // the caller may have lost its role since the previous frame
 			}
 			return m, err
 		}
@@ -366,7 +366,8 @@ func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequ
 	}
 }
 
-// receiveWork takes the frames of a worker until there are no more, and then waits until all of its ends are answered.
+// receiveWork processes the frames of a worker until it closes the stream, and then waits until all of its ends are
+// answered.
 func receiveWork(recv func() (*gatekeeperv1.WorkRequest, error), w *work.Worker) error {
 	for number := uint64(2); ; number++ {
 		m, err := recv()

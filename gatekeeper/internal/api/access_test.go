@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// While a member is older than bindings are, a caller with a certificate may do what that member lets it do. That ends
-// with the first binding.
+// While a member runs a version without bindings, a caller with a certificate may do everything, as that member allows
+// it too. That ends with the first binding.
 func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {
@@ -51,7 +51,7 @@ func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testin
 		_, err = watch.Recv()
 	}
 	if status.Code(err) != codes.Unavailable {
-		t.Errorf("the stream from before ended with %v", err)
+		t.Errorf("the stream opened before the upgrade ended with %v, want Unavailable", err)
 	}
 	g.keeper.do(fsm.SetBinding{Name: "admin", First: true, Binding: &access.Binding{Subjects: []string{"cert:other"}, Grants: []access.Grant{{Role: access.Admin}}}})
 	check("of another administrator", codes.Unauthenticated, codes.Unauthenticated)
@@ -59,9 +59,9 @@ func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testin
 	check("with a binding", codes.OK, codes.Unauthenticated)
 }
 
-// A server that has just started has the state of its last snapshot, which may be older than every binding. It lets
-// nobody in by that.
-func TestAccess_ServerThatHasNotCaughtUp_LetsNobodyReadButItsStatus(t *testing.T) {
+// A server that has just started has the state of its last snapshot, which may be older than every binding. It must not
+// authorize anybody based on that state.
+func TestAccess_ServerThatHasNotCaughtUp_AnswersOnlyGetStatus(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {
 		c.TLS = issue(ca, authority.Leaf{Name: "gk1", Server: true})
@@ -74,17 +74,17 @@ func TestAccess_ServerThatHasNotCaughtUp_LetsNobodyReadButItsStatus(t *testing.T
 		return status.Code(err)
 	}
 	if got := list(); got != codes.Unavailable {
-		t.Errorf("before it has caught up: %v", got)
+		t.Errorf("before catching up: got %v, want Unavailable", got)
 	}
 	if _, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
 		t.Errorf("its status: %v", err)
 	}
 	g.consensus.setReady(nil)
 	if got := list(); got != codes.OK {
-		t.Errorf("then, beside an older member: %v", got)
+		t.Errorf("after catching up, with an older member: got %v, want OK", got)
 	}
 	g.consensus.setReady(errors.New("the leader is silent"))
 	if got := list(); got != codes.OK {
-		t.Errorf("after it had caught up once: %v", got)
+		t.Errorf("not ready again after catching up once: got %v, want OK", got)
 	}
 }

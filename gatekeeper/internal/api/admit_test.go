@@ -24,12 +24,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// working are limits of that many ordinary calls in work.
+// working limits the number of ordinary calls in work.
 func working(n int) func(*Config) {
 	return func(c *Config) { c.Admission = admission.New(admission.NewLimits(n)) }
 }
 
-// stuck makes every TryAcquire of a gate stay in work until release is called, and says of each on begun.
+// stuck makes every TryAcquire on g block until release is called. begun receives the acquirer of each call.
 func stuck(g *gate) (begun chan string, release func()) {
 	begun, held := make(chan string, 1000), make(chan struct{})
 	g.keeper.tryAcquire = func(ctx context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
@@ -48,8 +48,8 @@ func request(acquirer string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: &gatekeeperv1.Identity{Acquirer: acquirer}}
 }
 
-// occupy has n calls in work, each with its own identity, over as many connections as it takes. end lets them end and
-// checks that they were answered.
+// occupy starts n blocked calls, each with a different identity, over enough connections. end lets them finish and
+// checks that they succeed.
 func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 	t.Helper()
 	begun, release := stuck(g)
@@ -73,31 +73,31 @@ func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 		release()
 		for range n {
 			if err := receiveFrom(t, answers); err != nil {
-				t.Errorf("a call that was let in: %v", err)
+				t.Errorf("an admitted call: %v", err)
 			}
 		}
 	}
 }
 
-// wantOverloaded checks that a call was refused with a hint when to come again.
+// wantOverloaded checks that a call was refused with a hint when to retry.
 func wantOverloaded(t *testing.T, err error, of string) {
 	t.Helper()
 	if got := want(t, err, codes.ResourceExhausted, "NOT_APPENDED")["of"]; got != of {
-		t.Fatalf("refused for the limit of the %s, want of the %s: %v", got, of, err)
+		t.Fatalf("refused by the limit of the %s, want of the %s: %v", got, of, err)
 	}
 	if retryAfter(err) <= 0 {
-		t.Errorf("it does not say when to try again: %v", err)
+		t.Errorf("the refusal does not say when to retry: %v", err)
 	}
 }
 
-func TestOverload_IsRefusedWithAHint_VitalCallsAreServed_AndItRecovers(t *testing.T) {
+func TestOverload_RefusesWithAHint_ServesVitalCalls_AndRecovers(t *testing.T) {
 	g := open(t, working(16))
 	end := occupy(t, g, 16, 4)
 
 	_, err := g.permits.TryAcquire(ctx(t), request("another"))
 	wantOverloaded(t, err, "server")
 
-	// Live permits are kept and ended, and the server tells how it is.
+	// Calls that keep or end permits and GetStatus still work.
 	g.keeper.refresh = func(_ context.Context, _ time.Time, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
 		return []keeper.TokenResult{{Token: r[0].Token, Status: keeper.StatusRefreshed}}, nil
 	}
@@ -117,7 +117,7 @@ func TestOverload_IsRefusedWithAHint_VitalCallsAreServed_AndItRecovers(t *testin
 	if err := errors.Join(kept, refreshed, released, cancelled, told, healthy); err != nil {
 		t.Errorf("a vital call: %v", err)
 	}
-	// So are an operator and a viewer.
+	// Calls of operators and viewers still work too.
 	_, created := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "s"}})
 	_, listed := g.definitions.ListDefinitions(ctx(t), new(gatekeeperv1.ListDefinitionsRequest))
 	if err := errors.Join(created, listed); err != nil {
@@ -134,8 +134,8 @@ func TestOverload_RunawayConnection_OthersAreServed(t *testing.T) {
 	g := open(t, working(16))
 	end := occupy(t, g, 4, 4)
 	defer end()
-	// The calls of occupy are on one separate connection: this guards connectionOf, which rests on gRPC's having one
-	// peer for each.
+	// The calls of occupy use a separate connection. This tests that connectionOf can rely on gRPC's having one peer
+	// per connection.
 	runaway := gatekeeperv1.NewPermitServiceClient(dial(t, g.address, insecureCreds()))
 	c := ctx(t)
 	for i := range 4 {
@@ -166,14 +166,14 @@ func TestOverload_RunawayIdentity_IsRefused_OnEveryConnection(t *testing.T) {
 	wantOverloaded(t, err, "identity")
 }
 
-// One connection of another member carries the calls of all of its clients.
-func TestOverload_ForwardedCalls_AreNotOneConnection_AndRefusalsComeThrough(t *testing.T) {
+// One connection from another member carries the calls of all its clients.
+func TestOverload_ForwardedCalls_AreNotLimitedAsOneConnection(t *testing.T) {
 	leader, follower := pair(t, working(16))
 	begun, release := stuck(leader)
 	defer release()
 	c := ctx(t)
 	answers := make(chan error, 16)
-	for i := range 16 { // a separate connection for each: the follower, too, lets one of them have a part only
+	for i := range 16 { // a separate connection for each, because the follower limits connections too
 		server := follower
 		if i < 2 {
 			server = leader
@@ -192,13 +192,13 @@ func TestOverload_ForwardedCalls_AreNotOneConnection_AndRefusalsComeThrough(t *t
 	release()
 	for range 16 {
 		if err := receiveFrom(t, answers); err != nil {
-			t.Errorf("a call that was passed on: %v", err)
+			t.Errorf("a forwarded call: %v", err)
 		}
 	}
 }
 
-// Those who wait are many, and each is told its place; they take nothing from those who ask.
-func TestWaiters_ManyMoreThanMayBeInWork_AllWait(t *testing.T) {
+// There may be many waiters, each of which gets its place. They do not count against calls in work.
+func TestWaiters_ManyMoreThanTheWorkLimit_AllWait(t *testing.T) {
 	g := open(t, working(16))
 	g.keeper.acquire = keepPlace
 	const waiters = 500
@@ -217,12 +217,12 @@ func TestWaiters_ManyMoreThanMayBeInWork_AllWait(t *testing.T) {
 	}
 	waiting.Wait()
 	if open, inWork := g.api.cfg.Admission.IsOpen(), g.api.cfg.Admission.InWork(admission.Waiting); open != waiters || inWork != 0 {
-		t.Errorf("%d open and %d in work, want %d and none", open, inWork, waiters)
+		t.Errorf("%d calls are open and %d in work, want %d and 0", open, inWork, waiters)
 	}
 	occupy(t, g, 16, 4)()
 }
 
-// A call whose message does not come is open. It is refused beyond the limit, and holds nothing back from others.
+// A call without a message counts as open. It is refused beyond the limit, and does not block other clients.
 func TestSlowLoris_CallsWithoutAMessage_AreBounded(t *testing.T) {
 	limits := admission.NewLimits(16)
 	limits.Open[admission.Ordinary] = 6
@@ -239,19 +239,19 @@ func TestSlowLoris_CallsWithoutAMessage_AreBounded(t *testing.T) {
 	eventually(t, "four calls are open", func() bool { return g.api.cfg.Admission.IsOpen() == 4 })
 	wantOverloaded(t, begin(silent).RecvMsg(new(gatekeeperv1.TryAcquireResponse)), "connection")
 	if _, err := g.permits.TryAcquire(ctx(t), request("another")); err != nil {
-		t.Errorf("beside silent calls: %v", err)
+		t.Errorf("a call while others are silent: %v", err)
 	}
 	silent.Close()
 	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
 }
 
-func TestAdmission_IsGivenBack_HoweverACallEnds(t *testing.T) {
+func TestAdmission_IsReleased_HoweverACallEnds(t *testing.T) {
 	g := open(t, working(16))
 	g.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { panic("a fault") }
 	g.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
 		panic("a fault")
 	}
-	for range 40 { // more than may be in work
+	for range 40 { // more than the limit
 		_, err := g.permits.TryAcquire(ctx(t), plainRequest)
 		want(t, err, codes.Internal, "INTERNAL")
 		_, err = g.permits.TryAcquire(ctx(t), request(""))
@@ -265,13 +265,13 @@ func TestAdmission_IsGivenBack_HoweverACallEnds(t *testing.T) {
 	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
 	for _, k := range admission.Kinds() {
 		if n := g.api.cfg.Admission.InWork(k); n != 0 {
-			t.Errorf("%d %v calls in work", n, k)
+			t.Errorf("%d %v calls are still in work, want 0", n, k)
 		}
 	}
 }
 
-// The author of a method must decide what it is for: those that are never refused are listed here.
-func TestTraitsOf_VitalMethods_AreThese(t *testing.T) {
+// The author of a method must choose its kind. This test lists the methods that are never refused.
+func TestTraitsOf_VitalMethods(t *testing.T) {
 	vital := map[string]bool{
 		"/gatekeeper.v1.PermitService/KeepAlive": true, "/gatekeeper.v1.PermitService/Refresh": true,
 		"/gatekeeper.v1.PermitService/Release": true, "/gatekeeper.v1.PermitService/Cancel": true,
@@ -284,7 +284,7 @@ func TestTraitsOf_VitalMethods_AreThese(t *testing.T) {
 				t.Errorf("%s is %v", name, traitsOf(name).kind)
 			}
 			if traitsOf(name).kind == admission.Waiting {
-				t.Errorf("%s waits, and is no stream", name)
+				t.Errorf("%s is Waiting but not a stream", name)
 			}
 		}
 		for _, m := range service.Streams {
@@ -296,7 +296,7 @@ func TestTraitsOf_VitalMethods_AreThese(t *testing.T) {
 	}
 }
 
-func TestOverload_IsLogged_Seldom(t *testing.T) {
+func TestOverload_IsLoggedOncePerInterval(t *testing.T) {
 	var log bytes.Buffer
 	var o overloads
 	logger := slog.New(slog.NewTextHandler(&log, nil))

@@ -18,7 +18,7 @@ import (
 
 func named(names ...string) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: names} }
 
-// changer makes changes of all kinds over the wire.
+// changer makes changes of all kinds through the API.
 type changer struct {
 	t    *testing.T
 	gate *gate
@@ -60,12 +60,12 @@ func (c changer) delete(id, name string, version uint64) (uint64, error) {
 	return r.GetRevision(), err
 }
 
-// changing makes one change, as often as it is called.
+// changing returns a function that makes the same change each time it is called.
 func changing[M any](kind func(changer, M) (uint64, error), m M) func(changer) (uint64, error) {
 	return func(c changer) (uint64, error) { return kind(c, m) }
 }
 
-func TestChangesOfOperators_RequestIDThatDidSomethingElse_AreRefused(t *testing.T) {
+func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 	const id = "deploy-42"
 	all := &gatekeeperv1.Selector{All: true}
 	someday := &gatekeeperv1.PauseRequest_Until{Until: timestamppb.New(time.Unix(4_000_000_000, 0))}
@@ -124,23 +124,23 @@ func TestChangesOfOperators_RequestIDThatDidSomethingElse_AreRefused(t *testing.
 				t.Fatal(made, err)
 			}
 			if again, err := x.first(c); err != nil || again != made {
-				t.Fatalf("a repeat reports change %d and %v, the first was %d", again, err, made)
+				t.Fatalf("the repeat returned change %d, %v; want change %d", again, err, made)
 			}
 			before := g.keeper.machine.State().Revision()
 			_, err = x.other(c)
 			want := fmt.Sprintf(`request id "deploy-42" belongs to %s change %d: use a new one`, x.was, made)
 			if status.Code(err) != codes.InvalidArgument || reasonOf(status.Convert(err)) != reasonRequestReused || !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v, want %s", err, want)
+				t.Errorf("reused request id: got %v, want %s", err, want)
 			}
 			if now := g.keeper.machine.State().Revision(); now != before {
-				t.Errorf("it did something: change %d", now)
+				t.Errorf("a refused call changed the state: revision %d", now)
 			}
 		})
 	}
 }
 
-// What the journal has forgotten refuses nobody who repeats.
-func TestChangesOfOperators_RepeatedRequestThatTheJournalForgot_AreAnsweredAllTheSame(t *testing.T) {
+// A repeat is answered even if the journal has forgotten the change.
+func TestOperatorChanges_RepeatForgottenByTheJournal_AreAnswered(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	c := changer{t, g, op}
 	pause := &gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: "p"}
@@ -158,10 +158,10 @@ func TestChangesOfOperators_RepeatedRequestThatTheJournalForgot_AreAnsweredAllTh
 	}
 }
 
-func TestCordon_RepeatedAfterItsEnd_IsAnsweredAsTheFirst(t *testing.T) {
+func TestCordon_RepeatedAfterItsEnd_GetsTheFirstAnswer(t *testing.T) {
 	g, op := openOperator(t)
 	until := time.Now().Add(time.Hour)
-	// It was set when its end lay ahead.
+	// Its end was in the future when it was set.
 	g.keeper.do(fsm.SetCordon{ID: "z", GroupPattern: "dr", Until: until.Add(-2 * time.Hour), RequestID: "r"})
 	set := g.keeper.machine.State().Revision()
 	g.keeper.do(fsm.Uncordon{ID: "z"})
@@ -173,11 +173,11 @@ func TestCordon_RepeatedAfterItsEnd_IsAnsweredAsTheFirst(t *testing.T) {
 	}
 }
 
-func TestPause_RepeatAfterATime_IsNoOtherPause(t *testing.T) {
+func TestPause_RepeatedLater_IsTheSamePause(t *testing.T) {
 	g, op := openOperator(t, "a")
 	c := changer{t, g, op}
 	lasts := &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(time.Hour)}
-	tomorrow := &gatekeeperv1.PauseRequest_Until{Until: timestamppb.New(time.Now().Add(25 * time.Hour))} // at a time of day, said after it
+	tomorrow := &gatekeeperv1.PauseRequest_Until{Until: timestamppb.New(time.Now().Add(25 * time.Hour))}
 	for _, m := range []*gatekeeperv1.PauseRequest{
 		{Selector: named("a"), RequestId: "r", End: lasts}, {Selector: named("a"), RequestId: "r", End: lasts},
 		{Selector: named("a"), RequestId: "r", End: tomorrow},
@@ -188,8 +188,8 @@ func TestPause_RepeatAfterATime_IsNoOtherPause(t *testing.T) {
 	}
 }
 
-// A caller that reads before it repeats replaces what its first attempt created.
-func TestEdit_RepeatThatFoundItThere_IsARepeat(t *testing.T) {
+// A caller that reads before it repeats the call replaces what its first attempt created.
+func TestEdit_RepeatAsAReplace_IsARepeat(t *testing.T) {
 	g, op := openOperator(t)
 	c := changer{t, g, op}
 	d := &gatekeeperv1.Definition{Name: "new", Permits: new(uint32(1))}
@@ -200,10 +200,9 @@ func TestEdit_RepeatThatFoundItThere_IsARepeat(t *testing.T) {
 	}
 }
 
-// A repeat may look when its first attempt is on its way to the log, or is applied at any moment between. It gets
-// the same answer.
-func TestResume_FirstAttemptIsAppliedWhileItsRepeatLooks_RepeatGetsTheSame(t *testing.T) {
-	for applied := range 4 { // before the read of that number; the last one does not come
+// A repeat may read the state before, during or after the first attempt is applied. It gets the same answer each time.
+func TestResume_FirstAttemptAppliedDuringItsRepeat_GetsTheSameAnswer(t *testing.T) {
+	for applied := range 4 { // before which read; the last one never happens
 		g, op := openOperator(t, "a")
 		c := changer{t, g, op}
 		paused := must(c.pause(&gatekeeperv1.PauseRequest{Selector: named("a")}))(t)
@@ -217,12 +216,12 @@ func TestResume_FirstAttemptIsAppliedWhileItsRepeatLooks_RepeatGetsTheSame(t *te
 		}
 		r, err := op.Resume(ctx(t), m)
 		if err != nil || r.GetRevision() != paused+1 || len(r.GetNames()) != 1 || g.keeper.machine.State().Revision() != paused+1 {
-			t.Errorf("applied before read %d: got %v, %v", applied, r, err)
+			t.Errorf("first attempt applied before read %d: the repeat got %v, %v", applied, r, err)
 		}
 	}
 }
 
-// Whatever a selector finds by now, a repeat is answered with what it found then.
+// A repeat returns the definitions that the selector matched the first time, whatever it matches now.
 func TestPause_Repeated_ItsSelectorIsNotEvaluatedAgain(t *testing.T) {
 	g, op := openOperator(t, "a")
 	all := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}, RequestId: "p"}
@@ -233,15 +232,15 @@ func TestPause_Repeated_ItsSelectorIsNotEvaluatedAgain(t *testing.T) {
 		t.Errorf("got %v, %v", again, err)
 	}
 	if g.keeper.machine.State().Definition("b").Pause != nil {
-		t.Error("it paused what came since")
+		t.Error("the repeat paused a definition that was created later")
 	}
-	all.Selector = named("a") // the same as of then, but not the same question
+	all.Selector = named("a") // matches the same definition, but is a different request
 	if _, err := op.Pause(ctx(t), all); reasonOf(status.Convert(err)) != reasonRequestReused {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestChangesOfOperators_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
+func TestOperatorChanges_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	c := changer{t, g, op}
 	settings := g.keeper.machine.State().Settings()
@@ -262,7 +261,7 @@ func TestChangesOfOperators_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 		"uncordon": func(id string, revision uint64) (uint64, error) {
 			_, err := c.uncordon(&gatekeeperv1.UncordonRequest{Id: "none", RequestId: id, RequestRevision: revision})
 			if status.Code(err) == codes.NotFound {
-				err = nil // remembered all the same
+				err = nil // remembered nonetheless
 			}
 			return 1, err
 		},
@@ -288,12 +287,12 @@ func TestChangesOfOperators_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 		}
 	}
 	if now := g.keeper.machine.State().Revision(); now != before {
-		t.Errorf("something was done: revision %d, was %d", now, before)
+		t.Errorf("the refused calls changed the revision to %d, want %d", now, before)
 	}
 }
 
-// A late retry of a change that was made and forgotten would find what the change itself, or a later one, left.
-func TestChangesOfOperators_ForgottenRequest_AreTooOldBeforeTheyAreDecided(t *testing.T) {
+// A late retry of a change that was made and forgotten would see the result of the change itself, or of a later one.
+func TestOperatorChanges_ForgottenRequest_AreRefusedBeforeTheDecision(t *testing.T) {
 	g, op := openOperator(t, "a", "b", "gone")
 	settings := g.keeper.machine.State().Settings()
 	settings.Requests.Kept = 1
@@ -321,13 +320,13 @@ func TestChangesOfOperators_ForgottenRequest_AreTooOldBeforeTheyAreDecided(t *te
 			})
 			return r.GetChange(), err
 		}},
-		{"a pause of what was shown", func() (uint64, error) {
+		{"a pause of the previewed definitions", func() (uint64, error) {
 			r, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{
 				Selector: named("a"), Expected: preview.GetDigest(), RequestId: "pause", RequestRevision: drawn,
 			})
 			return r.GetRevision(), err
 		}},
-		{"a pause of what is gone since", func() (uint64, error) {
+		{"a pause of a deleted definition", func() (uint64, error) {
 			r, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: named("gone"), RequestId: "gone", RequestRevision: drawn})
 			return r.GetRevision(), err
 		}},

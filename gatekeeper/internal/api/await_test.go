@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// handing is a semaphore "s" that hands lost firings over.
+// handing returns a gate with a semaphore "s" that hands over lost firings.
 func handing(t *testing.T) *gate {
 	t.Helper()
 	g := open(t)
@@ -35,14 +35,13 @@ func awaiting(t *testing.T, g *gate, f semaphore.Firing, token uint64) grpc.Serv
 func wantState(t *testing.T, stream grpc.ServerStreamingClient[gatekeeperv1.AwaitFiringResponse], want gatekeeperv1.FiringState, token uint64) {
 	t.Helper()
 	if c := must(stream.Recv())(t).GetClaim(); c.GetState() != want || c.GetToken() != token {
-		t.Errorf("got %v, want %v of token %d", c, want, token)
+		t.Errorf("got claim %v, want state %v with token %d", c, want, token)
 	}
 }
 
-// A caller learned from the leader which token has claimed the firing. It asks a server that has not applied that claim
-// yet, and knows the one before: that was not taken over from the token that the caller awaits, but the other way
-// round.
-func TestAwaitFiring_ServerKnowsAnOlderClaimOnly_IsNoEnd(t *testing.T) {
+// The caller knows from the leader which token claimed the firing, and asks a server that has not applied that claim
+// but knows an earlier one. The earlier claim must not be reported as a takeover of the later one.
+func TestAwaitFiring_OlderClaim_KeepsWaiting(t *testing.T) {
 	g := handing(t)
 	f := semaphore.Firing{Name: "f"}
 	old := g.claim(t, f, false)
@@ -55,7 +54,7 @@ func TestAwaitFiring_ServerKnowsAnOlderClaimOnly_IsNoEnd(t *testing.T) {
 	wantState(t, stream, gatekeeperv1.FiringState_FIRING_STATE_FAILED, token)
 }
 
-func TestAwaitFiring_FirstAnswer_IsNoEndUntilThereIsOne(t *testing.T) {
+func TestAwaitFiring_ReportsEachStateUntilTheEnd(t *testing.T) {
 	g := handing(t)
 	f := semaphore.Firing{Name: "f"}
 	token := g.claim(t, f, false)
@@ -72,8 +71,8 @@ func TestAwaitFiring_FirstAnswer_IsNoEndUntilThereIsOne(t *testing.T) {
 	wantState(t, any, gatekeeperv1.FiringState_FIRING_STATE_DONE, next)
 }
 
-// Nobody may claim a firing that is forgotten, so that nothing else ever tells a caller that waits for it.
-func TestAwaitFiring_IsForgotten_Ends(t *testing.T) {
+// A forgotten firing can no longer be claimed, so a waiting caller would otherwise never be notified.
+func TestAwaitFiring_ForgottenFiring_Ends(t *testing.T) {
 	g := handing(t)
 	f := semaphore.Firing{Name: "f", Due: time.Now().UTC().Truncate(time.Second)}
 	token := g.claim(t, f, false)

@@ -29,7 +29,7 @@ func long(n int) string { return strings.Repeat("x", n) }
 
 func who() *gatekeeperv1.Identity { return &gatekeeperv1.Identity{Acquirer: "host"} }
 
-// badCall is one call, and what is wrong with it.
+// badCall is an invalid call, and the expected refusal.
 type badCall struct {
 	name    string
 	call    func(context.Context, *gate) error
@@ -37,7 +37,7 @@ type badCall struct {
 	ruleHas string
 }
 
-// unary makes one call of a service.
+// unary returns a function that makes a unary call.
 func unary[C, M, R any](
 	service func(grpc.ClientConnInterface) C, method func(C, context.Context, M, ...grpc.CallOption) (R, error), m M,
 ) func(context.Context, *gate) error {
@@ -92,7 +92,7 @@ func keepAliveCall(frames ...*gatekeeperv1.KeepAliveRequest) func(context.Contex
 	}
 }
 
-// streaming opens a stream of answers to one request and receives the first.
+// streaming returns a function that opens a server stream and receives the first message.
 func streaming[C, M, R any](
 	service func(grpc.ClientConnInterface) C,
 	method func(C, context.Context, M, ...grpc.CallOption) (grpc.ServerStreamingClient[R], error), m M,
@@ -140,7 +140,7 @@ func badPermitCalls() []badCall {
 		{"holder id of 257 bytes", tryAcquire(func(m *req) { m.Identity.HolderId = long(257) }), "identity.holder_id", "not 257"},
 		{"weight of 1000001", tryAcquire(func(m *req) { m.Weight = 1_000_001 }), "weight", "1 to 1000000"},
 		{"firing without name", tryAcquire(func(m *req) { m.Firing = &gatekeeperv1.Firing{} }), "firing.name", "1 to 256 bytes"},
-		{"firing of no time", tryAcquire(func(m *req) {
+		{"firing with a zero due time", tryAcquire(func(m *req) {
 			m.Firing = &gatekeeperv1.Firing{Name: "f", Due: &timestamppb.Timestamp{Nanos: -1}}
 		}), "firing.due", "valid timestamp"},
 		{"firing of the year 9000", tryAcquire(func(m *req) {
@@ -155,10 +155,10 @@ func badPermitCalls() []badCall {
 		{"a firing without a request id", tryAcquire(func(m *req) {
 			m.Firing, m.RequestId = &gatekeeperv1.Firing{Name: "f"}, ""
 		}), "request_id", "must be set for a firing"},
-		{"acquire that waited less than nothing", acquire(&gatekeeperv1.AcquireRequest{
+		{"acquire with a negative wait", acquire(&gatekeeperv1.AcquireRequest{
 			Semaphore: "s", Identity: who(), RequestId: "r", WaitedBefore: durationpb.New(-1),
 		}), "waited_before", "not be negative"},
-		{"acquire that waited no duration", acquire(&gatekeeperv1.AcquireRequest{
+		{"acquire with an invalid wait", acquire(&gatekeeperv1.AcquireRequest{
 			Semaphore: "s", Identity: who(), RequestId: "r", WaitedBefore: &durationpb.Duration{Seconds: 1, Nanos: -1},
 		}), "waited_before", "valid duration"},
 
@@ -166,7 +166,7 @@ func badPermitCalls() []badCall {
 		{"refresh of 10001 tokens", refresh(many...), "tokens", "at most 10000"},
 		{"refresh of token 0", refresh(ok, ok, &gatekeeperv1.TokenRefresh{Duration: ok.Duration}), "tokens[2].token", "token of a permit"},
 		{"refresh without duration", refresh(&gatekeeperv1.TokenRefresh{Token: 3}), "tokens[0].duration", "above 0"},
-		{"refresh of no duration", refresh(ok, &gatekeeperv1.TokenRefresh{Token: 3, Duration: &durationpb.Duration{Seconds: math.MaxInt64}}), "tokens[1].duration", "valid duration"},
+		{"refresh without a duration", refresh(ok, &gatekeeperv1.TokenRefresh{Token: 3, Duration: &durationpb.Duration{Seconds: math.MaxInt64}}), "tokens[1].duration", "valid duration"},
 
 		{"keep-alive that begins at 0", keepAliveCall(&gatekeeperv1.KeepAliveRequest{}), "frame", "must be 1"},
 		{"keep-alive that skips a frame", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1}, &gatekeeperv1.KeepAliveRequest{Frame: 3}), "frame", "must be 2"},
@@ -181,21 +181,21 @@ func badPermitCalls() []badCall {
 		{"keep-alive of a group without duration", keepAliveCall(&gatekeeperv1.KeepAliveRequest{
 			Frame: 1, Groups: []*gatekeeperv1.TokenGroup{{Tokens: []uint64{1}}},
 		}), "groups[0].duration", "above 0"},
-		{"keep-alive that forgets 10001", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1, Forget: make([]uint64, maxTokens+1)}), "forget", "at most 10000"},
+		{"keep-alive that forgets 10001 tokens", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1, Forget: make([]uint64, maxTokens+1)}), "forget", "at most 10000"},
 
 		{"release of token 0", unary(permits, client.Release, &gatekeeperv1.ReleaseRequest{}), "token", "token of a permit"},
 		{"release with an unknown outcome", unary(permits, client.Release, &gatekeeperv1.ReleaseRequest{Token: 1, Outcome: 9}), "outcome", "RELEASE_OUTCOME_DONE"},
 		{"revoke of token 0", unary(permits, client.Revoke, &gatekeeperv1.RevokeRequest{}), "token", "token of a permit"},
-		{"revoke by 257 bytes", unary(permits, client.Revoke, &gatekeeperv1.RevokeRequest{Token: 1, Author: long(257)}), "author", "not 257"},
-		{"clear for 1025 bytes", unary(permits, client.Clear, &gatekeeperv1.ClearRequest{Token: 1, Reason: long(1025)}), "reason", "at most 1024 bytes, not 1025"},
+		{"revoke by an author of 257 bytes", unary(permits, client.Revoke, &gatekeeperv1.RevokeRequest{Token: 1, Author: long(257)}), "author", "not 257"},
+		{"clear with a reason of 1025 bytes", unary(permits, client.Clear, &gatekeeperv1.ClearRequest{Token: 1, Reason: long(1025)}), "reason", "at most 1024 bytes, not 1025"},
 		{"clear with an escape sequence", unary(permits, client.Clear, &gatekeeperv1.ClearRequest{Token: 1, Reason: "\x1b[2J"}), "reason", "no control characters"},
-		{"cancel of no request", unary(permits, client.Cancel, &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: who()}), "request_id", "must name"},
+		{"cancel without a request id", unary(permits, client.Cancel, &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: who()}), "request_id", "must name"},
 		{"verify of token 0", unary(permits, client.Verify, &gatekeeperv1.VerifyRequest{Semaphore: "s"}), "token", "token of a permit"},
-		{"verify for a glob", unary(permits, client.Verify, &gatekeeperv1.VerifyRequest{Semaphore: "a*", Token: 1}), "semaphore", "none of *?[]"},
+		{"verify with a glob", unary(permits, client.Verify, &gatekeeperv1.VerifyRequest{Semaphore: "a*", Token: 1}), "semaphore", "none of *?[]"},
 		{"page of 1001", unary(permits, client.ListHolders, &gatekeeperv1.ListHoldersRequest{PageSize: 1001}), "page_size", "1 to 1000"},
-		{"page token of somebody else", unary(permits, client.ListHolders, &gatekeeperv1.ListHoldersRequest{PageToken: "hello"}), "page_token", "unmodified"},
-		{"waiters of a broken glob", unary(permits, client.ListWaiters, &gatekeeperv1.ListWaitersRequest{Names: []string{"a", "b["}}), "names[1]", "is not closed by a ]"},
-		{"waiters of 101 globs", unary(permits, client.ListWaiters, &gatekeeperv1.ListWaitersRequest{Names: make([]string, 101)}), "names", "at most 100"},
+		{"foreign page token", unary(permits, client.ListHolders, &gatekeeperv1.ListHoldersRequest{PageToken: "hello"}), "page_token", "unmodified"},
+		{"waiters with an invalid glob", unary(permits, client.ListWaiters, &gatekeeperv1.ListWaitersRequest{Names: []string{"a", "b["}}), "names[1]", "is not closed by a ]"},
+		{"waiters with 101 globs", unary(permits, client.ListWaiters, &gatekeeperv1.ListWaitersRequest{Names: make([]string, 101)}), "names", "at most 100"},
 	}
 }
 
@@ -240,14 +240,14 @@ func badDefinitionCalls() []badCall {
 		{"firing_limit of 0", createDefinition(func(d *def) { d.FiringLimit = new(uint32(0)) }), "definition.firing_limit", "1 to 100000"},
 		{"firing_limit of 100001", createDefinition(func(d *def) { d.FiringLimit = new(uint32(100_001)) }), "definition.firing_limit", "1 to 100000"},
 
-		{"replace of no version", unary(definitions, client.ReplaceDefinition, &gatekeeperv1.ReplaceDefinitionRequest{Definition: &def{Name: "there"}}), "expected_version", "read the definition first"},
+		{"replace without a version", unary(definitions, client.ReplaceDefinition, &gatekeeperv1.ReplaceDefinitionRequest{Definition: &def{Name: "there"}}), "expected_version", "read the definition first"},
 		{"delete of a glob", unary(definitions, client.DeleteDefinition, &gatekeeperv1.DeleteDefinitionRequest{Name: "*", ExpectedVersion: 1}), "name", "none of *?[]"},
 		{"get of nothing", unary(definitions, client.GetDefinition, &gatekeeperv1.GetDefinitionRequest{}), "name", "1 to 256"},
-		{"list by a broken selector", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Labels: "team=data,zone in a"}), "labels", "at byte 18"},
-		{"list by a long search", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Search: strings.Repeat("a", 257)}), "search", "at most 256"},
-		{"list that skips behind a page", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Skip: 1, PageToken: pageKey{name: "a"}.String()}), "skip", "must be 0"},
-		{"summary by a broken search", unary(definitions, client.SummarizeDefinitions, &gatekeeperv1.SummarizeDefinitionsRequest{Search: strings.Repeat("a", 257)}), "search", "at most 256"},
-		{"watch of a broken glob", watchCall(&gatekeeperv1.WatchRequest{Names: []string{""}}), "names[0]", "must not be empty"},
+		{"list with an invalid selector", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Labels: "team=data,zone in a"}), "labels", "at byte 18"},
+		{"list with a long search", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Search: strings.Repeat("a", 257)}), "search", "at most 256"},
+		{"list with a skip and a page token", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Skip: 1, PageToken: pageKey{name: "a"}.String()}), "skip", "must be 0"},
+		{"summary with an invalid search", unary(definitions, client.SummarizeDefinitions, &gatekeeperv1.SummarizeDefinitionsRequest{Search: strings.Repeat("a", 257)}), "search", "at most 256"},
+		{"watch with an invalid glob", watchCall(&gatekeeperv1.WatchRequest{Names: []string{""}}), "names[0]", "must not be empty"},
 		{"explain for nobody", unary(definitions, client.Explain, &gatekeeperv1.ExplainRequest{Semaphore: "s"}), "identity.acquirer", "1 to 256"},
 
 		{"batch of nothing", batchEditCall(), "edits", "1 to 10000"},
@@ -260,13 +260,13 @@ func badDefinitionCalls() []badCall {
 		{"batch with a bad declaration", batchEditCall(&gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Declare{
 			Declare: &def{Name: "a", GroupPattern: new("(")},
 		}}), "edits[0].declare.group_pattern", "must"},
-		{"batch that replaces no version", batchEditCall(&gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{
+		{"batch that replaces without a version", batchEditCall(&gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{
 			Replace: &def{Name: "there"},
 		}}), "edits[0].expected_version", "read the definition first"},
 		{"batch that deletes a glob", batchEditCall(&gatekeeperv1.Edit{
 			Change: &gatekeeperv1.Edit_Delete{Delete: "x*"}, ExpectedVersion: 1,
 		}), "edits[0].delete", "none of *?[]"},
-		{"batch that names one twice", batchEditCall(
+		{"batch that names a semaphore twice", batchEditCall(
 			creation(&def{Name: "a"}), &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Delete{Delete: "a"}, ExpectedVersion: 1},
 		), "edits[1].delete", "edits[0]"},
 	}
@@ -286,15 +286,15 @@ func badClusterCalls() []badCall {
 		{"member without port", add("a", "host"), "peer_address", "host:port"},
 		{"member at port 0", add("a", "host:0"), "peer_address", "1 to 65535"},
 		{"member at a service name", add("a", "host:http"), "peer_address", "1 to 65535"},
-		{"member anywhere", add("a", "0.0.0.0:1"), "peer_address", "reach"},
-		{"member anywhere in v6", add("a", "[::]:1"), "peer_address", "reach"},
-		{"removal of nobody", unary(cluster, client.RemoveMember, &gatekeeperv1.RemoveMemberRequest{}), "id", "1 to 64"},
-		{"transfer to a strange name", unary(cluster, client.TransferLeadership, &gatekeeperv1.TransferLeadershipRequest{Id: "ä"}), "id", "letters, digits"},
+		{"member at the unspecified IPv4 address", add("a", "0.0.0.0:1"), "peer_address", "reach"},
+		{"member at the unspecified IPv6 address", add("a", "[::]:1"), "peer_address", "reach"},
+		{"removal without an id", unary(cluster, client.RemoveMember, &gatekeeperv1.RemoveMemberRequest{}), "id", "1 to 64"},
+		{"transfer to an invalid id", unary(cluster, client.TransferLeadership, &gatekeeperv1.TransferLeadershipRequest{Id: "ä"}), "id", "letters, digits"},
 	}
 }
 
-// Every refusal names field, value and rule, and changes nothing: the keeper of this test panics when it is asked for a
-// permit.
+// Every refusal names the field, the value and the rule, and changes nothing. The keeper of this test panics if a call
+// reaches it.
 func TestBadInput_EveryField_IsNamedAndNothingChanges(t *testing.T) {
 	g := open(t)
 	g.create("there")
@@ -303,7 +303,7 @@ func TestBadInput_EveryField_IsNamedAndNothingChanges(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			metadata := want(t, c.call(ctx(t), g), codes.InvalidArgument, "INVALID_FIELD")
 			if metadata["field"] != c.field || !strings.Contains(metadata["rule"], c.ruleHas) {
-				t.Errorf("got field %q with rule %q, want %q with %q", metadata["field"], metadata["rule"], c.field, c.ruleHas)
+				t.Errorf("got field %q with rule %q, want field %q with a rule that contains %q", metadata["field"], metadata["rule"], c.field, c.ruleHas)
 			}
 			if _, ok := metadata["value"]; !ok {
 				t.Error("the value is missing")
@@ -311,11 +311,11 @@ func TestBadInput_EveryField_IsNamedAndNothingChanges(t *testing.T) {
 		})
 	}
 	if after := g.keeper.machine.State().Revision(); after != before {
-		t.Errorf("the revision went from %d to %d", before, after)
+		t.Errorf("refused calls changed the revision from %d to %d", before, after)
 	}
 }
 
-// rawCodec sends bytes as they are.
+// rawCodec sends rawBytes unchanged.
 type rawCodec struct{ encoding.CodecV2 }
 
 type rawBytes []byte
@@ -327,13 +327,13 @@ func (c rawCodec) Marshal(v any) (mem.BufferSlice, error) {
 	return c.CodecV2.Marshal(v)
 }
 
-// corrupt marshals a message and makes a word in it no UTF-8.
+// corrupt marshals a message and makes the string BAD in it invalid UTF-8.
 func corrupt(t *testing.T, m proto.Message) rawBytes {
 	t.Helper()
 	b := must(proto.Marshal(m))(t)
 	s := strings.Replace(string(b), "BAD", "B\xff\xfe", 1)
 	if s == string(b) {
-		t.Fatal("there is no BAD in the message")
+		t.Fatal("the message does not contain BAD")
 	}
 	return rawBytes(s)
 }
@@ -357,7 +357,7 @@ func TestBadInput_InvalidUTF8_NamesTheField(t *testing.T) {
 	} {
 		err := raw.Invoke(ctx(t), c.method, corrupt(t, c.message), new(gatekeeperv1.TryAcquireResponse))
 		if metadata := want(t, err, codes.InvalidArgument, "INVALID_FIELD"); metadata["field"] != field || metadata["rule"] != "must be valid UTF-8" || metadata["value"] == "" {
-			t.Errorf("got %v, want the field %s", metadata, field)
+			t.Errorf("got metadata %v, want field %s", metadata, field)
 		}
 	}
 
@@ -370,11 +370,11 @@ func TestBadInput_InvalidUTF8_NamesTheField(t *testing.T) {
 	}
 	metadata := want(t, stream.RecvMsg(new(gatekeeperv1.AcquireResponse)), codes.InvalidArgument, "INVALID_FIELD")
 	if metadata["field"] != "semaphore" {
-		t.Errorf("a stream: got %v", metadata)
+		t.Errorf("stream: got metadata %v, want field semaphore", metadata)
 	}
 }
 
-func TestBadInput_BytesThatAreNoMessage_AreRefused(t *testing.T) {
+func TestBadInput_InvalidMessages_AreRefused(t *testing.T) {
 	g := open(t)
 	raw := dial(t, g.address, insecureCreds(), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawCodec{encoding.GetCodecV2(encodingproto.Name)})))
 	for _, b := range []string{"\xff", "\x0a\x05ab", strings.Repeat("\x80", 20), "\x0b\x0c\x0c"} {
@@ -390,7 +390,7 @@ func TestBadInput_MessageAbove4MiB_IsTooLarge(t *testing.T) {
 
 	err = createDefinition(func(d *gatekeeperv1.Definition) { d.Description = long(maxReceived) })(ctx(t), g)
 	if status.Code(err) != codes.ResourceExhausted {
-		t.Errorf("far above: got %v", err)
+		t.Errorf("message above gRPC's own limit: got %v, want ResourceExhausted", err)
 	}
 }
 
@@ -402,7 +402,7 @@ func TestBadInput_HugeHeader_IsRefused(t *testing.T) {
 	}
 }
 
-// What is no gRPC at all ends its own connection and nobody else's.
+// Bytes that are not gRPC close their connection and affect no other.
 func TestBadInput_GarbageOnThePort_ClosesThatConnectionOnly(t *testing.T) {
 	g := open(t)
 	for name, bytes := range map[string]string{
@@ -420,16 +420,16 @@ func TestBadInput_GarbageOnThePort_ClosesThatConnectionOnly(t *testing.T) {
 			}
 			must(io.WriteString(conn, bytes))(t)
 			if _, err := io.Copy(io.Discard, bufio.NewReader(conn)); err != nil && !strings.Contains(err.Error(), "reset") {
-				t.Fatalf("the connection stays open: %v", err)
+				t.Fatalf("the connection was not closed: %v", err)
 			}
 			if _, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-				t.Fatalf("another connection suffers: %v", err)
+				t.Fatalf("a call on another connection: %v", err)
 			}
 		})
 	}
 }
 
-// FuzzExplainBytes: whatever the bytes are, a refusal comes, and never a panic.
+// FuzzExplainBytes checks that invalid messages are refused without a panic.
 func FuzzExplainBytes(f *testing.F) {
 	good, _ := proto.Marshal(&gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{creation(&gatekeeperv1.Definition{
 		Name: "a", Labels: map[string]string{"k": "v"}, Duration: durationpb.New(time.Second),
@@ -440,7 +440,7 @@ func FuzzExplainBytes(f *testing.F) {
 		m := new(gatekeeperv1.BatchEditRequest)
 		err := proto.Unmarshal(data, m)
 		if err != nil && explainBytes(data, m, err) == nil {
-			t.Fatal("bytes that are no message were not refused")
+			t.Fatal("explainBytes() = nil for bytes that are not a message")
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// submitCall sends a submission. Without messages its stream ends at once.
+// submitCall returns a function that sends a submission. Without messages it closes the stream immediately.
 func submitCall(messages ...*gatekeeperv1.SubmitJobRequest) func(context.Context, *gate) error {
 	return func(ctx context.Context, g *gate) error {
 		stream, err := gatekeeperv1.NewWorkServiceClient(g.conn).SubmitJob(ctx)
@@ -22,7 +22,7 @@ func submitCall(messages ...*gatekeeperv1.SubmitJobRequest) func(context.Context
 		}
 		for _, m := range messages {
 			if stream.Send(m) != nil {
-				break // the answer says why
+				break // the response has the reason
 			}
 		}
 		_, err = stream.CloseAndRecv()
@@ -30,7 +30,7 @@ func submitCall(messages ...*gatekeeperv1.SubmitJobRequest) func(context.Context
 	}
 }
 
-// workCall sends frames of a worker, until the stream ends.
+// workCall returns a function that sends frames of a worker and waits for the end of the stream.
 func workCall(frames ...*gatekeeperv1.WorkRequest) func(context.Context, *gate) error {
 	return func(ctx context.Context, g *gate) error {
 		stream, err := gatekeeperv1.NewWorkServiceClient(g.conn).Work(ctx)
@@ -90,12 +90,12 @@ func badWorkCalls() []badCall {
 		{"job of 1001 attempts", job(func(s *spec) { s.MaxAttempts = 1001 }), "job.max_attempts", "at most 1000"},
 		{"job with a negative timeout", job(func(s *spec) { s.Timeout = durationpb.New(-time.Second) }), "job.timeout", "must"},
 		{"job kept for two years", job(func(s *spec) { s.Retention = durationpb.New(2 * 366 * 24 * time.Hour) }), "job.retention", "within 0 and"},
-		{"job with a nameless label", job(func(s *spec) { s.Labels = map[string]string{"": "x"} }), "job.labels", "1 to 256 bytes"},
+		{"job with an empty label key", job(func(s *spec) { s.Labels = map[string]string{"": "x"} }), "job.labels", "1 to 256 bytes"},
 		{"own semaphore without its permit", job(func(s *spec) { s.OwnSemaphore = "mine" }), "job.own_semaphore", "submitter_token"},
 
 		{"worker without a message", workCall(), "last", "must"},
 		{"worker without an offer", workCall(&frame{}), "offer", "first message"},
-		{"worker for no semaphore", workCall(offer(func(o *gatekeeperv1.WorkOffer) { o.Semaphore = "" })), "offer.semaphore", "1 to 256 bytes"},
+		{"worker without a semaphore", workCall(offer(func(o *gatekeeperv1.WorkOffer) { o.Semaphore = "" })), "offer.semaphore", "1 to 256 bytes"},
 		{"worker without identity", workCall(offer(func(o *gatekeeperv1.WorkOffer) { o.Identity = nil })), "offer.identity.acquirer", "1 to 256 bytes"},
 		{"worker with a long holder id", workCall(offer(func(o *gatekeeperv1.WorkOffer) { o.Identity.HolderId = long(201) })), "offer.identity.holder_id", "at most 200 bytes"},
 		{"worker of weight 1000001", workCall(offer(func(o *gatekeeperv1.WorkOffer) { o.Weight = 1_000_001 })), "offer.weight", "1 to 1000000"},
@@ -104,16 +104,16 @@ func badWorkCalls() []badCall {
 		{"worker that skips a frame", workCall(offer(well), &frame{Frame: 3}), "frame", "must be 2"},
 		{"worker that ends token 0", workCall(offer(well), end(&gatekeeperv1.TaskEnd{})), "end.token", "token of a permit"},
 		{"worker with an unknown outcome", workCall(offer(well), end(&gatekeeperv1.TaskEnd{Token: 1, Outcome: 9})), "end.outcome", "RELEASE_OUTCOME_DONE"},
-		{"worker that is ahead of its task", workCall(offer(well), progress(1.1)), "progress.fraction", "0 to 1"},
-		{"worker that knows no numbers", workCall(offer(well), progress(math.NaN())), "progress.fraction", "0 to 1"},
+		{"worker with a progress above 1", workCall(offer(well), progress(1.1)), "progress.fraction", "0 to 1"},
+		{"worker with NaN as its progress", workCall(offer(well), progress(math.NaN())), "progress.fraction", "0 to 1"},
 
-		{"jobs by a bad selector", unary(service, client.ListJobs, &gatekeeperv1.ListJobsRequest{Labels: "a b"}), "labels", "must"},
-		{"cancel for 1025 bytes", unary(service, client.CancelJob, &gatekeeperv1.CancelJobRequest{Id: "j", Reason: long(1025)}), "reason", "not 1025"},
+		{"jobs with an invalid selector", unary(service, client.ListJobs, &gatekeeperv1.ListJobsRequest{Labels: "a b"}), "labels", "must"},
+		{"cancel with a reason of 1025 bytes", unary(service, client.CancelJob, &gatekeeperv1.CancelJobRequest{Id: "j", Reason: long(1025)}), "reason", "not 1025"},
 	}
 }
 
-// Calls about a job that is not there say so, and name it.
-func TestBadInput_JobThatIsNotThere_IsNotFound(t *testing.T) {
+// Calls about a missing job name it in the error.
+func TestBadInput_MissingJob_IsNotFound(t *testing.T) {
 	g := open(t)
 	type client = gatekeeperv1.WorkServiceClient
 	service := func(conn grpc.ClientConnInterface) client { return gatekeeperv1.NewWorkServiceClient(conn) }

@@ -26,7 +26,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// trying is a request for a semaphore by an acquirer.
+// trying returns a request for a permit.
 func trying(sem, acquirer string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: sem, Identity: &gatekeeperv1.Identity{Acquirer: acquirer}, Weight: 1}
 }
@@ -35,7 +35,7 @@ func (g *gate) batch(t *testing.T, requests ...*gatekeeperv1.TryAcquireRequest) 
 	t.Helper()
 	r, err := g.permits.BatchTryAcquire(ctx(t), &gatekeeperv1.BatchTryAcquireRequest{Requests: requests})
 	if err == nil && len(r.GetResults()) != len(requests) {
-		t.Fatalf("%d results for %d requests", len(r.GetResults()), len(requests))
+		t.Fatalf("got %d results for %d requests", len(r.GetResults()), len(requests))
 	}
 	return r.GetResults(), err
 }
@@ -45,7 +45,7 @@ func errorOf(r *gatekeeperv1.TryAcquireResult) error {
 	return status.FromProto(&spb.Status{Code: e.GetCode(), Message: e.GetMessage(), Details: e.GetDetails()}).Err()
 }
 
-// everything makes the keeper of a gate answer each semaphore in another way, alone and in batches.
+// everything makes the keeper of g give a different kind of answer for each semaphore, in single calls and in batches.
 func everything(g *gate) {
 	holder := &semaphore.Permit{Semaphore: "held", Token: 3, Identity: semaphore.Identity{Group: "g", Acquirer: "holder"}, Metadata: map[string]string{"k": "v"}}
 	answer := func(c *keeper.AcquireCall) (keeper.Answer, error) {
@@ -71,7 +71,7 @@ func everything(g *gate) {
 	}
 }
 
-func TestBatch_EachRequest_IsAnsweredAsAlone_OrLeftOpen(t *testing.T) {
+func TestBatch_EachRequest_IsAnsweredLikeASingleCall_OrLeftOpen(t *testing.T) {
 	leader, follower := pair(t)
 	everything(leader)
 	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
@@ -87,13 +87,13 @@ func TestBatch_EachRequest_IsAnsweredAsAlone_OrLeftOpen(t *testing.T) {
 		for i, q := range requests {
 			reply, err := g.permits.TryAcquire(ctx(t), q)
 			if diff := cmp.Diff(said(err), said(errorOf(results[i])), protocmp.Transform()); diff != "" {
-				t.Errorf("%s, request %d: alone (-) and in a batch (+):\n%s", where, i, diff)
+				t.Errorf("%s, request %d: error of a single call (-) and in a batch (+):\n%s", where, i, diff)
 			}
 			if diff := cmp.Diff(reply.GetDenial(), results[i].GetDenial(), protocmp.Transform()); diff != "" {
-				t.Errorf("%s, request %d: alone (-) and in a batch (+):\n%s", where, i, diff)
+				t.Errorf("%s, request %d: denial of a single call (-) and in a batch (+):\n%s", where, i, diff)
 			}
 			if open := results[i].GetResult() == nil; open != (reply.GetGrant() != nil) {
-				t.Errorf("%s, request %d: open: %v, alone it is answered %v", where, i, open, reply)
+				t.Errorf("%s, request %d: left open = %v, but a single call gets %v", where, i, open, reply)
 			}
 		}
 	}
@@ -106,20 +106,20 @@ func TestBatch_OutOfBounds_IsRefused(t *testing.T) {
 		for _, n := range []int{0, maxBatch + 1} {
 			_, err := g.batch(t, make([]*gatekeeperv1.TryAcquireRequest, n)...)
 			if field := want(t, err, codes.InvalidArgument, "INVALID_FIELD")["field"]; field != "requests" {
-				t.Errorf("%d requests: the field is %q", n, field)
+				t.Errorf("%d requests: got field %q, want requests", n, field)
 			}
 		}
 		raw := rawBytes{0x0a, 3, 0x0a, 1, 0xff}
 		err := g.conn.Invoke(ctx(t), gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName, raw, new(gatekeeperv1.BatchTryAcquireResponse),
 			grpc.ForceCodecV2(rawCodec{encoding.GetCodecV2(encodingproto.Name)}))
 		if field := want(t, err, codes.InvalidArgument, "INVALID_FIELD")["field"]; field != "requests[0].semaphore" {
-			t.Errorf("the field is %q", field)
+			t.Errorf("invalid UTF-8: got field %q, want requests[0].semaphore", field)
 		}
 	}
 }
 
-// The batch itself does not count among its requests: the largest one fits what one connection may have in work.
-func TestBatch_OfTheMostRequests_IsAdmittedWhole(t *testing.T) {
+// The batch itself does not count as one of its requests, so the largest batch fits the limit of a connection.
+func TestBatch_LargestBatch_IsAdmitted(t *testing.T) {
 	g := open(t)
 	everything(g)
 	requests := make([]*gatekeeperv1.TryAcquireRequest, maxBatch)
@@ -137,8 +137,8 @@ func TestBatch_OfTheMostRequests_IsAdmittedWhole(t *testing.T) {
 	}
 }
 
-// What a client accepts of gRPC by default is less than what many denials may have.
-func TestBatch_AnswersOfManyBytes_TheRestIsLeftOpen(t *testing.T) {
+// Denials may exceed the size that a gRPC client accepts by default.
+func TestBatch_LargeAnswers_LeaveTheRestOpen(t *testing.T) {
 	metrics := new(countingMetrics)
 	g := open(t, func(c *Config) { c.Metrics = metrics })
 	g.keeper.denies = func(*keeper.AcquireCall) (keeper.Answer, bool, error) {
@@ -153,10 +153,10 @@ func TestBatch_AnswersOfManyBytes_TheRestIsLeftOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if size := proto.Size(&gatekeeperv1.BatchTryAcquireResponse{Results: results}); size > maxBatchBytes+len(results)*8 || size < maxBatchBytes/2 {
-		t.Errorf("the answers have %d bytes", size)
+		t.Errorf("the response has %d bytes, want about maxBatchBytes", size)
 	}
 	if results[0].GetDenial() == nil || results[len(results)-1].GetResult() != nil {
-		t.Error("the first must be answered, and the last left open")
+		t.Error("want the first request answered and the last left open")
 	}
 	answered := 0
 	for _, r := range results {
@@ -164,15 +164,15 @@ func TestBatch_AnswersOfManyBytes_TheRestIsLeftOpen(t *testing.T) {
 			answered++
 		}
 	}
-	// Their callers ask alone: an open request is counted then.
+	// Open requests are not counted: their callers send them again.
 	if n := metrics.count("ended /gatekeeper.v1.PermitService/TryAcquire OK"); n != answered {
-		t.Errorf("%d requests were counted, and %d answered", n, answered)
+		t.Errorf("%d requests were counted, but %d were answered", n, answered)
 	}
 }
 
-// Each batch in work may hold a message of 4 MiB and its answers.
+// Each batch in work may hold a message of 4 MiB and its answers, so their number is limited.
 func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
-	g := open(t, working(16)) // 16 batches in work, 4 of one connection
+	g := open(t, working(16)) // 16 batches in work, 4 of them on one connection
 	held := make(chan struct{})
 	begun := make(chan struct{}, 10)
 	g.keeper.denies = func(*keeper.AcquireCall) (keeper.Answer, bool, error) {
@@ -202,11 +202,11 @@ func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
 		}
 	}
 	if _, err := g.batch(t, trying("held", "another")); err != nil {
-		t.Errorf("after the others: %v", err)
+		t.Errorf("after the other batches finished: %v", err)
 	}
 }
 
-func TestBatch_Requests_AreAdmittedAsAlone(t *testing.T) {
+func TestBatch_Requests_AreAdmittedLikeSingleCalls(t *testing.T) {
 	leader, follower := pair(t, working(16))
 	everything(leader)
 	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
@@ -218,7 +218,7 @@ func TestBatch_Requests_AreAdmittedAsAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, r := range results { // a connection has a quarter of 16
+		for i, r := range results { // a connection may use a quarter of 16
 			if i < 4 && r.GetDenial() == nil {
 				t.Errorf("%s: request %d: %v", where, i, r)
 			}
@@ -234,7 +234,7 @@ func TestBatch_Requests_AreAdmittedAsAlone(t *testing.T) {
 	}
 }
 
-func TestBatch_Requests_AreCountedAsAlone(t *testing.T) {
+func TestBatch_Requests_AreCountedLikeSingleCalls(t *testing.T) {
 	metrics := new(countingMetrics)
 	leader, follower := pair(t, func(c *Config) { c.Metrics = metrics })
 	everything(leader)
@@ -243,9 +243,9 @@ func TestBatch_Requests_AreCountedAsAlone(t *testing.T) {
 	}
 	for s, count := range map[string]int{
 		"forwarded /gatekeeper.v1.PermitService/BatchTryAcquire":                      1,
-		"ended /gatekeeper.v1.PermitService/BatchTryAcquire OK":                       2, // on both
+		"ended /gatekeeper.v1.PermitService/BatchTryAcquire OK":                       2, // once on each server
 		"ended /gatekeeper.v1.PermitService/TryAcquire OK":                            2,
-		"ended /gatekeeper.v1.PermitService/TryAcquire InvalidArgument INVALID_FIELD": 1, // it goes no further
+		"ended /gatekeeper.v1.PermitService/TryAcquire InvalidArgument INVALID_FIELD": 1, // not forwarded
 	} {
 		if n := metrics.count(s); n != count {
 			t.Errorf("%s: %d times, want %d", s, n, count)
@@ -253,7 +253,7 @@ func TestBatch_Requests_AreCountedAsAlone(t *testing.T) {
 	}
 }
 
-// A batch changes nothing, so its end is never an unknown outcome, whatever breaks.
+// A batch changes nothing, so it never fails with an unknown outcome.
 func TestBatch_HopBreaks_NothingIsUnknown(t *testing.T) {
 	leader, follower := pair(t)
 	begun, release := make(chan struct{}, 1), make(chan struct{})
@@ -283,7 +283,7 @@ func TestBatch_Panic_EndsTheBatchAndLeavesNothingOpen(t *testing.T) {
 	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
 }
 
-// FuzzBatch: whatever comes, each request of a batch that is not refused has one result, and none is left in work.
+// FuzzBatch checks that every valid batch gets one result per request, and that no call is left in work.
 func FuzzBatch(f *testing.F) {
 	for _, seed := range []*gatekeeperv1.BatchTryAcquireRequest{
 		{}, {Requests: []*gatekeeperv1.TryAcquireRequest{trying("held", "h"), trying("granted", "h"), trying("a*", ""), nil}},
@@ -316,10 +316,10 @@ func FuzzBatch(f *testing.F) {
 		if err != nil {
 			want(t, toStatus(err), codes.InvalidArgument, "INVALID_FIELD")
 		} else if len(r.GetResults()) != len(m.GetRequests()) {
-			t.Errorf("%d results for %d requests", len(r.GetResults()), len(m.GetRequests()))
+			t.Errorf("got %d results for %d requests", len(r.GetResults()), len(m.GetRequests()))
 		}
 		if n := a.cfg.Admission.IsOpen(); n != 0 {
-			t.Errorf("%d calls are open", n)
+			t.Errorf("%d calls are still open, want 0", n)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestGetStatus_SaysWhatIsKnownHere(t *testing.T) {
+func TestGetStatus_ReportsThisServersState(t *testing.T) {
 	g := open(t, func(c *Config) { c.Version, c.Started = "v1", time.Now().Add(-time.Hour) })
 	g.consensus.members = []consensus.Member{{ID: "gk1", PeerAddress: "p:1", APIAddress: "a:1", Voter: true, Leader: true}, {ID: "gk2"}}
 	g.keeper.waiters = make([]keeper.Waiter, 3)
@@ -42,7 +42,7 @@ func TestGetStatus_WhileRecovering_SaysForHowLong(t *testing.T) {
 	g := open(t)
 	got, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || got.GetRecoveryWait() != nil {
-		t.Errorf("nothing to recover from: %v, %v", got, err)
+		t.Errorf("GetStatus without a recovery = %v, %v", got, err)
 	}
 	g.keeper.recovering = time.Hour
 	got, err = g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
@@ -97,17 +97,17 @@ func TestRemoveMember_Refused_SaysWhy(t *testing.T) {
 	want(t, remove("gk2"), codes.FailedPrecondition, "WOULD_LOSE_QUORUM")
 	r, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gk2", DryRun: true})
 	if err != nil || !strings.Contains(r.GetRefusal(), "gk3 does not answer") {
-		t.Errorf("a dry run answers %v, %v", r, err)
+		t.Errorf("RemoveMember with dry run = %v, %v", r, err)
 	}
 	if _, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gk2", Force: true}); err != nil {
 		t.Errorf("forced: %v", err)
 	}
 	if r, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gone"}); err != nil || !r.GetAlreadyRemoved() {
-		t.Errorf("a member that was removed before: %v, %v", r, err)
+		t.Errorf("RemoveMember of a removed member = %v, %v", r, err)
 	}
 }
 
-func TestTransferLeadership_FailureOfAnyKind_IsNoFaultOfTheServer(t *testing.T) {
+func TestTransferLeadership_Failure_IsNotInternal(t *testing.T) {
 	g := open(t)
 	var transfer error
 	g.consensus.transfer = func(string) error { return transfer }

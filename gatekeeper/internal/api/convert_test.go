@@ -19,7 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// sameWords checks that the numbers of an enumeration of the API have the same words in ours.
+// sameWords checks that the values of an API enumeration have the same names in our enumeration.
 func sameWords[E interface {
 	~int | ~int32 | ~uint8
 	String() string
@@ -32,8 +32,8 @@ func sameWords[E interface {
 	}
 }
 
-// Conversions of enumerations are casts: every number of the API's must have the same word on both sides.
-func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
+// Enumerations are converted by casts, so every value must have the same name on both sides.
+func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 	for n, name := range gatekeeperv1.Reason_name {
 		if n > 0 && semaphore.Reason(n).String() != strings.TrimPrefix(name, "REASON_") {
 			t.Errorf("%s is %s", name, semaphore.Reason(n))
@@ -78,7 +78,7 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 		fsm.BindingChanged:    gatekeeperv1.EventKind_EVENT_KIND_BINDING_CHANGED,
 	}
 	if len(kinds)+1 != len(gatekeeperv1.EventKind_name) {
-		t.Errorf("this test lists %d kinds of events, the API has %d", len(kinds), len(gatekeeperv1.EventKind_name)-1)
+		t.Errorf("this test lists %d kinds of events, but the API has %d", len(kinds), len(gatekeeperv1.EventKind_name)-1)
 	}
 	for ours, theirs := range kinds {
 		if gatekeeperv1.EventKind(ours) != theirs {
@@ -91,7 +91,7 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 		fsm.HeldLong: gatekeeperv1.MissedKind_MISSED_KIND_HELD_TOO_LONG,
 	}
 	if len(missed) != len(gatekeeperv1.MissedKind_name) {
-		t.Errorf("this test lists %d kinds of missed, the API has %d", len(missed), len(gatekeeperv1.MissedKind_name))
+		t.Errorf("this test lists %d kinds of missed work, but the API has %d", len(missed), len(gatekeeperv1.MissedKind_name))
 	}
 	for ours, theirs := range missed {
 		if gatekeeperv1.MissedKind(ours) != theirs {
@@ -99,11 +99,11 @@ func TestEnumerations_NumberForNumber_HaveTheSameWords(t *testing.T) {
 		}
 	}
 	if toEvent(&fsm.Event{Kind: fsm.FiringsRemembered + 1}) != nil || toEvent(&fsm.Event{Kind: fsm.BindingChanged}) != nil || toEvent(&fsm.Event{}) != nil {
-		t.Error("an event that the API does not have was written")
+		t.Error("toEvent() returned an event that the API does not show")
 	}
 }
 
-func TestDefinitionFrom_NothingSaid_HasTheDefaults(t *testing.T) {
+func TestDefinitionFrom_EmptyMessage_HasTheDefaults(t *testing.T) {
 	got := must(DefinitionFrom(&gatekeeperv1.Definition{Name: "n"}))(t)
 	expected := &semaphore.Definition{
 		Name: "n", GroupPattern: ".*", AcquirerPattern: ".*", Permits: 1, Duration: time.Minute,
@@ -113,11 +113,11 @@ func TestDefinitionFrom_NothingSaid_HasTheDefaults(t *testing.T) {
 		t.Error(diff)
 	}
 	if err := got.Validate(semaphore.DefaultMaxDuration); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
+		t.Errorf("Validate() of the defaults = %v", err)
 	}
 }
 
-func TestDefinitionFrom_WhatWasWritten_ReadsBack(t *testing.T) {
+func TestDefinitionFrom_RoundTrip(t *testing.T) {
 	for _, d := range []*semaphore.Definition{
 		definition("plain"),
 		{
@@ -158,7 +158,7 @@ func TestDefinitionFrom_Misfire_IsKept(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		if again := must(DefinitionFrom(toDefinition(d)))(t); again.Misfire != d.Misfire || again.LateBy() != d.LateBy() {
-			t.Errorf("written and read: %+v", again)
+			t.Errorf("definition after a round trip: %+v", again)
 		}
 	}
 }
@@ -179,8 +179,8 @@ func TestDefinitionFrom_MisfireWindowAlone_IsRefused(t *testing.T) {
 	}
 }
 
-// Invalid input must be rejected, not silently treated as a default.
-func TestDefinitionFrom_ExplicitNothing_IsNotADefault(t *testing.T) {
+// Invalid input must be refused, not silently replaced by a default.
+func TestDefinitionFrom_ExplicitZero_IsNotADefault(t *testing.T) {
 	for field, m := range map[string]*gatekeeperv1.Definition{
 		"group_pattern":    {Name: "n", GroupPattern: new(string)},
 		"acquirer_pattern": {Name: "n", AcquirerPattern: new(string)},
@@ -193,16 +193,16 @@ func TestDefinitionFrom_ExplicitNothing_IsNotADefault(t *testing.T) {
 			err = d.Validate(semaphore.DefaultMaxDuration)
 		}
 		if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || bad.Field != field {
-			t.Errorf("an explicit nothing of %s: got %v", field, err)
+			t.Errorf("explicitly empty %s: got %v, want a FieldError", field, err)
 		}
 	}
 	d, err := DefinitionFrom(&gatekeeperv1.Definition{Name: "n", Permits: new(uint32)})
 	if err != nil || d.Permits != 0 {
-		t.Errorf("explicit 0 permits, which admit nobody: got %v, %v", d, err)
+		t.Errorf("explicit 0 permits: got %v, %v", d, err)
 	}
 }
 
-func TestPermit_Written_SaysAll(t *testing.T) {
+func TestToPermit_ConvertsEveryField(t *testing.T) {
 	due := time.Date(2026, 11, 21, 3, 0, 0, 5, time.UTC)
 	p := &semaphore.Permit{
 		Semaphore: "s", Identity: semaphore.Identity{Group: "g", Acquirer: "a", HolderID: "h"}, Weight: 3, Token: 9,
@@ -220,7 +220,7 @@ func TestPermit_Written_SaysAll(t *testing.T) {
 	}
 }
 
-func TestDenial_Written_SaysWhyAndWhoHolds(t *testing.T) {
+func TestToDenial_HasReasonAndHolders(t *testing.T) {
 	asked := &semaphore.Firing{Name: "nightly"}
 	claim := &semaphore.Claim{Firing: *asked, Token: 4, Winner: semaphore.Identity{Group: "g", Acquirer: "w"}, State: semaphore.ClaimDone}
 	d := &keeper.Denial{
@@ -241,14 +241,14 @@ func TestDenial_Written_SaysWhyAndWhoHolds(t *testing.T) {
 	d.Decision.Reason, d.Decision.Claim, d.RetryAfter = semaphore.FiringForgotten, nil, 0
 	got = toDenial(d, asked)
 	if f := got.GetFiring(); f.GetState() != gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN || f.GetFiring().GetName() != "nightly" {
-		t.Errorf("a forgotten firing: got %v", f)
+		t.Errorf("forgotten firing: got %v", f)
 	}
 	if got.GetRetryAfter() == nil {
-		t.Error("a retry can help at once, and that was not said")
+		t.Error("RetryAfter 0 was not sent")
 	}
 }
 
-func TestReleased_Written_RepeatSaysReleased(t *testing.T) {
+func TestToReleased_RepeatIsReleased(t *testing.T) {
 	for _, c := range []struct {
 		result   fsm.ReleaseResult
 		released bool
@@ -268,7 +268,8 @@ func TestReleased_Written_RepeatSaysReleased(t *testing.T) {
 	}
 }
 
-// FuzzEdits: whatever a batch says, each edit is read or refused by name, and what was read reads back the same.
+// FuzzEdits checks that each edit is converted or refused with a field, and that a converted edit survives a round
+// trip.
 func FuzzEdits(f *testing.F) {
 	seed, _ := proto.Marshal(&gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{
 		creation(toDefinition(definition("a"))),

@@ -31,7 +31,7 @@ func TestDefinition_CreateReplaceDelete_ReadsBack(t *testing.T) {
 	got := must(g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "nightly"}))(t)
 	record = got.GetRecord()
 	if record.GetUsed() != 1 || record.GetHolders() != 1 || record.GetPermitRevision() != got.GetRevision() {
-		t.Errorf("with a permit: got %v at %d", record, got.GetRevision())
+		t.Errorf("GetDefinition() with a permit = %v at revision %d", record, got.GetRevision())
 	}
 
 	next := proto.CloneOf(record.GetDefinition())
@@ -43,7 +43,7 @@ func TestDefinition_CreateReplaceDelete_ReadsBack(t *testing.T) {
 
 	deleted, err := g.definitions.DeleteDefinition(ctx(t), &gatekeeperv1.DeleteDefinitionRequest{Name: "nightly", ExpectedVersion: replaced.GetRecord().GetVersion()})
 	if err != nil || deleted.GetLivePermits() != 1 || deleted.GetRevision() <= replaced.GetRecord().GetVersion() {
-		t.Errorf("deleted: got %v, %v", deleted, err)
+		t.Errorf("after the deletion: got %v, %v", deleted, err)
 	}
 	_, err = g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "nightly"})
 	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["name"] != "nightly" {
@@ -77,7 +77,7 @@ func TestEdit_Conflict_NamesEditExpectedAndCurrent(t *testing.T) {
 		t.Errorf("got %v", info)
 	}
 	if g.keeper.machine.State().Revision() != before {
-		t.Error("a refused batch changed something")
+		t.Error("a refused batch changed the state")
 	}
 }
 
@@ -94,7 +94,7 @@ func TestBatchEdit_Declare_SkipsWhatIsThere(t *testing.T) {
 	}
 	again, err := g.definitions.BatchEdit(ctx(t), m)
 	if err != nil || !proto.Equal(first, again) {
-		t.Errorf("a repeat: got %v, %v", again, err)
+		t.Errorf("repeated batch: got %v, %v", again, err)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestListDefinitions_SkipAndTotal_AreThoseOfTheFilter(t *testing.T) {
 	skipped := must(g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{PageSize: 10, Skip: 5}))(t)
 	next := must(g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{PageSize: 10, PageToken: skipped.GetNextPageToken()}))(t)
 	if got := next.GetRecords()[0].GetDefinition().GetName(); got != "job-15" || next.GetTotal() != 0 {
-		t.Errorf("the page behind the one that skipped begins with %s, total %d", got, next.GetTotal())
+		t.Errorf("the page after a skip begins with %s, total %d", got, next.GetTotal())
 	}
 }
 

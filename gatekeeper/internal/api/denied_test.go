@@ -56,17 +56,17 @@ func TestListDenied_ChoosesByNameLabelAndCure(t *testing.T) {
 		}
 	}
 	if _, err := op.ListDenied(ctx(t), &gatekeeperv1.ListDeniedRequest{Names: []string{"["}}); status.Code(err) != codes.InvalidArgument {
-		t.Errorf("a bad glob: %v", err)
+		t.Errorf("ListDenied() with an invalid glob: %v", err)
 	}
 	r := must(op.ListDenied(ctx(t), &gatekeeperv1.ListDeniedRequest{Names: []string{"a"}}))(t)
 	if d := r.GetCallers()[0]; d.GetIdentity().GetGroup() != "dr" || d.GetWeight() != 2 || d.GetReason() != gatekeeperv1.Reason_REASON_GROUP_MISMATCH ||
 		d.GetMessage() != "m" || d.GetCount() != 3 || d.GetFirst().AsTime().Unix() != 1 || d.GetLast().AsTime().Unix() != 2 ||
 		d.GetLetIn().GetAcquirer() != "app9" || d.GetFiring() != nil {
-		t.Errorf("it is written as %v", d)
+		t.Errorf("the denied caller was converted to %v", d)
 	}
 }
 
-// A page ends with a semaphore, so a caller that is denied again between two pages is on one of them.
+// All callers of a semaphore are on one page, so a caller that is denied again between two pages is listed.
 func TestListDenied_PageByPage_NamesEachCallerOnce(t *testing.T) {
 	g, op := openOperator(t, "a")
 	g.keeper.misspelled = []keeper.DeniedCaller{deniedCaller("aa", "app5", false)}
@@ -91,7 +91,7 @@ func TestListDenied_PageByPage_NamesEachCallerOnce(t *testing.T) {
 	g.keeper.denied = []keeper.DeniedCaller{deniedCaller("a", "1", false)}
 	one := &gatekeeperv1.ListDeniedRequest{Names: []string{"a"}, PageToken: pageKey{name: "Z"}.String()}
 	if r, err := op.ListDenied(ctx(t), one); err != nil || len(r.GetCallers()) != 1 || len(r.GetMisspelled()) != 0 {
-		t.Errorf("another page than the first: %v, %v", r, err)
+		t.Errorf("ListDenied() with a page token = %v, %v", r, err)
 	}
 	for _, bad := range []*gatekeeperv1.ListDeniedRequest{{PageSize: maxPage + 1}, {PageToken: "?"}} {
 		if _, err := op.ListDenied(ctx(t), bad); status.Code(err) != codes.InvalidArgument {

@@ -35,9 +35,9 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// errorCase is one error and what callers get.
+// errorCase is an error and the status that callers get.
 type errorCase struct {
-	name     string // of the table's line
+	name     string // of the rule in the table
 	err      error
 	code     codes.Code
 	reason   string
@@ -156,16 +156,16 @@ func TestToStatus_EveryError_BareAndWrapped(t *testing.T) {
 				t.Errorf("%v: got %v %v, want %v %s %v", err, s.Code(), info, c.code, c.reason, c.metadata)
 			}
 			if s.Message() != strings.TrimPrefix(err.Error(), "consensus: ") {
-				t.Errorf("the text became %q", s.Message())
+				t.Errorf("toStatus() changed the message to %q", s.Message())
 			}
 			if again := toStatus(answer); !errors.Is(again, answer) {
-				t.Errorf("a status was changed: %v became %v", answer, again)
+				t.Errorf("toStatus(%v) = %v, want the status unchanged", answer, again)
 			}
 		}
 	}
 }
 
-// What is unknown is never told as something more certain, whatever it wraps or is wrapped with.
+// An unknown outcome is never reported as a definite one, whatever it wraps or is wrapped in.
 func TestToStatus_UnknownOutcome_ComesFirst(t *testing.T) {
 	for _, cause := range []error{
 		context.DeadlineExceeded, context.Canceled, consensus.ErrClosed, &consensus.NotLeaderError{}, consensus.ErrNotAppended,
@@ -189,12 +189,12 @@ func TestToStatus_Details_SayMore(t *testing.T) {
 	}
 	for _, err := range []error{batcher.ErrOverloaded, &admission.OverloadedError{}} {
 		if after := retryAfter(toStatus(err)); after < overloadRetry || after >= 2*overloadRetry {
-			t.Errorf("%v: to be tried again after %v", err, after)
+			t.Errorf("%v: retry after %v", err, after)
 		}
 	}
 }
 
-// retryAfter is when an error says that a call can be made again; 0 when it does not.
+// retryAfter returns the retry delay of an error, or 0 if it has none.
 func retryAfter(err error) time.Duration {
 	for _, d := range status.Convert(err).Details() {
 		if info, ok := d.(*errdetails.RetryInfo); ok {
@@ -204,7 +204,7 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// unlisted are errors that need no line of their own, and why.
+// unlisted returns the errors that need no rule in the table, and why.
 func unlisted() map[string]string {
 	return map[string]string{
 		"consensus.ErrClusterIDNeeded": "start-up only",
@@ -234,21 +234,21 @@ func unlisted() map[string]string {
 		"fsm.ErrSnapshot":              "restores only",
 		"fsm.ErrNewer":                 "restores only",
 		"fsm.ErrForeign":               "restores only",
-		"watch.ErrClosed":              "a subscription is closed by its own handler only, when it returns",
+		"watch.ErrClosed":              "a subscription is closed only by its handler, when that returns",
 		"api.conflictError":            "wraps a keeper.ConflictError",
 		"api.errPanic":                 "INTERNAL",
 		"api.errNoNotices":             "becomes a consensus.NotLeaderError",
-		"consensus.AddressTakenError":  "ends the start of a server, which then serves nobody",
-		"api.errLeadershipOver":        "told within a brokenHopError",
+		"consensus.AddressTakenError":  "start-up only",
+		"api.errLeadershipOver":        "wrapped in a brokenHopError",
 		"oidc.RefusedError":            "becomes an unauthenticatedError",
-		"api.RefusedError":             "told to the server that has asked in its own name",
-		"oidc.SourceError":             "told within an UnavailableError, or ends the start of a server",
+		"api.RefusedError":             "returned by BindAdministrator, not to clients",
+		"oidc.SourceError":             "wrapped in an UnavailableError, or start-up only",
 	}
 }
 
-// TestTable_EverySentinelOfEveryRoom_IsListed reads the sources of the rooms below, so that an error which is added
-// there cannot be forgotten here, and one that is gone there cannot stay here.
-func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
+// TestTable_EveryErrorOfEveryPackage_IsListed reads the sources of this package and those below it, so that a new error
+// must be added to the table, and a removed one must be deleted from it.
+func TestTable_EveryErrorOfEveryPackage_IsListed(t *testing.T) {
 	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
 	for room, folder := range map[string]string{
 		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher", "admission": "../admission",
@@ -263,7 +263,7 @@ func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 	for _, r := range statusTable {
 		listed[r.name] = true
 		if !declared[r.name] {
-			t.Errorf("the table lists %s, which no room declares", r.name)
+			t.Errorf("the table lists %s, which no package declares", r.name)
 		}
 	}
 	tested := make(map[string]bool)
@@ -272,15 +272,15 @@ func TestTable_EverySentinelOfEveryRoom_IsListed(t *testing.T) {
 	}
 	for name := range declared {
 		if _, ok := unlisted()[name]; !ok && !listed[name] {
-			t.Errorf("%s is missing in the table: say what callers get, or why they never get it", name)
+			t.Errorf("%s is missing from the table: add its status, or the reason to unlisted", name)
 		}
 		if listed[name] && !tested[name] {
-			t.Errorf("%s has no case in this test", name)
+			t.Errorf("%s is missing from errorCases", name)
 		}
 	}
 }
 
-// TestTable_EveryReason_IsProduced is the other direction: a reason on which clients may decide comes from some error.
+// TestTable_EveryReason_IsProduced checks the other direction: every frozen reason is produced by some error.
 func TestTable_EveryReason_IsProduced(t *testing.T) {
 	frozen := strings.Fields(`NOT_LEADER NO_LEADER NOT_CONFIRMED OUTCOME_UNKNOWN NOT_APPENDED SHUTTING_DOWN INVALID_FIELD STALE_VERSION
 		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED REQUEST_REUSED REQUEST_TOO_OLD NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
@@ -296,12 +296,12 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 		}
 	}
 	if got := slices.Sorted(maps.Keys(produced)); !slices.Equal(got, slices.Sorted(slices.Values(frozen))) {
-		t.Errorf("reasons are %v, frozen are %v", got, frozen)
+		t.Errorf("produced reasons are %v, want %v", got, frozen)
 	}
 }
 
-// errorsOf returns the names of the errors that a package declares: variables called ErrX (and errX, if private is set)
-// and types called XError.
+// errorsOf returns the names of the errors that a package declares: variables named ErrX (and errX if private is set)
+// and types named XError.
 func errorsOf(t *testing.T, folder string, private bool) (names []string) {
 	t.Helper()
 	isSource := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A program must not parse text to learn how a holder's permit ended.
-func TestToEvent_EndOfAHolder_IsTyped(t *testing.T) {
+// Programs must not have to parse text to learn how a permit ended.
+func TestToEvent_EndOfAPermit_IsTyped(t *testing.T) {
 	t.Parallel()
 	cooling := &semaphore.Permit{Token: 1, State: semaphore.Cooling, Ended: semaphore.EndReleased}
 	for _, c := range []struct {

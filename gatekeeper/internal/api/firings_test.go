@@ -34,8 +34,8 @@ func (g *gate) claim(t *testing.T, f semaphore.Firing, done bool) uint64 {
 	return r.Permit.Token
 }
 
-// poisoned is a semaphore "s" whose memory a clock that is a year ahead has filled: two firings, and the low-water
-// mark.
+// poisoned returns a gate with a semaphore "s" whose memory was filled by a clock that was a year ahead. It has two
+// such firings, and the caller may set the low-water mark.
 func poisoned(t *testing.T) (*gate, gatekeeperv1.OperatorServiceClient, time.Time) {
 	t.Helper()
 	g, op := openOperator(t)
@@ -93,13 +93,13 @@ func TestListFirings_PagesInOrder_AndFilters(t *testing.T) {
 	want(t, err, codes.NotFound, "NO_SUCH_DEFINITION")
 }
 
-// A dry run shows what the plan names; with the plan just that is done, once, and an undo brings it back.
-func TestForgetFirings_OfThoseAhead_RepairsThePoisonedMemory(t *testing.T) {
+// A dry run shows the firings in the plan. Executing the plan forgets exactly these, once, and an undo restores them.
+func TestForgetFirings_Ahead_RepairsThePoisonedMemory(t *testing.T) {
 	g, op, year := poisoned(t)
 	forgetUpTo(g, year)
 	now := semaphore.Firing{Name: "now", Due: time.Now().UTC().Add(time.Minute)}
 	if !now.Forgotten(g.keeper.machine.State().LowWater("s")) {
-		t.Fatal("it is not poisoned")
+		t.Fatal("the firing is not forgotten, although the mark is in the future")
 	}
 	req := &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, Author: "ann", Reason: "clock", RequestId: "r", DryRun: true}
 	r, err := op.ForgetFirings(ctx(t), req)
@@ -107,7 +107,7 @@ func TestForgetFirings_OfThoseAhead_RepairsThePoisonedMemory(t *testing.T) {
 		t.Fatal(r, err)
 	}
 	if g.keeper.machine.State().ClaimCount("s") != 3 {
-		t.Fatal("a dry run forgot something")
+		t.Fatal("the dry run forgot firings")
 	}
 	req.DryRun, req.Plan = false, r.GetPlan()
 	done, err := op.ForgetFirings(ctx(t), req)
@@ -116,7 +116,7 @@ func TestForgetFirings_OfThoseAhead_RepairsThePoisonedMemory(t *testing.T) {
 	}
 	mark := g.keeper.machine.State().LowWater("s")
 	if now.Forgotten(mark) || time.Since(mark) > time.Minute || !done.GetChange().GetForgottenUpTo().AsTime().Equal(mark) {
-		t.Errorf("the mark is at %v", mark)
+		t.Errorf("the low-water mark is %v, want about now", mark)
 	}
 	again, err := op.ForgetFirings(ctx(t), req)
 	if err != nil || again.GetRevision() != done.GetRevision() || namesOf(again.GetChange().GetFirings()) != "a b" {
@@ -132,17 +132,17 @@ func TestForgetFirings_OfThoseAhead_RepairsThePoisonedMemory(t *testing.T) {
 		t.Fatal(undone, err)
 	}
 	if s := g.keeper.machine.State(); !s.LowWater("s").Equal(year) || s.ClaimCount("s") != 3 {
-		t.Errorf("the undo left %d firings, and the mark at %v", s.ClaimCount("s"), s.LowWater("s"))
+		t.Errorf("after the undo: %d firings and mark %v, want 3 firings and the old mark", s.ClaimCount("s"), s.LowWater("s"))
 	}
 }
 
-// The clock by which firings are refused as too far ahead is the one by which they are chosen.
+// The clock that refuses firings as too far ahead also selects them here.
 func TestForgetFirings_Ahead_IsMeasuredByTheLeadersClock(t *testing.T) {
 	g, op, year := poisoned(t)
 	g.keeper.wallClock = func() time.Time { return year.Add(90 * time.Minute) } // after "a", and half an hour before "b"
 	r, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true})
 	if got := namesOf(r.GetChange().GetFirings()); err != nil || got != "b" {
-		t.Errorf("it forgot %q, %v, want b", got, err)
+		t.Errorf("forgot %q, %v, want b", got, err)
 	}
 }
 
@@ -151,15 +151,15 @@ func TestForgetFirings_ChoosesByNameOrTime(t *testing.T) {
 		what string
 		set  func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time)
 		want string
-		mark time.Duration // from a year ahead
+		mark time.Duration // relative to a year ahead
 	}{
 		{"after", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
 			m.After = timestamppb.New(year.Add(time.Hour))
 		}, "b", 0},
-		{"after, below the mark", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
+		{"after, before the mark", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
 			m.After = timestamppb.New(year.Add(-time.Hour))
 		}, "a b", -time.Hour},
-		{"after, and the mark stays", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
+		{"after, with keep_mark", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
 			m.After, m.KeepMark = timestamppb.New(year.Add(-time.Hour)), true
 		}, "a b", 0},
 		{"by name", func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time) {
@@ -177,7 +177,7 @@ func TestForgetFirings_ChoosesByNameOrTime(t *testing.T) {
 	}
 }
 
-// A firing whose permit takes a slot may be running: the refusal names who has it, and what frees it.
+// A firing whose permit takes a slot may be running. The refusal names the holder, and how to free it.
 func TestForgetFirings_Held_IsRefused(t *testing.T) {
 	g, op, year := poisoned(t)
 	token := g.claim(t, semaphore.Firing{Name: "runs", Due: year.Add(3 * time.Hour)}, false)
@@ -192,7 +192,7 @@ func TestForgetFirings_Held_IsRefused(t *testing.T) {
 	}
 }
 
-func TestForgetFirings_ThatChangedSince_IsRefused(t *testing.T) {
+func TestForgetFirings_ChangedSinceTheDryRun_IsRefused(t *testing.T) {
 	g, op, year := poisoned(t)
 	m := &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, DryRun: true}
 	r := must(op.ForgetFirings(ctx(t), m))(t)
@@ -200,12 +200,12 @@ func TestForgetFirings_ThatChangedSince_IsRefused(t *testing.T) {
 	g.keeper.meanwhile = fsm.Forget{Semaphore: "s", Term: 1, Firings: []semaphore.Firing{{Name: "a", Due: year.Add(time.Hour)}}}
 	_, err := op.ForgetFirings(ctx(t), m)
 	want(t, err, codes.FailedPrecondition, "FIRING_CONFLICT")
-	_, err = op.ForgetFirings(ctx(t), m) // by now the plan is another one
+	_, err = op.ForgetFirings(ctx(t), m) // the plan has changed by now
 	want(t, err, codes.FailedPrecondition, "FIRING_CONFLICT")
 	_, err = op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Firings: []*gatekeeperv1.Firing{{Name: "a"}}})
 	want(t, err, codes.NotFound, "NO_SUCH_FIRING")
 	if n := g.keeper.machine.State().ClaimCount("s"); n != 3 {
-		t.Errorf("%d firings are left", n)
+		t.Errorf("%d firings are left, want 3", n)
 	}
 }
 
@@ -229,7 +229,8 @@ func TestForgetFirings_BadInput_IsRefused(t *testing.T) {
 	want(t, err, codes.InvalidArgument, "INVALID_FIELD")
 }
 
-// One step forgets so many that its journal entry can be read. It says how to go on.
+// One call forgets a limited number of firings, so that its journal entry stays readable. The refusal says how to
+// continue.
 func TestForgetFirings_TooMany_NamesTheTimeToBeginWith(t *testing.T) {
 	g, op, year := poisoned(t)
 	for i := range preview.MaxForgotten {
@@ -247,7 +248,7 @@ func TestForgetFirings_TooMany_NamesTheTimeToBeginWith(t *testing.T) {
 	}
 }
 
-// Firings of one due time cannot be distinguished by time.
+// Firings with the same due time cannot be split by time.
 func TestForgetFirings_TooManyAtOneTime_SaysToNameThem(t *testing.T) {
 	g, op, year := poisoned(t)
 	due := year.Add(24 * time.Hour)

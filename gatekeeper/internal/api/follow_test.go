@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// A stream reads events of one entry, and the state, which may be further. Tasks of later entries are still to come
-// then, and the revision that it states must not be past them.
+// A stream reads the events of one entry and the state, which may be newer. Changes of tasks in later entries are then
+// still to come, and the revision that the stream reports must not include them.
 func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -53,17 +53,17 @@ func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 			}
 			for index := range uint32(2) {
 				if sent[index] != gatekeeperv1.TaskState_TASK_STATE_DONE {
-					t.Errorf("task %d was sent as %v", index, sent[index])
+					t.Errorf("task %d was sent as %v, want DONE", index, sent[index])
 				}
 			}
 			if test.tasks == 3 && !slices.Equal(revisions, []uint64{state.Revision() + 1, state.Revision() + 2}) {
-				t.Errorf("the revisions behind %d are %v", state.Revision(), revisions)
+				t.Errorf("revisions sent after %d = %v, want the next two", state.Revision(), revisions)
 			}
 		})
 	}
 }
 
-// A task that has changed twice since is sent as it is now, once: the event of its second change brings nothing new.
+// A task that has changed twice is sent once in its current state. The event of its second change brings nothing new.
 func TestFollowJob_TaskThatHasChangedTwice_IsSentOnce(t *testing.T) {
 	g := handing(t)
 	g.keeper.do(fsm.SubmitJob{Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 8}, Digest: strings.Repeat("x", sha256.Size), Tasks: [][]byte{[]byte("x"), []byte("y")}})
@@ -84,11 +84,11 @@ func TestFollowJob_TaskThatHasChangedTwice_IsSentOnce(t *testing.T) {
 		}
 	}
 	if sent != 1 || len(f.ahead) > 0 {
-		t.Errorf("the task was sent %d times, and %v is ahead", sent, f.ahead)
+		t.Errorf("the task was sent %d times and ahead = %v, want once and empty", sent, f.ahead)
 	}
 }
 
-// works grants a worker a task of semaphore "s", and returns the token.
+// works grants a task of semaphore "s" to a worker and returns the token.
 func (g *gate) works(t *testing.T, acquirer string) uint64 {
 	t.Helper()
 	r, ok := g.keeper.do(fsm.Grant{Semaphore: "s", Identity: semaphore.Identity{Acquirer: acquirer}, Weight: 1, DefinitionVersion: g.keeper.machine.State().Definition("s").Version, Worker: true}).(fsm.GrantResult)

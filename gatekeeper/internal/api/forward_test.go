@@ -21,7 +21,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// pair opens a leader, gk1, and a follower of it, gk2.
+// pair opens a leader, gk1, and its follower, gk2.
 func pair(t *testing.T, change ...func(*Config)) (leader, follower *gate) {
 	t.Helper()
 	leader = open(t, change...)
@@ -34,7 +34,7 @@ func pair(t *testing.T, change ...func(*Config)) (leader, follower *gate) {
 	return leader, follower
 }
 
-// refused is an address at which nobody listens.
+// refused returns an address at which nothing listens.
 func refused(t *testing.T) string {
 	t.Helper()
 	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -59,34 +59,34 @@ func TestForward_Unary_IsAnsweredByTheLeader(t *testing.T) {
 		t.Fatalf("got %v, %v", reply, err)
 	}
 	if h := header.Get(HopHeader); len(h) != 1 || h[0] != "gk2" {
-		t.Errorf("the hop header is %q", h)
+		t.Errorf("the leader got the hop header %q", h)
 	}
 	if h := header.Get("traceparent"); len(h) != 1 || h[0] != "00-1" {
-		t.Errorf("a header of the caller is %q", h)
+		t.Errorf("the leader got the caller's header as %q", h)
 	}
 	if h := header.Get("x-blob-bin"); len(h) != 1 || h[0] != "\x00\xff" {
-		t.Errorf("a binary header of the caller is %q", h)
+		t.Errorf("the leader got the caller's binary header as %q", h)
 	}
 	if deadline.Before(before) || deadline.After(before.Add(patience+time.Second)) {
-		t.Errorf("the deadline is %v, want that of the caller", deadline)
+		t.Errorf("the deadline is %v, want the caller's", deadline)
 	}
 }
 
-// The leader's address may lead to another server by now: to one of another cluster, perhaps, that leads there.
+// The leader's address may belong to a different server by now, perhaps to the leader of another cluster.
 func TestForward_AddressOfTheLeaderLeadsElsewhere_IsRefusedThere(t *testing.T) {
 	other, follower := pair(t)
 	other.consensus.rename("def.1/gk1/other")
 	other.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
-		t.Error("another cluster's leader answered")
+		t.Error("another cluster's leader answered the call")
 		return keeper.Answer{}, errors.New("not mine")
 	}
 	other.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
-		t.Error("another cluster's leader let somebody wait")
+		t.Error("another cluster's leader queued the caller")
 		return keeper.Answer{}, errors.New("not mine")
 	}
 	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: other.address, Name: "abc.1/gk1/ours", Term: 1})
 	_, err := follower.permits.TryAcquire(withHeader(ctx(t), HopToHeader, "def.1/gk1/other"), plainRequest)
-	want(t, err, codes.Unavailable, "NO_LEADER") // a caller that claims it is not believed either
+	want(t, err, codes.Unavailable, "NO_LEADER") // the claim of a caller is not trusted either
 	_, err = follower.permits.TryAcquire(ctx(t), plainRequest)
 	want(t, err, codes.Unavailable, "NO_LEADER")
 	err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), follower)
@@ -96,7 +96,7 @@ func TestForward_AddressOfTheLeaderLeadsElsewhere_IsRefusedThere(t *testing.T) {
 		return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Semaphore: c.Semaphore, Token: 7}}, nil
 	}
 	if reply, err := follower.permits.TryAcquire(ctx(t), plainRequest); err != nil || reply.GetGrant().GetPermit().GetToken() != 7 {
-		t.Errorf("the one that is meant: %v, %v", reply, err)
+		t.Errorf("call to the intended server = %v, %v", reply, err)
 	}
 }
 
@@ -107,41 +107,41 @@ func TestForward_LeadersStatus_ComesBackUnchanged(t *testing.T) {
 	hopped := batchEditCall(creation(&gatekeeperv1.Definition{Name: "a"}))(ctx(t), follower)
 	want(t, hopped, codes.AlreadyExists, "ALREADY_EXISTS")
 	if diff := cmp.Diff(said(direct), said(hopped), protocmp.Transform()); diff != "" {
-		t.Errorf("the leader says (-), the caller hears (+):\n%s", diff)
+		t.Errorf("direct error (-), forwarded error (+):\n%s", diff)
 	}
 }
 
-// said is all that a status says.
+// said returns the contents of a status.
 func said(err error) []any {
 	s := status.Convert(err)
 	return append([]any{s.Code(), s.Message()}, s.Details()...)
 }
 
-// The leader knows first, so watchers are passed on to it; without one, every server tells what it knows.
+// Watchers are forwarded to the leader, which knows of changes first. Without a leader, every server serves them.
 func TestForward_Watch_GoesToTheLeaderWhenThereIsOne(t *testing.T) {
 	leader, follower := pair(t)
 	leader.create("a")
 	if _, first := watching(t, follower, new(gatekeeperv1.WatchRequest)); first.GetRevision() != 1 {
-		t.Errorf("with a leader: got %v, want the leader's revision", first)
+		t.Errorf("with a leader: first message = %v, want the leader's revision", first)
 	}
 	follower.consensus.follow(consensus.Leader{})
 	if _, first := watching(t, follower, new(gatekeeperv1.WatchRequest)); first.GetRevision() != 0 {
-		t.Errorf("without a leader: got %v, want the follower's own revision", first)
+		t.Errorf("without a leader: first message = %v, want the follower's revision", first)
 	}
 }
 
-// Each server answers for itself what is about itself, or about the past.
+// Each server itself answers calls about its status, and about the past.
 func TestForward_LocalMethods_StayHere(t *testing.T) {
 	leader, follower := pair(t)
 	leader.create("a")
 	got, err := follower.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || got.GetId() != "gk2" {
-		t.Errorf("status: got %v, %v", got, err)
+		t.Errorf("GetStatus() = %v, %v, want that of gk2", got, err)
 	}
 	_, err = follower.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a", Stale: true})
 	want(t, err, codes.NotFound, "NO_SUCH_DEFINITION")
 	if r, err := follower.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a"}); err != nil || r.GetRecord() == nil {
-		t.Errorf("a read that is not stale: got %v, %v", r, err)
+		t.Errorf("GetDefinition() = %v, %v, want the leader's record", r, err)
 	}
 }
 
@@ -156,8 +156,8 @@ func TestForward_SecondHop_IsStopped(t *testing.T) {
 	want(t, err, codes.Unavailable, "NOT_LEADER")
 }
 
-// Two servers that each take the other for the leader: one hop, and an answer.
-func TestForward_TwoFollowersOfEachOther_Answer(t *testing.T) {
+// Two servers that each take the other for the leader: the call makes one hop and is answered.
+func TestForward_TwoFollowersOfEachOther_DoNotLoop(t *testing.T) {
 	one, two := pair(t)
 	one.consensus.follow(consensus.Leader{ID: "gk2", APIAddress: two.address, Term: 2})
 	_, err := two.permits.TryAcquire(ctx(t), plainRequest)
@@ -166,14 +166,14 @@ func TestForward_TwoFollowersOfEachOther_Answer(t *testing.T) {
 	}
 }
 
-func TestForward_LeadersAddressLeadsHere_IsSaid(t *testing.T) {
+func TestForward_LeadersAddressLeadsBack_IsHopLimit(t *testing.T) {
 	_, follower := pair(t)
 	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: follower.address, Term: 1})
 	_, err := follower.permits.TryAcquire(ctx(t), plainRequest)
 	want(t, err, codes.Unavailable, "HOP_LIMIT")
 }
 
-func TestForward_NobodyToGoTo_IsNoLeader(t *testing.T) {
+func TestForward_NoReachableLeader_IsNoLeader(t *testing.T) {
 	_, follower := pair(t)
 	for name, c := range map[string]struct {
 		leader consensus.Leader
@@ -190,7 +190,7 @@ func TestForward_NobodyToGoTo_IsNoLeader(t *testing.T) {
 				t.Errorf("got %v", info)
 			}
 			if text := status.Convert(err).Message(); strings.Contains(text, "rpc error") || strings.Contains(text, "desc =") {
-				t.Errorf("the caller gets %q", text)
+				t.Errorf("the message has gRPC's own text: %q", text)
 			}
 			err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), follower)
 			want(t, err, codes.Unavailable, "NO_LEADER")
@@ -216,7 +216,7 @@ func TestForward_CallersDeadline_Ends(t *testing.T) {
 		ended <- struct{}{}
 		return keeper.Answer{}, ctx.Err()
 	}
-	// On a slow machine a call may reach the leader after its deadline, or not at all.
+	// On a slow machine a call may reach the leader after its deadline, or never.
 	for deadline := 50 * time.Millisecond; ; deadline *= 2 {
 		c, cancel := context.WithTimeout(ctx(t), deadline)
 		_, err := follower.permits.TryAcquire(c, plainRequest)
@@ -231,8 +231,8 @@ func TestForward_CallersDeadline_Ends(t *testing.T) {
 	receiveFrom(t, ended)
 }
 
-// A call that reached the leader before the way broke may have been carried out.
-func TestForward_WayBreaks_WritesAreUnknownReadsAreNot(t *testing.T) {
+// A call that reached the leader before the connection broke may have been carried out.
+func TestForward_ConnectionBreaks_OnlyWritesAreUnknown(t *testing.T) {
 	leader, follower := pair(t)
 	reached := make(chan struct{}, 2)
 	block := make(chan struct{})
@@ -252,13 +252,13 @@ func TestForward_WayBreaks_WritesAreUnknownReadsAreNot(t *testing.T) {
 	go func() { reads <- refresh(frameOf(1, 1).GetTokens()...)(ctx(t), follower) }()
 	receiveFrom(t, reached)
 	receiveFrom(t, reached)
-	go leader.server.Stop() // returns only when the calls have
+	go leader.server.Stop() // returns only after the calls have
 	want(t, receiveFrom(t, writes), codes.Unavailable, "OUTCOME_UNKNOWN")
 	want(t, receiveFrom(t, reads), codes.Unavailable, "NO_LEADER")
 }
 
-// The leader hangs, and another is elected: nobody waits for the hung one any longer.
-func TestForward_LeaderChanges_CutsWhatIsUnderWay(t *testing.T) {
+// If the leader hangs and another one is elected, callers stop waiting for the hung one.
+func TestForward_LeaderChanges_CurrentCallsEnd(t *testing.T) {
 	leader, follower := pair(t)
 	reached := make(chan struct{}, 2)
 	leader.keeper.tryAcquire = func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
@@ -271,7 +271,7 @@ func TestForward_LeaderChanges_CutsWhatIsUnderWay(t *testing.T) {
 	receiveFrom(t, reached)
 	stream, listener := keepAliveOn(t, follower.permits, leader)
 
-	// Sight of the leader lost: what is under way goes on.
+	// If the leader is lost from sight, current calls continue.
 	follower.consensus.follow(consensus.Leader{})
 	follower.api.forward.follow(consensus.Leader{})
 	leader.keeper.refresh = refreshAll
@@ -287,18 +287,18 @@ func TestForward_LeaderChanges_CutsWhatIsUnderWay(t *testing.T) {
 	receiveFrom(t, listener.closed)
 }
 
-// A transfer ends the leadership under which it was passed on, often before its answer is back. Who leads then is the
+// A transfer ends the leadership under which it was forwarded, often before the answer is back. The new leader is the
 // answer.
-func TestForward_TransferCutByItsOwnEnd_IsAnsweredByWhoLeads(t *testing.T) {
+func TestForward_TransferCutByItsOwnSuccess_IsAnswered(t *testing.T) {
 	for name, c := range map[string]struct {
 		to, leads string
 		unknown   bool
 	}{
-		"to the one who leads": {"gk3", "gk3", false},
-		"to any":               {"", "gk3", false},
-		"to who passed it on":  {"gk2", "gk2", false},
-		"to another":           {"gk2", "gk3", true},
-		"the old one again":    {"", "gk1", true},
+		"to the new leader":        {"gk3", "gk3", false},
+		"to any":                   {"", "gk3", false},
+		"to the forwarding server": {"gk2", "gk2", false},
+		"to another":               {"gk2", "gk3", true},
+		"the old leader again":     {"", "gk1", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			leader, follower := pair(t)
@@ -330,7 +330,7 @@ func TestForward_TransferCutByItsOwnEnd_IsAnsweredByWhoLeads(t *testing.T) {
 	}
 }
 
-// A transfer that the old leader was never given is not done, whichever server leads now.
+// A transfer that the old leader never received was not carried out, whichever server leads now.
 func TestForward_TransferCutBeforeItWasSent_IsNoLeader(t *testing.T) {
 	dialled := make(chan struct{}, 1)
 	_, follower := pair(t, func(c *Config) {
@@ -439,17 +439,17 @@ func TestForward_KeepAliveStream_BadFrame_IsNamedByTheLeader(t *testing.T) {
 	receiveFrom(t, listener.closed)
 }
 
-// A call that saw an old leadership does not tear down the way to the new one.
-func TestForward_OldView_UsesTheNewWay(t *testing.T) {
+// A call that saw an old leadership does not close the connection to the new leader.
+func TestForward_OldLeadership_UsesTheNewConnection(t *testing.T) {
 	g := open(t)
 	f := g.api.forward
 	now := must(f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 5}))(t)
 	if then, err := f.open(consensus.Leader{ID: "gk3", APIAddress: "y:1", Term: 4}); err != nil || then != now {
-		t.Errorf("got the way to %v, %v", then.leader, err)
+		t.Errorf("open() of an old leadership = connection to %v, %v", then.leader, err)
 	}
 	g.api.Close()
 	if _, err := f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 6}); !errors.Is(err, ErrShuttingDown) {
-		t.Errorf("after Close: got %v", err)
+		t.Errorf("open() after Close = %v, want ErrShuttingDown", err)
 	}
 }
 

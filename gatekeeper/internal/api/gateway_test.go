@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// All callers at the HTTP port share one connection, and each of them has the limits of one.
-func TestConnectionOf_CallersAtTheHTTPPort_AreDistinguishedByWhatTheyShow(t *testing.T) {
+// Callers at the HTTP port share one connection, but each has the limits of a connection.
+func TestConnectionOf_CallersAtTheHTTPPort_AreDistinguishedByCredential(t *testing.T) {
 	t.Parallel()
 	of := func(info credentials.AuthInfo, source, bearer string) any {
 		ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs(SourceHeader, source, authorization, bearer))
@@ -17,17 +17,17 @@ func TestConnectionOf_CallersAtTheHTTPPort_AreDistinguishedByWhatTheyShow(t *tes
 	}
 	one := of(gatewayInfo{}, "10.0.0.1:1000", "Bearer a")
 	if again := of(gatewayInfo{}, "10.0.0.1:1001", "Bearer a"); again != one {
-		t.Errorf("another port: %v, want %v", again, one)
+		t.Errorf("same address with another port: %v, want %v", again, one)
 	}
 	if again, first := of(gatewayInfo{}, "[2001:db8::2]:1", "Bearer a"), of(gatewayInfo{}, "[2001:db8::1]:1", "Bearer a"); again != first {
-		t.Errorf("another address of a /64: %v, want %v", again, first)
+		t.Errorf("another address in the same /64: %v, want %v", again, first)
 	}
 	for _, other := range []any{
 		of(gatewayInfo{}, "10.0.0.2:1000", "Bearer a"), of(gatewayInfo{}, "10.0.0.1:1000", "Bearer b"),
 		of(credentials.TLSInfo{}, "10.0.0.1:1000", "Bearer a"),
 	} {
 		if other == one || other == nil {
-			t.Errorf("%v is the same caller as %v", other, one)
+			t.Errorf("%v counts as the same caller as %v", other, one)
 		}
 	}
 }

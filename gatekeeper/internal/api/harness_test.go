@@ -33,18 +33,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must come.
+// patience is the time limit for operations that should complete.
 const patience = 10 * time.Second
 
-// fakeConsensus leads, or follows whom it is told.
+// fakeConsensus leads, or follows the configured leader.
 type fakeConsensus struct {
 	mu      sync.Mutex
 	leader  consensus.Leader
 	name    string
 	ready   error
 	members []consensus.Member
-	role    consensus.Role // zero: it leads
-	applied uint64         // zero: 11
+	role    consensus.Role // defaults to leader
+	applied uint64         // defaults to 11
 
 	addMember, removeMember, transfer func(id string) error
 }
@@ -118,15 +118,15 @@ func (c *fakeConsensus) RemoveMember(_ context.Context, id string, force bool) (
 
 func (c *fakeConsensus) Transfer(_ context.Context, id string) error { return c.transfer(id) }
 
-// fakeKeeper edits and reads a real machine, and answers the rest as a test says.
+// fakeKeeper edits and reads a real machine. Tests define the other methods.
 type fakeKeeper struct {
 	machine *fsm.Machine
 	applyMu sync.Mutex // guards index
 	index   uint64
-	// notLeader, when set, is the answer to reads and edits.
+	// notLeader is the error of reads and edits, if set.
 	notLeader error
 
-	// denies answers a call of a batch if its answer changes nothing.
+	// denies answers a request of a batch if the answer changes nothing.
 	denies     func(*keeper.AcquireCall) (keeper.Answer, bool, error)
 	tryAcquire func(context.Context, *keeper.AcquireCall) (keeper.Answer, error)
 	acquire    func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error)
@@ -137,25 +137,25 @@ type fakeKeeper struct {
 	cancel     func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
 	verify     func(sem string, token uint64) (keeper.Verification, error)
 	explain    func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
-	// What it remembers of denials, and since when.
+	// The remembered denials, and since when they are remembered.
 	denied, misspelled, deniesAll []keeper.DeniedCaller
 	denialsChanged                func(after uint64) ([]string, uint64)
 	began                         time.Time
 	waiters                       []keeper.Waiter
 	recovering                    time.Duration
 	disabled                      string
-	meanwhile                     fsm.Command // applied just before an undo, a pause, a resume or a forgetting
-	onRead                        func()      // called before each read; nil: not
+	meanwhile                     fsm.Command // applied just before an undo, a pause, a resume or a ForgetFirings
+	onRead                        func()      // called before each read; may be nil
 	missed                        map[string]missed.Report
 	remaining                     map[uint64]time.Duration
-	wallClock                     func() time.Time // nil: time.Now
+	wallClock                     func() time.Time // defaults to time.Now
 
 	listenMu  sync.Mutex // guards listeners
 	listeners []*fakeListener
-	listening chan *fakeListener // told of each
+	listening chan *fakeListener // receives each new listener
 }
 
-// do applies a command at once, as a leader's log would in the end.
+// do applies a command immediately, without a log.
 func (k *fakeKeeper) do(cmd fsm.Command) fsm.Result {
 	k.applyMu.Lock()
 	defer k.applyMu.Unlock()
@@ -276,7 +276,7 @@ func (k *fakeKeeper) Explain(_ context.Context, r *semaphore.Request) ([]semapho
 	return k.explain(r)
 }
 
-// Edit validates as the keeper does and applies to the machine.
+// Edit validates as the keeper does, and applies the batch to the machine.
 func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch, end keeper.Ending) (fsm.EditResult, error) {
 	b.Until = end.At
 	if k.machine.State().FeatureLevel() < 3 {
@@ -300,7 +300,7 @@ func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch, end keeper.Ending)
 	return r, err
 }
 
-// did applies a command, and turns its refusal into an error as the keeper does.
+// did applies a command, and returns a refusal as the keeper's error.
 func did[R fsm.Result](k *fakeKeeper, cmd fsm.Command) (R, error) {
 	switch r := k.do(cmd).(type) {
 	case R:
@@ -326,7 +326,7 @@ func instant(end keeper.Ending) time.Time {
 	return end.At
 }
 
-// What operators do is applied to the machine as it is.
+// Pause and the other commands of operators are applied to the machine unchanged.
 func (k *fakeKeeper) Pause(_ context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error) {
 	cmd.Until = instant(end)
 	return k.unlessMeanwhile(cmd)
@@ -515,7 +515,7 @@ type fakeListener struct {
 	closed  chan struct{}
 
 	mu  sync.Mutex // guards log
-	log []string   // what was done, in order
+	log []string   // the calls in order
 }
 
 func (l *fakeListener) Receive() Frame { return &fakeFrame{listener: l, received: time.Now()} }
@@ -549,7 +549,7 @@ func (f *fakeFrame) Refresh(ctx context.Context, _ semaphore.Owner, r []keeper.T
 	}()
 }
 
-// Results panics with the fault of Refresh, as the real one does.
+// Results panics if Refresh did, as the real method does.
 func (f *fakeFrame) Results() ([]keeper.TokenResult, error) {
 	if f.fault != nil {
 		panic(f.fault)
@@ -568,7 +568,7 @@ func (l *fakeListener) Forget(tokens ...uint64) {
 func (l *fakeListener) Notices() <-chan []keeper.TokenResult { return l.notices }
 func (l *fakeListener) Close()                               { close(l.closed) }
 
-// gate is one server with fakes behind it.
+// gate is a server with a fake keeper and fake consensus.
 type gate struct {
 	api       *API
 	keeper    *fakeKeeper
@@ -583,7 +583,7 @@ type gate struct {
 	cluster     gatekeeperv1.ClusterServiceClient
 }
 
-// open starts a server called "gk1" that leads, unless the configuration is changed to say otherwise.
+// open starts a server called "gk1" that leads, unless change configures it differently.
 func open(t *testing.T, change ...func(*Config)) *gate {
 	t.Helper()
 	machine, hub := fsm.New("test"), watch.New(0)
@@ -636,7 +636,7 @@ func ctx(t *testing.T) context.Context {
 	return c
 }
 
-// create makes definitions of these names.
+// create creates definitions with these names.
 func (g *gate) create(names ...string) {
 	for _, name := range names {
 		g.keeper.do(fsm.EditBatch{At: time.Unix(1, 0).UTC(), Author: "test", Changes: []fsm.Change{
@@ -653,7 +653,7 @@ func definition(name string) *semaphore.Definition {
 	return d
 }
 
-// grant makes a permit of a definition and returns it.
+// grant grants a permit.
 func (g *gate) grant(t *testing.T, sem, acquirer string) *semaphore.Permit {
 	t.Helper()
 	state := g.keeper.machine.State()
@@ -667,7 +667,7 @@ func (g *gate) grant(t *testing.T, sem, acquirer string) *semaphore.Permit {
 	return r.Permit
 }
 
-// keepPlace is a keeper's answer to a caller that stays first in the queue until its call ends.
+// keepPlace implements Acquire for a caller that stays first in the queue until its call ends.
 func keepPlace(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
 	if err := progress(keeper.Place{Place: 1, QueueLength: 1}); err != nil {
 		return keeper.Answer{}, err
@@ -676,7 +676,7 @@ func keepPlace(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.
 	return keeper.Answer{}, ctx.Err()
 }
 
-// waitOn opens a stream that stays first in the queue of g.
+// waitOn opens an Acquire stream whose caller stays first in the queue of g.
 func waitOn(t *testing.T, client gatekeeperv1.PermitServiceClient, g *gate) grpc.ServerStreamingClient[gatekeeperv1.AcquireResponse] {
 	t.Helper()
 	g.keeper.acquire = keepPlace
@@ -685,7 +685,7 @@ func waitOn(t *testing.T, client gatekeeperv1.PermitServiceClient, g *gate) grpc
 	return stream
 }
 
-// must returns what a call returned, and ends the test if the call failed: must(call())(t).
+// must returns the result of a call, and fails the test if the call failed: must(call())(t).
 func must[R any](r R, err error) func(*testing.T) R {
 	return func(t *testing.T) R {
 		t.Helper()
@@ -696,7 +696,7 @@ func must[R any](r R, err error) func(*testing.T) R {
 	}
 }
 
-// want checks an error's code and reason, and returns the ErrorInfo's metadata.
+// want checks the code and the reason of an error, and returns the metadata of its ErrorInfo.
 func want(t *testing.T, err error, code codes.Code, reason string) map[string]string {
 	t.Helper()
 	s := status.Convert(err)
@@ -716,19 +716,19 @@ func infoOf(s *status.Status) *errdetails.ErrorInfo {
 	return nil
 }
 
-// receiveFrom waits for what a channel carries.
+// receiveFrom receives a value from a channel.
 func receiveFrom[T any](t *testing.T, ch <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-ch:
 		return v
 	case <-time.After(patience):
-		t.Fatal("it did not come")
+		t.Fatal("timed out waiting for the channel")
 		panic("unreachable")
 	}
 }
 
-// eventually waits until a condition holds, for what tells of itself by no other means.
+// eventually polls until a condition holds. It is for conditions that cannot be waited for.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(patience)

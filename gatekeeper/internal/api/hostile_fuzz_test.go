@@ -18,7 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// bound is an API that authenticates, and that nobody serves. Its administrator has a certificate and a token.
+// bound returns an API with authentication but without a server. Its administrator has a certificate and a token.
 func bound(f *testing.F) (a *API, secret string) {
 	f.Helper()
 	machine := fsm.New("test")
@@ -39,7 +39,7 @@ func bound(f *testing.F) (a *API, secret string) {
 	return a, secret
 }
 
-// Whatever headers a stranger sends, it is nobody, no member, and at the address from which it called.
+// Headers alone must not identify a client, make it a member, or change its address.
 func FuzzHeaders(f *testing.F) {
 	a, secret := bound(f)
 	f.Add("Bearer "+secret, "", "cert:admin", "", "127.0.0.1:1", "")
@@ -62,26 +62,27 @@ func FuzzHeaders(f *testing.F) {
 			t.Fatalf("%+v, %v", c, err)
 		}
 		if hop != "" && err == nil {
-			t.Error("it passes a call on")
+			t.Error("a client was accepted as a forwarding member")
 		}
 		if err == nil {
 			if _, _, err := c.principal(); err == nil && c.credential.Token == "" {
-				t.Error("without a token it is somebody")
+				t.Error("a client without a token has a principal")
 			}
 		}
 		_ = a.forward.meant(ctx)
-		(&caller{credential: auth.Credential{Subjects: []string{subject}}}).asMember() // of a member that lies
+		(&caller{credential: auth.Credential{Subjects: []string{subject}}}).asMember() // sent by a malicious member
 	})
 }
 
-// A stranger sees no page of the admin port, whatever the path and the headers, and of a probe the status alone.
+// A client without credentials sees no page of the admin port, whatever the path and the headers. Of a probe it sees
+// only the status.
 func FuzzAdminPort(f *testing.F) {
 	a, secret := bound(f)
 	for _, path := range []string{"/", "/metrics", "/healthz", "/readyz", "/debug/pprof/heap", "//healthz", "/healthz/../metrics", "*", "/%68ealthz"} {
 		f.Add(path, "", "cert:admin")
 		f.Add(path, "Bearer gk_abc_def", "")
 	}
-	const text = "what the page says"
+	const text = "the text of the page"
 	f.Fuzz(func(t *testing.T, path, authorized, subject string) {
 		if authorized == "Bearer "+secret {
 			return

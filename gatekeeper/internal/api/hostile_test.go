@@ -18,19 +18,19 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// closes waits until the other side has closed the connection.
+// closes waits until the other side closes the connection.
 func closes(t *testing.T, c net.Conn) {
 	t.Helper()
 	if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := io.Copy(io.Discard, c)
-	if timeout, ok := err.(net.Error); ok && timeout.Timeout() { //nolint:errorlint // as net returns it
-		t.Error("the server does not close the connection")
+	if timeout, ok := err.(net.Error); ok && timeout.Timeout() { //nolint:errorlint // returned unwrapped by net
+		t.Error("the server did not close the connection")
 	}
 }
 
-// Connections that never become one end after a time, and meanwhile the server serves everybody else.
+// Connections that do not complete their handshake are closed after the time limit. Other clients are served meanwhile.
 func TestAPI_SlowHandshakes_EndWhileOthersAreServed(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {
@@ -42,17 +42,17 @@ func TestAPI_SlowHandshakes_EndWhileOthersAreServed(t *testing.T) {
 	for i := range 64 {
 		c := must(net.Dial("tcp", g.address))(t)
 		t.Cleanup(func() { c.Close() })
-		_, _ = io.WriteString(c, hello[:i]) // some send nothing, and none a whole hello
+		_, _ = io.WriteString(c, hello[:i]) // some send nothing, and none a complete hello
 		slow = append(slow, c)
 	}
-	// Some are through with TLS and never begin to speak HTTP/2.
+	// Some complete the TLS handshake but never start HTTP/2.
 	for range 8 {
 		c := must(tls.Dial("tcp", g.address, &tls.Config{RootCAs: ca.Pool(), NextProtos: []string{"h2"}}))(t)
 		t.Cleanup(func() { c.Close() })
 		slow = append(slow, c)
 	}
 	drip := make(chan struct{})
-	go func() { // a byte now and then wins no time
+	go func() { // sending a byte now and then does not extend the time limit
 		defer close(drip)
 		for i := 63; i < len(hello); i++ {
 			if _, err := slow[63].Write([]byte{hello[i]}); err != nil {
@@ -67,38 +67,39 @@ func TestAPI_SlowHandshakes_EndWhileOthersAreServed(t *testing.T) {
 	}()
 	good := gatekeeperv1.NewClusterServiceClient(dial(t, g.address, trusting(t, ca, ca, nil)))
 	if _, err := good.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-		t.Errorf("a good caller meanwhile: %v", err)
+		t.Errorf("a valid call during the attack: %v", err)
 	}
 	for _, c := range slow {
 		closes(t, c)
 	}
 	<-drip
 	if _, err := good.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-		t.Errorf("a good caller afterwards: %v", err)
+		t.Errorf("a valid call after the attack: %v", err)
 	}
 }
 
-// Bytes that are not HTTP/2, and messages that are too big, end their connection or call and nothing else.
+// Bytes that are not HTTP/2 end their connection, and a message that is too large ends its call. Nothing else is
+// affected.
 func TestAPI_MalformedAndOversized_AreRefused(t *testing.T) {
 	g := open(t, func(c *Config) { c.Handshake = 500 * time.Millisecond })
 	preface := "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 	settings := "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 	for what, text := range map[string]string{
-		"half a preface":         preface[:10],
-		"HTTP/1":                 "POST /gatekeeper.v1.PermitService/TryAcquire HTTP/1.1\r\nHost: a\r\n\r\n",
-		"random":                 "\x00\xff\x13\x37" + strings.Repeat("\x9b\x1b[2J\n", 1000),
-		"no settings":            preface + "\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa",
-		"a frame that is huge":   preface + settings + "\xff\xff\xff\x00\x00\x00\x00\x00\x01" + strings.Repeat("a", 1<<20),
-		"a stream of number 0":   preface + settings + "\x00\x00\x01\x01\x05\x00\x00\x00\x00\x88",
-		"headers that are wrong": preface + settings + "\x00\x00\x04\x01\x05\x00\x00\x00\x01\xff\xff\xff\xff",
-		"settings without end":   preface + strings.Repeat(settings, 100_000) + "\x00\x00\x00\x07\x00\x00\x00\x00\x01",
-		"pings without end":      preface + settings + strings.Repeat("\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa", 10_000),
+		"half a preface":       preface[:10],
+		"HTTP/1":               "POST /gatekeeper.v1.PermitService/TryAcquire HTTP/1.1\r\nHost: a\r\n\r\n",
+		"random":               "\x00\xff\x13\x37" + strings.Repeat("\x9b\x1b[2J\n", 1000),
+		"no settings":          preface + "\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa",
+		"a huge frame":         preface + settings + "\xff\xff\xff\x00\x00\x00\x00\x00\x01" + strings.Repeat("a", 1<<20),
+		"a stream with id 0":   preface + settings + "\x00\x00\x01\x01\x05\x00\x00\x00\x00\x88",
+		"invalid headers":      preface + settings + "\x00\x00\x04\x01\x05\x00\x00\x00\x01\xff\xff\xff\xff",
+		"settings without end": preface + strings.Repeat(settings, 100_000) + "\x00\x00\x00\x07\x00\x00\x00\x00\x01",
+		"pings without end":    preface + settings + strings.Repeat("\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa", 10_000),
 	} {
 		t.Run(what, func(t *testing.T) {
 			c := must(net.Dial("tcp", g.address))(t)
 			defer c.Close()
 			sent := make(chan struct{})
-			go func() { // it may never be read
+			go func() { // the server may never read it
 				defer close(sent)
 				_, _ = io.WriteString(c, text)
 			}()
@@ -108,19 +109,19 @@ func TestAPI_MalformedAndOversized_AreRefused(t *testing.T) {
 		})
 	}
 	if _, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-		t.Fatalf("a good caller meanwhile: %v", err)
+		t.Fatalf("a valid call after malformed connections: %v", err)
 	}
 	header := metadata.AppendToOutgoingContext(ctx(t), "x", strings.Repeat("a", 2*maxHeaders))
 	if _, err := g.cluster.GetStatus(header, &gatekeeperv1.GetStatusRequest{}); err == nil {
-		t.Error("headers beyond the limit are taken")
+		t.Error("headers beyond the limit were accepted")
 	}
 	for _, size := range []int{MaxMessage + 1, maxReceived + 1} {
 		_, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: strings.Repeat("a", size)}, grpc.MaxCallSendMsgSize(1<<30))
 		if code := status.Code(err); code != codes.InvalidArgument && code != codes.ResourceExhausted {
-			t.Errorf("a message of %d bytes: %v", size, err)
+			t.Errorf("a message with a field of %d bytes: %v", size, err)
 		}
 	}
 	if _, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-		t.Errorf("a good caller afterwards: %v", err)
+		t.Errorf("a valid call after oversized calls: %v", err)
 	}
 }

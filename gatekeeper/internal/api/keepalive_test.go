@@ -29,7 +29,7 @@ func frameOf(number uint64, tokens ...uint64) *gatekeeperv1.KeepAliveRequest {
 	return m
 }
 
-// groupFrame is a first frame with one group of tokens.
+// groupFrame returns a first frame with one group of tokens.
 func groupFrame(tokens ...uint64) *gatekeeperv1.KeepAliveRequest {
 	return &gatekeeperv1.KeepAliveRequest{
 		Frame: 1, Grouped: true, Groups: []*gatekeeperv1.TokenGroup{{Duration: durationpb.New(time.Minute), Tokens: tokens}},
@@ -44,7 +44,7 @@ func manyTokens() []uint64 {
 	return tokens
 }
 
-// refreshAll refreshes every token.
+// refreshAll implements Refresh by refreshing every token.
 func refreshAll(_ context.Context, _ time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
 	out := make([]keeper.TokenResult, len(tokens))
 	for i, t := range tokens {
@@ -53,7 +53,7 @@ func refreshAll(_ context.Context, _ time.Time, tokens []keeper.TokenRefresh) ([
 	return out, nil
 }
 
-// keepAliveOn opens a stream and returns it with its listener.
+// keepAliveOn opens a stream and returns it with its fake listener.
 func keepAliveOn(t *testing.T, client gatekeeperv1.PermitServiceClient, g *gate) (keepAliveClient, *fakeListener) {
 	t.Helper()
 	stream := must(client.KeepAlive(ctx(t)))(t)
@@ -72,7 +72,7 @@ func recv(t *testing.T, stream keepAliveClient) *gatekeeperv1.KeepAliveResponse 
 	return must(stream.Recv())(t)
 }
 
-func TestKeepAlive_Groups_AreAnsweredInGroupsButForWhatHasMoreToSay(t *testing.T) {
+func TestKeepAlive_Groups_OnlyPlainRefreshesAreGrouped(t *testing.T) {
 	g := open(t)
 	g.keeper.refresh = func(_ context.Context, _ time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
 		var seen []uint64
@@ -105,7 +105,7 @@ func TestKeepAlive_Groups_AreAnsweredInGroupsButForWhatHasMoreToSay(t *testing.T
 		results = append(results, r.GetToken())
 	}
 	if !slices.Equal(results, []uint64{2, 4, 5, 6}) || answer.GetResults()[0].GetDrainLeft().AsDuration() != time.Second {
-		t.Errorf("the results are %v", answer.GetResults())
+		t.Errorf("got results %v, want those of tokens 2, 4, 5 and 6", answer.GetResults())
 	}
 	durations := map[uint64]time.Duration{}
 	for _, group := range answer.GetRefreshed() {
@@ -118,8 +118,8 @@ func TestKeepAlive_Groups_AreAnsweredInGroupsButForWhatHasMoreToSay(t *testing.T
 	}
 }
 
-// A client that does not say that it reads groups is answered as ever.
-func TestKeepAlive_GroupsNotRead_EverythingIsInResults(t *testing.T) {
+// A client that does not set grouped gets all results individually.
+func TestKeepAlive_NotGrouped_EverythingIsInResults(t *testing.T) {
 	g := open(t)
 	g.keeper.refresh = refreshAll
 	stream, _ := keepAliveOn(t, g.permits, g)
@@ -142,7 +142,7 @@ func TestKeepAlive_Frame_IsAnsweredByItsNumber(t *testing.T) {
 	}
 	send(t, stream, frameOf(2))
 	if r := recv(t, stream); r.GetFrame() != 2 || len(r.GetResults()) != 0 {
-		t.Errorf("an empty frame: got %v", r)
+		t.Errorf("empty frame: got %v", r)
 	}
 	if err := stream.CloseSend(); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestKeepAlive_Frame_IsAnsweredByItsNumber(t *testing.T) {
 	receiveFrom(t, listener.closed)
 }
 
-func TestKeepAlive_Notices_ComeUnasked(t *testing.T) {
+func TestKeepAlive_Notices_AreSentWithoutAFrame(t *testing.T) {
 	g := open(t)
 	stream, listener := keepAliveOn(t, g.permits, g)
 	listener.notices <- []keeper.TokenResult{{Token: 5, Status: keeper.StatusStopping, Stop: semaphore.StopCordoned, Message: "m"}}
@@ -164,8 +164,8 @@ func TestKeepAlive_Notices_ComeUnasked(t *testing.T) {
 	}
 }
 
-// Eight frames are in flight at once, answered in any order; a ninth waits for one of them.
-func TestKeepAlive_ManyFrames_RefreshAtOnceButBounded(t *testing.T) {
+// Eight frames are processed at the same time and answered in any order. A ninth waits for one of them.
+func TestKeepAlive_ManyFrames_RefreshInParallelUpToALimit(t *testing.T) {
 	g := open(t)
 	began := make(chan uint64)
 	proceed := make(map[uint64]chan struct{})
@@ -187,19 +187,19 @@ func TestKeepAlive_ManyFrames_RefreshAtOnceButBounded(t *testing.T) {
 	}
 	slices.Sort(running)
 	if !slices.Equal(running, []uint64{1, 2, 3, 4, 5, 6, 7, 8}) {
-		t.Fatalf("in flight are %v", running)
+		t.Fatalf("frames in flight = %v, want 1 to 8", running)
 	}
 	select {
 	case n := <-began:
-		t.Fatalf("frame %d began beside eight others", n)
+		t.Fatalf("frame %d began while eight others were in flight", n)
 	default:
 	}
 	close(proceed[3])
 	if r := recv(t, stream); r.GetFrame() != 3 {
-		t.Errorf("got frame %d first, want 3", r.GetFrame())
+		t.Errorf("first answer is of frame %d, want 3", r.GetFrame())
 	}
 	if n := receiveFrom(t, began); n != 9 {
-		t.Errorf("then frame %d began, want 9", n)
+		t.Errorf("next frame to begin is %d, want 9", n)
 	}
 	for n, ch := range proceed {
 		if n != 3 {
@@ -211,8 +211,8 @@ func TestKeepAlive_ManyFrames_RefreshAtOnceButBounded(t *testing.T) {
 	}
 }
 
-// A token that is refreshed by one frame and forgotten by the next must end up forgotten.
-func TestKeepAlive_Forget_WaitsForTheFramesBefore(t *testing.T) {
+// A token that is refreshed by a frame and forgotten by the next one must end up forgotten.
+func TestKeepAlive_Forget_WaitsForEarlierFrames(t *testing.T) {
 	g := open(t)
 	proceed, began := make(chan struct{}), make(chan struct{})
 	g.keeper.refresh = func(ctx context.Context, received time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
@@ -228,8 +228,8 @@ func TestKeepAlive_Forget_WaitsForTheFramesBefore(t *testing.T) {
 	second := frameOf(2, 2)
 	second.Forget = []uint64{1}
 	send(t, stream, second)
-	// Notices still flow while the frame waits; one that is delivered after the second frame was sent proves nothing of
-	// its receipt, so the order is checked at the end.
+	// Notices are still delivered while the second frame waits. That does not prove that the frame was received before
+	// the first one finished, so the order is checked at the end.
 	listener.notices <- []keeper.TokenResult{{Token: 9, Status: keeper.StatusLost}}
 	recv(t, stream)
 	close(proceed)
@@ -242,7 +242,7 @@ func TestKeepAlive_Forget_WaitsForTheFramesBefore(t *testing.T) {
 	listener.mu.Lock()
 	defer listener.mu.Unlock()
 	if expected := []string{"refreshed 1", "forgot 1", "refreshed 2"}; !slices.Equal(listener.log, expected) {
-		t.Errorf("got %q, want %q", listener.log, expected)
+		t.Errorf("calls = %q, want %q", listener.log, expected)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Every call of an operator that finds no definition says which one was likely meant, in its text and in its metadata.
-func TestOperatorsCalls_MisspelledName_SayWhatWasMeant(t *testing.T) {
+// If an operator's call finds no definition, the error suggests the most similar name in its text and its metadata.
+func TestOperatorCalls_MisspelledName_SuggestTheNearest(t *testing.T) {
 	g, op := openOperator(t, "nightly-export", "report")
 	typo, glob := []string{"nightly-exprot"}, []string{"nihgtly-*"}
 	pause := func(s *gatekeeperv1.Selector) *gatekeeperv1.PauseRequest {
@@ -89,7 +89,7 @@ func TestOperatorsCalls_MisspelledName_SayWhatWasMeant(t *testing.T) {
 	}
 
 	if r, err := g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{Names: glob}); err != nil || len(r.GetRecords()) != 0 {
-		t.Errorf("a listing that need not match: %v, %v", r, err)
+		t.Errorf("ListDefinitions() without must_match = %v, %v", r, err)
 	}
 	g.keeper.explain = func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 		return nil, semaphore.Decision{Reason: semaphore.NoSuchSemaphore}, "There is none.", 1, nil
@@ -100,8 +100,9 @@ func TestOperatorsCalls_MisspelledName_SayWhatWasMeant(t *testing.T) {
 	}
 }
 
-// GetDefinition is called as often as TryAcquire, so it does not search many definitions. Calls of operators do.
-func TestGetDefinition_MisspelledNameAmongManyDefinitions_IsNotLookedUp(t *testing.T) {
+// GetDefinition may be called as often as TryAcquire, so it does not search among many definitions. Calls of operators
+// do.
+func TestGetDefinition_MisspelledNameAmongManyDefinitions_HasNoSuggestion(t *testing.T) {
 	g, op := openOperator(t, "nightly-export")
 	batch := fsm.EditBatch{At: time.Unix(1, 0).UTC(), Author: "test"}
 	for i := range maxSearched {
@@ -119,8 +120,8 @@ func TestGetDefinition_MisspelledNameAmongManyDefinitions_IsNotLookedUp(t *testi
 	}
 }
 
-// A script that resumes everything when its work is done also runs in a cluster without a definition.
-func TestResumeOfAll_NoDefinition_IsNoError(t *testing.T) {
+// A script that resumes everything when it is done must also work in a cluster without definitions.
+func TestResume_AllOfNoDefinitions_Succeeds(t *testing.T) {
 	_, op := openOperator(t)
 	all := &gatekeeperv1.Selector{All: true}
 	if r, err := op.Resume(ctx(t), &gatekeeperv1.ResumeRequest{Selector: all}); err != nil || len(r.GetNames()) != 0 {
@@ -130,7 +131,7 @@ func TestResumeOfAll_NoDefinition_IsNoError(t *testing.T) {
 	want(t, err, codes.NotFound, "NOTHING_CHOSEN")
 }
 
-func TestUncordon_MistypedID_SaysWhichWasMeant(t *testing.T) {
+func TestUncordon_MistypedID_SuggestsTheNearest(t *testing.T) {
 	_, op := openOperator(t)
 	if _, err := op.Cordon(ctx(t), &gatekeeperv1.CordonRequest{AcquirerPattern: "db-1.*"}); err != nil {
 		t.Fatal(err)

@@ -10,10 +10,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestListMembers_EachAnswersForItself_OrSaysWhyNot(t *testing.T) {
+func TestListMembers_HasEachMembersStatusOrError(t *testing.T) {
 	leader, follower := pair(t)
 	leader.consensus.rename("abc.1/gk1/ours")
-	silent := must(net.Listen("tcp", "127.0.0.1:0"))(t) // it takes connections, and says nothing
+	silent := must(net.Listen("tcp", "127.0.0.1:0"))(t) // accepts connections but never answers
 	defer silent.Close()
 	hung := silent.Addr().String()
 	follower.consensus.members = []consensus.Member{
@@ -33,13 +33,13 @@ func TestListMembers_EachAnswersForItself_OrSaysWhyNot(t *testing.T) {
 	for i, c := range []struct {
 		id  string
 		lag uint64
-		err string // it has not answered
+		err string // empty if the member answered
 	}{
 		{"gk1", 0, ""},
 		{"gk2", 5, ""},
 		{"gk3", 0, "connection refused"},
 		{"gk4", 0, "its API address is not known"},
-		{"gk5", 0, "check what the members advertise"},
+		{"gk5", 0, "check the addresses and names that the members advertise"},
 		{"gk6", 0, fmt.Sprintf("%s did not answer within %v", hung, askMember)},
 	} {
 		m := got.GetMembers()[i]
@@ -51,12 +51,12 @@ func TestListMembers_EachAnswersForItself_OrSaysWhyNot(t *testing.T) {
 			t.Errorf("%s: got %v", c.id, m)
 		}
 		if strings.Contains(m.GetError(), "rpc error") || strings.Contains(m.GetError(), "desc =") {
-			t.Errorf("%s: the caller reads %q", c.id, m.GetError())
+			t.Errorf("%s: the error contains gRPC's own text: %q", c.id, m.GetError())
 		}
 	}
 }
 
-// The leader is not among those that answer, so nobody can say who is behind.
+// Without an answer from the leader, no lag is known.
 func TestListMembers_LeaderDoesNotAnswer_NoLag(t *testing.T) {
 	_, follower := pair(t)
 	follower.consensus.members = []consensus.Member{{ID: "gk1", APIAddress: refused(t)}, {ID: "gk2"}}
@@ -73,14 +73,14 @@ func TestListMembers_Connections_AreKeptUntilTheAddressChanges(t *testing.T) {
 	m := consensus.Member{ID: "gk2", APIAddress: "x:1"}
 	first := must(f.toMember(m))(t)
 	if again := must(f.toMember(m))(t); again != first {
-		t.Error("the same member has a second connection")
+		t.Error("toMember() opened a second connection to the same member")
 	}
 	m.APIAddress = "y:1"
 	if moved := must(f.toMember(m))(t); moved == first || first.over.Err() == nil {
-		t.Error("the connection to the old address is still there")
+		t.Error("the connection to the old address was not closed")
 	}
 	g.api.Close()
 	if _, err := f.toMember(m); err == nil {
-		t.Error("a closed server connects")
+		t.Error("toMember() after Close returned a connection")
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// openOperator is a server at feature level 3 with definitions of these names.
+// openOperator opens a server at feature level 3 with definitions of these names.
 func openOperator(t *testing.T, names ...string) (*gate, gatekeeperv1.OperatorServiceClient) {
 	g := open(t)
 	entry := must(fsm.Encode(1, []fsm.Command{fsm.RaiseFeatureLevel{Level: 3}}))(t)
@@ -27,11 +27,11 @@ func openOperator(t *testing.T, names ...string) (*gate, gatekeeperv1.OperatorSe
 	return g, gatekeeperv1.NewOperatorServiceClient(g.conn)
 }
 
-func TestChangesOfOperators_RepeatedRequest_AreAnsweredAsTheFirstAndDoNothing(t *testing.T) {
+func TestOperatorChanges_RepeatedRequest_GetTheFirstAnswer(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	all := &gatekeeperv1.Selector{All: true}
 	revision := func() uint64 { return g.keeper.machine.State().Revision() }
-	last := uint64(0) // what the undo undoes
+	last := uint64(0) // the change to undo
 	for _, x := range []struct {
 		what string
 		call func(id string) (uint64, []string, error)
@@ -62,12 +62,12 @@ func TestChangesOfOperators_RepeatedRequest_AreAnsweredAsTheFirstAndDoNothing(t 
 	} {
 		first, names, err := x.call(x.what)
 		if err != nil || first == 0 || len(names) != 2 {
-			t.Fatalf("%s: %d, %q, %v", x.what, first, names, err)
+			t.Fatalf("%s: got revision %d, names %q, %v", x.what, first, names, err)
 		}
 		before := revision()
 		again, names, err := x.call(x.what)
 		if err != nil || again != first || len(names) != 2 || revision() != before {
-			t.Errorf("%s repeated: %d, %q, %v, and the state has revision %d, had %d", x.what, again, names, err, revision(), before)
+			t.Errorf("%s repeated: got revision %d, names %q, %v; the state is at revision %d, want %d", x.what, again, names, err, revision(), before)
 		}
 	}
 }
@@ -85,13 +85,13 @@ func TestResume_OfAChange_LeavesThePausesOfOthers(t *testing.T) {
 		t.Fatalf("resumed %v, %v", r, err)
 	}
 	if s := g.keeper.machine.State(); s.Definition("a").Pause == nil || s.Definition("b").Pause != nil {
-		t.Error("not the pauses that are left")
+		t.Error("want a still paused and b resumed")
 	}
 }
 
 func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
-	for _, name := range []string{"a", "b"} { // two pauses, so that bringing them back takes two
+	for _, name := range []string{"a", "b"} { // separate pauses, so that the undo must restore two
 		must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{
 			Selector: &gatekeeperv1.Selector{Names: []string{name}}, Stop: true, Reason: name, Author: "ann", Drain: durationpb.New(time.Hour),
 		}))(t)
@@ -102,12 +102,12 @@ func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	dry, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), DryRun: true})
 	if err != nil || len(dry.GetEffects()) != 2 || len(dry.GetEffects()[0].GetStopped()) != 1 || len(dry.GetNotes()) != 2 ||
 		dry.GetEffects()[0].GetStopped()[0].GetFreeWithin().AsDuration() < time.Hour {
-		t.Fatalf("dry run: %v, %v", dry, err)
+		t.Fatalf("Undo() with dry run = %v, %v", dry, err)
 	}
 	if g.keeper.machine.State().Revision() != before {
-		t.Fatal("a dry run changed something")
+		t.Fatal("the dry run changed the state")
 	}
-	// Done is what was shown, or nothing.
+	// Undo executes exactly the plan that was shown, or nothing.
 	if _, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Plan: "another"}); status.Code(err) != codes.FailedPrecondition ||
 		!strings.Contains(err.Error(), "something else than what was shown") {
 		t.Fatalf("another plan: %v", err)
@@ -118,11 +118,11 @@ func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	}
 	p := toPause(g.keeper.machine.State().Definition("b").Pause)
 	if p.GetReason() != "b" || p.GetAuthor() != "ann" || p.GetDrain().AsDuration() != time.Hour || p.GetChange() == p.GetRevision() {
-		t.Errorf("the pause of b is %v", p)
+		t.Errorf("the restored pause of b is %v", p)
 	}
 	again, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision()})
 	if err != nil || again.GetRevision() != 0 || again.GetUndoneBy() != done.GetRevision() || len(again.GetNotes()) != 1 || len(again.GetEffects()) != 0 {
-		t.Errorf("undone again: %v, %v", again, err)
+		t.Errorf("second Undo() = %v, %v", again, err)
 	}
 	history, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: done.GetRevision()})
 	if err != nil || len(history.GetEntries()) != 2 || history.GetEntries()[0].GetUndoes() != resumed.GetRevision() {
@@ -130,7 +130,7 @@ func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	}
 }
 
-func TestUndo_JournalForgotAPart_IsRefused_AndUndoesTheRestWhenAsked(t *testing.T) {
+func TestUndo_PartlyForgotten_IsRefused_UnlessPartial(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	settings := fsm.DefaultSettings()
 	settings.JournalPerSemaphore = 1
@@ -139,7 +139,7 @@ func TestUndo_JournalForgotAPart_IsRefused_AndUndoesTheRestWhenAsked(t *testing.
 	b := g.keeper.machine.State().Definition("b")
 	again := *b.Definition
 	again.Permits = 7
-	g.keeper.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: "b", Definition: &again, ExpectedVersion: b.Version}}}) // forgets its pause
+	g.keeper.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: "b", Definition: &again, ExpectedVersion: b.Version}}})
 	change := paused.GetRevision()
 	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: change})
 	if r := reasonOf(status.Convert(err)); r != "UNDO_INCOMPLETE" || !strings.Contains(err.Error(), "what change "+decimal(change)+" did to b") {
@@ -154,11 +154,11 @@ func TestUndo_JournalForgotAPart_IsRefused_AndUndoesTheRestWhenAsked(t *testing.
 		t.Fatalf("undone: %v, %v", done, err)
 	}
 	if state := g.keeper.machine.State(); state.Definition("a").Pause != nil || state.Definition("b").Pause == nil {
-		t.Error("not the part that is left was undone")
+		t.Error("want a resumed and b still paused")
 	}
 }
 
-func TestUndo_SomebodyChangesItMeanwhile_IsRefusedWhole(t *testing.T) {
+func TestUndo_ConcurrentChange_IsRefusedEntirely(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	paused := must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}}))(t)
 	g.keeper.meanwhile = fsm.Resume{Names: []string{"b"}}
@@ -167,12 +167,12 @@ func TestUndo_SomebodyChangesItMeanwhile_IsRefusedWhole(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	if g.keeper.machine.State().Definition("a").Pause == nil {
-		t.Error("half of it was done")
+		t.Error("the refused undo resumed a")
 	}
 }
 
-// An edit that commits between the decision of a pause and the pause must not be paused unseen.
-func TestPauseAndResume_SomebodyEditsMeanwhile_AreRefusedWhole(t *testing.T) {
+// An edit that is committed between the preview of a pause and the pause must not be paused unseen.
+func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	all := &gatekeeperv1.Selector{All: true}
 	shown := func(m *gatekeeperv1.PreviewRequest) string {
@@ -204,7 +204,7 @@ func TestPauseAndResume_SomebodyEditsMeanwhile_AreRefusedWhole(t *testing.T) {
 	_, err := op.Pause(ctx(t), pause)
 	refused(err)
 	if d := definitions(); d[0].Pause != nil || d[1].Pause != nil {
-		t.Error("half of it was paused")
+		t.Error("the refused pause paused a definition")
 	}
 
 	pause.Expected = ""
@@ -215,7 +215,7 @@ func TestPauseAndResume_SomebodyEditsMeanwhile_AreRefusedWhole(t *testing.T) {
 	_, err = op.Resume(ctx(t), resume)
 	refused(err)
 	if d := definitions(); d[0].Pause == nil || d[1].Pause == nil {
-		t.Error("half of it was resumed")
+		t.Error("the refused resume resumed a definition")
 	}
 	resume.Expected = ""
 	if r, err := op.Resume(ctx(t), resume); err != nil || len(r.GetNames()) != 2 {
@@ -223,7 +223,7 @@ func TestPauseAndResume_SomebodyEditsMeanwhile_AreRefusedWhole(t *testing.T) {
 	}
 }
 
-func TestExplain_WhileARecoveryIsWaitedOut_SaysThatNothingIsGrantedAndUntilWhen(t *testing.T) {
+func TestExplain_DuringARecovery_SaysUntilWhenNothingIsGranted(t *testing.T) {
 	g := open(t)
 	outcome := semaphore.Granted
 	g.keeper.explain = func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
@@ -234,7 +234,7 @@ func TestExplain_WhileARecoveryIsWaitedOut_SaysThatNothingIsGrantedAndUntilWhen(
 	if err != nil || reply.GetRecovering().AsDuration() != time.Hour || !strings.Contains(reply.GetSummary(), "grants nothing for another 1h0m0s, until about ") {
 		t.Errorf("got %v, %v", reply, err)
 	}
-	outcome = semaphore.Refreshed // a held one was carried over, and goes on
+	outcome = semaphore.Refreshed // a carried-over permit continues
 	reply, err = g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()})
 	if err != nil || reply.GetSummary() != "yes" {
 		t.Errorf("got %v, %v", reply, err)
@@ -262,7 +262,7 @@ func TestListHolders_AtATimeBeforeARecovery_SaysWhereHistoryBegins(t *testing.T)
 	}
 }
 
-func TestEvent_OfADrainThatIsOver_NamesItsChange(t *testing.T) {
+func TestToEvent_EndOfADrain_NamesItsChange(t *testing.T) {
 	for _, kind := range []fsm.EventKind{fsm.DrainedEvent, fsm.RevertedEvent} {
 		if e := toEvent(&fsm.Event{Kind: kind, Semaphore: "s", Change: 12}); e.GetChange() != 12 {
 			t.Errorf("got %v", e)

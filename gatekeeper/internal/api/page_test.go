@@ -14,14 +14,14 @@ func TestPageToken_ReadsBack(t *testing.T) {
 		}
 	}
 	if got, err := parsePageToken(""); err != nil || got != (pageKey{}) {
-		t.Errorf("the empty token: got %+v, %v", got, err)
+		t.Errorf("parsePageToken(\"\") = %+v, %v", got, err)
 	}
 }
 
 func TestPageToken_Foreign_IsRefused(t *testing.T) {
 	for _, s := range []string{"x", "!", "AAAA", "AQ", "AQE", "AYCAgICAgICAgICAgA"} {
 		if key, err := parsePageToken(s); err == nil {
-			t.Errorf("%q was read as %+v", s, key)
+			t.Errorf("parsePageToken(%q) = %+v, want an error", s, key)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func FuzzPageToken(f *testing.F) {
 			return
 		}
 		if again, err := parsePageToken(key.String()); err != nil || again != key {
-			t.Fatalf("%+v became %+v, %v", key, again, err)
+			t.Fatalf("round trip of %+v = %+v, %v", key, again, err)
 		}
 	})
 }
@@ -43,11 +43,11 @@ func TestPage_LargeRecords_EndsEarly(t *testing.T) {
 	record := &gatekeeperv1.DefinitionRecord{Reason: string(make([]byte, pageBytes/2))}
 	var p page
 	if !p.add(10, record) || p.add(10, record) {
-		t.Fatal("want one record of just above half a page, not two")
+		t.Fatal("want one record of just over half a page, not two")
 	}
 	huge := &gatekeeperv1.DefinitionRecord{Reason: string(make([]byte, 2*pageBytes))}
 	p = page{}
 	if !p.add(10, huge) {
-		t.Fatal("a page must take one record, whatever its size, or paging never ends")
+		t.Fatal("add() = false for the first record of a page, so paging would never end")
 	}
 }

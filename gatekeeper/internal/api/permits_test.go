@@ -47,7 +47,7 @@ func TestTryAcquire_Granted_CarriesPermitAndWaited(t *testing.T) {
 		t.Errorf("the keeper got %+v", got)
 	}
 	if got.Received.Before(before) || got.Received.After(time.Now()) {
-		t.Error("the time of receipt is not that of the call")
+		t.Error("the time of receipt is outside the call")
 	}
 }
 
@@ -55,7 +55,7 @@ func TestTryAcquire_DeniedAndRefreshed_AreAnswers(t *testing.T) {
 	g := open(t)
 	g.keeper.tryAcquire = func(_ context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
 		if c.ExpectedRevision != nil {
-			t.Error("an expected revision that was not sent")
+			t.Error("the keeper got an expected revision that was not sent")
 		}
 		if c.Weight == 2 {
 			return keeper.Answer{Outcome: semaphore.Refreshed, Permit: &semaphore.Permit{Token: 1}}, nil
@@ -91,7 +91,7 @@ func TestTryAcquire_CallersContext_ReachesTheKeeper(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if err := receiveFrom(t, ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("the keeper's context: %v", err)
+		t.Errorf("the keeper's context ended with %v, want Canceled", err)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestRefresh_ResultsInOrder_DurationOnlyWhenRefreshed(t *testing.T) {
 	}
 }
 
-func TestReleaseRevokeClearCancel_PassWhatWasSaid(t *testing.T) {
+func TestReleaseRevokeClearCancel_PassTheRequestOn(t *testing.T) {
 	g := open(t)
 	var jobs []semaphore.JobEnd
 	g.keeper.release = func(cmd fsm.Release) (fsm.ReleaseResult, error) {
@@ -131,7 +131,7 @@ func TestReleaseRevokeClearCancel_PassWhatWasSaid(t *testing.T) {
 		}
 	}
 	if want := []semaphore.JobEnd{semaphore.JobDone, semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort, semaphore.JobFailed}; !slices.Equal(jobs, want) {
-		t.Errorf("the ends of the jobs: got %v, want %v", jobs, want)
+		t.Errorf("job ends = %v, want %v", jobs, want)
 	}
 
 	var said []string
@@ -155,7 +155,7 @@ func TestReleaseRevokeClearCancel_PassWhatWasSaid(t *testing.T) {
 		t.Errorf("got %v", info)
 	}
 	if len(said) != 9 || said[1] != "unknown" || said[2] != "stuck\nfor hours" || said[4] != "ann@host" {
-		t.Errorf("the keeper heard %q", said)
+		t.Errorf("the keeper got %q", said)
 	}
 
 	g.keeper.cancel = func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
@@ -170,7 +170,7 @@ func TestReleaseRevokeClearCancel_PassWhatWasSaid(t *testing.T) {
 	}
 }
 
-func TestListHolders_Pages_TellEachPermitOnce(t *testing.T) {
+func TestListHolders_Pages_ListEachPermitOnce(t *testing.T) {
 	g := open(t)
 	g.create("a", "b", "c", "other")
 	var tokens []uint64
@@ -191,7 +191,7 @@ func TestListHolders_Pages_TellEachPermitOnce(t *testing.T) {
 		got = append(got, reply.GetPermits()...)
 		if m.PageToken = reply.GetNextPageToken(); m.GetPageToken() == "" {
 			if pages != 2 {
-				t.Errorf("got %d pages, want 2", pages)
+				t.Errorf("ListHolders() has %d pages, want 2", pages)
 			}
 			break
 		}
@@ -221,7 +221,7 @@ func TestListWaiters_AreFilteredByName(t *testing.T) {
 	want(t, err, codes.Unavailable, "NO_LEADER")
 }
 
-func TestListWaiters_Pages_HaveEachWaiterOnce(t *testing.T) {
+func TestListWaiters_Pages_ListEachWaiterOnce(t *testing.T) {
 	g := open(t)
 	for i, group := range []string{"prod", "drc", "prod", "drc", "prod"} {
 		g.keeper.waiters = append(g.keeper.waiters, keeper.Waiter{
@@ -245,7 +245,7 @@ func TestListWaiters_Pages_HaveEachWaiterOnce(t *testing.T) {
 				}
 			}
 			if got != expected {
-				t.Errorf("group %q by %d: %s, want %s", group, size, got, expected)
+				t.Errorf("group %q with page size %d: got %s, want %s", group, size, got, expected)
 			}
 		}
 	}
@@ -304,7 +304,7 @@ func TestAcquire_Places_ThenTheAnswer(t *testing.T) {
 				t.Errorf("got %v, %v", last, err)
 			}
 			if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
-				t.Errorf("the stream goes on: %v", err)
+				t.Errorf("the stream did not end after the answer: %v", err)
 			}
 		})
 	}
@@ -321,7 +321,7 @@ func TestAcquire_Error_IsTheStatusOfTheStream(t *testing.T) {
 	}
 }
 
-func TestVerify_PassesWhatWasAsked_AndTellsWhatIsLeft(t *testing.T) {
+func TestVerify_PassesTheRequestOn_AndReturnsTheRemainingTime(t *testing.T) {
 	g := open(t)
 	g.keeper.remaining = map[uint64]time.Duration{3: 20 * time.Second}
 	g.keeper.verify = func(sem string, token uint64) (keeper.Verification, error) {

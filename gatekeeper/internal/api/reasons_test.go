@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write the table of reasons into docs/api.md")
 
-// reasons documents every ErrorInfo.reason: what it means, and whether the call may be repeated. An order for readers:
-// first those that any call may meet, then those of permits, edits and members.
+// reasons documents every ErrorInfo.reason: its meaning, and whether the call may be repeated. It is ordered for
+// readers: first the reasons that any call may return, then those of permits, jobs, edits, members and bindings.
 var reasons = []struct{ reason, means, retry string }{
 	{reasonNotLeader, "This server is not the leader; `leader_api` in the metadata is the leader's address. Nothing was done.", "immediately, at the leader"},
 	{reasonNoLeader, "No leader is known, or this server cannot reach it. Nothing was done.", "yes, at any server"},
@@ -71,7 +71,7 @@ var reasons = []struct{ reason, means, retry string }{
 	{reasonTransferFailed, "Leadership was not handed over.", "yes"},
 }
 
-// TestReasons_AreDocumented holds docs/api.md against the table of statuses; -update writes it.
+// TestReasons_AreDocumented compares docs/api.md with the table of statuses. With -update it writes the page.
 func TestReasons_AreDocumented(t *testing.T) {
 	codes := map[string][]string{reasonInternal: {"INTERNAL"}}
 	for _, r := range statusTable {
@@ -89,7 +89,7 @@ func TestReasons_AreDocumented(t *testing.T) {
 		delete(codes, r.reason)
 	}
 	for reason := range codes {
-		t.Errorf("the reason %s is not explained", reason)
+		t.Errorf("the reason %s is missing from the table of reasons", reason)
 	}
 
 	const page, begin, end = "../../../docs/api.md", "<!-- reasons -->\n", "<!-- end of reasons -->\n"
@@ -97,7 +97,7 @@ func TestReasons_AreDocumented(t *testing.T) {
 	before, rest, found := strings.Cut(string(text), begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		t.Fatalf("%s has no place for the table, between %q and %q", page, begin, end)
+		t.Fatalf("%s lacks the markers %q and %q of the table", page, begin, end)
 	}
 	want := before + begin + b.String() + end + after
 	if *update {
@@ -105,11 +105,11 @@ func TestReasons_AreDocumented(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if string(text) != want {
-		t.Errorf("%s has another table of reasons: go test ./gatekeeper/internal/api -run Reasons -update", page)
+		t.Errorf("the table of reasons in %s is outdated: run go test ./gatekeeper/internal/api -run Reasons -update", page)
 	}
 }
 
-// codeName is the name of a status code as the specification spells it.
+// codeName returns the name of a status code as the specification spells it.
 func codeName(camel string) string {
 	var b strings.Builder
 	for i, r := range camel {

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 )
 
-// The rooms below fit.
+// The implementations satisfy the interfaces of this package.
 var (
 	_ Keeper    = keeperRoom{}
 	_ Listener  = listenerRoom{}

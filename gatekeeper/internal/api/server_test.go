@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestReflection_Lists_TheThreeServices(t *testing.T) {
+func TestReflection_ListsTheServices(t *testing.T) {
 	g := open(t)
 	stream := must(reflectionpb.NewServerReflectionClient(g.conn).ServerReflectionInfo(ctx(t)))(t)
 	ask := func(m *reflectionpb.ServerReflectionRequest) *reflectionpb.ServerReflectionResponse {
@@ -34,7 +34,7 @@ func TestReflection_Lists_TheThreeServices(t *testing.T) {
 	}
 	for _, service := range services() {
 		if !slices.Contains(names, service.ServiceName) {
-			t.Errorf("%s is missing in %v", service.ServiceName, names)
+			t.Errorf("%s is missing from %v", service.ServiceName, names)
 		}
 		file := ask(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_FileContainingSymbol{
 			FileContainingSymbol: service.ServiceName,
@@ -48,8 +48,8 @@ func TestReflection_Lists_TheThreeServices(t *testing.T) {
 	}
 }
 
-// Reflection and health too: a method that is served and that the table does not name is refused to everybody.
-func TestEntitlements_NameEveryMethodThatIsServed(t *testing.T) {
+// A method without an entitlement is refused to everybody, including those of reflection and health.
+func TestEntitlements_ListEveryServedMethod(t *testing.T) {
 	server := open(t).api.NewServer()
 	defer server.Stop()
 	for service, info := range server.GetServiceInfo() {
@@ -100,7 +100,7 @@ func TestDrain_Streams_EndAndAreRefused_AndGracefulStopReturns(t *testing.T) {
 	want(t, err, codes.Unavailable, "SHUTTING_DOWN")
 	want(t, keepAliveCall()(ctx(t), g), codes.Unavailable, "SHUTTING_DOWN")
 	if _, err := g.cluster.GetStatus(ctx(t), new(gatekeeperv1.GetStatusRequest)); err != nil {
-		t.Errorf("a unary call is not served any more: %v", err)
+		t.Errorf("GetStatus() while draining: %v", err)
 	}
 
 	stopped := make(chan struct{})
@@ -108,7 +108,7 @@ func TestDrain_Streams_EndAndAreRefused_AndGracefulStopReturns(t *testing.T) {
 	receiveFrom(t, stopped)
 }
 
-// A stream that was passed on may have been answered by the leader already when its way is cut.
+// The leader may already have answered a forwarded stream when its connection is closed.
 func TestDrain_ForwardedAcquire_IsUnknown(t *testing.T) {
 	leader, follower := pair(t)
 	waiting := waitOn(t, follower.permits, leader)
@@ -120,7 +120,7 @@ func TestDrain_ForwardedAcquire_IsUnknown(t *testing.T) {
 	want(t, err, codes.Unavailable, "SHUTTING_DOWN")
 }
 
-// countingMetrics remembers what it was told.
+// countingMetrics records its calls.
 type countingMetrics struct {
 	mu  sync.Mutex // guards log
 	log []string
@@ -159,13 +159,13 @@ func TestCalls_AreCounted_PanicsAreCaught(t *testing.T) {
 	_, err := g.permits.TryAcquire(ctx(t), plainRequest)
 	want(t, err, codes.Internal, "INTERNAL")
 	if strings.Contains(status.Convert(err).Message(), "secret") {
-		t.Error("the panic's own words reached the caller")
+		t.Error("the text of the panic reached the caller")
 	}
 	must(g.cluster.GetStatus(ctx(t), new(gatekeeperv1.GetStatusRequest)))(t)
 	stream, listener := keepAliveOn(t, g.permits, g)
 	close(listener.notices)
 	_, err = stream.Recv()
-	want(t, err, codes.Unavailable, "NO_LEADER") // it names itself
+	want(t, err, codes.Unavailable, "NO_LEADER") // this server names itself as the leader
 
 	for _, s := range []string{
 		"ended /gatekeeper.v1.PermitService/TryAcquire Internal INTERNAL",

@@ -13,15 +13,15 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-func TestSetSettings_ChangesWhatIsPresent(t *testing.T) {
+func TestSetSettings_ChangesFieldsThatAreSet(t *testing.T) {
 	g := open(t)
 	want := fsm.DefaultSettings()
 	m := &gatekeeperv1.SetSettingsRequest{Settings: &gatekeeperv1.Settings{MaxDuration: durationpb.New(2 * time.Hour)}, DryRun: true}
 	if r, err := g.cluster.SetSettings(ctx(t), m); err != nil || r.GetRevision() != 0 || r.GetAfter().GetMaxDuration().AsDuration() != 2*time.Hour {
-		t.Errorf("dry run: %v, %v", r, err)
+		t.Errorf("SetSettings() with dry run = %v, %v", r, err)
 	}
 	if got := g.keeper.machine.State().Settings(); got != want {
-		t.Errorf("the dry run set %+v", got)
+		t.Errorf("the dry run changed the settings to %+v", got)
 	}
 	m.DryRun = false
 	r, err := g.cluster.SetSettings(ctx(t), m)
@@ -30,7 +30,7 @@ func TestSetSettings_ChangesWhatIsPresent(t *testing.T) {
 	}
 	want.MaxDuration = 2 * time.Hour
 	if got := g.keeper.machine.State().Settings(); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
+		t.Errorf("settings = %+v, want %+v", got, want)
 	}
 	got, err := g.cluster.GetSettings(ctx(t), new(gatekeeperv1.GetSettingsRequest))
 	if err != nil || got.GetSettings().GetJournalLifetime().AsDuration() != fsm.DefaultJournalLifetime ||
@@ -77,13 +77,12 @@ func TestSetSettings_BadField_IsNamed(t *testing.T) {
 		}
 	}
 	if got := g.keeper.machine.State().Settings(); got != fsm.DefaultSettings() {
-		t.Errorf("something was set: %+v", got)
+		t.Errorf("refused calls changed the settings to %+v", got)
 	}
 }
 
-// Two people look, and both agree to what they saw: the second one did not agree to undoing a part of the first one's
-// change.
-func TestSetSettings_OthersSinceTheDryRun_AreKept(t *testing.T) {
+// Two people confirm what they saw. The second one did not confirm overwriting the first one's change.
+func TestSetSettings_ChangedSinceTheDryRun_IsRefused(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	set := func(hours int, expected *gatekeeperv1.Settings) (*gatekeeperv1.SetSettingsResponse, error) {
@@ -96,6 +95,6 @@ func TestSetSettings_OthersSinceTheDryRun_AreKept(t *testing.T) {
 	_, err := set(3, shown.GetBefore())
 	want(t, err, codes.Aborted, "CHANGED_SINCE")
 	if got := g.keeper.machine.State().Settings().MaxDuration; got != 2*time.Hour {
-		t.Errorf("the second one set %v", got)
+		t.Errorf("max_duration = %v, want that of the first change", got)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestListDefinitions_ByStateAndGroup_ListsThoseOnly(t *testing.T) {
+func TestListDefinitions_FiltersByStateAndGroup(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	for name, group := range map[string]string{"idle": ".*", "run": "prod", "wait": "drc", "missed": "prod|drc", "denied": "prod", "away": "prod"} {
@@ -55,16 +55,16 @@ func TestListDefinitions_ByStateAndGroup_ListsThoseOnly(t *testing.T) {
 		for _, record := range r.GetRecords() {
 			names = append(names, record.GetDefinition().GetName())
 			if len(m.GetStates()) > 0 && !slices.ContainsFunc(record.GetStates(), func(is gatekeeperv1.DefinitionState) bool { return slices.Contains(m.GetStates(), is) }) {
-				t.Errorf("%s is listed for %s and says %v", record.GetDefinition().GetName(), c.states, record.GetStates())
+				t.Errorf("%s is listed for states %s but has states %v", record.GetDefinition().GetName(), c.states, record.GetStates())
 			}
 		}
 		if got := strings.Join(names, " "); got != c.want {
-			t.Errorf("group %q, states %q: %s, want %s", c.group, c.states, got, c.want)
+			t.Errorf("group %q, states %q: got %s, want %s", c.group, c.states, got, c.want)
 		}
 	}
 }
 
-func TestListHolders_ByGroupAndState_ListsThoseOnly(t *testing.T) {
+func TestListHolders_FiltersByGroupAndState(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	g.create("a")
@@ -79,7 +79,7 @@ func TestListHolders_ByGroupAndState_ListsThoseOnly(t *testing.T) {
 		{&gatekeeperv1.ListHoldersRequest{States: []gatekeeperv1.PermitState{gatekeeperv1.PermitState_PERMIT_STATE_HELD}}, 0},
 	} {
 		if r, err := g.permits.ListHolders(ctx(t), c.m); err != nil || len(r.GetPermits()) != c.want {
-			t.Errorf("%s: %v, %v; want %d", fmt.Sprint(c.m), r, err, c.want)
+			t.Errorf("ListHolders(%s) = %v, %v; want %d permits", fmt.Sprint(c.m), r, err, c.want)
 		}
 	}
 	_, err := g.permits.ListHolders(ctx(t), &gatekeeperv1.ListHoldersRequest{

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// summaryText is a summary in one line.
+// summaryText formats a summary on one line.
 func summaryText(r *gatekeeperv1.SummarizeDefinitionsResponse) string {
 	b := new(strings.Builder)
 	fmt.Fprint(b, r.GetTotal())
@@ -26,7 +26,7 @@ func summaryText(r *gatekeeperv1.SummarizeDefinitionsResponse) string {
 	return b.String()
 }
 
-func TestSummarizeDefinitions_CountsWhatAListWouldShow(t *testing.T) {
+func TestSummarizeDefinitions_CountsTheDefinitionsOfTheList(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	prod := "prod"
@@ -64,11 +64,11 @@ func TestMostCounted_OfMany_KeepsTheHighestInOrder(t *testing.T) {
 	}
 	kept := mostCounted(all, (*gatekeeperv1.LabelValueCount).GetValue)
 	if len(kept) != maxCounted || kept[0].GetValue() != "v050" || kept[maxCounted-1].GetValue() != "v099" {
-		t.Errorf("%d kept, from %v to %v", len(kept), kept[0], kept[len(kept)-1])
+		t.Errorf("mostCounted() kept %d elements, from %v to %v", len(kept), kept[0], kept[len(kept)-1])
 	}
 }
 
-func TestSummaries_AskedAgain_CountsOnceInTwentyTimesTheCost(t *testing.T) {
+func TestSummaries_RepeatedRequest_CountsOncePerTwentyTimesTheCost(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
 	s := summaries{now: func() time.Time { return now }}
@@ -89,14 +89,14 @@ func TestSummaries_AskedAgain_CountsOnceInTwentyTimesTheCost(t *testing.T) {
 	}{
 		{all, 0, time.Millisecond, 1},
 		{all, summaryAge - time.Nanosecond, 0, 1},
-		{scoped, 0, 0, 2}, // another caller's view
+		{scoped, 0, 0, 2}, // a caller with a restricted view
 		{all, time.Nanosecond, time.Second, 3},
 		{all, 20*time.Second - time.Nanosecond, 0, 3},
 		{all, time.Nanosecond, 0, 4},
 	} {
 		now = now.Add(c.after)
 		if got := get(c.key, c.cost); got != c.want {
-			t.Errorf("at %v: summary %d, want %d", now.Sub(time.Unix(0, 0)), got, c.want)
+			t.Errorf("at %v: got summary %d, want %d", now.Sub(time.Unix(0, 0)), got, c.want)
 		}
 	}
 	for i := range 3 * maxSummaries {

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// worker opens a worker that has a slot in the queue, or none.
+// worker opens a worker with the given number of slots.
 func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse] {
 	t.Helper()
 	jobs := gatekeeperv1.NewWorkServiceClient(g.conn)
@@ -23,7 +23,7 @@ func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreami
 	if err := stream.Send(&gatekeeperv1.WorkRequest{Frame: 1, Kind: &gatekeeperv1.WorkRequest_Offer{Offer: offer}}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the worker is known, and answered", func() bool {
+	eventually(t, "the worker is known and has an answer", func() bool {
 		r := must(jobs.ListWorkers(ctx(t), &gatekeeperv1.ListWorkersRequest{}))(t)
 		for _, w := range r.GetWorkers() {
 			if w.GetIdentity().GetGroup() == group && (group == "default") == (w.GetDenied() == gatekeeperv1.Reason_REASON_UNSPECIFIED) {
@@ -35,9 +35,9 @@ func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreami
 	return stream
 }
 
-func TestExplain_WhyTasksWait_IsTheFirstCauseThatHolds(t *testing.T) {
+func TestExplain_WhyTasksWait_IsTheFirstApplicableCause(t *testing.T) {
 	t.Parallel()
-	// Each case makes the cause before it go away, and what it expects true.
+	// Each case removes the previous cause and makes the next one true.
 	pause := fsm.Pause{Names: []string{"s"}, Reason: "disk full", At: time.Unix(3, 0).UTC()}
 	edit := func(g *gate, permits uint32) {
 		d := definition("s")
@@ -138,7 +138,7 @@ func TestExplain_WhyTasksWait_IsTheFirstCauseThatHolds(t *testing.T) {
 			c.with(t, g)
 			r := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who(), Weight: 1}))(t)
 			if !strings.HasPrefix(r.GetWhyTasksWait(), c.want) || r.GetTaskCount() != 2 {
-				t.Errorf("%d tasks: %q, want %q", r.GetTaskCount(), r.GetWhyTasksWait(), c.want)
+				t.Errorf("%d tasks: got %q, want %q", r.GetTaskCount(), r.GetWhyTasksWait(), c.want)
 			}
 		})
 	}

@@ -22,13 +22,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// issue returns files of a certificate that is verified against the same authority.
+// issue returns the files of a certificate that the authority signed, with the authority itself as the CA.
 func issue(ca *authoritytest.Authority, l authority.Leaf) certs.Files {
 	f := ca.Issue(l)
 	return certs.Files{Cert: f.Cert, Key: f.Key, CA: ca.File}
 }
 
-// trusting is a client of that authority, with a certificate of the other one unless that is nil.
+// trusting returns the credentials of a client that trusts ca. Its certificate is issued by own, if that is not nil.
 func trusting(t *testing.T, ca, own *authoritytest.Authority, change func(*tls.Config)) grpc.DialOption {
 	t.Helper()
 	c := &tls.Config{RootCAs: ca.Pool(), MinVersion: tls.VersionTLS12}
@@ -46,7 +46,7 @@ func TestTLS_OnTheAPIAndOnTheHop(t *testing.T) {
 	secured := func(id string) func(*Config) {
 		return func(c *Config) {
 			c.ID = id
-			c.TLS = issue(ca, authority.Leaf{Name: id, Server: true}) // no use for the hop, which needs that of the member
+			c.TLS = issue(ca, authority.Leaf{Name: id, Server: true}) // not valid for hops, which need a member's certificate
 			c.PeerTLS = issue(members, authority.Leaf{Name: id, Server: true, Client: true})
 		}
 	}
@@ -63,14 +63,14 @@ func TestTLS_OnTheAPIAndOnTheHop(t *testing.T) {
 		option grpc.DialOption
 		ok     bool
 	}{
-		"good client certificate":                   {follower, trusting(t, ca, ca, nil), true},
-		"no client certificate":                     {follower, trusting(t, ca, nil, nil), false},
-		"a stranger's certificate":                  {follower, trusting(t, ca, stranger, nil), false},
-		"a client of the members' authority":        {follower, trusting(t, ca, members, nil), false},
-		"TLS 1.2":                                   {follower, trusting(t, ca, ca, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), false},
-		"plain text":                                {follower, insecureCreds(), false},
-		"another CA":                                {follower, trusting(t, stranger, ca, nil), false},
-		"no client certificate, where none need be": {lenient, trusting(t, ca, nil, nil), true},
+		"good client certificate":                        {follower, trusting(t, ca, ca, nil), true},
+		"no client certificate":                          {follower, trusting(t, ca, nil, nil), false},
+		"a stranger's certificate":                       {follower, trusting(t, ca, stranger, nil), false},
+		"a client certificate of the members' authority": {follower, trusting(t, ca, members, nil), false},
+		"TLS 1.2":                     {follower, trusting(t, ca, ca, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), false},
+		"plain text":                  {follower, insecureCreds(), false},
+		"another CA":                  {follower, trusting(t, stranger, ca, nil), false},
+		"optional client certificate": {lenient, trusting(t, ca, nil, nil), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := gatekeeperv1.NewPermitServiceClient(dial(t, c.server.address, c.option))
@@ -85,7 +85,7 @@ func TestTLS_OnTheAPIAndOnTheHop(t *testing.T) {
 	}
 }
 
-func TestNew_UnusableTLSFiles_SayWhich(t *testing.T) {
+func TestNew_UnusableTLSFiles_AreNamed(t *testing.T) {
 	ca := authoritytest.New(t)
 	good := issue(ca, authority.Leaf{Name: "gk1", Server: true})
 	other := ca.Issue(authority.Leaf{Name: "gk2", Server: true})
@@ -102,7 +102,7 @@ func TestNew_UnusableTLSFiles_SayWhich(t *testing.T) {
 		"private key does not ma": {Cert: good.Cert, Key: other.Key},
 	} {
 		if _, err := New(Config{TLS: files}); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%+v: got %v, want it to say %q", files, err, says)
+			t.Errorf("New() with %+v: got %v, want an error with %q", files, err, says)
 		}
 	}
 }

@@ -28,13 +28,13 @@ func next(t *testing.T, stream grpc.ServerStreamingClient[gatekeeperv1.WatchResp
 	return must(stream.Recv())(t)
 }
 
-func TestWatch_FromNow_SaysWhereItBegins(t *testing.T) {
+func TestWatch_FromNow_NamesItsFirstRevision(t *testing.T) {
 	g := open(t)
 	g.create("old")
 	revision := g.keeper.machine.State().Revision()
 	stream, first := watching(t, g, new(gatekeeperv1.WatchRequest))
 	if first.GetRevision() != revision || len(first.GetEvents()) != 0 || first.GetMissed() {
-		t.Errorf("got %v, want revision %d", first, revision)
+		t.Errorf("first message = %v, want revision %d", first, revision)
 	}
 	g.create("new")
 	r := next(t, stream)
@@ -44,7 +44,7 @@ func TestWatch_FromNow_SaysWhereItBegins(t *testing.T) {
 	}
 }
 
-func TestWatch_Resumed_TellsWhatCameSince(t *testing.T) {
+func TestWatch_Resumed_SendsLaterEvents(t *testing.T) {
 	g := open(t)
 	g.create("a", "b", "c")
 	from := g.keeper.machine.State().Definition("b").Version
@@ -54,7 +54,7 @@ func TestWatch_Resumed_TellsWhatCameSince(t *testing.T) {
 	}
 	for _, name := range []string{"b", "c"} {
 		if r := next(t, stream); len(r.GetEvents()) != 1 || r.GetEvents()[0].GetSemaphore() != name {
-			t.Errorf("got %v, want the creation of %s", r, name)
+			t.Errorf("got %v, want the event of creating %s", r, name)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func TestWatch_Filters_ByNameAndKind(t *testing.T) {
 	}
 }
 
-func TestWatch_TooOld_IsToldSoAndGoesOn(t *testing.T) {
+func TestWatch_TooOldRevision_GetsMissedAndContinues(t *testing.T) {
 	small := watch.New(2)
 	g := open(t, func(c *Config) { c.Hub = small })
 	g.keeper.machine.Subscribe(small.Applied)
@@ -96,9 +96,9 @@ func TestWatch_TooOld_IsToldSoAndGoesOn(t *testing.T) {
 	}
 }
 
-// The events of one batch share a revision. Only the message that ends them may name it, or a watcher that resumes
-// loses the rest.
-func TestWatcher_LargeBatch_IsSplitBehindTheRevision(t *testing.T) {
+// The events of a batch share a revision. Only the last message of a batch may name it. Otherwise a watcher that
+// resumes would lose the rest.
+func TestWatcher_LargeBatch_OnlyLastMessageHasItsRevision(t *testing.T) {
 	var sent []*gatekeeperv1.WatchResponse
 	w := &watcher{api: &API{cfg: Config{Machine: fsm.New("test")}}, chosen: new(selector.Selector), sent: 4, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r); return nil }}
 	batch := &watch.Batch{Revision: 9}
@@ -114,15 +114,15 @@ func TestWatcher_LargeBatch_IsSplitBehindTheRevision(t *testing.T) {
 	for i, r := range sent {
 		events += len(r.GetEvents())
 		if last := i == len(sent)-1; last != (r.GetRevision() == 9) || !last && r.GetRevision() != 4 {
-			t.Errorf("message %d of %d has revision %d", i, len(sent), r.GetRevision())
+			t.Errorf("message %d of %d has the wrong revision %d", i, len(sent), r.GetRevision())
 		}
 	}
 	if events != 5 || len(sent) < 3 {
-		t.Errorf("%d events in %d messages", events, len(sent))
+		t.Errorf("got %d events in %d messages, want 5 events in 3 or more", events, len(sent))
 	}
 }
 
-func TestWatcher_NothingWanted_IsToldWhereItStandsNowAndThen(t *testing.T) {
+func TestWatcher_NoMatchingEvents_GetsTheRevisionPeriodically(t *testing.T) {
 	var sent []uint64
 	w := &watcher{api: &API{cfg: Config{Machine: fsm.New("test")}}, chosen: new(selector.Selector), sent: 1, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r.GetRevision()); return nil }}
 	for revision := uint64(2); revision < 2+2*watchQuiet; revision++ {
@@ -148,7 +148,7 @@ func TestWatch_WithLabels_SendsEventsOfMatchingSemaphores(t *testing.T) {
 	g.grant(t, "mine", "host")
 	for _, kind := range []gatekeeperv1.EventKind{gatekeeperv1.EventKind_EVENT_KIND_CREATED, gatekeeperv1.EventKind_EVENT_KIND_GRANTED} {
 		if e := next(t, stream).GetEvents(); len(e) != 1 || e[0].GetSemaphore() != "mine" || e[0].GetKind() != kind {
-			t.Fatalf("%v, want %v of mine", e, kind)
+			t.Fatalf("got %v, want %v of mine", e, kind)
 		}
 	}
 	want(t, watchCall(&gatekeeperv1.WatchRequest{Labels: "a b"})(ctx(t), g), codes.InvalidArgument, "INVALID_FIELD")
@@ -163,7 +163,7 @@ func TestWatch_Live_ReportsWaitersAndDeadlines(t *testing.T) {
 	g.keeper.remaining = map[uint64]time.Duration{p.Token: 5 * time.Second}
 	g.keeper.waiters = []keeper.Waiter{{Semaphore: "wanted", Place: 1}, {Semaphore: "wanted", Place: 2}}
 	stream, first := watching(t, g, &gatekeeperv1.WatchRequest{Names: []string{"held", "idle", "wanted"}, LiveEvery: durationpb.New(time.Second)})
-	for range 2 { // at once, and again
+	for range 2 { // immediately, and one interval later
 		r := next(t, stream)
 		live := r.GetLive().GetSemaphores()
 		if len(live) != 2 || live[0].GetSemaphore() != "held" || live[1].GetSemaphore() != "wanted" || live[1].GetWaiters() != 2 || r.GetRevision() != first.GetRevision() {
@@ -176,7 +176,7 @@ func TestWatch_Live_ReportsWaitersAndDeadlines(t *testing.T) {
 	want(t, watchCall(&gatekeeperv1.WatchRequest{LiveEvery: durationpb.New(time.Millisecond)})(ctx(t), g), codes.InvalidArgument, "INVALID_FIELD")
 }
 
-func TestWatch_WithRecords_SendsWhatEventsHaveMade(t *testing.T) {
+func TestWatch_WithRecords_SendsChangedRecords(t *testing.T) {
 	t.Parallel()
 	g, operator := openOperator(t, "pool", "other")
 	stream, _ := watching(t, g, &gatekeeperv1.WatchRequest{Names: []string{"pool"}, Permits: true, Records: true})
@@ -190,23 +190,23 @@ func TestWatch_WithRecords_SendsWhatEventsHaveMade(t *testing.T) {
 	version := g.keeper.machine.State().Definition("pool").Version
 	must(g.definitions.DeleteDefinition(ctx(t), &gatekeeperv1.DeleteDefinitionRequest{Name: "pool", ExpectedVersion: version}))(t)
 	if r = next(t, stream); len(r.GetRecords()) > 0 || !slices.Equal(r.GetUndefined(), []string{"pool"}) {
-		t.Fatalf("after the deletion: %v", r)
+		t.Fatalf("message after the deletion: %v, want pool as undefined", r)
 	}
 	must(operator.Cordon(ctx(t), &gatekeeperv1.CordonRequest{AcquirerPattern: "host-1"}))(t)
 	if r = next(t, stream); !r.GetMissed() {
-		t.Fatalf("after a cordon, which may be about any semaphore: %v", r)
+		t.Fatalf("message after a cordon, which may concern any semaphore: %v, want missed", r)
 	}
 }
 
-func TestWatch_WithRecordsAndLive_SendsWhatIsDeniedSince(t *testing.T) {
+func TestWatch_WithRecordsAndLive_SendsNewDenials(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	g.create("pool", "other", "unseen")
-	var calls []uint64 // by the watcher alone
+	var calls []uint64 // all calls come from the watcher
 	g.keeper.denialsChanged = func(after uint64) ([]string, uint64) {
 		calls = append(calls, after)
 		switch len(calls) {
-		case 1: // what the watcher has read before
+		case 1: // before the first message
 			return []string{"pool", "other"}, 2
 		case 2:
 			return nil, after
@@ -221,7 +221,7 @@ func TestWatch_WithRecordsAndLive_SendsWhatIsDeniedSince(t *testing.T) {
 	for {
 		r := next(t, stream)
 		if len(r.GetRecords()) == 0 {
-			continue // a live report
+			continue // only a live report
 		}
 		if len(r.GetRecords()) != 1 || r.GetRecords()[0].GetDefinition().GetName() != "pool" || r.GetRevision() != first.GetRevision() {
 			t.Fatalf("%v", r)
@@ -234,12 +234,12 @@ func TestWatch_WithRecordsAndLive_SendsWhatIsDeniedSince(t *testing.T) {
 		r = next(t, stream)
 	}
 	if r.GetRevision() != g.keeper.machine.State().Revision() || r.GetRecords()[0].GetHolder().GetToken() != p.Token {
-		t.Fatalf("an event after it: %v", r)
+		t.Fatalf("message after the grant: %v", r)
 	}
 }
 
-// Whether a definition matches a known caller can change with each caller that is seen for the first time. A watcher
-// that has read the records at a revision also gets what was denied before it opened the stream.
+// Each new caller can change whether a definition matches a known caller. A watcher that read the records at a revision
+// also gets the denials from before it opened the stream.
 func TestWatch_WithRecordsAndLive_NewCallerAndEarlierDenial_AreSent(t *testing.T) {
 	t.Parallel()
 	g := open(t)
@@ -260,7 +260,7 @@ func TestWatch_WithRecordsAndLive_NewCallerAndEarlierDenial_AreSent(t *testing.T
 		r = next(t, stream)
 	}
 	if len(r.GetRecords()) != 1 || r.GetRecords()[0].GetDefinition().GetName() != "pool" {
-		t.Fatalf("records after the stream was opened: %v, want pool", r.GetRecords())
+		t.Fatalf("first records = %v, want pool", r.GetRecords())
 	}
 	g.keeper.do(fsm.Sight{Term: 1, Sightings: []fsm.Sighting{{Group: "prod", Acquirer: "app1", At: time.Unix(1, 0)}}})
 	for !r.GetMissed() {
@@ -272,18 +272,18 @@ func TestChanges_ConstantChange_IsSentOnceASecond(t *testing.T) {
 	t.Parallel()
 	c, begun := new(changes), time.Unix(1000, 0)
 	now, sent := begun, 0
-	for now.Sub(begun) < 10*time.Second { // something changes as soon as a message is sent
+	for now.Sub(begun) < 10*time.Second { // the next change follows each message immediately
 		c.schedule(now)
 		now, sent = c.due, sent+1
 		if sent == 1 && now.Sub(begun) != collectFor {
-			t.Errorf("the first one is sent after %v", now.Sub(begun))
+			t.Errorf("the first message is due after %v, want collectFor", now.Sub(begun))
 		}
 	}
 	if want := 10 + collectBurst; sent < want-1 || sent > want+1 {
-		t.Errorf("%d messages in 10 seconds, want about %d", sent, want)
+		t.Errorf("got %d messages in 10 seconds, want about %d", sent, want)
 	}
 	later := now.Add(time.Minute)
 	if c.schedule(later); c.due.Sub(later) != collectFor {
-		t.Errorf("after a minute of rest a change is sent after %v", c.due.Sub(later))
+		t.Errorf("after a quiet minute a change is due after %v, want collectFor", c.due.Sub(later))
 	}
 }

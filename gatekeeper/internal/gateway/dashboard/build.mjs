@@ -1,4 +1,4 @@
-// Builds dist, or the folder that is named, from src. The same sources and the same lock file give the same bytes.
+// Builds dist, or the given directory, from src. The same sources and lock file always give the same bytes.
 import { build } from 'esbuild';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
@@ -26,7 +26,7 @@ for (const file of ['theme.js', 'icon.svg']) {
   await cp(new URL(`src/${file}`, import.meta.url), new URL(`assets/${file}`, dist));
 }
 
-// The licences of what is in the bundle must go with it.
+// The licences of bundled packages must be distributed with the bundle.
 const licences = [];
 for (const name of Object.keys(JSON.parse(await readFile(new URL('package.json', import.meta.url))).dependencies).sort()) {
   licences.push(`${name}\n\n${(await readFile(new URL(`node_modules/${name}/LICENSE`, import.meta.url), 'utf8')).trim()}\n`);

@@ -1,4 +1,4 @@
-// The dashboard of Gatekeeper: which view is shown.
+// The dashboard of Gatekeeper: chooses the view for the address.
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { html } from './lib/html.js';
@@ -45,7 +45,7 @@ function App() {
   }, [path === '/login', recovered]);
   if (path === '/login') return html`<${Shell} bare><${Login} /><//>`;
   if (!known && !asked) return html`<${Shell} bare>
-    <${Loading} what="Asking who you are" /><//>`; // or every call is refused at once
+    <${Loading} what="Asking who you are" /><//>`; // calls before the session is known would be refused
   const [View, names] = match(path, routes) ?? [Missing, []];
   return html`<${Shell}><${View} key=${path} name=${names[0]} /><//>`;
 }

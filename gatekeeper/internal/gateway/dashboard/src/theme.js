@@ -1,7 +1,7 @@
-// Runs before the first paint, so that a chosen theme does not flash in the other one.
+// Runs before the first paint, so that the page does not flash in the wrong theme.
 try {
   const theme = localStorage.getItem('theme');
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 } catch {
-  // Without storage the system's theme is used.
+  // Without storage, the theme of the system is used.
 }

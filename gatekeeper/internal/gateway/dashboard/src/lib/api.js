@@ -1,8 +1,9 @@
-// Calls of the JSON API under /v1/. Its messages are those of proto/gatekeeper/v1, with the fields' names as there.
+// Calls of the JSON API under /v1/. Messages and field names are those of proto/gatekeeper/v1.
 import { answered, failed } from './connection.js';
 
-// APIError is what every failed call throws. code is gRPC's, as NOT_FOUND; reason is the server's, as STALE_VERSION;
-// fields are {field, rule} of a bad request. offline says that nobody answered, so the outcome of a change is unknown.
+// APIError is thrown by every failed call. code is gRPC's, such as NOT_FOUND. reason is the server's, such as
+// STALE_VERSION. fields are the {field, rule} of an invalid request. offline means that no server answered, so the
+// outcome of a change is unknown.
 export class APIError extends Error {
   constructor(status, body) {
     super(body?.message || (status ? `The server answered with status ${status}.` : 'The server does not answer.'));
@@ -16,12 +17,12 @@ export class APIError extends Error {
   }
 }
 
-// path makes a path of segments that may contain any character: path`/v1/definitions/${name}`.
+// path builds a path from segments that may contain any character: path`/v1/definitions/${name}`.
 export function path(strings, ...values) {
   return String.raw({ raw: strings }, ...values.map((v) => encodeURIComponent(v)));
 }
 
-// search makes a query string. Arrays repeat their key; what is empty, 0, false or absent is left out.
+// search builds a query string. Arrays repeat their key. Empty, 0, false and absent values are omitted.
 export function search(query = {}) {
   const params = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
@@ -33,13 +34,14 @@ export function search(query = {}) {
   return text ? `?${text}` : '';
 }
 
-let revision = 0n; // the highest that any answer had
-let offset = 0; // of the server's clock to this one, in ms
+let revision = 0n; // the highest revision in any response
+let offset = 0; // server's clock minus this clock, in ms
 
-// now is the time by the server's clock, as far as its answers show it.
+// now returns the time of the server's clock, as estimated from its responses.
 export const now = () => Date.now() + offset;
 
-// drawn identifies a change, so that its repeat does nothing a second time, however late it comes.
+// drawn returns a new request id and the newest known revision, so that a repeated change has no further effect,
+// however late it arrives.
 export function drawn() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const id = Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('');
@@ -51,11 +53,11 @@ function saw(body) {
     const r = BigInt(body?.revision ?? 0);
     if (r > revision) revision = r;
   } catch {
-    // It is not a number: nothing to learn from it.
+    // Not a number, so it is ignored.
   }
 }
 
-// call makes a call and returns its answer. A 401 leads to the login page and back.
+// call sends a request and returns its response. A 401 leads to the login page and back.
 export async function call(method, url, { query, body, signal } = {}) {
   const request = { method, signal, headers: { Accept: 'application/json' } };
   if (body !== undefined) {
@@ -76,12 +78,12 @@ export async function call(method, url, { query, body, signal } = {}) {
   return settle(response, answer);
 }
 
-// settle turns a response into its answer, or throws.
+// settle returns the body of a response, or throws.
 export function settle(response, answer) {
   const date = Date.parse(response.headers.get('Date') ?? '');
   if (date) {
     const off = date - Date.now();
-    offset = Math.abs(off) > 2000 ? off : 0; // a header has whole seconds, and was some time on its way
+    offset = Math.abs(off) > 2000 ? off : 0; // the header has whole seconds and is delayed by the network
   }
   if (response.ok) {
     answered();
@@ -95,8 +97,8 @@ export function settle(response, answer) {
   throw error;
 }
 
-// pace is how often (ms) an answer may be read again that took so long (ms): of many definitions, a server should not
-// be busy with one page.
+// pace returns the interval (ms) at which to repeat a read that took so long (ms), so that one page does not keep a
+// server busy.
 export const pace = (took) => (took < 40 ? 10_000 : took < 300 ? 30_000 : 60_000);
 
 export const get = (url, query, signal) => call('GET', url, { query, signal });
@@ -104,7 +106,7 @@ export const post = (url, body, signal) => call('POST', url, { body, signal });
 export const put = (url, body, signal) => call('PUT', url, { body, signal });
 export const del = (url, query) => call('DELETE', url, { query });
 
-// login shows the login page, which leads back here.
+// login shows the login page, which leads back to this page.
 export function login() {
   if (location.pathname === '/login') return;
   const back = location.pathname + location.search;
@@ -112,7 +114,7 @@ export function login() {
   dispatchEvent(new PopStateEvent('popstate'));
 }
 
-// all reads every page of a list: read(page_token) returns one. It stops after so many entries, and then says that
+// all reads every page of a list with read(page_token). It stops after a maximum number of entries, and reports whether
 // there are more.
 export async function all(url, query, field, signal, most = 5000) {
   const out = [];

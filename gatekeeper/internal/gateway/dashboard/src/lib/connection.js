@@ -1,10 +1,11 @@
-// Whether the cluster answers. Views show what they have while it does not, and read again as soon as it does.
+// Whether the cluster is reachable. While it is not, views show the data that they have, and they read again when it
+// is.
 import { store } from './store.js';
 
-// connection is {online}, and while it is not: since (ms), and message, which says what the last attempt met.
+// connection is {online}. While offline it also has since (ms) and message, the error of the last attempt.
 export const connection = store({ online: true });
 
-// recoveries rises each time the cluster answers again: what was read before may be old.
+// recoveries increases each time the cluster becomes reachable again, because earlier data may be outdated.
 export const recoveries = store(0);
 
 let probing = null;
@@ -23,7 +24,7 @@ export function failed(message) {
   if (probing === null) probing = setTimeout(probe, 1000);
 }
 
-// probe asks for what only a leader can answer, once a second, until somebody answers.
+// probe repeats a read that only a leader can answer, once a second, until it succeeds.
 async function probe() {
   try {
     const r = await fetch('/v1/definitions?page_size=1', { signal: AbortSignal.timeout(10_000) });
@@ -31,7 +32,7 @@ async function probe() {
     const body = await r.json().catch(() => null);
     if (body?.message) connection.set({ ...connection.get(), message: body.message });
   } catch {
-    // Still nothing.
+    // Still unreachable.
   }
   if (!connection.get().online) probing = setTimeout(probe, 1000);
 }

@@ -1,8 +1,8 @@
-// A definition as the texts of a form, and three versions of it that must become one.
+// A definition as the texts of a form, and the merge of two edits of it.
 import { fields, fieldText } from './words.js';
 import { seconds, typed } from './format.js';
 
-// toDraft is the texts of the form for a definition.
+// toDraft converts a definition to the texts of the form.
 export function toDraft(d = {}) {
   const draft = {};
   for (const f of fields) {
@@ -27,7 +27,7 @@ export function toDraft(d = {}) {
   return draft;
 }
 
-// fromDraft is the definition of a form's texts, with what base has beside them, and errors by field.
+// fromDraft converts the texts of a form to a definition, with errors by field. Fields without an input come from base.
 export function fromDraft(draft, base = {}) {
   const d = { ...base };
   const errors = {};
@@ -75,8 +75,8 @@ function parse(f, text) {
   return text;
 }
 
-// merge puts together what two people made of the same draft. Fields that both changed, differently, are in conflicts;
-// theirs stands there until one is chosen.
+// merge combines two edits of the same draft. Fields that both changed to different values are in conflicts, and the
+// result has theirs until one is chosen.
 export function merge(base, mine, theirs) {
   const merged = {};
   const conflicts = [];

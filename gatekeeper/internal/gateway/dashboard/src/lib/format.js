@@ -5,10 +5,10 @@ export const count = (n) => Number(n ?? 0).toLocaleString('en');
 
 export const plural = (n, one, many) => `${count(n)} ${Number(n) === 1 ? one : many}`;
 
-// ms reads a duration of protobuf's JSON, as "1.500s".
+// ms parses a duration in protobuf's JSON, such as "1.500s".
 export const ms = (d) => (d ? Math.round(parseFloat(d) * 1000) : 0);
 
-// duration writes milliseconds as 1h30m.
+// duration formats milliseconds as 1h30m.
 export function duration(n) {
   if (!n) return '0s';
   if (n < 0) return `-${duration(-n)}`;
@@ -23,7 +23,7 @@ export function duration(n) {
   return out;
 }
 
-// brief is a duration as people say it.
+// brief formats milliseconds with limited precision.
 export function brief(n) {
   if (n < 0) return '0s';
   if (n < 10_000) return duration(Math.round(n / 100) * 100);
@@ -32,13 +32,13 @@ export function brief(n) {
   return `${Math.floor(n / 86_400_000)}d`;
 }
 
-// clockwise is a duration that counts: whole seconds, so that its width changes seldom.
+// counting formats a running duration in whole seconds, so that its width changes rarely.
 export const counting = (n) => brief(Math.max(0, Math.round(n / 1000)) * 1000);
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-// seconds turns what a person types, as 1h30m, into a duration of protobuf's JSON; '' is absent. It throws an Error for
-// a person.
+// seconds converts a duration typed by a user, such as 1h30m, to protobuf's JSON. '' becomes undefined. The message of
+// its Error is meant for users.
 export function seconds(text) {
   text = text.trim();
   if (text === '') return undefined;
@@ -52,7 +52,7 @@ export function seconds(text) {
   return `${+(total / 1000).toFixed(3)}s`;
 }
 
-// typed is a duration as a person would type it; '' when absent.
+// typed formats a duration as a user would type it; '' if absent.
 export const typed = (d) => (d === undefined || d === null ? '' : duration(ms(d)));
 
 export const ago = (at) => (at ? brief(now() - Date.parse(at)) : '');
@@ -66,7 +66,7 @@ export const sentence = (text = '') => {
 
 const pad = (n) => String(n).padStart(2, '0');
 
-// when is a local date and time.
+// when formats a local date and time.
 export function when(at) {
   if (!at) return '';
   const t = new Date(at);
@@ -76,7 +76,7 @@ export function when(at) {
 
 export const clock = (t) => `${pad(t.getHours())}:${pad(t.getMinutes())}:${pad(t.getSeconds())}`;
 
-// soon is when without the day, if it is today.
+// soon is like when, but omits the date if it is today.
 export function soon(at) {
   if (!at) return '';
   const t = new Date(at);
@@ -94,7 +94,7 @@ export function bytes(n) {
   return `${n < 10 ? n.toFixed(1) : Math.round(n)} ${['KiB', 'MiB', 'GiB', 'TiB'][unit]}`;
 }
 
-// quoted is text as a shell takes it for one word.
+// quoted quotes text for a shell if necessary.
 export const quoted = (s) => (/^[\w\-./:@%+=,]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`);
 
 export function some(names, shown = 3) {
@@ -102,7 +102,7 @@ export function some(names, shown = 3) {
   return names.slice(0, shown).join(', ') + (more > 0 ? ` and ${count(more)} more` : '');
 }
 
-// payload is bytes of protobuf's JSON (base64) as text where they are UTF-8, else in hexadecimal.
+// payload decodes protobuf's JSON of bytes (base64) to text if it is UTF-8, and otherwise to hexadecimal.
 export function payload(base64) {
   if (!base64) return '';
   const raw = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));

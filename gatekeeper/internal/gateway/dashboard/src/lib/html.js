@@ -1,4 +1,4 @@
-// Templates without a build step: htm turns them into preact's elements. Values become text nodes and properties, never
+// Templates without a build step: htm turns them into preact elements. Values become text nodes and properties, never
 // markup.
 import { h } from 'preact';
 import htm from 'htm';

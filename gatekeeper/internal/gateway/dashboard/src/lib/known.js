@@ -1,13 +1,14 @@
-// The callers that the servers have seen, for suggestions in forms.
+// The known callers, for suggestions in forms.
 import { all } from './api.js';
 import { session } from './session.js';
 import { useStore } from './store.js';
 import { useData } from './use.js';
 
-// seesAll says whether the caller may list everybody: its view is not limited to some semaphores.
+// seesAll reports whether the caller may list all known callers, because its view is not limited to some semaphores.
 const seesAll = (s) => s && (!s.authenticated || s.grants?.some((g) => !g.semaphores?.length && !g.labels));
 
-// useKnown returns {callers, groups, more}; nobody until they are read, and for callers that may not list them.
+// useKnown returns {callers, groups, more}. The lists are empty until they are read, and if the caller may not list
+// them.
 export function useKnown(most = 5000) {
   const may = seesAll(useStore(session));
   const known = useData(may ? (signal) => all('/v1/known', {}, 'callers', signal, most) : null, ['known', most]);

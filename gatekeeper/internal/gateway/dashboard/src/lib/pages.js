@@ -1,4 +1,4 @@
-// The definitions that match some filters, of which pages are read as they come into sight.
+// The definitions that match some filters. Pages are read when they become visible.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { get, pace } from './api.js';
 import { ms } from './format.js';
@@ -6,7 +6,7 @@ import { recoveries } from './connection.js';
 import { useStore } from './store.js';
 
 const size = 100;
-const between = 100; // ms between two rounds of reading what has come into sight
+const between = 100; // ms between two rounds of reading visible pages
 
 const pagesOf = (from, to) => {
   const out = [];
@@ -14,15 +14,15 @@ const pagesOf = (from, to) => {
   return out;
 };
 
-// arrived adds to a record when its holder's permit ends (ms by this clock), and 0 where only the leader knows.
+// arrived adds the deadline of the holder's permit (ms by this clock) to a record. It is 0 if only the leader knows it.
 const arrived = (record) =>
   ({ ...record, deadline: record.holder?.expires_in ? Date.now() + ms(record.holder.expires_in) : 0 });
 
 const changedAt = (record) => Math.max(Number(record.version), Number(record.permit_revision ?? 0));
 
 // usePages reads /v1/definitions with query. It returns {at(i), total, error, want(from, to), since(from, to),
-// update(records), alter(f), refresh()}: at(i) is a record, or undefined while it is not read; since is the revision
-// behind which events may concern these records; alter replaces each record by f of it.
+// update(records), alter(f), refresh()}. at(i) is a record, or undefined if it is not read yet. since is the revision
+// after which events may concern these records. alter replaces each record r by f(r).
 export function usePages(query) {
   const key = JSON.stringify(query);
   const recovered = useStore(recoveries);
@@ -31,7 +31,7 @@ export function usePages(query) {
   const state = useMemo(() =>
     ({ pages: new Map(), revisions: new Map(), asked: new Map(), total: undefined, window: [0, 1], round: 0,
       wanted: 0, timer: 0 }), [key]);
-  const took = useRef(0); // ms, by the last page
+  const took = useRef(0); // ms, of the last page
   const current = useRef(state);
   current.current = state;
 
@@ -49,12 +49,12 @@ export function usePages(query) {
         took.current = performance.now() - begun;
         const known = new Map((state.pages.get(page) ?? []).map((r) => [r.definition.name, r]));
         state.pages.set(page, (answer.records ?? []).map((r) => {
-          const k = known.get(r.definition.name); // an event may have been faster than this answer
+          const k = known.get(r.definition.name); // an event may have been faster than this response
           return k && changedAt(k) > Number(answer.revision) ? k : arrived(r);
         }));
         state.revisions.set(page, Number(answer.revision));
         state.round++;
-        state.total = answer.total ?? (answer.records ?? []).length; // 0 is left out
+        state.total = answer.total ?? (answer.records ?? []).length; // 0 is omitted from JSON
         rerender();
       },
       (error) => {
@@ -71,12 +71,12 @@ export function usePages(query) {
     const pages = pagesOf(...state.window);
     for (const [page, abort] of state.asked) {
       if (pages.includes(page)) continue;
-      abort.abort(); // it has been scrolled past
+      abort.abort(); // it is no longer visible
       state.asked.delete(page);
     }
     for (const page of pages) read(page);
   };
-  // While somebody scrolls fast, only the pages of now and then are read.
+  // During fast scrolling, only some of the pages are read.
   const want = (from, to) => {
     state.window = [from, to];
     state.timer ||= setTimeout(() => current.current === state && readWanted(),

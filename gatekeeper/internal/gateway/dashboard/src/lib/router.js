@@ -1,11 +1,11 @@
-// The address bar: which view, and what it shows. Every state that is worth sharing is in it.
+// The address bar selects the view and its contents. Every state worth sharing is in it.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { store, useStore } from './store.js';
 
 const here = () => location.pathname + location.search;
 export const address = store(here());
 
-// depth counts the pages that were opened here, so that going back never leaves the dashboard.
+// depth counts the pages opened in the dashboard, so that going back never leaves it.
 let depth = 0;
 
 addEventListener('popstate', () => address.set(here()));
@@ -20,13 +20,13 @@ export function navigate(to, { replace = false } = {}) {
   address.set(here());
 }
 
-// back goes to the page before, or to the overview when there is none.
+// back goes to the previous page, or to the overview if there is none.
 export function back() {
   if (history.state?.depth > 0) history.back();
   else navigate('/');
 }
 
-// Links within the dashboard change the view without loading the page again.
+// Links within the dashboard change the view without reloading the page.
 document.addEventListener('click', (event) => {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey ||
     event.shiftKey || event.altKey) return;
@@ -38,7 +38,7 @@ document.addEventListener('click', (event) => {
   else navigate(a.pathname + a.search);
 });
 
-// useQuery is the query string, and a function that changes some of it; an empty value removes a key.
+// useQuery returns the query string and a function that changes some of its keys. An empty value removes the key.
 export function useQuery() {
   const at = useStore(address);
   const params = useMemo(() => new URLSearchParams(at.split('?')[1] ?? ''), [at]);
@@ -54,14 +54,14 @@ export function useQuery() {
   return [params, change];
 }
 
-// useTitle names the page.
+// useTitle sets the title of the page.
 export function useTitle(title) {
   useEffect(() => {
     document.title = title ? `${title} · Gatekeeper` : 'Gatekeeper';
   }, [title]);
 }
 
-// match finds the view of a path among [pattern, view], and the decoded parts that it names.
+// match finds the view for a path among [pattern, view], and decodes the named parts of the path.
 export function match(path, routes) {
   for (const [pattern, view] of routes) {
     const m = pattern.exec(path);
@@ -69,13 +69,13 @@ export function match(path, routes) {
     try {
       return [view, m.slice(1).map(decodeURIComponent)];
     } catch {
-      return null; // a broken escape
+      return null; // an invalid escape
     }
   }
   return null;
 }
 
-// useDraft is the text of an input that goes to the address bar a moment after the last key.
+// useDraft returns the text of an input, which is copied to the address bar shortly after the last key.
 export function useDraft(value, commit, delay = 200) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);

@@ -1,18 +1,18 @@
-// Who the servers see, and what it may do. The servers decide; this only asks them, to say why a button would be
-// refused.
+// Who the caller is to the servers, and what it may do. The servers decide. This module asks them in order to explain
+// why a button is disabled.
 import { useEffect, useState } from 'preact/hooks';
 import { call, get, post } from './api.js';
 import { sentence } from './format.js';
 import { remembered, store, useStore } from './store.js';
 
-// session is null until it is known; then WhoAmIResponse, with authenticates: whether the servers authenticate callers
-// at all.
+// session is null until it is known. Then it is the WhoAmIResponse with authenticates, which is true if the servers
+// authenticate callers.
 export const session = store(null);
 
-// author is what the journal shows where the servers do not authenticate callers.
+// author is shown in the journal if the servers do not authenticate callers.
 export const author = remembered('author', '');
 
-// byline is the author of a change: the servers know it where they authenticate.
+// byline returns the author of a change, which the servers determine themselves if they authenticate callers.
 export const byline = () => (session.get()?.authenticated ? {} : { author: author.get() || 'dashboard' });
 
 export async function loadSession() {
@@ -44,8 +44,8 @@ export function canI(query) {
   return known.answer;
 }
 
-// useCan says why the caller may not do something, as the servers say it: which role it lacks where, and who can grant
-// it. It is empty when the caller may, or when that is not known.
+// useCan returns why the caller may not do something, in the words of the server: the missing role, and who can grant
+// it. It returns '' if the caller may, or if that is unknown.
 export function useCan(role, semaphore = '', group = '', acquirer = '') {
   const s = useStore(session);
   const [why, setWhy] = useState('');

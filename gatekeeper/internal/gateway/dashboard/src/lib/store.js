@@ -1,4 +1,4 @@
-// A value that components share.
+// A value shared by components.
 import { useEffect, useState } from 'preact/hooks';
 
 export function store(value) {
@@ -17,7 +17,7 @@ export function store(value) {
   };
 }
 
-// useStore renders its component again whenever the value changes.
+// useStore renders its component again when the value changes.
 export function useStore(s) {
   const [value, set] = useState(s.get());
   useEffect(() => {
@@ -27,7 +27,7 @@ export function useStore(s) {
   return value;
 }
 
-// kept is a store whose value, as JSON, lasts as long as this tab: it survives a reload. Without storage it lasts as long
+// kept returns a store whose value survives reloads of this tab. It is stored as JSON. Without storage it lasts as long
 // as the page.
 export function kept(name) {
   const s = store(null);
@@ -46,7 +46,7 @@ export function kept(name) {
   return s;
 }
 
-// remembered is a store whose value is kept in this browser. Without storage it lasts as long as the page.
+// remembered returns a store whose value is kept in this browser. Without storage it lasts as long as the page.
 export function remembered(name, otherwise) {
   let value = otherwise;
   try {

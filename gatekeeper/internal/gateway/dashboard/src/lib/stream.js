@@ -1,16 +1,17 @@
-// Server-Sent Events by fetch. Unlike EventSource, this reads the JSON of an error, and knows when the server is away.
+// Server-Sent Events with fetch. Unlike EventSource, this reads the JSON of an error, and notices when the server is
+// unreachable.
 import { APIError, search, settle } from './api.js';
 import { failed } from './connection.js';
 
-const quiet = 40_000; // ms without a byte, after which the connection is taken for dead: the server writes every 15 s
+const quiet = 40_000; // ms without a byte after which the connection is considered dead; the server sends every 15 s
 const longest = 5_000; // ms between attempts
 
-// stream follows url and returns a function that ends it. on has, all optional:
-//   message(data, id)   an event, by its type: message, live, missed or another
-//   open(again)         connected; again: not for the first time
-//   error(APIError)     refused, and not tried again
-//   end()               the server has said all
-// It reconnects automatically, from the last event on. While the page is hidden it is closed.
+// stream follows url and returns a function that stops it. on has these optional functions:
+//  message(data, id)   an event, by its type: message, live, missed or another
+//  open(again)         connected; again is false the first time
+//  error(APIError)     refused; the stream is not tried again
+//  end()               the server has sent everything
+// It reconnects automatically and resumes after the last event. While the page is hidden, the stream is closed.
 export function stream(url, query, on) {
   let closed = false;
   let attempt = 0;
@@ -46,7 +47,7 @@ export function stream(url, query, on) {
       if (!retryable(data.code)) {
         close();
         on.error?.(error);
-      } // otherwise the server closes the stream, and it is opened again
+      } // otherwise the server closes the stream, and it is reopened
     } else {
       on[event.type]?.(data, event.id);
     }
@@ -66,7 +67,7 @@ export function stream(url, query, on) {
       if (last) headers['Last-Event-ID'] = last;
       const response = await fetch(url + search(query), { headers, signal: mine.signal });
       if (!response.ok || !response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
-        settle(response, await response.json().catch(() => null)); // throws, unless it is no stream
+        settle(response, await response.json().catch(() => null)); // throws unless it is a stream
         throw new APIError(500, { message: 'The answer is not a stream of events.' });
       }
       attempt = 0;

@@ -4,13 +4,13 @@ import { recoveries } from './connection.js';
 import { store, useStore } from './store.js';
 import { stream } from './stream.js';
 
-// A read that takes longer than this (ms) is given up when the next one is due.
+// A read that takes longer than this (ms) is cancelled when the next one is due.
 const patience = 10_000;
 
-// useData reads by load(signal) when its component appears, when deps change, when the cluster answers again after an
-// outage, and, with every, that often (ms) while the page is visible. It returns {data, error, loading, refresh, set}.
-// After an error the earlier data stays. Data of other deps is not shown, unless keep is set. set(change) replaces the
-// data by change(data), unless that is undefined.
+// useData reads with load(signal) when its component appears, when deps change, and when the cluster becomes reachable
+// again. With every, it also reads at that interval (ms) while the page is visible. It returns {data, error, loading,
+// refresh, set}. After an error it keeps the earlier data. Data of other deps is hidden unless keep is set. set(change)
+// replaces the data by change(data), unless that is undefined.
 export function useData(load, deps, { every = 0, keep = false } = {}) {
   const [state, setState] = useState({});
   const [round, setRound] = useState(0);
@@ -18,7 +18,7 @@ export function useData(load, deps, { every = 0, keep = false } = {}) {
   const key = JSON.stringify(deps);
   const newest = useRef(load);
   newest.current = load;
-  const began = useRef(0); // the read that is under way; 0: none is
+  const began = useRef(0); // start of the current read; 0 if there is none
   useEffect(() => {
     if (load === null) return;
     const abort = new AbortController();
@@ -55,7 +55,8 @@ export function useData(load, deps, { every = 0, keep = false } = {}) {
   };
 }
 
-// useStream follows url while its component is there. A null url follows nothing. on may change at each rendering.
+// useStream follows url while its component is mounted. If url is null it does nothing. on may change with each
+// rendering.
 export function useStream(url, query, on) {
   const newest = useRef(on);
   newest.current = on;
@@ -74,7 +75,7 @@ export function useStream(url, query, on) {
   }, [key]);
 }
 
-// The second hand: one timer for everything that counts down.
+// One timer for all countdowns.
 const second = store(0);
 let ticking = null;
 let tickers = 0;
@@ -89,13 +90,13 @@ export function useSecond() {
   return useStore(second);
 }
 
-// useSoon returns a function that calls f a moment after it was called, however often that was. After burst calls of f
-// in a row it rests in between, so that constant change costs the servers little while a single one is shown at once.
+// useSoon returns a function that calls f after a delay, once for all calls in between. After burst calls of f in a row
+// it pauses between them. So a single change is shown immediately, and constant change costs the servers little.
 export function useSoon(f, delay, { rest = delay, burst = 4 } = {}) {
   const newest = useRef(f);
   newest.current = f;
   const timer = useRef(null);
-  const ends = useRef(0); // when the calls made so far count no longer
+  const ends = useRef(0); // until when the calls so far count against the burst
   useEffect(() => () => clearTimeout(timer.current), []);
   return () => {
     if (timer.current !== null) return;
@@ -108,7 +109,7 @@ export function useSoon(f, delay, { rest = delay, burst = 4 } = {}) {
   };
 }
 
-// useMedia says whether a media query holds.
+// useMedia reports whether a media query matches.
 export function useMedia(query) {
   const [matches, set] = useState(() => matchMedia(query).matches);
   useEffect(() => {

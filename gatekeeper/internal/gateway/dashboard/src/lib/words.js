@@ -1,15 +1,15 @@
-// What the servers' answers mean, in the words of gkctl and docs/concepts.md.
+// The meaning of the servers' answers, in the words of gkctl and docs/concepts.md.
 import { brief, count, ms, plural, some, soon, typed, when } from './format.js';
 
-// word is an enumeration's value in small letters, without its type's name: STOP_CAUSE_HELD_TOO_LONG is "held too
-// long".
+// word returns the value of an enumeration in lower case without the name of its type: STOP_CAUSE_HELD_TOO_LONG becomes
+// "held too long".
 export function word(value, prefix) {
   if (!value || value === `${prefix}UNSPECIFIED`) return '';
   return value.slice(prefix.length).toLowerCase().replaceAll('_', ' ');
 }
 
-// The states of a definition, in the order in which an operator looks at them: a holder that stops comes before a denial,
-// which its slot may end. tone is a colour of tokens.css.
+// The states of a definition in the order of urgency. A stopping holder comes before a denial, which its slot may
+// resolve. tone is a colour in tokens.css.
 export const states = [
   { value: 'DEFINITION_STATE_DISABLED', word: 'disabled', tone: 'deny',
     help: 'A pattern cannot be compiled, so nobody is admitted.' },
@@ -32,14 +32,14 @@ const unknown = { value: '', word: 'unknown', tone: 'idle', help: '' };
 
 export const stateOf = (value) => states.find((s) => s.value === value) ?? unknown;
 
-// statesOf are all states of a record, the most urgent first.
+// statesOf returns all states of a record, the most urgent first.
 export const statesOf = (record) => states.filter((s) => record.states?.includes(s.value));
 
-// causes are the denials that need somebody to act, the likely cause first. A caller is a standby while another is
-// served.
+// causes returns the denials that require action, the likely cause first. Other denied callers are standbys, because
+// another caller is served.
 const causes = (record) => (record.denied ?? []).filter((d) => !d.let_in);
 
-// notesOf says what keeps callers out, what was missed, which edits end, and what the servers warn of.
+// notesOf says what keeps callers out, what was missed, which edits end, and what the servers warn about.
 export function notesOf(record) {
   const out = [];
   if (record.disabled) out.push(`Disabled: ${record.disabled}`);
@@ -51,7 +51,7 @@ export function notesOf(record) {
   return [...out, ...(record.warnings ?? [])];
 }
 
-// rowNote is the most urgent of these in a line that may be cut off: its cause comes first.
+// rowNote returns the most urgent note for a line that may be truncated, so its cause comes first.
 export function rowNote(record) {
   const [d, ...more] = causes(record);
   if (d && !record.disabled && !record.pause && !record.missed)
@@ -59,7 +59,7 @@ export function rowNote(record) {
   return notesOf(record)[0];
 }
 
-// deniedWhen says how old a denial is, and whether it was the only one.
+// deniedWhen returns how long denials have lasted, or when the only one was.
 export const deniedWhen = (d) =>
   (d.count > 1 ? `since ${soon(d.first)}` : `once at ${soon(d.last)}`);
 
@@ -99,7 +99,7 @@ export function firing(f) {
   return f.due ? `${f.name}@${f.due.replace(/\.000Z$/, 'Z')}` : f.name;
 }
 
-// The fields of a definition, in the order of a file. kind says how a field is typed.
+// The fields of a definition in the order of a definition file. kind determines the input.
 export const fields = [
   { name: 'description', kind: 'text', label: 'Description', help: 'Free text for people.' },
   { name: 'labels', kind: 'labels', label: 'Labels',
@@ -138,7 +138,7 @@ export const fields = [
     help: 'How late such a firing may still run.' },
 ];
 
-// fieldText is the value of a field of a definition as a person reads it; '' when absent.
+// fieldText formats a field of a definition for people; '' if absent.
 export function fieldText(field, d) {
   const v = d?.[field.name];
   switch (field.kind) {
@@ -158,7 +158,7 @@ export function fieldText(field, d) {
   return v ?? '';
 }
 
-// changes are the fields in which two definitions differ: {field, before, after} in words.
+// changes returns the fields in which two definitions differ, as {field, before, after} texts.
 export function changes(before, after) {
   return fields
     .map((field) => ({ field, before: fieldText(field, before), after: fieldText(field, after) }))
@@ -171,8 +171,7 @@ export const callers = (list = [], total = list.length, shown = 2) => {
   return names.join(', ') + (more > 0 ? ` and ${count(more)} more` : '');
 };
 
-// stopText says how many holders a change stops, how many drains it cuts short, and when the last of their slots is
-// free.
+// stopText says how many holders a change stops, how many drains it cuts short, and when the last slot is free.
 export function stopText(effects = []) {
   const all = effects.flatMap((e) => e.stopped ?? []);
   if (all.length === 0) return 'No holder has to stop.';
@@ -184,7 +183,7 @@ export function stopText(effects = []) {
   return text[0].toUpperCase() + text.slice(1);
 }
 
-// warningsOf are those of a whole change, and those of each semaphore; what is said of several is said once.
+// warningsOf returns the warnings about the change and those about its semaphores. Equal warnings are merged.
 export function warningsOf(effects = [], whole = []) {
   const named = new Map();
   for (const e of effects) for (const w of e.warnings ?? []) named.set(w, [...(named.get(w) ?? []), e.semaphore]);
@@ -193,7 +192,7 @@ export function warningsOf(effects = [], whole = []) {
 
 const changesText = (list) => `${list.length === 1 ? 'change' : 'changes'} ${some(list, 5)}`;
 
-// cordonTarget is whom a cordon shuts out.
+// cordonTarget names the callers that a cordon shuts out.
 export const cordonTarget = (c) =>
   [c.group_pattern && `group ${c.group_pattern}`, c.acquirer_pattern && `host ${c.acquirer_pattern}`]
     .filter(Boolean).join(' or ');
@@ -202,7 +201,7 @@ export const cordonEnd = (c) => (c.until ? `until ${soon(c.until)}` : 'until fur
 
 export const cordonText = (c) => `${cordonTarget(c)} ${cordonEnd(c)}`;
 
-// historyText says what an entry of the journal changed, without its fields, which changes() has.
+// historyText says what a journal entry changed, without the fields, which changes() returns.
 export function historyText(e) {
   const parts = [];
   const kind = word(e.kind, 'EVENT_KIND_');
@@ -232,7 +231,7 @@ export function historyText(e) {
   return [...new Set(parts)].join('; ');
 }
 
-// kindText is what happened; a definition that was replaced was edited.
+// kindText names an event. A replaced definition counts as edited.
 export const kindText = (kind) => (kind === 'EVENT_KIND_REPLACED' ? 'edited' : word(kind, 'EVENT_KIND_'));
 
 const tones = {
@@ -244,7 +243,7 @@ const tones = {
 
 export const eventTone = (kind) => tones[word(kind, 'EVENT_KIND_')] ?? 'idle';
 
-// undoable says whether an entry can be undone, and was not.
+// undoable reports whether an entry can be undone and has not been undone.
 export const undoable = (e) =>
   (!e.undone_by || e.undone_by === '0') &&
   ['CREATED', 'REPLACED', 'DELETED', 'PAUSED', 'RESUMED', 'CORDONED', 'UNCORDONED',

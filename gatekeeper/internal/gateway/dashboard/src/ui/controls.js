@@ -1,11 +1,10 @@
-// Buttons that say why they may not be used, dialogs, fields and tabs.
+// Buttons that explain why they are disabled, dialogs, fields and tabs.
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { html } from '../lib/html.js';
 import { useQuery } from '../lib/router.js';
 import { useCan } from '../lib/session.js';
 
-// Action is a button for something that needs a role. Without it the button stays in the order of focus, and says who
-// can.
+// Action is a button that needs a role. Without the role the button stays focusable, and explains who can use it.
 export function Action({ role, semaphore, group, acquirer, why, kind = '', children, onClick,
   type = 'button', ...rest }) {
   const forbidden = useCan(role, semaphore, group, acquirer);
@@ -24,8 +23,8 @@ export function Action({ role, semaphore, group, acquirer, why, kind = '', child
   </span>`;
 }
 
-// Dialog is a modal dialog: the browser keeps the focus inside, and Escape closes it. The focus then goes back to where
-// it was. A firm one has what must not be lost, so a click beside it does not close it.
+// Dialog is a modal dialog. The browser keeps the focus inside, and Escape closes it and restores the focus. A firm
+// dialog has input that must not be lost, so a click outside does not close it.
 export function Dialog({ title, onClose, wide, firm, children }) {
   const ref = useRef(null);
   const id = useId();
@@ -96,7 +95,7 @@ export function Check({ label, help, checked, onChange }) {
   </div>`;
 }
 
-// Tabs are links to the parts of a view, so that each can be shared. key is its name in the query string.
+// Tabs are links to the parts of a view, so that each part can be shared. key is its name in the query string.
 export function Tabs({ of, query = 'tab', label }) {
   const [params] = useQuery();
   const current = params.get(query) ?? of[0][0];
@@ -113,7 +112,7 @@ export function Tabs({ of, query = 'tab', label }) {
   </nav>`;
 }
 
-// useKeys calls what belongs to a key, unless somebody types, or a dialog is open.
+// useKeys handles keyboard shortcuts, unless the user is typing or a dialog is open.
 export function useKeys(keys) {
   const newest = useRef(keys);
   newest.current = keys;

@@ -1,4 +1,4 @@
-// What a change would do, as the servers see it.
+// The effects of a change, as previewed by the servers.
 import { brief, count, ms, plural, sentence } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { callers, changes, stopText, warningsOf, who } from '../lib/words.js';
@@ -6,7 +6,7 @@ import { Since, Table } from './table.js';
 
 const most = 50;
 
-// Changes are the fields that differ, each with its value of before and after.
+// Changes lists the fields that differ, with their values before and after.
 export function Changes({ before, after }) {
   if (!before && !after) return null;
   if (!before) return html`<span>created</span>`;
@@ -45,15 +45,15 @@ export function Stopped({ effects }) {
   </section>`;
 }
 
-// Cautions are what a person must agree to, and what to know of a change: {confirm, warnings}.
+// Cautions lists the confirmations and warnings of a change: {confirm, warnings}.
 export function Cautions({ of }) {
   const { warnings = [] } = of;
-  const confirm = (of.confirm ?? []).filter((c) => c.kind !== 'CONFIRMATION_KIND_STOPS_HOLDERS'); // the lead says it
+  const confirm = (of.confirm ?? []).filter((c) => c.kind !== 'CONFIRMATION_KIND_STOPS_HOLDERS'); // shown in the lead
   return html`${confirm.length > 0 && html`<ul class="confirm">${confirm.map((c) => html`<li>${sentence(c.text)}</li>`)}</ul>`}
     ${warnings.length > 0 && html`<ul class="warnings">${warnings.slice(0, 20).map((w) => html`<li>${w}</li>`)}</ul>`}`;
 }
 
-// Effects is the preview of a change: {effects, warnings, confirm}.
+// Effects shows the preview of a change: {effects, warnings, confirm}.
 export function Effects({ of }) {
   const effects = of.effects ?? [];
   const rules = effects.filter((e) => e.total_admitted || e.total_shut_out || !e.before !== !e.after ||

@@ -1,4 +1,4 @@
-// Entries of the journal: who changed what, when and why.
+// Journal entries: who changed what, when and why.
 import { soon, when } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { eventTone, historyText, kindText, undoable } from '../lib/words.js';
@@ -9,7 +9,7 @@ import { openUndo } from './review.js';
 const edits = ['EVENT_KIND_CREATED', 'EVENT_KIND_REPLACED', 'EVENT_KIND_DELETED'];
 const undoRole = (kind) => (edits.includes(kind) ? 'ROLE_EDITOR' : 'ROLE_OPERATOR');
 
-// Entries shows entries, newest first. Those of one change stand together, and one button undoes it.
+// Entries shows entries, newest first. Entries of one change are grouped, with one button to undo them.
 export function Entries({ entries, semaphore, onChange }) {
   let last = '';
   return html`<ol class="entries">

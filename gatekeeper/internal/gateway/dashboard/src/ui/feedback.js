@@ -1,4 +1,4 @@
-// What a view shows while it loads, when it is empty, and when it fails; and the notices.
+// What a view shows while it loads, when it is empty and when it fails, and the notices.
 import { useEffect } from 'preact/hooks';
 import { connection } from '../lib/connection.js';
 import { clock, sentence } from '../lib/format.js';
@@ -14,7 +14,7 @@ export function Empty({ title, children }) {
   return html`<div class="empty"><p class="empty-title">${title}</p>${children && html`<p>${children}</p>`}</div>`;
 }
 
-// Failure shows an error, what to do next, and a way to try again.
+// Failure shows an error, what to do next, and a button to try again.
 export function Failure({ error, retry }) {
   if (!error) return null;
   const fields = error.fields ?? [];
@@ -31,8 +31,8 @@ export function Failure({ error, retry }) {
   </div>`;
 }
 
-// Read shows the children when data is there, and otherwise why it is not. Data that is there stays when reading it
-// again fails.
+// Read shows the children when data is available, and otherwise the reason. Data stays visible when reading it again
+// fails.
 export function Read({ of, what, children }) {
   if (of.data === undefined) {
     if (of.error && !of.error.offline) return html`<${Failure} error=${of.error} retry=${of.refresh} />`;
@@ -42,7 +42,7 @@ export function Read({ of, what, children }) {
     html`<${Failure} error=${of.error} retry=${of.refresh} />`}${children(of.data)}`;
 }
 
-// Offline is the banner while the cluster does not answer.
+// Offline is the banner shown while the cluster is unreachable.
 export function Offline() {
   const c = useStore(connection);
   useSecond();
@@ -54,7 +54,7 @@ export function Offline() {
   </div>`;
 }
 
-// Notices say what was done. They stay for a few seconds, longer with a button, or until they are dismissed.
+// Notices report what was done. They disappear after a few seconds, later if they have a button, or when dismissed.
 const notices = store([]);
 let number = 0;
 

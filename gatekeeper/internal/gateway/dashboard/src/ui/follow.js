@@ -1,4 +1,4 @@
-// The holders that a change stops, until the last one is gone.
+// The holders that a change stops, until all have stopped.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { all } from '../lib/api.js';
 import { brief, count, counting, ms, plural } from '../lib/format.js';
@@ -7,15 +7,15 @@ import { useSecond, useStream } from '../lib/use.js';
 import { who, word } from '../lib/words.js';
 import { Bar, Table } from './table.js';
 
-// Follow shows how the stopped holders stop after a change that was made at begun (ms by this clock). later: it did not
-// see the change being made, so it does not know how long those took that have stopped before.
+// Follow shows how holders stop after a change made at begun (ms by this clock). With later it was opened after the
+// change, so it does not know how long the holders took that stopped before.
 export function Follow({ change, stopped, begun, later }) {
   const [gone, setGone] = useState({}); // by token: {how, after}
   const caughtUp = useRef(!later);
   useSecond();
   const left = stopped.filter((s) => !gone[s.permit.token]);
   const names = [...new Set(left.map((s) => s.permit.semaphore))];
-  // A long list of names would not fit into an address. Then all semaphores are watched.
+  // A long list of names does not fit into a URL, so all semaphores are watched.
   const watched = useMemo(() => (names.length <= 40 ? names : []), [change]);
 
   const mark = (found) => found.length && setGone((g) => ({ ...Object.fromEntries(found), ...g }));

@@ -1,5 +1,4 @@
-// The shapes of the states: a signal arm that is up, level or crossed out, so that no state is told by its colour
-// alone.
+// The shapes of the states: a signal arm that is up, level or crossed out, so that no state is shown by colour alone.
 import { soon } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { stateOf, statesOf } from '../lib/words.js';
@@ -26,13 +25,13 @@ export function Glyph({ word }) {
   </svg>`;
 }
 
-// State is one state of a semaphore in a shape, a colour and words.
+// State shows a state of a semaphore by shape, colour and words.
 export function State({ value, text }) {
   const s = stateOf(value);
   return html`<span class="state tone-${s.tone}"><${Glyph} word=${s.word} /><span>${text ?? s.word}</span></span>`;
 }
 
-// RecordState is the most urgent state of a definition, and below it when a pause ends.
+// RecordState shows the most urgent state of a definition, and when its pause ends.
 export function RecordState({ record }) {
   const first = statesOf(record)[0];
   const until = first?.word === 'paused' && record.pause?.until;

@@ -1,9 +1,9 @@
-// How long a change lasts, and how long holders may continue: what several changes have in common.
+// Options shared by several changes: how long a change lasts, and how long holders may continue.
 import { seconds } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { Text } from './controls.js';
 
-// end is {lasts} or {until} of a request, by what somebody typed; neither when both are empty.
+// end returns the {lasts} or {until} of a request from the user's input, or {} if both are empty.
 export function end({ lasts, until }) {
   if (lasts?.trim()) return { lasts: seconds(lasts) };
   if (until) return { until: new Date(until).toISOString() };

@@ -1,4 +1,4 @@
-// A change is previewed, agreed to, made, and can be undone: one dialog for all of them.
+// One dialog for all changes: it shows the preview, asks for confirmation, makes the change, and offers to undo it.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawn, post } from '../lib/api.js';
 import { html } from '../lib/html.js';
@@ -10,21 +10,21 @@ import { Effects } from './effects.js';
 import { Failure, Read, notify } from './feedback.js';
 import { DrainField, drain, problem } from './options.js';
 
-// changeOf is the change that an answer reports, by which it can be undone.
+// changeOf returns the id of the change in a response, which can be used to undo it.
 export const changeOf = (answer) => answer.change ?? answer.revision ?? answer.cordon?.revision;
 
-// Review asks preview(signal) what a change would do, shows it, and calls run({reason, author, request_id, ...},
-// preview).
-//   done(answer)        says what was done; a change in the answer can be undone
-//   role, semaphore     what the change needs
-//   verb                what the button says
-//   nothing(preview)    why there is nothing to do, if so
-//   deps                what the preview depends on, if the children let a person change it
-//   extra(preview)      more to show of it
-//   show(preview)       what to show in place of the effects on semaphores
-//   onError(error)      true closes the dialog; 'shown' keeps it, and the children show the error
-//   undoable            false for changes that undo does not take back
-//   journal             false for changes that the journal does not have, so they have no reason
+// Review shows preview(signal), the effects of a change, and makes the change with run({reason, author, request_id,
+// ...}, preview).
+//  done(answer)        returns what was done; a change in the answer can be undone
+//  role, semaphore     required by the change
+//  verb                the label of the button
+//  nothing(preview)    returns why there is nothing to do, if so
+//  deps                what the preview depends on, if the children can change it
+//  extra(preview)      returns further contents
+//  show(preview)       returns contents that replace the effects on semaphores
+//  onError(error)      returns true to close the dialog, or 'shown' if the children show the error
+//  undoable            false for changes that cannot be undone
+//  journal             false for changes that are not in the journal, which have no reason
 export function Review(props) {
   const { title, verb, kind, preview, run, done, onClose, onDone, onError, role, semaphore, nothing, deps,
     extra, children } = props;
@@ -35,13 +35,13 @@ export function Review(props) {
   const [reason, setReason] = useState('');
   const [running, setRunning] = useState(false);
   const [error, setError] = useState(null);
-  const draw = useRef(null); // the same for each attempt, so that a repeat does nothing twice
+  const draw = useRef(null); // the same for all attempts, so that a repeat has no further effect
   const why = shown.data && nothing?.(shown.data);
   useEffect(() => {
     if (shown.error && onError?.(shown.error) === true) onClose();
   }, [shown.error]);
   useEffect(() => {
-    draw.current = null; // another change
+    draw.current = null; // a different change
   }, [JSON.stringify(deps)]);
   const again = () => {
     draw.current = null;
@@ -94,19 +94,19 @@ export function Review(props) {
   <//>`;
 }
 
-// The change that somebody wants to undo, if any.
+// The change to undo, if any.
 const undoing = store(null);
 
-// openUndo opens the dialog that undoes a change; what says what the change was, if that is known.
+// openUndo opens the dialog that undoes a change. what describes the change, if known.
 export function openUndo(change, { what = '', onDone } = {}) {
   undoing.set({ change: String(change), what, onDone });
 }
 
-// The last change that was made here, {text, change, where, at, stopped}: its holders are followed until it is closed, also
-// after a visit elsewhere.
+// The last change made here, {text, change, where, at, stopped}. Its holders are followed until it is closed, even
+// after visiting another view.
 export const ran = kept('ran');
 
-// made notes what was done in ran.
+// made stores a change in ran.
 export function made(text, answer, preview, where) {
   const change = changeOf(answer);
   if (!change || change === '0') return;

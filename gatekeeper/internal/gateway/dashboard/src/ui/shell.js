@@ -1,4 +1,4 @@
-// What stands around every view: the skip link, the navigation, who one is, and the state of the connection.
+// The frame of every view: the skip link, the navigation, the user, and the state of the connection.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get } from '../lib/api.js';
 import { connection } from '../lib/connection.js';
@@ -91,7 +91,7 @@ function Who() {
     <//>`}`;
 }
 
-// Leader is the state of the cluster in a word.
+// Leader shows the state of the cluster in one word.
 function Leader() {
   const status = useData((signal) => get('/v1/status', {}, signal), ['status'], { every: 10_000, keep: true });
   const online = useStore(connection).online;
@@ -114,7 +114,7 @@ export function Shell({ children, bare }) {
   const first = useRef(true);
   const jump = useRef(0);
 
-  // After a change of the view the reading begins at its heading.
+  // After a change of the view, reading starts at its heading.
   useEffect(() => {
     if (first.current) {
       first.current = false;

@@ -1,12 +1,12 @@
-// Tables that become cards where there is no room for columns, bars, and small facts.
+// Tables, which become cards on narrow screens, bars, and small facts.
 import { now } from '../lib/api.js';
 import { counting, when } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { useSecond } from '../lib/use.js';
 import { Empty } from './feedback.js';
 
-// Table shows rows. columns are [heading, cell(row), class]; the first is the row's heading. A wide table scrolls in
-// its panel where there is no room for all of its columns.
+// Table shows rows. columns are [heading, cell(row), class]. The first column is the heading of the row. A table that
+// is too wide scrolls in its panel.
 export function Table({ caption, columns, rows, rowKey, empty, note, wide }) {
   if (!rows?.length) return empty ?? html`<${Empty} title="Nothing here." />`;
   return html`<div class=${wide ? 'table-wrap wide' : 'table-wrap'}>
@@ -27,7 +27,7 @@ export function Table({ caption, columns, rows, rowKey, empty, note, wide }) {
   </div>`;
 }
 
-// Facts is a list of names and values; what has no value is left out.
+// Facts lists names and values. Empty values are omitted.
 export function Facts({ of }) {
   return html`<dl class="facts">
     ${of.filter(([, value]) => value !== undefined && value !== null && value !== '').map(
@@ -36,7 +36,7 @@ export function Facts({ of }) {
   </dl>`;
 }
 
-// Bar is a share of a whole, 0 to 1.
+// Bar shows a fraction from 0 to 1.
 export function Bar({ share, tone = 'accent', label }) {
   const x = Math.max(0, Math.min(1, share || 0));
   return html`<span class="bar tone-${tone}" role="img" aria-label=${label}>
@@ -44,7 +44,7 @@ export function Bar({ share, tone = 'accent', label }) {
   </span>`;
 }
 
-// Deadline counts down to an instant (ms by this clock) out of a whole duration (ms).
+// Deadline counts down to a time (ms by this clock). Its bar shows the rest of the duration (ms).
 export function Deadline({ at, of, what = 'expires unless it is refreshed' }) {
   useSecond();
   if (!at) return html`<span class="faint">–</span>`;
@@ -56,7 +56,7 @@ export function Deadline({ at, of, what = 'expires unless it is refreshed' }) {
   </span>`;
 }
 
-// Ago counts up from an instant by the server's clock.
+// Ago counts up from a time of the server's clock.
 export function Since({ at }) {
   useSecond();
   if (!at) return '–';
@@ -64,7 +64,7 @@ export function Since({ at }) {
     title=${when(at)}>${counting(now() - Date.parse(at))}</time>`;
 }
 
-// Segments are the parts of a whole: [number, tone, word].
+// Segments shows the parts of a whole: [number, tone, word].
 export function Segments({ parts, total, label }) {
   let x = 0;
   return html`<svg class="segments" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label=${label}>

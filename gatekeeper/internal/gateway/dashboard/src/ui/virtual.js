@@ -1,17 +1,17 @@
-// A list of any length, of which only what is on the screen is in the document. The page itself scrolls.
+// A list of any length. Only visible rows are in the document. The page itself scrolls.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { html } from '../lib/html.js';
 
 const overscan = 4; // rows above and below the screen
-const step = 4; // rows by which the window moves, so that most scrolling renders nothing
+const step = 4; // the window moves by this many rows, so that most scrolling renders nothing
 
-// Virtual shows total rows of a height (px). row(i) renders the inside of one; range(from, to) hears which are on the
-// screen. The arrow keys, Home, End, Page Up and Page Down move; open(i) is for Enter.
+// Virtual shows total rows of the given height (px). row(i) renders the contents of a row. range(from, to) is called
+// with the visible rows. The arrow keys, Home, End, Page Up and Page Down move the focus, and Enter calls open(i).
 export function Virtual({ total, height, row, range, open, label, head, columns }) {
   const ref = useRef(null);
   const [view, setView] = useState([0, 30]);
   const [active, setActive] = useState(0);
-  const wanted = useRef(false); // the active row is to get the focus
+  const wanted = useRef(false); // the active row should get the focus
 
   useLayoutEffect(() => {
     let frame = 0;
@@ -55,7 +55,7 @@ export function Virtual({ total, height, row, range, open, label, head, columns 
     if (total === 0) return;
     wanted.current = true;
     setActive(Math.max(0, Math.min(total - 1, to)));
-    // A row that is not in the document yet is scrolled to first.
+    // A row that is not in the document yet must be scrolled to first.
     const top = ref.current.getBoundingClientRect().top + scrollY + to * height;
     if (top < scrollY || top > scrollY + innerHeight) scrollTo(0, Math.max(0, top - innerHeight / 2));
   };

@@ -1,4 +1,4 @@
-// Who one is to the servers, what one may do, and, for administrators, who else may.
+// Who the caller is to the servers, what it may do, and, for administrators, the bindings of everybody.
 import { useState } from 'preact/hooks';
 import { get, post } from '../lib/api.js';
 import { count, when } from '../lib/format.js';
@@ -40,7 +40,7 @@ function CanI() {
   </section>`;
 }
 
-// most is how many bindings are shown at once.
+// most is the maximum number of bindings shown.
 const most = 200;
 
 function Bindings({ session: s }) {

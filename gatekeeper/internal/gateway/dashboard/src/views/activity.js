@@ -9,7 +9,7 @@ import { Entries } from '../ui/entries.js';
 import { Empty, Read } from '../ui/feedback.js';
 import { Title } from '../ui/shell.js';
 
-// One looks at what happens now, or at one change with all its semaphores.
+// Shows current activity, or one change with all its semaphores.
 export function Activity() {
   useTitle('Activity');
   const [params, change] = useQuery();

@@ -1,4 +1,4 @@
-// The cluster: every server as it sees itself, certificates, clocks, and what jobs store.
+// The cluster: the status of every server, certificates, clocks, and the storage of jobs.
 import { useState } from 'preact/hooks';
 import { get, post } from '../lib/api.js';
 import { brief, bytes, count, duration, ms, plural } from '../lib/format.js';

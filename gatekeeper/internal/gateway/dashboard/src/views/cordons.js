@@ -1,4 +1,4 @@
-// The cordons in force: they shut a group or a host out of every semaphore, so every view of semaphores shows them.
+// The current cordons. They shut a group or a host out of every semaphore, so every view of semaphores shows them.
 import { useState } from 'preact/hooks';
 import { get, post } from '../lib/api.js';
 import { capital } from '../lib/format.js';
@@ -10,7 +10,7 @@ import { Action } from '../ui/controls.js';
 import { Glyph } from '../ui/glyph.js';
 import { Review } from '../ui/review.js';
 
-// What this page has set or removed, counted, so that the list is read again.
+// Counts the cordons set or removed here, so that the list is read again.
 const changed = store(0);
 export const cordonsChanged = () => changed.set(changed.get() + 1);
 

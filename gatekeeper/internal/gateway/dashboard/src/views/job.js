@@ -1,4 +1,4 @@
-// One job: how far it is, live; its tasks; and what to do about those that failed.
+// One job: its live progress, its tasks, and what to do about failed ones.
 import { useEffect, useState } from 'preact/hooks';
 import { get, path, post, call } from '../lib/api.js';
 import { brief, bytes, count, payload, plural, typed, when } from '../lib/format.js';
@@ -13,7 +13,7 @@ import { Title } from '../ui/shell.js';
 import { Bar, Facts, Table } from '../ui/table.js';
 import { JobProgress, jobState, jobTone, taskCounts } from './jobs.js';
 
-// Confirm asks before something that cannot be undone.
+// Confirm asks before a change that cannot be undone.
 function Confirm({ title, text, verb, run, done, onClose, onDone, reason }) {
   const [why, setWhy] = useState('');
   const [error, setError] = useState(null);
@@ -138,11 +138,11 @@ export function Job({ name: id }) {
   const job = useData((signal) => get(path`/v1/jobs/${id}`, {}, signal), ['job', id], { every: 15_000 });
   const [round, setRound] = useState(0);
   const tasksSoon = useSoon(() => setRound((n) => n + 1), 1000);
-  const [start, setStart] = useState(null); // the revision from which on it is followed
+  const [start, setStart] = useState(null); // the revision from which the job is followed
   const again = () => {
     job.refresh();
     tasksSoon();
-    setStart(null); // a retry after its end is followed again
+    setStart(null); // follow the job again after a retry
   };
   const j = job.data?.job;
   useEffect(() => {

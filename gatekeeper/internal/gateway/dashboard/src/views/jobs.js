@@ -1,4 +1,4 @@
-// Jobs and their tasks: how far they are, what failed, and who works.
+// Jobs and their tasks: progress, failures and workers.
 import { useState } from 'preact/hooks';
 import { get } from '../lib/api.js';
 import { brief, bytes, count, ms, plural, when } from '../lib/format.js';
@@ -19,7 +19,7 @@ export const jobState = (job) => {
   return state === 'cancelled' && !job.over ? 'cancelled, some tasks still run' : state;
 };
 
-// counts is how many tasks of a job are in which state, in words.
+// counts formats the number of tasks of a job in each state.
 export const taskCounts = (job) =>
   ['waiting', 'held', 'done', 'failed', 'dropped', 'cancelled']
     .filter((s) => job[s])

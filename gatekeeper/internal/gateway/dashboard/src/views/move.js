@@ -1,5 +1,5 @@
-// Moving work to another group, pausing it, and shutting a group or a host out: chosen by names and labels, previewed,
-// run and followed.
+// Moving work to another group, pausing it, and shutting out a group or a host: chosen by names and labels, previewed,
+// executed and followed.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { all, get, post } from '../lib/api.js';
 import { capital, count, plural, some } from '../lib/format.js';
@@ -23,8 +23,8 @@ const tabs = [['move', 'Move'], ['pause', 'Pause'], ['resume', 'Resume'], ['cord
 
 const list = (text) => text.split(/[\n,]/).map((s) => s.trim()).filter(Boolean);
 
-// useChoice is which semaphores a change is for: names and globs, and labels, from the address, or what the filters of
-// the overview match.
+// useChoice returns the choice of semaphores: names, globs and labels from the address, or the semaphores that match
+// the filters of the overview.
 function useChoice() {
   const [params, change] = useQuery();
   const [names, setNames] = useState(params.getAll('names').join('\n'));
@@ -80,7 +80,7 @@ function Chosen({ of, optional }) {
   </fieldset>`;
 }
 
-// Ran shows how the holders of the last change stop, until the last of them is gone.
+// Ran shows how the holders of the last change stop, until all have stopped.
 function Ran({ where }) {
   const last = useStore(ran);
   const of = last && (last.where ?? where) === where ? last : null;
@@ -105,7 +105,7 @@ function Ran({ where }) {
   </section>`;
 }
 
-// done notes what was done on a tab, and shows it.
+// done stores a change made on a tab, and scrolls up to show it.
 function done(where, text, answer, preview) {
   made(text, answer, preview, where);
   scrollTo(0, 0);
@@ -116,7 +116,7 @@ function Groups({ id }) {
   return html`<datalist id=${id}>${groups.map((g) => html`<option value=${g} />`)}</datalist>`;
 }
 
-// MoveNotes is what a preview of a move says beside its effects.
+// MoveNotes shows what a preview of a move says in addition to its effects.
 function MoveNotes({ of }) {
   const problems = (of.not_moved ?? []).filter((n) => n.problem);
   const others = (of.not_moved ?? []).length - problems.length;

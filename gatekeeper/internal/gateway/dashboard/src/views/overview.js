@@ -1,4 +1,4 @@
-// Every semaphore: its state, how much of it is taken, who holds it and for how long, and who waits.
+// Every semaphore: its state, its use, its holder and for how long, and its waiters.
 import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { get, pace } from '../lib/api.js';
@@ -17,7 +17,7 @@ import { Bar, Deadline, Since } from '../ui/table.js';
 import { Virtual } from '../ui/virtual.js';
 import { Cordons } from './cordons.js';
 
-// filtersOf are the filters in a query string, as ListDefinitions takes them.
+// filtersOf returns the filters in a query string as fields of ListDefinitions.
 export function filtersOf(params) {
   return {
     search: params.get('q') ?? '',
@@ -29,7 +29,7 @@ export function filtersOf(params) {
 
 const short = (state) => state.value.slice('DEFINITION_STATE_'.length).toLowerCase();
 
-// StateFilter shows how many semaphores are in each state, and chooses among them.
+// StateFilter shows the number of semaphores in each state, and selects states.
 function StateFilter({ counts, total }) {
   const [params, change] = useQuery();
   const chosen = params.getAll('state');
@@ -58,7 +58,7 @@ function StateFilter({ counts, total }) {
 
 const quote = (value) => (/[,=!()"]/.test(value) ? `"${value.replaceAll('"', '\\"')}"` : value);
 
-// LabelFilter chooses a label among those that there are, or takes a selector as it is typed.
+// LabelFilter selects one of the existing labels, or takes a selector as typed text.
 function LabelFilter({ labels }) {
   const [params, change] = useQuery();
   const selector = params.get('labels') ?? '';
@@ -125,7 +125,7 @@ function Filters({ summary, shown }) {
 
 const head = ['State', 'Semaphore', 'In use', 'Holder', 'Time left', 'Queue', 'Group pattern'];
 
-// Row is one semaphore. It renders again only when its record has changed: scrolling moves many of them.
+// Row shows one semaphore. It renders again only if its record has changed, because scrolling moves many rows.
 class Row extends Component {
   shouldComponentUpdate(next) {
     return next.record !== this.props.record;
@@ -136,7 +136,7 @@ class Row extends Component {
   }
 }
 
-// Cells keep their places while their numbers change.
+// Cells keep their positions when their numbers change.
 function Cells({ record }) {
   if (!record) return html`<span class="row-loading" role="gridcell" aria-colspan=${head.length}>Reading …</span>`;
   const d = record.definition;
@@ -172,7 +172,7 @@ function Cells({ record }) {
     <span class="c-group" role="gridcell"><code class="clip">${d.group_pattern}</code></span>`;
 }
 
-const longestList = 6000; // characters of names in an address
+const longestList = 6000; // characters of names in a URL
 
 export function Overview() {
   useTitle('Overview');
@@ -194,12 +194,12 @@ export function Overview() {
     ['summary', search, group, labels],
     { every, keep: true },
   );
-  // A server keeps its counts for a second.
+  // A server caches its counts for a second.
   const recount = useSoon(summary.refresh, 1200, { rest: every / 2, burst: 2 });
   const counts = useMemo(() => summary.data &&
     new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
 
-  // The names on the screen are watched, from the revision at which they were read.
+  // The visible semaphores are watched from the revision at which they were read.
   const [watched, setWatched] = useState({ names: [] });
   const visible = useRef([0, 0]);
   const choose = useSoon(() => {
@@ -252,7 +252,7 @@ export function Overview() {
   };
   const total = list.total;
   const shown = total === undefined ? '…' : plural(total, 'semaphore', 'semaphores');
-  // What stands above the list does not depend on where it is scrolled to.
+  // The part above the list does not depend on the scroll position.
   const above = useMemo(
     () => html`<${Title} aside=${html`<${NewSemaphore} />`}>Overview<//>
       <${Cordons} />
@@ -278,7 +278,7 @@ export function Overview() {
           />`}`;
 }
 
-// NewSemaphore asks for a name, and opens the form of a rule that is not there yet.
+// NewSemaphore asks for a name, and opens the form for a new rule.
 function NewSemaphore() {
   const [open, setOpen] = useState(false);
   const [name, setName] = useState('');

@@ -1,4 +1,4 @@
-// Pausing and resuming, wherever it is asked for.
+// Pausing and resuming, for all views that offer it.
 import { useState } from 'preact/hooks';
 import { post } from '../lib/api.js';
 import { plural, some } from '../lib/format.js';

@@ -1,4 +1,4 @@
-// One semaphore: its rule, who holds it, who waits, who is denied, and what happened to it.
+// One semaphore: its rule, holders, waiters, denied callers and history.
 import { useState } from 'preact/hooks';
 import { all, get, path, post } from '../lib/api.js';
 import { count, ms } from '../lib/format.js';
@@ -33,7 +33,7 @@ const tabs = [
 const withDeadlines = (permits, at) =>
   permits.map((p) => ({ ...p, deadline: p.expires_in ? at + ms(p.expires_in) : 0 }));
 
-// useSemaphore reads a semaphore, and follows it.
+// useSemaphore reads a semaphore and follows its changes.
 function useSemaphore(name) {
   const record = useData((signal) => get(path`/v1/definitions/${name}`, {}, signal),
     ['record', name], { every: 15_000 });
@@ -111,7 +111,7 @@ function Actions({ record, onChange }) {
     />`}`;
 }
 
-// Figures are the numbers of a semaphore now.
+// Figures shows the current numbers of a semaphore.
 function Figures({ record, holders, live }) {
   const used = Number(record.used ?? 0);
   const of = record.definition.permits ?? 0;

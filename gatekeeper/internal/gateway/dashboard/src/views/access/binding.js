@@ -1,4 +1,4 @@
-// The form of a binding, and what its removal takes away.
+// The form for a binding, and the effects of removing it.
 import { useMemo, useState } from 'preact/hooks';
 import { del, get, path, put } from '../../lib/api.js';
 import { when } from '../../lib/format.js';
@@ -41,7 +41,7 @@ const texts = (b) => [
   ...(b?.grants ?? []).map((g) => `grant ${grantText(g)}`),
 ];
 
-// Difference is what callers get and lose, a line each.
+// Difference lists what callers gain and lose, one item per line.
 function Difference({ was, is }) {
   const [before, after] = [texts(was), texts(is)];
   const added = after.filter((t) => !before.includes(t));
@@ -74,8 +74,8 @@ function Grant({ number, value, set, remove, error }) {
   </fieldset>`;
 }
 
-// useRejected keeps what the server says about fields. error(field) is the rule that the field breaks, and take(error,
-// known) reports whether the form shows all that the error says.
+// useRejected keeps the server's errors by field. error(field) returns the rule that the field breaks. take(error,
+// known) reports whether the form shows everything in the error.
 export function useRejected() {
   const [fields, setFields] = useState([]);
   const of = (field) => (f) => f.field === field || f.field.startsWith(`${field}[`);
@@ -89,8 +89,8 @@ export function useRejected() {
   };
 }
 
-// BindingDialog edits a binding, or creates one. It names the revision that it began with, so that no change of
-// somebody else is lost.
+// BindingDialog edits or creates a binding. It sends the revision with which it started, so that concurrent changes are
+// not lost.
 export function BindingDialog({ binding, onClose, onDone }) {
   const [base, setBase] = useState(binding);
   const [draft, setDraft] = useState(() => toDraft(binding));

@@ -1,4 +1,4 @@
-// Bearer tokens of a binding: one is created, and one is revoked.
+// Bearer tokens of a binding: creating and revoking them.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { now, path, post } from '../../lib/api.js';
 import { ms, when } from '../../lib/format.js';
@@ -10,14 +10,14 @@ import { Review } from '../../ui/review.js';
 
 const notKnown = { message: 'It is not known whether the token was created. If the list has a new one, revoke it.' };
 
-// expiry is {expires_at} of a request, by what somebody typed; {} when the token does not end.
+// expiry returns the {expires_at} of a request from the user's input, or {} if the token does not expire.
 function expiry(o) {
   const { lasts, until } = end(o);
   if (lasts) return { expires_at: new Date(now() + ms(lasts)).toISOString() };
   return until ? { expires_at: until } : {};
 }
 
-// Secret shows a token. It is in this component only, and gone with it.
+// Secret shows a token. It exists only in this component.
 function Secret({ of, binding, onClose }) {
   const field = useRef(null);
   const [copied, setCopied] = useState('');

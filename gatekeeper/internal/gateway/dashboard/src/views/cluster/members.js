@@ -1,4 +1,4 @@
-// Every server of the cluster in one table, and the certificates of all.
+// A table of all servers of the cluster, and all certificates.
 import { now } from '../../lib/api.js';
 import { brief, bytes, count, duration, ms, plural, when } from '../../lib/format.js';
 import { html } from '../../lib/html.js';
@@ -8,11 +8,11 @@ import { Glyph } from '../../ui/glyph.js';
 import { Since, Table } from '../../ui/table.js';
 
 const DAY = 86_400_000;
-const lagging = 1000; // entries; a follower under load is behind by some, because it hears of a commit with the next entry only
+const lagging = 1000; // entries; a follower under load always lags a little, because it learns of a commit with the next entry
 
 export const leads = (status) => status?.role === 'SERVER_ROLE_LEADER';
 
-// The leader's status, or undefined when it does not answer. After a partition an old leader may not know yet that it
+// The leader's status, or undefined if it does not answer. After a partition, an old leader may not know yet that it
 // was replaced.
 export const leaderOf = (members) =>
   members
@@ -24,7 +24,7 @@ const port = (c) => (c.port === 'CERTIFICATE_PORT_API' ? 'API' : word(c.port, 'C
 
 export const ahead = (d) => (ms(d) < 0 ? `${duration(-ms(d))} behind` : `${duration(ms(d))} ahead`);
 
-// ending is what to say of a certificate: [tone, text]. Nothing is urgent until 30 days before its end.
+// ending describes the end of a certificate: [tone, text]. It is not urgent until 30 days before.
 function ending(c) {
   if (c.error) return ['deny', c.error];
   const left = Date.parse(c.not_after) - now();
@@ -34,7 +34,7 @@ function ending(c) {
     days < 1 ? `ends in ${brief(left)}` : `ends in ${plural(days, 'day', 'days')}`];
 }
 
-// troubles are what an operator should look at: [tone, text], the worst first.
+// troubles returns the problems of a member: [tone, text], the worst first.
 function troubles(m, clock) {
   if (!m.status) return [['deny', `does not answer: ${m.error}`]];
   const certificates = (m.status.certificates ?? []).map((c) => [c, ...ending(c)]).filter(([, tone]) => tone);
@@ -60,10 +60,10 @@ function role(m) {
   return m.voter ? word(m.status.role, 'SERVER_ROLE_') || 'stopping' : 'non-voter';
 }
 
-// fine keeps microseconds: a write to a disk is often shorter than a millisecond.
+// fine keeps microseconds, because a write to a disk often takes less than a millisecond.
 const fine = (d) => duration(+(parseFloat(d ?? '0') * 1000).toFixed(2));
 
-// The columns of a member: its Member record with status, error and lag beside it. A server that does not answer has
+// The columns of a member, which is a Member record with status, error and lag. A server that does not answer has
 // dashes.
 export function memberColumns(id, clocks) {
   const own = (cell) => (m) => (m.status ? cell(m.status, m) : html`<span class="faint">–</span>`);

@@ -1,16 +1,16 @@
-// The removal of a member: what it leaves, before anything is done.
+// Removing a member, with a preview of what is left.
 import { post } from '../../lib/api.js';
 import { plural } from '../../lib/format.js';
 import { html } from '../../lib/html.js';
 import { store, useStore } from '../../lib/store.js';
 import { Review } from '../../ui/review.js';
 
-// The member that somebody wants to remove, if any.
+// The member to remove, if any.
 const removing = store(null);
 
 export const openRemoval = (member, onDone) => removing.set({ member, onDone });
 
-// Left says which voters a removal leaves, and how many of them the cluster needs.
+// Left shows the voters that a removal leaves, and how many of them the cluster needs.
 function Left({ of }) {
   const voters = (of.members ?? []).filter((m) => m.voter).map((m) => m.id);
   const majority = Math.floor(voters.length / 2) + 1;

@@ -1,4 +1,4 @@
-// The settings that all members share, and the form that changes some of them.
+// The settings shared by all members, and the form that changes them.
 import { useState } from 'preact/hooks';
 import { get, put } from '../../lib/api.js';
 import { bytes, count, duration, ms, plural, seconds, typed } from '../../lib/format.js';
@@ -30,7 +30,7 @@ const help = {
 
 const isDuration = (v) => typeof v === 'string' && v.endsWith('s');
 
-// shown is a value for a person, and asText is what an input has for it.
+// shown formats a value for people, and asText for an input.
 const shown = (name, v) => (isDuration(v) ? duration(ms(v)) : name.includes('bytes') ? bytes(v) : count(v));
 const asText = (v) => (isDuration(v) ? typed(v) : String(v));
 
@@ -41,7 +41,7 @@ function parse(text, was) {
   return text.trim();
 }
 
-// read is the request of a form's texts: the settings that differ, and errors by name.
+// read converts the texts of a form to a request: the settings that differ, and errors by name.
 function read(draft, settings) {
   const changed = {};
   const errors = {};

@@ -1,11 +1,12 @@
-// Two people edited one definition: field by field, what it was, and what each made of it.
+// A definition edited by two people: for each field, the original value and both new ones.
 import { useState } from 'preact/hooks';
 import { when } from '../../lib/format.js';
 import { html } from '../../lib/html.js';
 import { Tag } from '../../ui/glyph.js';
 import { Table } from '../../ui/table.js';
 
-// Conflict lets a person choose, of each field that both changed, one of the two. onMerged gets the texts of the form.
+// Conflict lets the user choose one of two values for each field that both edits changed. onMerged gets the texts of
+// the form.
 export function Conflict({ of, base, onMerged, onCancel }) {
   const { theirs, conflicts, rows } = of;
   const [chosen, setChosen] = useState({}); // by field: mine or theirs

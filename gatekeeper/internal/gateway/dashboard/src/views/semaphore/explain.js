@@ -1,4 +1,4 @@
-// Why a caller would, or would not, get a permit: the decision, step by step. Nothing is changed.
+// Why a caller would or would not get a permit: the decision, step by step. Nothing is changed.
 import { useRef, useState } from 'preact/hooks';
 import { path, post } from '../../lib/api.js';
 import { count, ms, plural } from '../../lib/format.js';
@@ -11,7 +11,7 @@ import { Check, Text } from '../../ui/controls.js';
 import { Failure, Loading } from '../../ui/feedback.js';
 import { Since } from '../../ui/table.js';
 
-// Without a caller in the address it begins with one that is denied.
+// Without a caller in the address, it starts with a denied one.
 export function Explain({ name, record }) {
   const [params, change] = useQuery();
   const denied = record?.denied?.[0];

@@ -14,7 +14,7 @@ import { Table } from '../../ui/table.js';
 const tones = { claimed: 'accent', done: 'run', spent: 'stop', failed: 'deny', 'cut short': 'stop',
   open: 'wait', forgotten: 'idle' };
 
-// The API reads firings by rising due time; the newest are wanted, so all pages are read, of which there are few.
+// The API lists firings by ascending due time. The newest are needed, so all pages are read; there are few.
 async function newest(name, signal) {
   let token = '';
   let answer;

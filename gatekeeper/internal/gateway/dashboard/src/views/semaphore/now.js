@@ -1,4 +1,4 @@
-// Who holds a semaphore now, who waits, who is denied, and who held it when.
+// The holders, waiters and denied callers of a semaphore, and its past holders.
 import { useState } from 'preact/hooks';
 import { get, path, post } from '../../lib/api.js';
 import { count, ms, seconds, when } from '../../lib/format.js';
@@ -12,7 +12,7 @@ import { problem } from '../../ui/options.js';
 import { Deadline, Since, Table } from '../../ui/table.js';
 import { Timeline } from './timeline.js';
 
-// RevokeDialog tells one holder to stop.
+// RevokeDialog stops a holder.
 function RevokeDialog({ permit, onClose, onDone }) {
   const [o, set] = useState({ reason: '', drain: '', unsafe: false });
   const [error, setError] = useState(null);

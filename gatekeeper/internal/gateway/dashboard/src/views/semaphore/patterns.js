@@ -1,5 +1,5 @@
-// Which of those who were seen asking two patterns let in. The servers decide: they are asked what a new semaphore with
-// these patterns would admit. It is only a preview, so it is never made.
+// Which of the known callers two patterns admit. The servers are asked to preview a new semaphore with these patterns,
+// which is never created.
 import { useEffect, useState } from 'preact/hooks';
 import { post } from '../../lib/api.js';
 import { count, plural } from '../../lib/format.js';
@@ -30,7 +30,7 @@ export function PatternTest({ name, group, acquirer }) {
   const total = test.data?.eligible ?? test.data?.total_admitted ?? 0;
   const inside = new Set((test.data?.admitted ?? []).map((c) => `${c.acquirer} in ${c.group}`));
   const bad = test.error && !test.error.offline ? test.error.fields?.[0]?.rule ?? test.error.message : '';
-  // Of more than the servers name, the marks of the others are not known.
+  // The servers name only some callers. Whether the others are admitted is unknown.
   const whole = inside.size >= total;
   const sorted = [...callers].sort((a, b) =>
     inside.has(`${b.acquirer} in ${b.group}`) - inside.has(`${a.acquirer} in ${a.group}`));

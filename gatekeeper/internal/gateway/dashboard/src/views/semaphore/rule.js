@@ -38,7 +38,7 @@ export function Rule({ name, record, onSaved }) {
 const advanced = ['firing_on_loss', 'firing_retention', 'firing_limit', 'firing_max_ahead', 'max_attempts',
   'misfire', 'misfire_window'];
 
-// Edit keeps the record that it began with: an edit names the version that it was made from.
+// Edit keeps the record with which it started, because an edit names the version on which it is based.
 function Edit({ name, record, onSaved, onDone }) {
   const [base, setBase] = useState(record);
   const [draft, setDraft] = useState(() => toDraft(record?.definition ?? fresh));
@@ -52,7 +52,7 @@ function Edit({ name, record, onSaved, onDone }) {
   const broken = Object.keys(errors).length > 0;
   const newer = record && base && record.version !== base.version ? record : null;
 
-  // Leaving the page loses what was typed: the browser asks first.
+  // Leaving the page would lose the input, so the browser asks first.
   useEffect(() => {
     if (!changed || !base) return;
     const ask = (e) => e.preventDefault();

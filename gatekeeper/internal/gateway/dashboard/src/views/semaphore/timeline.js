@@ -1,4 +1,4 @@
-// Who held a semaphore when, as far as the journal remembers.
+// The holders of a semaphore over time, as far back as the journal reaches.
 import { get } from '../../lib/api.js';
 import { brief, plural, soon, when } from '../../lib/format.js';
 import { html } from '../../lib/html.js';

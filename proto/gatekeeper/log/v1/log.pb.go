@@ -4,8 +4,8 @@
 // 	protoc        (unknown)
 // source: gatekeeper/log/v1/log.proto
 
-// Package gatekeeper.log.v1 holds the bytes of the replicated log and of snapshots. Field numbers are frozen for ever;
-// the API's messages are never used here, so that the API can change without touching what is on disk.
+// Package gatekeeper.log.v1 defines the encoding of the replicated log and of snapshots. Field numbers are frozen. The
+// API's messages are never used here, so that the API can change without affecting stored data.
 
 package logv1
 
@@ -24,10 +24,10 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Entry is one log entry: commands applied in order, each seeing those before it.
+// Entry is a log entry. Its commands are applied in order, and each sees the effects of those before it.
 type Entry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The version of the commands; a server that meets a newer one stops.
+	// The version of the commands. A server stops at an entry with a newer version.
 	FeatureLevel  uint32     `protobuf:"varint,1,opt,name=feature_level,json=featureLevel,proto3" json:"feature_level,omitempty"`
 	Commands      []*Command `protobuf:"bytes,2,rep,name=commands,proto3" json:"commands,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -551,7 +551,7 @@ type Command_RaiseFeatureLevel struct {
 }
 
 type Command_EndDrain struct {
-	// From here on feature level 2.
+	// Feature level 2:
 	EndDrain *EndDrain `protobuf:"bytes,19,opt,name=end_drain,json=endDrain,proto3,oneof"`
 }
 
@@ -576,7 +576,7 @@ type Command_Undo struct {
 }
 
 type Command_Trim struct {
-	// From here on feature level 3.
+	// Feature level 3:
 	Trim *Trim `protobuf:"bytes,25,opt,name=trim,proto3,oneof"`
 }
 
@@ -585,7 +585,7 @@ type Command_ForgetFirings struct {
 }
 
 type Command_TakeOver struct {
-	// From here on feature level 4.
+	// Feature level 4:
 	TakeOver *TakeOver `protobuf:"bytes,27,opt,name=take_over,json=takeOver,proto3,oneof"`
 }
 
@@ -696,7 +696,7 @@ type Identity struct {
 	Group    string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer string                 `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
 	HolderId string                 `protobuf:"bytes,3,opt,name=holder_id,json=holderId,proto3" json:"holder_id,omitempty"`
-	// The binding of the caller's credential; empty where callers are not authenticated. Feature level 4.
+	// The binding of the caller's credential; empty if callers are not authenticated. Feature level 4.
 	Principal     string `protobuf:"bytes,4,opt,name=principal,proto3" json:"principal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -763,7 +763,7 @@ func (x *Identity) GetPrincipal() string {
 type Firing struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Unix nanoseconds in UTC; absent when the firing has no due time.
+	// Unix nanoseconds in UTC; absent if the firing has no due time.
 	Due           *int64 `protobuf:"fixed64,2,opt,name=due,proto3,oneof" json:"due,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -865,7 +865,7 @@ func (x *Label) GetValue() string {
 	return ""
 }
 
-// Definition is stored complete: every default is filled in. Durations are nanoseconds.
+// Definition is stored with all defaults filled in. Durations are in nanoseconds.
 type Definition struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Name        string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -885,13 +885,13 @@ type Definition struct {
 	ExpectEvery     int64    `protobuf:"varint,14,opt,name=expect_every,json=expectEvery,proto3" json:"expect_every,omitempty"`
 	FiringRetention int64    `protobuf:"varint,15,opt,name=firing_retention,json=firingRetention,proto3" json:"firing_retention,omitempty"`
 	FiringLimit     uint32   `protobuf:"varint,16,opt,name=firing_limit,json=firingLimit,proto3" json:"firing_limit,omitempty"`
-	// How far ahead of the leader's clock a firing may be due; 0: 10 minutes; -1: however far. Feature level 3.
+	// How far ahead of the leader's clock a firing may be due; 0: 10 minutes; -1: no bound. Feature level 3.
 	FiringMaxAhead int64 `protobuf:"varint,17,opt,name=firing_max_ahead,json=firingMaxAhead,proto3" json:"firing_max_ahead,omitempty"`
-	// How often a firing is attempted at most; 0: no limit. Feature level 4.
+	// The maximum number of attempts per firing; 0: no limit. Feature level 4.
 	MaxAttempts uint32 `protobuf:"varint,18,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
-	// Firings that nobody claimed when they were due: 0 skip, 1 once, 2 each. Feature level 4.
+	// What happens to firings that were not claimed when they were due: 0 skip, 1 once, 2 each. Feature level 4.
 	Misfire uint32 `protobuf:"varint,19,opt,name=misfire,proto3" json:"misfire,omitempty"`
-	// How long ago such a firing may have been due; 0: an hour. Feature level 4.
+	// The maximum age of such a firing; 0: an hour. Feature level 4.
 	MisfireWindow int64 `protobuf:"varint,20,opt,name=misfire_window,json=misfireWindow,proto3" json:"misfire_window,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1079,13 +1079,13 @@ type Grant struct {
 	CordonRevision    uint64                 `protobuf:"varint,8,opt,name=cordon_revision,json=cordonRevision,proto3" json:"cordon_revision,omitempty"`
 	ExpectedRevision  *uint64                `protobuf:"varint,9,opt,name=expected_revision,json=expectedRevision,proto3,oneof" json:"expected_revision,omitempty"`
 	At                int64                  `protobuf:"fixed64,10,opt,name=at,proto3" json:"at,omitempty"`
-	// The live token of the identity that this grant supersedes; 0: the identity holds no permit. Feature level 3.
+	// The identity's live token that this grant supersedes; 0: the identity holds no permit. Feature level 3.
 	Supersedes uint64 `protobuf:"varint,11,opt,name=supersedes,proto3" json:"supersedes,omitempty"`
-	// The caller named that token in replaces_token: nobody counts on it. Feature level 3.
+	// The caller named that token in replaces_token, so nobody relies on it. Feature level 3.
 	Replaces bool `protobuf:"varint,12,opt,name=replaces,proto3" json:"replaces,omitempty"`
-	// A cluster revision as of which this request had no permit; 0: not known. Feature level 3.
+	// A cluster revision at which this request had no permit; 0: unknown. Feature level 3.
 	RequestRevision uint64 `protobuf:"varint,13,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// The caller is a worker and asks for a task with the permit; there is no firing. Feature level 4.
+	// The caller is a worker that requests a permit with a task; there is no firing. Feature level 4.
 	Worker        bool `protobuf:"varint,14,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1223,7 +1223,7 @@ type Extend struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Token    uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	Duration int64                  `protobuf:"varint,2,opt,name=duration,proto3" json:"duration,omitempty"`
-	// The term in which it was made; a shorter duration is applied only if the entry's own term is the same.
+	// The term of the leader that proposed the command. A shorter duration is applied only in an entry of that term.
 	Term          uint64 `protobuf:"varint,3,opt,name=term,proto3" json:"term,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1287,7 +1287,7 @@ type Release struct {
 	Cooling       int64                  `protobuf:"varint,3,opt,name=cooling,proto3" json:"cooling,omitempty"`
 	At            int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
 	CutShort      bool                   `protobuf:"varint,5,opt,name=cut_short,json=cutShort,proto3" json:"cut_short,omitempty"` // feature level 2
-	Failed        bool                   `protobuf:"varint,6,opt,name=failed,proto3" json:"failed,omitempty"`                     // beside neither of the two; feature level 4
+	Failed        bool                   `protobuf:"varint,6,opt,name=failed,proto3" json:"failed,omitempty"`                     // excludes the other two; feature level 4
 	Failure       string                 `protobuf:"bytes,7,opt,name=failure,proto3" json:"failure,omitempty"`                    // of a failed job; feature level 4
 	Result        []byte                 `protobuf:"bytes,8,opt,name=result,proto3" json:"result,omitempty"`                      // of the permit's task; feature level 4
 	unknownFields protoimpl.UnknownFields
@@ -1635,9 +1635,10 @@ type Revoke struct {
 	Author string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	At     int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
-	// For how long the holder's refreshes go on being granted, nanoseconds; 0: they are refused at once. Feature level 2.
+	// How long the holder's refreshes are still granted, in nanoseconds; 0: they are refused immediately. Feature level
+	// 2.
 	Drain int64 `protobuf:"varint,5,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Free the slot at once, although the holder may still believe in it. Feature level 2.
+	// Free the slot immediately, although the holder may still rely on its permit. Feature level 2.
 	UnsafeNow     bool `protobuf:"varint,6,opt,name=unsafe_now,json=unsafeNow,proto3" json:"unsafe_now,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1715,7 +1716,7 @@ func (x *Revoke) GetUnsafeNow() bool {
 	return false
 }
 
-// TakeOver tells a live permit's holder to stop, on the word of a caller that judged it dead.
+// TakeOver requires the holder of a live permit to stop, because a caller considers it dead.
 type TakeOver struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Token         uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
@@ -1791,7 +1792,7 @@ type Cancel struct {
 	RequestId string                 `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// As in Release. Feature level 3.
 	Cooling int64 `protobuf:"varint,4,opt,name=cooling,proto3" json:"cooling,omitempty"`
-	// The live permit of the request for which the leader computed cooling; 0: it found none. Feature level 3.
+	// The live permit of the request for which the leader computed cooling; 0: there was none. Feature level 3.
 	Token         uint64 `protobuf:"varint,5,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1869,13 +1870,13 @@ type EditBatch struct {
 	Reason    string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	RequestId string                 `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	At        int64                  `protobuf:"fixed64,5,opt,name=at,proto3" json:"at,omitempty"`
-	// For how long holders that this shuts out may go on, nanoseconds; 0: not at all. Feature level 2.
+	// How long holders that are shut out may continue, in nanoseconds; 0: not at all. Feature level 2.
 	Drain int64 `protobuf:"varint,6,opt,name=drain,proto3" json:"drain,omitempty"`
-	// When the replaced fields get their old values back, Unix nanoseconds; 0: never. Feature level 2.
+	// When the replaced fields revert to their old values, in Unix nanoseconds; 0: never. Feature level 2.
 	Until int64 `protobuf:"fixed64,7,opt,name=until,proto3" json:"until,omitempty"`
-	// With request_id: a hash of what the caller asked for; 0: not known. Feature level 3.
+	// With request_id: a hash of the request; 0: unknown. Feature level 3.
 	Asked uint64 `protobuf:"fixed64,8,opt,name=asked,proto3" json:"asked,omitempty"`
-	// With request_id: a cluster revision that the caller knew when it drew the id; 0: not known. Feature level 3.
+	// With request_id: a cluster revision known to the caller when it created the id; 0: unknown. Feature level 3.
 	RequestRevision uint64 `protobuf:"varint,9,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -2048,14 +2049,14 @@ type Cordon struct {
 	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	GroupPattern    string                 `protobuf:"bytes,2,opt,name=group_pattern,json=groupPattern,proto3" json:"group_pattern,omitempty"`
 	AcquirerPattern string                 `protobuf:"bytes,3,opt,name=acquirer_pattern,json=acquirerPattern,proto3" json:"acquirer_pattern,omitempty"`
-	// Unix nanoseconds; 0 for no end.
+	// Unix nanoseconds; 0: no end.
 	Until  int64  `protobuf:"fixed64,4,opt,name=until,proto3" json:"until,omitempty"`
 	Author string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	At     int64  `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
 	// As in EditBatch. Feature level 2.
 	Drain int64 `protobuf:"varint,8,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Remembered as that of an EditBatch is. Feature level 2.
+	// Remembered like that of an EditBatch. Feature level 2.
 	RequestId string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// As in EditBatch. Feature level 3.
 	Asked           uint64 `protobuf:"fixed64,10,opt,name=asked,proto3" json:"asked,omitempty"`
@@ -2174,9 +2175,9 @@ func (x *Cordon) GetRequestRevision() uint64 {
 type Uncordon struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// 0 when an operator asks; else the term of the leader whose timer ran out.
+	// 0 for an operator's command, otherwise the term of the leader whose timer expired.
 	Term uint64 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
-	// The revision of the cordon that this ends; 0 ends whichever it is.
+	// The revision of the cordon to end; 0: any.
 	Revision  uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	Author    string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	Reason    string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -2296,9 +2297,9 @@ type Pause struct {
 	// As in EditBatch. Feature level 3.
 	Asked           uint64 `protobuf:"fixed64,9,opt,name=asked,proto3" json:"asked,omitempty"`
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
-	// Leave what is paused already as it is. Feature level 3.
+	// Leave definitions that are already paused unchanged. Feature level 3.
 	Keep bool `protobuf:"varint,11,opt,name=keep,proto3" json:"keep,omitempty"`
-	// Of names, in their order; empty: whatever is there. Feature level 3.
+	// One for each name, in the same order; empty: nothing is expected. Feature level 3.
 	Expected      []*Expected `protobuf:"bytes,12,rep,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2418,11 +2419,11 @@ func (x *Pause) GetExpected() []*Expected {
 	return nil
 }
 
-// Expected is what a pause or a resume expects to find under a name.
+// Expected is the state that a pause or a resume expects of a definition.
 type Expected struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Version uint64                 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
-	// The revision of the pause; 0: it is not paused.
+	// The revision of the pause; 0: not paused.
 	Pause         uint64 `protobuf:"varint,2,opt,name=pause,proto3" json:"pause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2475,9 +2476,9 @@ func (x *Expected) GetPause() uint64 {
 type Resume struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Names []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
-	// 0 when an operator asks; else the term of the leader whose timer ran out.
+	// 0 for an operator's command, otherwise the term of the leader whose timer expired.
 	Term uint64 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
-	// The revision of the pause that this ends; 0 ends whichever it is.
+	// The revision of the pause to end; 0: any.
 	Revision  uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	Author    string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	Reason    string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -2591,16 +2592,16 @@ func (x *Resume) GetExpected() []*Expected {
 	return nil
 }
 
-// Forget drops remembered firings and raises the semaphore's low-water mark.
+// Forget drops remembered firings and may raise the semaphore's low-water mark.
 type Forget struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Term      uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
-	// Firings due at or before this are dropped; 0 drops none by due time. Unix nanoseconds.
+	// Firings due at or before this time are dropped, in Unix nanoseconds; 0: none is dropped by its due time.
 	UpTo int64 `protobuf:"fixed64,3,opt,name=up_to,json=upTo,proto3" json:"up_to,omitempty"`
-	// Firings without due time to drop, by name.
+	// The names of firings without a due time to drop.
 	Names []string `protobuf:"bytes,4,rep,name=names,proto3" json:"names,omitempty"`
-	// Firings to drop one by one, which raise no mark: they may be claimed again. Feature level 3.
+	// Individual firings to drop. They do not raise the mark, so they can be claimed again. Feature level 3.
 	Firings       []*Firing `protobuf:"bytes,5,rep,name=firings,proto3" json:"firings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2671,13 +2672,13 @@ func (x *Forget) GetFirings() []*Firing {
 	return nil
 }
 
-// ForgetFirings is an operator's repair of a semaphore's memory of firings. All that it names are forgotten, or nothing
-// is done.
+// ForgetFirings is an operator's repair of the firings that a semaphore remembers. It forgets all named firings or
+// none.
 type ForgetFirings struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Firings   []*ExpectedClaim       `protobuf:"bytes,2,rep,name=firings,proto3" json:"firings,omitempty"`
-	// The low-water mark falls to this if it is above, Unix nanoseconds; 0: it stays.
+	// The low-water mark is lowered to this value if it is higher, in Unix nanoseconds; 0: it is not changed.
 	LowerTo   int64  `protobuf:"fixed64,3,opt,name=lower_to,json=lowerTo,proto3" json:"lower_to,omitempty"`
 	Author    string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	Reason    string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -2783,7 +2784,7 @@ func (x *ForgetFirings) GetRequestRevision() uint64 {
 	return 0
 }
 
-// ExpectedClaim is a remembered firing, and the token under which it is expected to have been claimed.
+// ExpectedClaim is a remembered firing and the token that is expected to have claimed it.
 type ExpectedClaim struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Firing        *Firing                `protobuf:"bytes,1,opt,name=firing,proto3" json:"firing,omitempty"`
@@ -2909,12 +2910,12 @@ type Settings struct {
 	MaxDuration         int64                  `protobuf:"varint,1,opt,name=max_duration,json=maxDuration,proto3" json:"max_duration,omitempty"`
 	JournalPerSemaphore uint32                 `protobuf:"varint,2,opt,name=journal_per_semaphore,json=journalPerSemaphore,proto3" json:"journal_per_semaphore,omitempty"`
 	JournalTotal        uint32                 `protobuf:"varint,3,opt,name=journal_total,json=journalTotal,proto3" json:"journal_total,omitempty"`
-	// Below feature level 3, the bound of all remembered requests. Not used from level 3 on.
+	// Below feature level 3, the maximum number of remembered requests. Not used from level 3 on.
 	RememberedRequests  uint32 `protobuf:"varint,4,opt,name=remembered_requests,json=rememberedRequests,proto3" json:"remembered_requests,omitempty"`
 	RememberedDeletions uint32 `protobuf:"varint,5,opt,name=remembered_deletions,json=rememberedDeletions,proto3" json:"remembered_deletions,omitempty"`
 	// Feature level 3.
 	Requests *RequestBounds `protobuf:"bytes,6,opt,name=requests,proto3" json:"requests,omitempty"`
-	// How long the journal tells of anything, nanoseconds; 0 means the default: 366 days. Feature level 3.
+	// How long the journal keeps entries, in nanoseconds; 0: the default of 366 days. Feature level 3.
 	JournalLifetime int64 `protobuf:"varint,9,opt,name=journal_lifetime,json=journalLifetime,proto3" json:"journal_lifetime,omitempty"`
 	// Feature level 4.
 	Work          *WorkLimits `protobuf:"bytes,10,opt,name=work,proto3" json:"work,omitempty"`
@@ -3008,7 +3009,7 @@ func (x *Settings) GetWork() *WorkLimits {
 	return nil
 }
 
-// WorkLimits bounds what is stored for jobs, in bytes. 0 means the default: 64 KiB, 64 MiB, 128 MiB and 256 MiB.
+// WorkLimits limits the storage used by jobs, in bytes. 0 means the default: 64 KiB, 64 MiB, 128 MiB and 256 MiB.
 type WorkLimits struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	TaskBytes      uint64                 `protobuf:"varint,1,opt,name=task_bytes,json=taskBytes,proto3" json:"task_bytes,omitempty"`
@@ -3077,14 +3078,14 @@ func (x *WorkLimits) GetClusterBytes() uint64 {
 	return 0
 }
 
-// RequestBounds bounds what is remembered of requests. 0 means the default: 10 minutes, 1 000, 64 MiB and 16 MiB.
+// RequestBounds limits the remembered requests. 0 means the default: 10 minutes, 1 000, 64 MiB and 16 MiB.
 type RequestBounds struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How long a request is remembered at least, unless the memory is full; nanoseconds.
+	// The minimum time to remember a request, unless the memory is full, in nanoseconds.
 	Lifetime int64 `protobuf:"varint,1,opt,name=lifetime,proto3" json:"lifetime,omitempty"`
-	// How many requests of each semaphore, and how many edits, are remembered for longer than that.
+	// How many requests of each semaphore, and how many edits, are remembered for longer.
 	Kept uint32 `protobuf:"varint,2,opt,name=kept,proto3" json:"kept,omitempty"`
-	// Bounds of the estimated sizes of all remembered requests, and of the edits, in bytes.
+	// Limits of the estimated size of all remembered requests and of all remembered edits, in bytes.
 	RequestBytes  uint64 `protobuf:"varint,3,opt,name=request_bytes,json=requestBytes,proto3" json:"request_bytes,omitempty"`
 	EditBytes     uint64 `protobuf:"varint,4,opt,name=edit_bytes,json=editBytes,proto3" json:"edit_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3237,18 +3238,18 @@ func (x *RaiseFeatureLevel) GetLevel() uint32 {
 	return 0
 }
 
-// EndDrain lets the drains of one change be over: what it shut out is refused from here on. The leader proposes it when
-// its timer has run out. Exactly one of names, cordon and token is set.
+// EndDrain ends the drains of one change. From then on, holders that it shut out are refused. The leader proposes the
+// command when its timer expires. Exactly one of names, cordon and token is set.
 type EndDrain struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change that began the drain.
+	// The change that started the drain.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Term     uint64 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
-	// The semaphores whose edit or pause it was.
+	// The semaphores of the edit or pause.
 	Names []string `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`
 	// The id of the cordon.
 	Cordon string `protobuf:"bytes,4,opt,name=cordon,proto3" json:"cordon,omitempty"`
-	// The permit that was revoked.
+	// The revoked permit.
 	Token         uint64 `protobuf:"varint,5,opt,name=token,proto3" json:"token,omitempty"`
 	At            int64  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3327,12 +3328,11 @@ func (x *EndDrain) GetAt() int64 {
 	return 0
 }
 
-// Revert gives the fields that a change had replaced for a time their old values back, but for those that were set
-// since.
+// Revert restores the fields that a temporary change had replaced, except those that have been set again since.
 type Revert struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The semaphores of the change whose time is over.
+	// The semaphores of the change that ends.
 	Names         []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
 	Term          uint64   `protobuf:"varint,3,opt,name=term,proto3" json:"term,omitempty"`
 	At            int64    `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
@@ -3398,7 +3398,7 @@ func (x *Revert) GetAt() int64 {
 	return 0
 }
 
-// Sight remembers who was seen asking. It is no change: it takes no revision.
+// Sight remembers callers that made requests. It is not a change and has no revision.
 type Sight struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Term          uint64                 `protobuf:"varint,1,opt,name=term,proto3" json:"term,omitempty"`
@@ -3455,7 +3455,7 @@ type Sighting struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Group    string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer string                 `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
-	// When it was seen, Unix nanoseconds, coarsely.
+	// When the caller was last seen, in Unix nanoseconds, with a coarse resolution.
 	At            int64 `protobuf:"fixed64,3,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3512,14 +3512,14 @@ func (x *Sighting) GetAt() int64 {
 	return 0
 }
 
-// NoteMissed puts into the journal that a semaphore misses its expected work, or is heard of again.
+// NoteMissed records in the journal that a semaphore misses its expected work, or that the work has resumed.
 type NoteMissed struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Term      uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
-	// As fsm.Missed, frozen; 0: heard again.
+	// A frozen value of fsm.Missed; 0: resumed.
 	Missed uint32 `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
-	// What is known of it, for a person.
+	// A description for people.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	At            int64  `protobuf:"fixed64,5,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3591,7 +3591,7 @@ func (x *NoteMissed) GetAt() int64 {
 	return 0
 }
 
-// EndQuarantine lets permits be granted again after a recovery.
+// EndQuarantine allows grants again after a recovery.
 type EndQuarantine struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Term          uint64                 `protobuf:"varint,1,opt,name=term,proto3" json:"term,omitempty"`
@@ -3644,10 +3644,10 @@ func (x *EndQuarantine) GetAt() int64 {
 	return 0
 }
 
-// Undo takes one change back: all of it, or nothing when anything that it expects is not so.
+// Undo undoes a change completely, or does nothing if any expectation is not met.
 type Undo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change that is taken back.
+	// The change to undo.
 	Change    uint64        `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
 	Edits     []*UndoEdit   `protobuf:"bytes,2,rep,name=edits,proto3" json:"edits,omitempty"`
 	Pauses    []*UndoPause  `protobuf:"bytes,3,rep,name=pauses,proto3" json:"pauses,omitempty"`
@@ -3656,11 +3656,11 @@ type Undo struct {
 	Reason    string        `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	RequestId string        `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	At        int64         `protobuf:"fixed64,8,opt,name=at,proto3" json:"at,omitempty"`
-	// Of the edits, as in EditBatch.
+	// For the edits, as in EditBatch.
 	Drain int64 `protobuf:"varint,9,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Other changes that are taken back in the same step. Feature level 3.
+	// Other changes to undo in the same step. Feature level 3.
 	Also []uint64 `protobuf:"varint,10,rep,packed,name=also,proto3" json:"also,omitempty"`
-	// Some of what these changes did is left as it is. Feature level 3.
+	// Some effects of these changes are not undone. Feature level 3.
 	Partial bool `protobuf:"varint,11,opt,name=partial,proto3" json:"partial,omitempty"`
 	// Feature level 3.
 	Firings []*UndoFirings `protobuf:"bytes,12,rep,name=firings,proto3" json:"firings,omitempty"`
@@ -3803,9 +3803,9 @@ type UndoEdit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Create, replace or delete.
 	Change *Change `protobuf:"bytes,1,opt,name=change,proto3" json:"change,omitempty"`
-	// Of a create: the pause with which the definition comes back.
+	// For a create: the pause that is restored with the definition.
 	Pause *StoredPause `protobuf:"bytes,2,opt,name=pause,proto3" json:"pause,omitempty"`
-	// Edits that end: those that wait for their end again, and the revisions of those that no longer do.
+	// Temporary edits: those whose end is scheduled again, and the revisions of those that no longer end.
 	EndsBack      []*StoredRevert `protobuf:"bytes,3,rep,name=ends_back,json=endsBack,proto3" json:"ends_back,omitempty"`
 	EndsGone      []uint64        `protobuf:"varint,4,rep,packed,name=ends_gone,json=endsGone,proto3" json:"ends_gone,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3870,10 +3870,10 @@ func (x *UndoEdit) GetEndsGone() []uint64 {
 	return nil
 }
 
-// UndoPause gives semaphores a pause back, or lifts theirs.
+// UndoPause restores or ends the pauses of semaphores.
 type UndoPause struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Absent: lifted.
+	// The pause to restore; absent: the pauses end.
 	Pause         *StoredPause     `protobuf:"bytes,1,opt,name=pause,proto3" json:"pause,omitempty"`
 	Of            []*ExpectedPause `protobuf:"bytes,2,rep,name=of,proto3" json:"of,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3924,7 +3924,7 @@ func (x *UndoPause) GetOf() []*ExpectedPause {
 	return nil
 }
 
-// ExpectedPause is a semaphore, and the revision of the pause that it is expected to have; 0: none.
+// ExpectedPause is a semaphore and the expected revision of its pause; 0: not paused.
 type ExpectedPause struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -3977,13 +3977,13 @@ func (x *ExpectedPause) GetRevision() uint64 {
 	return 0
 }
 
-// UndoCordon gives a cordon back, or lifts it.
+// UndoCordon restores or ends a cordon.
 type UndoCordon struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The revision of the cordon that is expected; 0: none.
+	// The expected revision of the cordon; 0: there is none.
 	Expected uint64 `protobuf:"varint,2,opt,name=expected,proto3" json:"expected,omitempty"`
-	// Absent: lifted.
+	// The cordon to restore; absent: the cordon ends.
 	Cordon        *StoredCordon `protobuf:"bytes,3,opt,name=cordon,proto3" json:"cordon,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4040,15 +4040,15 @@ func (x *UndoCordon) GetCordon() *StoredCordon {
 	return nil
 }
 
-// UndoFirings gives a semaphore firings and its low-water mark back, or takes them again.
+// UndoFirings restores remembered firings and the low-water mark of a semaphore, or forgets the firings again.
 type UndoFirings struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// These are remembered again. Each is expected not to be claimed.
+	// Firings to remember again. Each is expected not to be claimed.
 	Back []*StoredClaim `protobuf:"bytes,2,rep,name=back,proto3" json:"back,omitempty"`
-	// These are forgotten again.
+	// Firings to forget again.
 	Forget []*ExpectedClaim `protobuf:"bytes,3,rep,name=forget,proto3" json:"forget,omitempty"`
-	// What the low-water mark becomes, and what it is expected to be, Unix nanoseconds; 0 in low_water: it stays.
+	// The new and the expected low-water mark, in Unix nanoseconds. If low_water is 0, the mark is not changed.
 	LowWater         int64 `protobuf:"fixed64,4,opt,name=low_water,json=lowWater,proto3" json:"low_water,omitempty"`
 	ExpectedLowWater int64 `protobuf:"fixed64,5,opt,name=expected_low_water,json=expectedLowWater,proto3" json:"expected_low_water,omitempty"`
 	unknownFields    protoimpl.UnknownFields
@@ -4124,11 +4124,11 @@ func (x *UndoFirings) GetExpectedLowWater() int64 {
 type SetBinding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Its subjects and grants; absent: the binding is removed.
+	// The subjects and grants; absent: the binding is removed.
 	Binding *StoredBinding `protobuf:"bytes,2,opt,name=binding,proto3" json:"binding,omitempty"`
-	// The revision of the binding that is expected; 0: none.
+	// The expected revision of the binding; 0: there is none.
 	Expected uint64 `protobuf:"varint,3,opt,name=expected,proto3" json:"expected,omitempty"`
-	// Does nothing once there is any binding.
+	// The command has no effect if any binding exists.
 	First         bool   `protobuf:"varint,4,opt,name=first,proto3" json:"first,omitempty"`
 	Author        string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -4216,7 +4216,7 @@ func (x *SetBinding) GetAt() int64 {
 	return 0
 }
 
-// IssueToken gives a binding a bearer token. Feature level 4.
+// IssueToken adds a bearer token to a binding. Feature level 4.
 type IssueToken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Binding       string                 `protobuf:"bytes,1,opt,name=binding,proto3" json:"binding,omitempty"`
@@ -4277,7 +4277,7 @@ func (x *IssueToken) GetReason() string {
 	return ""
 }
 
-// RevokeToken takes a bearer token away. Feature level 4.
+// RevokeToken removes a bearer token. Feature level 4.
 type RevokeToken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -4346,11 +4346,11 @@ func (x *RevokeToken) GetAt() int64 {
 	return 0
 }
 
-// Trim forgets requests that have been remembered for long enough.
+// Trim forgets requests that have been remembered long enough.
 type Trim struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Term  uint64                 `protobuf:"varint,1,opt,name=term,proto3" json:"term,omitempty"`
-	// Requests remembered at this revision or before it are forgotten, but for the newest of each semaphore.
+	// Requests remembered at or before this revision are forgotten, except the newest of each semaphore.
 	UpTo uint64 `protobuf:"varint,2,opt,name=up_to,json=upTo,proto3" json:"up_to,omitempty"`
 	// The semaphores; the empty name stands for the edits.
 	Names         []string `protobuf:"bytes,3,rep,name=names,proto3" json:"names,omitempty"`
@@ -4409,8 +4409,8 @@ func (x *Trim) GetNames() []string {
 	return nil
 }
 
-// Record is one length-prefixed piece of a snapshot. The header comes first, the trailer last, and between them the
-// records in the order of the field numbers here, each kind sorted by its key.
+// Record is a length-prefixed part of a snapshot. The header is first and the trailer is last. The other records are in
+// the order of their field numbers, and each kind is sorted by key.
 type Record struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Kind:
@@ -4715,21 +4715,21 @@ type Header struct {
 	CordonRevision uint64    `protobuf:"varint,7,opt,name=cordon_revision,json=cordonRevision,proto3" json:"cordon_revision,omitempty"`
 	FeatureLevel   uint32    `protobuf:"varint,8,opt,name=feature_level,json=featureLevel,proto3" json:"feature_level,omitempty"`
 	Settings       *Settings `protobuf:"bytes,9,opt,name=settings,proto3" json:"settings,omitempty"`
-	// The largest max_duration ever in force, nanoseconds.
+	// The largest value that max_duration ever had, in nanoseconds.
 	LargestDuration int64 `protobuf:"varint,10,opt,name=largest_duration,json=largestDuration,proto3" json:"largest_duration,omitempty"`
-	// How long after a promotion nothing is granted, nanoseconds, until EndQuarantine; 0: no recovery is being waited
-	// out. Feature level 2.
+	// How long after a promotion nothing is granted, in nanoseconds, until EndQuarantine; 0: no recovery is in progress.
+	// Feature level 2.
 	Quarantine int64 `protobuf:"varint,11,opt,name=quarantine,proto3" json:"quarantine,omitempty"`
-	// When a recovery last lost permits, Unix nanoseconds; 0: none did. Of what was held before, the journal does not
-	// tell all. Feature level 2.
+	// The time of the last recovery that lost permits, in Unix nanoseconds; 0: none did. The journal is incomplete for
+	// holders before that time. Feature level 2.
 	HistoryBegins int64 `protobuf:"fixed64,12,opt,name=history_begins,json=historyBegins,proto3" json:"history_begins,omitempty"`
-	// The newest revision of an edit that was forgotten; 0: none was. Feature level 3.
+	// The newest revision of a forgotten edit; 0: none. Feature level 3.
 	EditsForgotten uint64 `protobuf:"varint,13,opt,name=edits_forgotten,json=editsForgotten,proto3" json:"edits_forgotten,omitempty"`
-	// The same for requests of semaphores of which nothing is kept any more. Feature level 3.
+	// The newest revision of a forgotten request of a semaphore about which nothing is stored; 0: none. Feature level 3.
 	NamesForgotten uint64 `protobuf:"varint,14,opt,name=names_forgotten,json=namesForgotten,proto3" json:"names_forgotten,omitempty"`
-	// The newest revision of a journal entry without a count of entries that was forgotten; 0: none was. Feature level 3.
+	// The newest revision of a forgotten journal entry without a count of entries; 0: none. Feature level 3.
 	ChangesForgotten uint64 `protobuf:"varint,15,opt,name=changes_forgotten,json=changesForgotten,proto3" json:"changes_forgotten,omitempty"`
-	// The revision of the last change of bindings and tokens; 0: there never was one. Feature level 4.
+	// The revision of the last change of bindings and tokens; 0: there was none. Feature level 4.
 	AccessRevision uint64 `protobuf:"varint,16,opt,name=access_revision,json=accessRevision,proto3" json:"access_revision,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -4886,7 +4886,7 @@ type StoredDefinition struct {
 	UpdatedAt       int64                  `protobuf:"fixed64,5,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	Pause           *StoredPause           `protobuf:"bytes,7,opt,name=pause,proto3" json:"pause,omitempty"`
-	// Since when the definition has its misfire policy; 0 while that is skip. Feature level 4.
+	// Since when the definition has its misfire policy; 0 if that is skip. Feature level 4.
 	MisfiresFrom  int64 `protobuf:"fixed64,8,opt,name=misfires_from,json=misfiresFrom,proto3" json:"misfires_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4978,7 +4978,7 @@ func (x *StoredDefinition) GetMisfiresFrom() int64 {
 	return 0
 }
 
-// StoredBinding says which subjects have which roles.
+// StoredBinding is a binding of subjects to roles.
 type StoredBinding struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -5081,7 +5081,7 @@ func (x *StoredBinding) GetReason() string {
 
 type AccessGrant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As access.Role, frozen.
+	// A frozen value of access.Role.
 	Role          uint32   `protobuf:"varint,1,opt,name=role,proto3" json:"role,omitempty"`
 	Semaphores    []string `protobuf:"bytes,2,rep,name=semaphores,proto3" json:"semaphores,omitempty"`
 	Labels        string   `protobuf:"bytes,3,opt,name=labels,proto3" json:"labels,omitempty"`
@@ -5242,9 +5242,9 @@ type StoredPause struct {
 	Stop     bool                   `protobuf:"varint,3,opt,name=stop,proto3" json:"stop,omitempty"`
 	Revision uint64                 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	Author   string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
-	// What is left to wait for of its drain: nanoseconds in full, or 0 when it is over. Feature level 2.
+	// The full duration of its drain, in nanoseconds; 0 if there is none or it has ended. Feature level 2.
 	Drain int64 `protobuf:"varint,6,opt,name=drain,proto3" json:"drain,omitempty"`
-	// The change that first set it, when an undo brought it back; else 0. Feature level 2.
+	// The change that first set the pause, if an undo restored it; otherwise 0. Feature level 2.
 	Change        uint64 `protobuf:"varint,7,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5329,21 +5329,21 @@ func (x *StoredPause) GetChange() uint64 {
 	return 0
 }
 
-// StoredSemaphore is what outlives edits of a definition, and its deletion while permits live.
+// StoredSemaphore is the state of a semaphore that survives edits of the definition, and its deletion while permits
+// live.
 type StoredSemaphore struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Name           string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	PermitRevision uint64                 `protobuf:"varint,2,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
-	// Firings due at or before this are refused; 0 when none was forgotten. Unix nanoseconds.
+	// Firings due at or before this time are refused, in Unix nanoseconds; 0 if none was forgotten.
 	LowWater int64 `protobuf:"fixed64,3,opt,name=low_water,json=lowWater,proto3" json:"low_water,omitempty"`
-	// The drains of edits that are not over, by revision. Feature level 2.
+	// Unfinished drains of edits, by revision. Feature level 2.
 	Drains []*StoredDrain `protobuf:"bytes,4,rep,name=drains,proto3" json:"drains,omitempty"`
-	// The edits that end, by revision. Feature level 2.
+	// Temporary edits, by revision. Feature level 2.
 	Reverts []*StoredRevert `protobuf:"bytes,5,rep,name=reverts,proto3" json:"reverts,omitempty"`
-	// The newest revision of a request that was forgotten; 0: none was. Feature level 3.
+	// The newest revision of a forgotten request; 0: none. Feature level 3.
 	RequestsForgotten uint64 `protobuf:"varint,6,opt,name=requests_forgotten,json=requestsForgotten,proto3" json:"requests_forgotten,omitempty"`
-	// When the newest permit ended of those whose end the journal has forgotten, Unix nanoseconds; 0: none was. Feature
-	// level 3.
+	// The latest end of a permit whose end the journal has forgotten, in Unix nanoseconds; 0: none. Feature level 3.
 	EndsForgotten int64 `protobuf:"fixed64,9,opt,name=ends_forgotten,json=endsForgotten,proto3" json:"ends_forgotten,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5428,11 +5428,11 @@ func (x *StoredSemaphore) GetEndsForgotten() int64 {
 	return 0
 }
 
-// StoredDrain lets permits that were granted before its revision go on although an edit shut their holders out.
+// StoredDrain lets permits granted before its revision continue although an edit shut out their holders.
 type StoredDrain struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Nanoseconds, in full.
+	// The full duration in nanoseconds.
 	Duration      int64 `protobuf:"varint,2,opt,name=duration,proto3" json:"duration,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5482,15 +5482,15 @@ func (x *StoredDrain) GetDuration() int64 {
 	return 0
 }
 
-// StoredRevert is an edit that ends.
+// StoredRevert is a temporary edit.
 type StoredRevert struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The change.
+	// The revision of the change.
 	Revision uint64      `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Until    int64       `protobuf:"fixed64,2,opt,name=until,proto3" json:"until,omitempty"`
 	Before   *Definition `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
 	After    *Definition `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`
-	// The drain that its end begins, nanoseconds.
+	// The drain that starts when the edit ends, in nanoseconds.
 	Drain         int64 `protobuf:"varint,5,opt,name=drain,proto3" json:"drain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5578,11 +5578,12 @@ type StoredPermit struct {
 	GrantedAt       int64    `protobuf:"fixed64,12,opt,name=granted_at,json=grantedAt,proto3" json:"granted_at,omitempty"`
 	RequestId       string   `protobuf:"bytes,13,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Metadata        []*Label `protobuf:"bytes,14,rep,name=metadata,proto3" json:"metadata,omitempty"`
-	// How the holder went, for cooling permits: the outcome as in StoredRequest.
+	// For cooling permits: how the permit ended, with the outcomes of StoredRequest.
 	Ended uint32 `protobuf:"varint,15,opt,name=ended,proto3" json:"ended,omitempty"`
-	// Of a revoked permit: its drain, nanoseconds in full; 0 when there is none, or it is over. Feature level 2.
+	// For a revoked permit: the full duration of its drain, in nanoseconds; 0 if there is none or it has ended. Feature
+	// level 2.
 	StopDrain int64 `protobuf:"varint,16,opt,name=stop_drain,json=stopDrain,proto3" json:"stop_drain,omitempty"`
-	// Holders of superseded tokens may still count on it, for as long as duration. Feature level 3.
+	// Holders of superseded tokens may still rely on the permit for its duration. Feature level 3.
 	Owes          bool `protobuf:"varint,17,opt,name=owes,proto3" json:"owes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5798,11 +5799,11 @@ type StoredClaim struct {
 	// 1 claimed, 2 done, 3 spent. Feature level 4: 5 failed, 6 cut short, 8 open.
 	State    uint32 `protobuf:"varint,5,opt,name=state,proto3" json:"state,omitempty"`
 	Revision uint64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// When it was claimed, by the leader's clock.
+	// When it was claimed, according to the leader's clock.
 	At int64 `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
-	// What was said of a failed run. Feature level 4.
+	// The reported failure of a failed run. Feature level 4.
 	Failure string `protobuf:"bytes,8,opt,name=failure,proto3" json:"failure,omitempty"`
-	// How many holders claimed the firing and may have begun its job; 0: it was claimed below feature level 4.
+	// How many holders claimed the firing and may have started its job; 0: claimed below feature level 4.
 	Attempts      uint32 `protobuf:"varint,9,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6010,37 +6011,37 @@ func (x *StoredCordon) GetChange() uint64 {
 	return 0
 }
 
-// StoredRequest remembers how an acquire or a change of an operator ended.
+// StoredRequest remembers the outcome of an acquire or of an operator's change.
 type StoredRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty for an edit.
 	Semaphore string    `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Identity  *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	RequestId string    `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// 1 released, 2 expired, 3 abandoned, 4 cancelled, 5 cleared, 6 edited; of feature level 2: 7 freed by an unsafe
-	// revoke; of feature level 3: 8 superseded.
+	// 1 released, 2 expired, 3 abandoned, 4 cancelled, 5 cleared, 6 edited; feature level 2: 7 freed by an unsafe revoke;
+	// feature level 3: 8 superseded.
 	Outcome uint32 `protobuf:"varint,4,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	Token   uint64 `protobuf:"varint,5,opt,name=token,proto3" json:"token,omitempty"`
-	// When it was remembered; the oldest are forgotten first.
+	// When it was remembered. The oldest requests are forgotten first.
 	Revision uint64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// For edits: names that were skipped.
+	// For edits: the skipped names.
 	Skipped []string `protobuf:"bytes,7,rep,name=skipped,proto3" json:"skipped,omitempty"`
-	// For edits, what it was: 0 an edit of definitions; of feature level 2: 1 a pause, 2 a resume, 3 a cordon, 4 the end
-	// of one, 5 an undo; of feature level 3: 6 a forgetting of firings.
+	// For edits, the kind: 0 an edit of definitions; feature level 2: 1 a pause, 2 a resume, 3 a cordon, 4 the end of a
+	// cordon, 5 an undo; feature level 3: 6 a ForgetFirings.
 	Edit uint32 `protobuf:"varint,8,opt,name=edit,proto3" json:"edit,omitempty"`
-	// A hash of what was asked for; 0: not known. Feature level 3, as all that follows.
+	// A hash of the request; 0: unknown. This and the following fields: feature level 3.
 	Asked uint64 `protobuf:"fixed64,9,opt,name=asked,proto3" json:"asked,omitempty"`
-	// Of an edit: it found nothing to do.
+	// For an edit: it changed nothing.
 	Nothing bool `protobuf:"varint,10,opt,name=nothing,proto3" json:"nothing,omitempty"`
-	// Of a pause or a resume: the semaphores that it paused or resumed.
+	// For a pause or a resume: the semaphores that it paused or resumed.
 	Names []string `protobuf:"bytes,11,rep,name=names,proto3" json:"names,omitempty"`
-	// Of an edit of one definition: the definition as the edit left it.
+	// For an edit of one definition: the resulting definition.
 	Definition *StoredDefinition `protobuf:"bytes,12,opt,name=definition,proto3" json:"definition,omitempty"`
-	// Of a deletion of one definition: how many permits it left.
+	// For a deletion of one definition: how many permits remained.
 	Permits uint32 `protobuf:"varint,13,opt,name=permits,proto3" json:"permits,omitempty"`
-	// Of a cordon: the cordon as it was set.
+	// For a cordon: the cordon as it was set.
 	Cordon *StoredCordon `protobuf:"bytes,14,opt,name=cordon,proto3" json:"cordon,omitempty"`
-	// Of a forgetting of firings: what it did.
+	// For a ForgetFirings: its effect.
 	Firings       *FiringsChange `protobuf:"bytes,15,opt,name=firings,proto3" json:"firings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6281,7 +6282,7 @@ type JournalEntry struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Revision  uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Semaphore string                 `protobuf:"bytes,2,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// As fsm.EventKind, frozen.
+	// A frozen value of fsm.EventKind.
 	Kind   uint32        `protobuf:"varint,3,opt,name=kind,proto3" json:"kind,omitempty"`
 	Author string        `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string        `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -6289,34 +6290,34 @@ type JournalEntry struct {
 	Before *Definition   `protobuf:"bytes,7,opt,name=before,proto3" json:"before,omitempty"`
 	After  *Definition   `protobuf:"bytes,8,opt,name=after,proto3" json:"after,omitempty"`
 	Permit *StoredPermit `protobuf:"bytes,9,opt,name=permit,proto3" json:"permit,omitempty"`
-	// Which of several entries of one revision, from 0.
+	// The index among the entries of one revision, from 0.
 	Ordinal uint32 `protobuf:"varint,10,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
-	// What the entry set or ended, whole; beside a created or deleted definition the pause that came or went with it
-	// (feature level 2).
+	// The cordon or pause that the entry set or ended. With a created or deleted definition, the pause that was created
+	// or deleted with it (feature level 2).
 	Cordon *StoredCordon `protobuf:"bytes,11,opt,name=cordon,proto3" json:"cordon,omitempty"`
 	Pause  *StoredPause  `protobuf:"bytes,12,opt,name=pause,proto3" json:"pause,omitempty"`
-	// Of an edit: when its fields get their old values back, Unix nanoseconds; 0: never. Feature level 2.
+	// For an edit: when its fields revert to their old values, in Unix nanoseconds; 0: never. Feature level 2.
 	Until int64 `protobuf:"fixed64,13,opt,name=until,proto3" json:"until,omitempty"`
-	// Of an edit, a pause, a cordon, or a revoke: its drain, nanoseconds. Feature level 2.
+	// For an edit, a pause, a cordon or a revoke: the drain in nanoseconds. Feature level 2.
 	Drain int64 `protobuf:"varint,14,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Of missed work: its kind, as fsm.Missed. Feature level 2.
+	// For missed work: its kind, a value of fsm.Missed. Feature level 2.
 	Missed uint32 `protobuf:"varint,15,opt,name=missed,proto3" json:"missed,omitempty"`
-	// What a pause or a cordon replaced. Feature level 2, as all that follows.
+	// What a pause or a cordon replaced. This and the following fields: feature level 2.
 	PauseBefore  *StoredPause  `protobuf:"bytes,16,opt,name=pause_before,json=pauseBefore,proto3" json:"pause_before,omitempty"`
 	CordonBefore *StoredCordon `protobuf:"bytes,17,opt,name=cordon_before,json=cordonBefore,proto3" json:"cordon_before,omitempty"`
-	// The edits that end which no longer do because of this entry, and those that do again.
+	// Temporary edits whose end this entry cancelled, and those whose end it scheduled again.
 	EndsGone []*StoredRevert `protobuf:"bytes,18,rep,name=ends_gone,json=endsGone,proto3" json:"ends_gone,omitempty"`
 	EndsBack []*StoredRevert `protobuf:"bytes,19,rep,name=ends_back,json=endsBack,proto3" json:"ends_back,omitempty"`
-	// The change that this one took back.
+	// The change that this one undid.
 	Undoes uint64 `protobuf:"varint,20,opt,name=undoes,proto3" json:"undoes,omitempty"`
-	// What was forgotten of firings, or is remembered again. Feature level 3.
+	// The firings that were forgotten or are remembered again. Feature level 3.
 	Firings *FiringsChange `protobuf:"bytes,21,opt,name=firings,proto3" json:"firings,omitempty"`
-	// How many entries the change made, with those that the journal has forgotten; 0: not known. Feature level 3, as all
-	// that follows.
+	// How many entries the change made, including those that the journal has forgotten; 0: unknown. This and the
+	// following fields: feature level 3.
 	Entries uint32 `protobuf:"varint,22,opt,name=entries,proto3" json:"entries,omitempty"`
-	// What holds for the whole change. Only in the first of its entries that is left.
+	// Data of the whole change. Only the first remaining entry of the change has it.
 	Change *JournalChange `protobuf:"bytes,23,opt,name=change,proto3" json:"change,omitempty"`
-	// The binding before and after a change of who may do what. Feature level 4.
+	// The binding before and after a change of bindings. Feature level 4.
 	BindingBefore *StoredBinding `protobuf:"bytes,24,opt,name=binding_before,json=bindingBefore,proto3" json:"binding_before,omitempty"`
 	BindingAfter  *StoredBinding `protobuf:"bytes,25,opt,name=binding_after,json=bindingAfter,proto3" json:"binding_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -6528,12 +6529,12 @@ func (x *JournalEntry) GetBindingAfter() *StoredBinding {
 	return nil
 }
 
-// FiringsChange is what a change did to a semaphore's memory of firings.
+// FiringsChange is the effect of a change on the firings that a semaphore remembers.
 type FiringsChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was forgotten, or is remembered again.
+	// The firings that were forgotten or are remembered again.
 	Claims []*StoredClaim `protobuf:"bytes,1,rep,name=claims,proto3" json:"claims,omitempty"`
-	// The low-water mark, Unix nanoseconds; 0: there was none.
+	// The low-water mark in Unix nanoseconds; 0: none.
 	LowWaterBefore int64 `protobuf:"fixed64,2,opt,name=low_water_before,json=lowWaterBefore,proto3" json:"low_water_before,omitempty"`
 	LowWaterAfter  int64 `protobuf:"fixed64,3,opt,name=low_water_after,json=lowWaterAfter,proto3" json:"low_water_after,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -6591,14 +6592,14 @@ func (x *FiringsChange) GetLowWaterAfter() int64 {
 	return 0
 }
 
-// JournalChange holds for all entries of one change.
+// JournalChange holds data common to all entries of a change.
 type JournalChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The semaphores of the entries by ordinal, if there are several; empty names stand for cordons.
+	// The semaphores of the entries by ordinal, if there are several. An empty name stands for a cordon.
 	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
-	// The changes that it took back beside `undoes`.
+	// The changes that it undid in addition to `undoes`.
 	AlsoUndoes []uint64 `protobuf:"varint,2,rep,packed,name=also_undoes,json=alsoUndoes,proto3" json:"also_undoes,omitempty"`
-	// What it took back, it took back in part.
+	// It undid them only partly.
 	Partial       bool `protobuf:"varint,3,opt,name=partial,proto3" json:"partial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6659,7 +6660,7 @@ type Trailer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Records between header and trailer.
 	Records uint64 `protobuf:"varint,1,opt,name=records,proto3" json:"records,omitempty"`
-	// SHA-256 of every byte before this record's length prefix.
+	// SHA-256 of all bytes before this record's length prefix.
 	Checksum      []byte `protobuf:"bytes,2,opt,name=checksum,proto3" json:"checksum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6709,21 +6710,21 @@ func (x *Trailer) GetChecksum() []byte {
 	return nil
 }
 
-// JobSpec is what a submitter says of a job.
+// JobSpec is a job as specified by its submitter.
 type JobSpec struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Semaphore     string                 `protobuf:"bytes,2,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Labels        []*Label               `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty"`
 	Author        string                 `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
-	Timeout       int64                  `protobuf:"varint,5,opt,name=timeout,proto3" json:"timeout,omitempty"` // nanoseconds, as all durations
+	Timeout       int64                  `protobuf:"varint,5,opt,name=timeout,proto3" json:"timeout,omitempty"` // in nanoseconds, like all durations
 	Retention     int64                  `protobuf:"varint,6,opt,name=retention,proto3" json:"retention,omitempty"`
 	Priority      int32                  `protobuf:"zigzag32,7,opt,name=priority,proto3" json:"priority,omitempty"`
 	MaxAttempts   uint32                 `protobuf:"varint,8,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
 	MaxResult     uint32                 `protobuf:"varint,9,opt,name=max_result,json=maxResult,proto3" json:"max_result,omitempty"`
 	RetryFailed   bool                   `protobuf:"varint,10,opt,name=retry_failed,json=retryFailed,proto3" json:"retry_failed,omitempty"`
-	Own           string                 `protobuf:"bytes,11,opt,name=own,proto3" json:"own,omitempty"`             // the semaphore that was made for the job
-	Principal     string                 `protobuf:"bytes,12,opt,name=principal,proto3" json:"principal,omitempty"` // the submitter's
+	Own           string                 `protobuf:"bytes,11,opt,name=own,proto3" json:"own,omitempty"`             // the semaphore created for the job
+	Principal     string                 `protobuf:"bytes,12,opt,name=principal,proto3" json:"principal,omitempty"` // of the submitter
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6842,13 +6843,13 @@ func (x *JobSpec) GetPrincipal() string {
 	return ""
 }
 
-// SubmitJob begins the submission of a job, with its first tasks, or all of them.
+// SubmitJob starts the submission of a job with some or all of its tasks.
 type SubmitJob struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Spec          *JobSpec               `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
 	Submitter     uint64                 `protobuf:"varint,2,opt,name=submitter,proto3" json:"submitter,omitempty"` // the token of a live permit; 0: none
 	Tasks         [][]byte               `protobuf:"bytes,3,rep,name=tasks,proto3" json:"tasks,omitempty"`
-	Digest        []byte                 `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"` // with the last tasks: the SHA-256 of it all
+	Digest        []byte                 `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"` // with the last tasks: the SHA-256 of the submission
 	At            int64                  `protobuf:"fixed64,5,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6919,10 +6920,10 @@ func (x *SubmitJob) GetAt() int64 {
 	return 0
 }
 
-// SubmitTasks goes on with a submission.
+// SubmitTasks continues a submission.
 type SubmitTasks struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Job           uint64                 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`       // its number
+	Job           uint64                 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`       // the number of the job
 	Offset        uint32                 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"` // the index of the first task
 	Tasks         [][]byte               `protobuf:"bytes,3,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	Digest        []byte                 `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"` // with the last tasks
@@ -6999,8 +7000,8 @@ func (x *SubmitTasks) GetAt() int64 {
 type CancelJob struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Job           uint64                 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
-	Term          uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`   // of a leader's command; 0: somebody asked for it
-	Cause         uint32                 `protobuf:"varint,3,opt,name=cause,proto3" json:"cause,omitempty"` // 1 asked for, 2 timeout, 3 submitter gone
+	Term          uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`   // of a leader's command; 0: a caller requested it
+	Cause         uint32                 `protobuf:"varint,3,opt,name=cause,proto3" json:"cause,omitempty"` // 1 requested, 2 timeout, 3 submitter gone
 	Author        string                 `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	Reason        string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	At            int64                  `protobuf:"fixed64,6,opt,name=at,proto3" json:"at,omitempty"`
@@ -7080,14 +7081,14 @@ func (x *CancelJob) GetAt() int64 {
 	return 0
 }
 
-// ChangeTasks retries failed tasks, or drops them.
+// ChangeTasks retries or drops failed tasks.
 type ChangeTasks struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Job           uint64                 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
-	Indexes       []uint32               `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"` // none: all that failed
+	Indexes       []uint32               `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"` // empty: all failed tasks
 	Drop          bool                   `protobuf:"varint,3,opt,name=drop,proto3" json:"drop,omitempty"`
 	At            int64                  `protobuf:"fixed64,4,opt,name=at,proto3" json:"at,omitempty"`
-	AsOf          uint64                 `protobuf:"varint,5,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"` // only tasks that had failed by this revision; 0: all
+	AsOf          uint64                 `protobuf:"varint,5,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"` // only tasks that had failed at this revision; 0: all
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -7233,7 +7234,7 @@ type StoredJob struct {
 	CancelReason  string                 `protobuf:"bytes,12,opt,name=cancel_reason,json=cancelReason,proto3" json:"cancel_reason,omitempty"`
 	Payload       uint64                 `protobuf:"varint,13,opt,name=payload,proto3" json:"payload,omitempty"`
 	Tasks         uint32                 `protobuf:"varint,14,opt,name=tasks,proto3" json:"tasks,omitempty"`
-	Fresh         uint32                 `protobuf:"varint,15,opt,name=fresh,proto3" json:"fresh,omitempty"` // the first task that was never handed out
+	Fresh         uint32                 `protobuf:"varint,15,opt,name=fresh,proto3" json:"fresh,omitempty"` // the first task that was never granted
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

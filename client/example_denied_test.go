@@ -160,7 +160,7 @@ func ExampleWithOneWaiter() {
 	cancel()
 	runs.Wait()
 	// Output:
-	// The semaphore "nightly-export" is paused (the disks are replaced). Another acquire of "app1" in group "default" waits already.
+	// The semaphore "nightly-export" is paused (the disks are replaced). Another acquire of "app1" in group "default" is already waiting.
 }
 
 // WithExpectedRevision acquires optimistically: the permit is granted only if none was acquired, released or lost since

@@ -61,7 +61,7 @@ func TestTakeOver_NotAllowedOrNotAdmitted_IsRefused(t *testing.T) {
 	srv := gktest.Start(t, "plain")
 	srv.Define(t, &gatekeeperv1.Definition{Name: "report", Takeover: true, AcquirerPattern: new("app1")})
 	holder, other := srv.Dial(t, "app1"), srv.Dial(t, "app2")
-	for name, want := range map[string]string{"plain": "does not allow takeovers", "report": `does not let "app2"`} {
+	for name, want := range map[string]string{"plain": "does not allow takeovers", "report": `does not admit "app2"`} {
 		p, err := holder.Semaphore(name).TryAcquire(t.Context())
 		if err != nil {
 			t.Fatal(err)

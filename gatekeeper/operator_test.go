@@ -216,11 +216,11 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 		"unknown name":       {pause(&gatekeeperv1.PauseRequest{Selector: named("job", "jbo")}), codes.NotFound, `"jbo"`},
 		"drain without stop": {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Drain: durationpb.New(time.Minute)}), codes.InvalidArgument, "drain"},
 		"drain too long":     {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Stop: true, Drain: durationpb.New(48 * time.Hour)}), codes.InvalidArgument, "drain"},
-		"until in the past":  {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Until{Until: past}}), codes.InvalidArgument, "must lie ahead"},
+		"until in the past":  {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
 		"lasts 0":            {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(0)}}), codes.InvalidArgument, "above 0"},
 		"no patterns":        {cordon(&gatekeeperv1.CordonRequest{}), codes.InvalidArgument, "must be given"},
 		"broken pattern":     {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod("}), codes.InvalidArgument, "group_pattern"},
-		"cordon in the past": {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must lie ahead"},
+		"cordon in the past": {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
 		"undo of 0":          {undo(0), codes.InvalidArgument, "must be the id of a change"},
 		"undo of nothing":    {undo(1 << 60), codes.NotFound, "no change"},
 		"move to itself": {func(ctx context.Context) error {

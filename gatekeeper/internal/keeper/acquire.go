@@ -12,8 +12,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// TryAcquire asks once. When ctx ends before the keeper has answered, the call counts as never answered, and a grant of
-// that no other call received is given back; once it has returned, ctx no longer matters.
+// TryAcquire decides a call without waiting for a permit. If ctx ends before the keeper has answered, the call counts
+// as unanswered, and its grant is given back unless another call received it. After TryAcquire has returned, ctx no
+// longer matters.
 func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, error) {
 	t, err := k.leading()
 	if err != nil {
@@ -24,9 +25,8 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 	return k.counted(call, r)
 }
 
-// TryAcquireTogether decides many calls on one state. Those whose answer changes nothing share one Confirm, and answer
-// is called once for each of them, on the caller's goroutine. It does nothing for the others: TryAcquire must decide
-// those.
+// TryAcquireTogether decides many calls on one state. Calls whose answer changes nothing share one Confirm, and answer
+// is called once for each of them, on the caller's goroutine. The other calls are left alone: pass them to TryAcquire.
 func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, answer func(i int, a Answer, err error)) {
 	t, err := k.leading()
 	if err != nil {
@@ -40,9 +40,9 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 		round
 	}
 	var together []decided
-	var received time.Time // the latest: a leader then led at all others too
+	var received time.Time // the latest of all calls: a leader at that time was the leader after every other call too
 	for i, call := range calls {
-		r, ok := k.unchanging(call) // all before the wait: what they say was so when it was decided
+		r, ok := k.unchanging(call) // decide all before the wait: each answer was true when it was decided
 		if !ok {
 			continue
 		}
@@ -65,7 +65,8 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 	}
 }
 
-// unchanging decides a call and returns its answer, not yet confirmed, if that changes nothing: a denial or an error.
+// unchanging decides a call. If the answer changes nothing, because it is a denial or an error, unchanging returns it,
+// not yet confirmed.
 func (k *Keeper) unchanging(call *AcquireCall) (round, bool) {
 	if k.proposed(keyOf(call)) {
 		return round{}, false
@@ -74,25 +75,25 @@ func (k *Keeper) unchanging(call *AcquireCall) (round, bool) {
 	return d.answer, d.replays == nil && d.grant == nil
 }
 
-// behind is the turn of a call that does not wait: every waiter is ahead of it.
+// behind returns the turn of a call that does not wait: every waiter is ahead of it.
 func (k *Keeper) behind(call *AcquireCall) turn {
 	return turn{queued: func() bool { return k.ahead(call.Semaphore, nil) }}
 }
 
-// ahead reports whether anybody is in the queue ahead of the call of that key; for nil, whether anybody is in it at
-// all.
+// ahead reports whether any waiter is ahead of the call with that key. With a nil key it reports whether the queue has
+// any waiter.
 func (k *Keeper) ahead(sem string, key *queue.Key) bool {
 	return k.queue.Ahead(sem, key, k.cfg.Machine.State().Work(sem).Waiting)
 }
 
-// asked takes note of who asks for what.
+// asked records who asks for which semaphore.
 func (k *Keeper) asked(call *AcquireCall) {
 	k.seen.saw(k.cfg.Machine.State(), call.Identity, call.Received)
 	k.missed.Asked(call.Semaphore)
 	k.compareClocks(call)
 }
 
-// counted takes note of what a call is answered, and returns it.
+// counted records the answer to a call, and returns it.
 func (k *Keeper) counted(call *AcquireCall, r round) (Answer, error) {
 	a := r.answer
 	if r.err != nil || a.Outcome == 0 {
@@ -116,26 +117,26 @@ func keyOf(call *AcquireCall) requestKey {
 	return requestKey{semaphore: call.Semaphore, identity: call.Identity, requestID: call.RequestID}
 }
 
-// round is what one attempt to answer a call came to.
+// round is the result of one attempt to answer a call.
 type round struct {
 	next   next
-	answer Answer // of a finished round without err
+	answer Answer // set if the round is finished and err is nil
 	err    error
-	left   bool // a waiting call gives its place up for good
+	left   bool // the waiting call leaves the queue, and does not keep its place for a retry
 }
 
-// next is what follows a round.
+// next says what to do after a round.
 type next uint8
 
 const (
 	finished next = iota // the call is answered
-	queueUp              // there is no free permit, and the call waits for one
-	tryAgain             // the state has moved on: decide again
+	queueUp              // no permit is free, and the call waits for one
+	tryAgain             // the state has changed: decide again
 )
 
 func failed(err error) round { return round{err: err} }
 
-// leaving says whether a waiting call gives its place up for good with this round.
+// leaving returns r with left set.
 func (r round) leaving(left bool) round {
 	r.left = left
 	return r
@@ -143,8 +144,8 @@ func (r round) leaving(left bool) round {
 
 func denied(d *Denial) round { return round{answer: Answer{Outcome: semaphore.Denied, Denial: d}} }
 
-// settle makes rounds until the call is answered or has to wait: what was decided may no longer hold when it is
-// applied.
+// settle makes rounds until the call is answered or must wait. One round may not be enough, because a decision may no
+// longer hold when it is applied.
 func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -161,8 +162,8 @@ func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place
 
 func (k *Keeper) once(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
 	key := keyOf(call)
-	// Read before attach: where attach finds no grant on its way, this state has none of a hand-over to this call
-	// either, and the call is not denied because of the permit that it holds.
+	// Read the state before attach. If attach finds no grant on its way, this state has no handed-over grant for the
+	// call either, so the call is not denied because of its own permit.
 	state := k.cfg.Machine.State()
 	if rec := k.attach(key, place.me); rec != nil {
 		return k.await(ctx, t, rec, call, place)
@@ -184,13 +185,13 @@ func (k *Keeper) once(ctx context.Context, t *tenure, call *AcquireCall, place t
 	return d.answer
 }
 
-// await waits for what becomes of a proposed grant and turns it into an answer.
+// await waits for the outcome of a proposed grant and turns it into an answer.
 func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *AcquireCall, place turn) round {
 	select {
 	case <-rec.done:
 	case <-ctx.Done():
 	}
-	if err := ctx.Err(); err != nil { // also when the outcome is known: nobody would hear of it
+	if err := ctx.Err(); err != nil { // even if the outcome is known: the caller would not get it
 		k.detach(rec)
 		return failed(err)
 	}
@@ -199,8 +200,8 @@ func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *Acqui
 	if o.Err != nil {
 		return failed(k.failure(t, o.Err))
 	}
-	// A call that came in after the grant was handed to Raft is a replay: its own send time proves nothing about this
-	// entry. It is decided again, by the rule for refreshes if the permit is there. So is a call that asks for
+	// A call that came in after the grant was handed to Raft is a replay: its send time proves nothing about this
+	// entry. Decide it again: by the rule for refreshes if the permit exists. The same holds for a call that asks for
 	// something else.
 	waiting, fresh := waited(call.Received, o)
 	if !fresh || !rec.asks(call) {
@@ -217,14 +218,14 @@ func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *Acqui
 			a.Outcome, a.Superseded = semaphore.Reacquired, r.Superseded.Token
 		}
 		return round{answer: a}
-	case fsm.GrantRevisionChanged: // final: decided again, it could be the repeat of a call that was granted meanwhile
+	case fsm.GrantRevisionChanged: // final: a second decision could take it for a repeat
 		return failed(&RevisionChangedError{call.Semaphore, *call.ExpectedRevision, r.PermitRevision})
 	default:
-		return round{next: tryAgain} // the state now holds what stood against it
+		return round{next: tryAgain} // the state now holds the reason
 	}
 }
 
-// replay answers a repeat of the request that holds the permit: a refresh in every respect.
+// replay answers a repeat of the request that holds the permit. In every respect it is a refresh.
 func (k *Keeper) replay(ctx context.Context, t *tenure, call *AcquireCall, own *semaphore.Permit) round {
 	refresh := []lessor.Refresh{{Token: own.Token}}
 	before, seen := k.lessor.Renew(t.term, lessor.Frame{Received: call.Received}, refresh, k.admit, nil)
@@ -232,7 +233,7 @@ func (k *Keeper) replay(ctx context.Context, t *tenure, call *AcquireCall, own *
 	switch v.Status {
 	case lessor.NotLeading:
 		return failed(k.notLeader())
-	case lessor.Marked: // its end is on its way: wait for what becomes of it
+	case lessor.Marked: // the permit is about to end: wait for the outcome
 		select {
 		case <-v.Resolved:
 			return round{next: tryAgain}
@@ -262,7 +263,7 @@ func (k *Keeper) replay(ctx context.Context, t *tenure, call *AcquireCall, own *
 	return round{answer: a}
 }
 
-// failure says what an error of the log means for a call.
+// failure translates an error of the log for the caller.
 func (k *Keeper) failure(t *tenure, err error) error {
 	if errors.Is(err, consensus.ErrNotAppended) && t.over() {
 		return k.notLeader()

@@ -8,43 +8,44 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// AcquireCall is one call of TryAcquire or Acquire, validated.
+// AcquireCall is one validated call of TryAcquire or Acquire.
 type AcquireCall struct {
 	semaphore.Request
-	// RequestID is equal in all retries of one acquisition; empty when the caller gave none.
+	// RequestID is the same in all retries of one acquisition. It is empty if the caller gave none.
 	RequestID string
 	Metadata  map[string]string
-	// ExpectedRevision is the permit revision that the caller saw; nil when it does not care.
+	// ExpectedRevision is the permit revision that the caller saw; nil if the caller does not check it.
 	ExpectedRevision *uint64
-	// ReplacesToken is a token of the identity on which the caller no longer counts; 0: none.
+	// ReplacesToken is a token of the identity that the caller no longer relies on; 0 if there is none.
 	ReplacesToken uint64
-	// RequestRevision is a cluster revision at which the request had no permit, as its caller knows; 0: it knows none.
+	// RequestRevision is a cluster revision at which, as the caller knows, the request had no permit; 0 if unknown.
 	RequestRevision uint64
-	// notGrantedAt is such a revision that this server has found out; see knownSince. It is read and written
+	// notGrantedAt is a revision of the same kind that this server found; see knownSince. It is read and written
 	// atomically.
 	notGrantedAt uint64
-	// Received is the monotonic time at which this server received the call, read before anything else was done with
-	// it.
+	// Received is the monotonic time at which this server received the call. It is read before any other work on the
+	// call.
 	Received time.Time
-	// SentAt is what the caller's wall clock showed when it sent this call; zero: it did not tell. It decides nothing.
+	// SentAt is the caller's wall clock at the time of sending; zero if the caller did not send it. No decision depends
+	// on it.
 	SentAt time.Time
-	// WaitedBefore is how long the caller claims to have waited in earlier calls of this acquisition. It only orders a
-	// queue that is gathered again after a fail-over.
+	// WaitedBefore is how long the caller says that it waited in earlier calls of this acquisition. It is used only to
+	// order a queue that is rebuilt after a fail-over.
 	WaitedBefore time.Duration
-	// LeaveOnPause: a pause is not waited out, but ends the wait.
+	// LeaveOnPause makes a pause end the wait.
 	LeaveOnPause bool
-	// OnePerAcquirer: the call does not wait beside another one of its group and acquirer, unless one of the two has a
-	// firing.
+	// OnePerAcquirer denies the call instead of queueing it if another call of the same group and acquirer is waiting,
+	// unless one of the two has a firing.
 	OnePerAcquirer bool
-	// UntilAnswered: the call waits for longer than Config.MaxWait, and is never to be repeated.
+	// UntilAnswered lets the call wait longer than Config.MaxWait. It is never asked to repeat.
 	UntilAnswered bool
-	// Allowed is asked before each grant to a call that waits, by the state as it is then: what the caller may do can
-	// end while it waits. An error ends the call, and nothing is granted. It must not block. Nil: nobody needs to be
-	// asked.
+	// Allowed is called before each grant to a waiting call, because the caller may have lost its rights in the
+	// meantime. It uses the state at that time. An error ends the call, and nothing is granted. Allowed must not block.
+	// If it is nil, every grant is allowed.
 	Allowed func() error
-	// Placed is called when the call stands in the queue, or its grant is on its way to the log: a permit that is
-	// released from then on can be handed to it in the same log entry. It may be called again, and is not called where
-	// the answer changes nothing. Nil: nobody asks.
+	// Placed, unless nil, is called when the call is in the queue or its grant has been proposed. A permit that is
+	// released after that can be handed to the call in the same log entry. Placed may be called more than once. It is
+	// not called if the answer changes nothing.
 	Placed func()
 }
 
@@ -58,80 +59,83 @@ func (c *AcquireCall) placed() {
 type Answer struct {
 	// Outcome is Granted, Refreshed, Reacquired or Denied; zero when Repeat is set.
 	Outcome semaphore.Outcome
-	// Permit is set unless denied. The caller may count on Permit.Duration, from the send time of this attempt plus
-	// Waited.
+	// Permit is set unless the call was denied. The caller may rely on it for Permit.Duration, counted from the send
+	// time of this attempt plus Waited.
 	Permit *semaphore.Permit
-	// Waited is the time from Received to just before the grant was handed to Raft; zero for a refresh.
+	// Waited is the time from Received until just before the grant was handed to Raft; zero for a refresh.
 	Waited time.Duration
-	// Superseded is the token under which the identity had its permit before; 0 unless reacquired.
+	// Superseded is the identity's previous token for the permit; 0 unless reacquired.
 	Superseded uint64
-	// Job and Task are those that the permit of a worker carries.
+	// Job and Task are set for a worker: they are the work that its permit carries.
 	Job    *work.Job
 	Task   *work.Task
 	Denial *Denial
-	// Repeat is set when a waiting call has lasted as long as one call may: it is to be repeated with the same request
-	// id, and with RepeatRevision as its RequestRevision.
+	// Repeat is set when a waiting call has lasted for Config.MaxWait. The caller should repeat it with the same
+	// request id, and with RepeatRevision as its RequestRevision.
 	Repeat         *Place
 	RepeatRevision uint64
 }
 
-// Place is a position in a queue; 1 is next.
+// Place is a position in a queue, starting at 1.
 type Place struct {
 	Place, QueueLength int
-	// Pause is nil unless the semaphore is paused. Nobody in the queue is granted a permit before the pause ends.
+	// Pause is nil unless the semaphore is paused. No waiter is granted a permit before the pause ends.
 	Pause *semaphore.Pause
 }
 
-// Waiter is an identity in a queue, for people.
+// Waiter is an identity in a queue, as operators see it.
 type Waiter struct {
 	Semaphore string
 	Identity  semaphore.Identity
 	Weight    uint32
-	Place     int // 0: a worker for which there is no task
+	Place     int // 0 for a worker for which there is no task
 	Waiting   time.Duration
 	RequestID string
-	// Worker says that it is a worker's slot.
+	// Worker is set if a worker waits for a task.
 	Worker bool
-	// Cursor is where Waiters goes on behind this one.
+	// Cursor continues Waiters after this waiter.
 	Cursor queue.Cursor
 }
 
 // TokenRefresh asks to keep one permit alive.
 type TokenRefresh struct {
 	Token uint64
-	// Duration is the one that the client counts by.
+	// Duration is the permit duration that the client uses.
 	Duration time.Duration
-	// SinceProgress is how long before the frame was sent the job last reported progress; only when Reports says that
-	// it does.
+	// SinceProgress is the time between the job's last progress report and the sending of the frame. It is valid only
+	// if Reports is set.
 	SinceProgress time.Duration
 	Reports       bool
 }
 
-// Status is what became of the refresh of one token.
+// Status is the result of refreshing one token.
 type Status uint8
 
 const (
-	// StatusRefreshed: the client may count on Duration from the send time of its frame.
+	// StatusRefreshed means that the client may rely on the permit for Duration, counted from the send time of its
+	// frame.
 	StatusRefreshed Status = iota + 1
-	// StatusStopping: refused; the job is to stop, and the slot stays taken until the deadline or a release.
+	// StatusStopping means that the refresh was refused. The job must stop, and the slot stays taken until the deadline
+	// or a release.
 	StatusStopping
-	// StatusLost: there is no such live permit.
+	// StatusLost means that there is no such live permit.
 	StatusLost
-	// StatusRetry: not known now; ask again.
+	// StatusRetry means that the answer is not known now. Ask again.
 	StatusRetry
 )
 
-// TokenResult answers for one token.
+// TokenResult is the answer for one token.
 type TokenResult struct {
 	Token    uint64
 	Status   Status
-	Duration time.Duration // only when refreshed
-	// Stop is why the holder is to stop. Beside StatusRefreshed it is set while a drain lets it go on.
+	Duration time.Duration // set only if refreshed
+	// Stop says why the holder must stop. With StatusRefreshed it is set during a drain, which lets the holder continue
+	// for a while.
 	Stop    semaphore.StopCause
 	Message string
-	// SupersededBy is the token under which the same identity holds a lost permit now; 0: it was not superseded, or its
-	// successor has ended.
+	// SupersededBy is the token under which the same identity now holds a lost permit; 0 if the token was not
+	// superseded, or its successor has ended.
 	SupersededBy uint64
-	// DrainLeft is for how long refreshes will go on being granted although the holder is to stop; 0: no longer.
+	// DrainLeft is how long refreshes will still succeed although the holder must stop; 0 if they already fail.
 	DrainLeft time.Duration
 }

@@ -10,35 +10,36 @@ import (
 )
 
 const (
-	// clockTolerance is how far a caller's wall clock may differ from the leader's before that is reported: half of how
-	// far ahead a firing may be due by default.
+	// clockTolerance is how far a caller's wall clock may differ from the leader's before the difference is reported.
+	// It is half of how far ahead a firing may be due by default.
 	clockTolerance = semaphore.DefaultFiringMaxAhead / 2
-	// maxHostClocks bounds the table. The caller that was not seen for the longest time gives way.
+	// maxHostClocks bounds the table. When it is full, the caller that was seen the longest ago is dropped.
 	maxHostClocks = 1000
-	// clockKept is how long a caller that does not ask any more stays in the table.
+	// clockKept is how long a caller stays in the table after its last call.
 	clockKept = 24 * time.Hour
-	// warnAheadEvery is how often a firing of one semaphore that is due too far ahead is logged.
+	// warnAheadEvery is the shortest time between two log messages about firings of one semaphore that are due too far
+	// ahead.
 	warnAheadEvery = time.Minute
 )
 
-// HostClock is a caller whose wall clock differs from this server's by more than clockTolerance.
+// HostClock describes a caller whose wall clock differs from this server's by more than clockTolerance.
 type HostClock struct {
 	Group, Acquirer string
-	// Ahead is how far it is ahead; negative when it is behind.
+	// Ahead is how far the caller's clock is ahead; negative if it is behind.
 	Ahead time.Duration
-	// Seen is when it asked last, by this server's clock.
+	// Seen is when the caller last asked, by this server's clock.
 	Seen time.Time
 }
 
-// hostClocks remembers callers whose clocks are off. Nothing is decided by it.
+// hostClocks remembers callers whose clocks are off. No decision depends on it.
 type hostClocks struct {
 	mu     sync.RWMutex // guards all fields
 	off    map[caller]HostClock
-	warned map[string]time.Time // of semaphores: when a firing too far ahead was last logged
+	warned map[string]time.Time // by semaphore: when a firing too far ahead was last logged
 }
 
-// compareClocks takes note of what the caller's clock showed. A caller is logged once when its clock is off, and again
-// when the difference changes by more than the tolerance or is gone.
+// compareClocks records the difference between the caller's clock and this server's. It logs a caller whose clock is
+// off once, and again when the difference changes by more than the tolerance or disappears.
 func (k *Keeper) compareClocks(call *AcquireCall) {
 	if call.SentAt.IsZero() {
 		return
@@ -61,11 +62,11 @@ func (k *Keeper) compareClocks(call *AcquireCall) {
 	case !off:
 		delete(s.off, c)
 		if was {
-			log.Info("the clock of a caller agrees with this server's again")
+			log.Info("a caller's clock agrees with this server's again")
 		}
 		return
 	case !was || (ahead-old.Ahead).Abs() > clockTolerance:
-		log.Warn("the clock of a caller differs from this server's: firings that it names are due at other times than those of others")
+		log.Warn("a caller's clock differs from this server's: its firings may be due at other times than those of other callers")
 	}
 	if s.off == nil {
 		s.off = make(map[caller]HostClock)
@@ -82,8 +83,8 @@ func (k *Keeper) compareClocks(call *AcquireCall) {
 	}
 }
 
-// HostClocks returns the callers whose clocks are off, by group and acquirer, of those that asked this server as the
-// leader within a day.
+// HostClocks returns the callers whose clocks are off, ordered by group and acquirer. It includes callers that asked
+// this server within the last day, while it led.
 func (k *Keeper) HostClocks() []HostClock {
 	now, s := k.cfg.WallClock(), &k.clocks
 	s.mu.Lock()
@@ -102,15 +103,15 @@ func (k *Keeper) HostClocks() []HostClock {
 	return clocks
 }
 
-// clearClocks forgets the callers: another leader hears them from now on.
+// clearClocks forgets all callers, because from now on they call another leader.
 func (k *Keeper) clearClocks() {
 	k.clocks.mu.Lock()
 	defer k.clocks.mu.Unlock()
 	k.clocks.off, k.clocks.warned = nil, nil
 }
 
-// warnAhead logs that a firing was denied because it is due too far ahead, at most once in warnAheadEvery for each
-// semaphore.
+// warnAhead logs that a firing was denied because it is due too far ahead. For each semaphore it logs at most once per
+// warnAheadEvery.
 func (k *Keeper) warnAhead(call *AcquireCall, d *Denial) {
 	now, s := time.Now(), &k.clocks
 	s.mu.Lock()
@@ -122,7 +123,7 @@ func (k *Keeper) warnAhead(call *AcquireCall, d *Denial) {
 		s.warned = make(map[string]time.Time)
 	}
 	s.warned[call.Semaphore] = now
-	k.cfg.Logger.Warn("a firing was denied because it is due too far ahead; its due time, the caller's clock or this server's is wrong",
+	k.cfg.Logger.Warn("a firing was denied because it is due too far ahead: its due time, the caller's clock or this server's clock is wrong",
 		"semaphore", call.Semaphore, "group", call.Identity.Group, "acquirer", call.Identity.Acquirer, "firing", call.Firing.Name,
 		"due", call.Firing.Due, "leader_clock", d.LeaderClock, "caller_clock", d.CallerClock)
 }

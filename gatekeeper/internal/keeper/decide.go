@@ -10,20 +10,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// turn is how a call stands to the queue.
+// turn describes the position of a call relative to the queue.
 type turn struct {
 	// queued reports whether another call waits ahead.
 	queued func() bool
-	// waits: the call waits for a free permit rather than be denied for the lack of one.
+	// waits makes the call wait for a free permit instead of being denied for lack of one.
 	waits bool
-	// me is the call in the queue; nil when it is not there.
+	// me is the call in the queue; nil if it is not in the queue.
 	me *waiting
-	// opened is what the entry that takes the grant brings ahead of it.
+	// opened is what the commands ahead of the grant in its log entry free and take.
 	opened opening
 }
 
-// rule asks semaphore. A replay does not wait out a pause: its request has a permit, which the pause asks it to give
-// up.
+// rule applies the rule of package semaphore. A replay does not wait out a pause: its request holds a permit, and the
+// pause asks the holder to give it up.
 func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d semaphore.Decision, waits bool) {
 	if !t.waits {
 		return semaphore.Decide(&call.Request, facts), false
@@ -35,12 +35,12 @@ func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d se
 	return d, waits
 }
 
-// decision is what the state in memory says of a call. Without its first three fields it changes nothing, and answer is
-// the call's as soon as leadership is confirmed.
+// decision is what the state in memory says about a call. If its first three fields are unset, the call changes
+// nothing, and answer is its answer as soon as leadership is confirmed.
 type decision struct {
 	waits   bool
 	replays *semaphore.Permit // the request holds this permit
-	grant   *fsm.Grant        // to be proposed
+	grant   *fsm.Grant        // the command to propose
 	answer  round
 }
 
@@ -78,7 +78,7 @@ func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
 	return decision{grant: &grant}
 }
 
-// sameRevision refuses a call that expects another permit revision than the state's.
+// sameRevision refuses a call whose expected permit revision is not the state's.
 func sameRevision(state *fsm.State, call *AcquireCall) error {
 	current := state.PermitRevision(call.Semaphore)
 	if call.ExpectedRevision == nil || *call.ExpectedRevision == current {
@@ -110,7 +110,7 @@ func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Fac
 	}
 }
 
-// facts gathers what a decision looks at. WaitsAhead is left to the caller.
+// facts gathers the inputs of a decision, except WaitsAhead, which the caller sets.
 func (k *Keeper) facts(state *fsm.State, call *AcquireCall) semaphore.Facts {
 	facts := state.Facts(&call.Request, call.RequestID)
 	facts.Admission = k.patterns.admission(state, state.Definition(call.Semaphore), call.Identity)
@@ -122,14 +122,14 @@ func (k *Keeper) facts(state *fsm.State, call *AcquireCall) semaphore.Facts {
 	return facts
 }
 
-// admit is the lessor's question: does the rule still admit the holder of this permit?
+// admit answers the lessor: does the rule still admit the holder of this permit?
 func (k *Keeper) admit(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision {
 	facts := k.holding(state, p)
 	facts.OwnOverheld = overheld
 	return semaphore.Admit(p, &facts)
 }
 
-// holding gathers what a decision on the holder of a permit looks at.
+// holding gathers the inputs of a decision about the holder of a permit.
 func (k *Keeper) holding(state *fsm.State, p *semaphore.Permit) semaphore.Facts {
 	sd := state.Definition(p.Semaphore)
 	facts := semaphore.Facts{Own: p, Admission: k.patterns.admission(state, sd, p.Identity), Drains: state.Drains(p.Semaphore)}
@@ -139,7 +139,7 @@ func (k *Keeper) holding(state *fsm.State, p *semaphore.Permit) semaphore.Facts 
 	return facts
 }
 
-// ended returns the error for a request that has ended and that the state remembers; nil for any other.
+// ended returns an error if the state remembers that the request has ended, and nil otherwise.
 func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 	if call.RequestID == "" {
 		return nil
@@ -149,7 +149,7 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 	case ended == nil:
 		return nil
 	case !ended.Matches(fsm.AskedBy(call.Weight, call.Firing, call.Worker)):
-		return &RequestReusedError{*ended, fmt.Sprintf("request %q for semaphore %q was %s, and had asked for another weight or firing: "+
+		return &RequestReusedError{*ended, fmt.Sprintf("request %q for semaphore %q was %s, and asked for a different weight or firing: "+
 			"a request id belongs to one request; use a new one", ended.RequestID, ended.Semaphore, ended.Outcome)}
 	default:
 		return &RequestEndedError{*ended}
@@ -158,10 +158,11 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 
 // fresh returns an error if the request may have been granted and forgotten since. The caller has checked that the
 // state neither remembers the request nor has its permit. The state may have forgotten requests up to some revision. A
-// request that had no permit then, or later (knownSince), was never granted. A request of unknown age passes.
+// request that had no permit at that revision, or at a later one (knownSince), was never granted. A request of unknown
+// age passes.
 //
-// A request that passes had no permit at the state's revision either. fresh notes that, so that a call does not become
-// too old while it waits.
+// A request that passes had no permit at the state's revision either. fresh records that revision, so that a call does
+// not become too old while it waits.
 func (k *Keeper) fresh(state *fsm.State, call *AcquireCall) error {
 	known := call.knownSince()
 	if call.RequestID == "" || known == 0 {
@@ -178,7 +179,7 @@ func (k *Keeper) fresh(state *fsm.State, call *AcquireCall) error {
 	}
 }
 
-// freshen calls fresh for a call that waits, unless its request has ended or holds a permit.
+// freshen calls fresh for a waiting call, unless its request has ended or holds a permit.
 func (k *Keeper) freshen(call *AcquireCall) {
 	state := k.cfg.Machine.State()
 	if own := state.Own(call.Semaphore, call.Identity); k.ended(state, call) == nil && (own == nil || own.RequestID != call.RequestID) {
@@ -186,12 +187,12 @@ func (k *Keeper) freshen(call *AcquireCall) {
 	}
 }
 
-// knownSince is the newest revision at which the request certainly had no permit; 0 if none is known.
+// knownSince returns the newest revision at which the request certainly had no permit; 0 if none is known.
 func (c *AcquireCall) knownSince() uint64 {
 	return max(c.RequestRevision, atomic.LoadUint64(&c.notGrantedAt))
 }
 
-// asOf is the RequestRevision of a command: 0 while a member may not know that field.
+// asOf returns the RequestRevision for a command: 0 as long as a member may not know that field.
 func asOf(state *fsm.State, revision uint64) uint64 {
 	if state.FeatureLevel() < 3 {
 		return 0
@@ -199,7 +200,7 @@ func asOf(state *fsm.State, revision uint64) uint64 {
 	return revision
 }
 
-// asOfLevel removes Asked and RequestRevision from an edit while a member may not know those fields.
+// asOfLevel removes Asked and RequestRevision from an edit as long as a member may not know those fields.
 func (k *Keeper) asOfLevel(asked, revision *uint64) {
 	if k.cfg.Machine.State().FeatureLevel() < 3 {
 		*asked, *revision = 0, 0

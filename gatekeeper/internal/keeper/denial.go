@@ -7,27 +7,28 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Denial says why not, and who has it.
+// Denial says why a call was denied, and who holds the permits.
 type Denial struct {
 	Decision semaphore.Decision
-	// Message is one sentence for a person.
+	// Message is one sentence for the user.
 	Message string
-	// Holders are the first holders, at most MaxHolders; HolderCount counts all.
+	// Holders are the first holders, at most MaxHolders. HolderCount counts all of them.
 	Holders     []*semaphore.Permit
 	HolderCount int
 	QueueLength int
-	// RetryAfter is the earliest time at which a retry can help; negative when waiting alone cannot.
+	// RetryAfter is the shortest time after which a retry can help; negative if waiting alone cannot.
 	RetryAfter     time.Duration
 	Pause          *semaphore.Pause
 	PermitRevision uint64
-	// LeaderClock and CallerClock are those of semaphore.Facts, of a firing that is due too far ahead; else zero.
+	// LeaderClock and CallerClock are the clocks from semaphore.Facts. They are set only for a firing that is due too
+	// far ahead.
 	LeaderClock, CallerClock time.Time
 }
 
-// MaxHolders is how many holders a denial names.
+// MaxHolders is the largest number of holders in a denial.
 const MaxHolders = 16
 
-// denial says why not, who has it, and when it can help to ask again.
+// denial returns why the call is denied, who holds the permits, and when a retry can help.
 func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Facts, d semaphore.Decision) *Denial {
 	n := &Denial{
 		Decision:       d,
@@ -59,7 +60,7 @@ func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Fa
 	return n
 }
 
-// sentence says the decision for a person. It names a cordon and its author, so that the reader knows whom to ask.
+// sentence explains the decision to the user. It names a cordon and its author, so that the reader knows whom to ask.
 func (k *Keeper) sentence(state *fsm.State, req *semaphore.Request, facts *semaphore.Facts, d semaphore.Decision) string {
 	s := d.Sentence(req, facts)
 	if d.Reason == semaphore.Cordoned {
@@ -80,8 +81,9 @@ func timeHelps(r semaphore.Reason) bool {
 	}
 }
 
-// unclaimed is when the permit of a claim ends unless it is refreshed: the loss of its holder may free the firing, and
-// in any case says what became of it. Negative when nothing but a person ends it, and when it has ended.
+// unclaimed returns how long until the permit of a claim ends unless it is refreshed. The loss of its holder may free
+// the firing, and in any case settles what became of it. The result is negative if the permit has ended already, or if
+// only an operator can end it.
 func (k *Keeper) unclaimed(state *fsm.State, c *semaphore.Claim) time.Duration {
 	if c == nil || c.State != semaphore.ClaimHeld {
 		return -1
@@ -93,7 +95,8 @@ func (k *Keeper) unclaimed(state *fsm.State, c *semaphore.Claim) time.Duration {
 	return k.soonest([]*semaphore.Permit{p})
 }
 
-// soonest is when the first of these permits ends unless it is refreshed; negative when none of them does.
+// soonest returns how long until the first of these permits ends unless it is refreshed; negative if none of them has a
+// deadline.
 func (k *Keeper) soonest(holders []*semaphore.Permit) time.Duration {
 	soonest := time.Duration(-1)
 	for _, p := range holders {

@@ -15,23 +15,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// DeniedCaller is a caller that was denied a permit for a reason that waiting does not cure. Reason and Message are why
-// the same request is denied now. When it is cured, they are those of its last denial.
+// DeniedCaller is a caller that was denied a permit for a reason that waiting does not cure. Reason and Message say why
+// the same request is denied now. If it would no longer be denied, they come from its last denial.
 type DeniedCaller struct {
 	denials.Denial
-	// Cured: the same request would not be denied for such a reason now.
+	// Cured reports that the same request would not be denied for such a reason now.
 	Cured bool
-	// LetIn is another caller that holds a permit, or has released one since the first of these denials, and that would
-	// still be admitted; nil if there is none.
+	// LetIn is another caller that would still be admitted, and that holds a permit or has released one since the first
+	// of these denials; nil if there is none.
 	LetIn *semaphore.Identity
-	// Held: the journal shows that the caller has had a permit.
+	// Held reports that, according to the journal, the caller has had a permit.
 	Held bool
-	// Text is for a person.
+	// Text describes the denials to an operator.
 	Text string
 }
 
-// noteDenied remembers a denial that waiting does not cure. Any other answer shows that the causes of earlier ones are
-// gone for that caller.
+// noteDenied remembers a denial that waiting does not cure. Any other answer shows that the causes of the caller's
+// earlier denials no longer exist.
 func (k *Keeper) noteDenied(call *AcquireCall, d *Denial) {
 	if d == nil || !needsAction(&call.Request, d.Decision, k.cfg.Machine.State()) {
 		k.denials.Passed(&call.Request)
@@ -40,7 +40,7 @@ func (k *Keeper) noteDenied(call *AcquireCall, d *Denial) {
 	k.denials.Denied(call.Request, d.Decision.Reason, d.Message, k.cfg.WallClock())
 }
 
-// needsAction says that the same request is denied until somebody acts: edits the definition, resumes, uncordons,
+// needsAction reports whether the same request is denied until somebody acts: edits the definition, resumes, uncordons,
 // clears a slot, or asks in another way. client.DeniedError.NeedsAction draws the same line, except that a pause needs
 // no warning.
 func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State) bool {
@@ -65,15 +65,15 @@ func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State)
 	}
 }
 
-// DeniedCallersOf returns the callers that a semaphore denied lately, the likely cause of trouble first; see urgency.
-// Only a leader knows any.
+// DeniedCallersOf returns the callers that a semaphore denied lately, with the likely cause of trouble first; see
+// urgency. Only a leader knows any.
 func (k *Keeper) DeniedCallersOf(state *fsm.State, name string) []DeniedCaller {
 	return k.judged(state, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// DeniedCallers returns the callers that the wanted semaphores denied lately, by semaphore and then as DeniedCallersOf
-// orders them, and since when this server remembers. The callers of a semaphore are judged when the first of them is
-// read from the sequence.
+// DeniedCallers returns the callers that the wanted semaphores denied lately, and the time since when this server
+// remembers denials. Callers are ordered by semaphore, and within one semaphore as by DeniedCallersOf. The callers of a
+// semaphore are judged when the first of them is read from the sequence.
 func (k *Keeper) DeniedCallers(
 	ctx context.Context, wanted func(state *fsm.State, name string) bool,
 ) (state *fsm.State, callers iter.Seq[DeniedCaller], since time.Time, err error) {
@@ -102,12 +102,13 @@ func (k *Keeper) DeniedCallers(
 	}, t.began, nil
 }
 
-// DenyAll returns one caller of each semaphore from which nobody gets a permit until somebody acts, in the order of
-// their last denials: the one whose denial is the likely cause. A paused semaphore is not one of them, and neither is
-// one whose caller is denied by its own permit. It is for a summary: that this server still leads is not confirmed.
+// DenyAll returns one caller of each semaphore that grants no permit until somebody acts: the caller whose denial is
+// the likely cause. The callers are in the order of the semaphores' last denials. A paused semaphore is left out, and
+// so is one with a caller that is denied because of its own permit. Use the result for a summary only: DenyAll does not
+// confirm that this server still leads.
 func (k *Keeper) DenyAll() []DeniedCaller {
 	state := k.cfg.Machine.State()
-	served := make(map[string]bool) // false: nothing says so yet
+	served := make(map[string]bool) // false: no denial shows it yet
 	of := make(map[string][]denials.Denial)
 	var names []string
 	for _, d := range k.denials.All(k.cfg.WallClock()) {
@@ -115,7 +116,7 @@ func (k *Keeper) DenyAll() []DeniedCaller {
 		if !met {
 			names = append(names, d.Semaphore)
 		}
-		if !one { // else the others of a semaphore with many standbys cost nothing
+		if !one { // so that the other callers of a semaphore with many standbys cost nothing
 			served[d.Semaphore] = k.serves(state, &d)
 			of[d.Semaphore] = append(of[d.Semaphore], d)
 		}
@@ -129,8 +130,8 @@ func (k *Keeper) DenyAll() []DeniedCaller {
 	return out
 }
 
-// DeniesAll reports whether a semaphore has callers, and gives none of them a permit until somebody acts. byCordon: a
-// cordon is why, so that a caller gets permits again once it is removed.
+// DeniesAll reports whether a semaphore has callers, and grants none of them a permit until somebody acts. byCordon
+// reports whether a cordon is the reason, so that a caller gets permits again once the cordon is removed.
 func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
 	of := k.denials.Of(name, k.cfg.WallClock())
 	if len(of) == 0 || slices.ContainsFunc(of, func(d denials.Denial) bool { return k.serves(state, &d) }) {
@@ -142,7 +143,8 @@ func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
 	})
 }
 
-// serves reports whether a denial shows that somebody gets permits of the semaphore, or that no operator needs to act.
+// serves reports whether a denial shows that some caller gets permits of the semaphore, or that no operator needs to
+// act.
 func (k *Keeper) serves(state *fsm.State, d *denials.Denial) bool {
 	reason, _, still := k.decideAgain(state, d)
 	if !still {
@@ -163,7 +165,7 @@ func (k *Keeper) DenialsChanged(after uint64) (names []string, now uint64) {
 	return k.denials.Changed(after)
 }
 
-// Misspellings returns callers of names that are not defined and that look like a misspelling of this one, which is.
+// Misspellings returns callers that ask for an undefined name which looks like a misspelling of name, a defined one.
 func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 	var near []denials.Denial
 	for _, d := range k.denials.All(k.cfg.WallClock()) {
@@ -186,7 +188,7 @@ func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller 
 	return v
 }
 
-// judged decides denied requests again. They are ordered by urgency, and else as they were.
+// judged decides denied requests again, and sorts them by urgency. Callers of equal urgency keep their order.
 func (k *Keeper) judged(state *fsm.State, list []denials.Denial) []DeniedCaller {
 	out := make([]DeniedCaller, len(list))
 	for i := range list {
@@ -196,8 +198,8 @@ func (k *Keeper) judged(state *fsm.State, list []denials.Denial) []DeniedCaller 
 	return out
 }
 
-// urgency ranks callers, the likely cause of trouble first: one that used to get permits, one that has not been seen
-// with any, a likely standby, and one that would not be denied now.
+// urgency ranks callers by how likely they are the cause of trouble: first a caller that used to get permits, then one
+// that never had one as far as the journal shows, then a likely standby, and last one that would not be denied now.
 func (v *DeniedCaller) urgency() int {
 	switch {
 	case v.Cured:
@@ -212,14 +214,14 @@ func (v *DeniedCaller) urgency() int {
 }
 
 // decideAgain reports whether the same request would still be denied until somebody acts, and why. A caller that has
-// asked again without being denied is served: what shuts it out later is known when it asks again. A pause is the reason
-// only if it was the reason of the denial: it says nothing about the rule.
+// asked again without being denied counts as served: a later cause shows when it asks again. A pause is the reason only
+// if it was the reason of the recorded denial, because a pause says nothing about the rule.
 func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaphore.Reason, message string, still bool) {
 	if d.Passed {
 		return 0, "", false
 	}
 	if d.Reason == semaphore.FiringTooFarAhead {
-		return d.Reason, d.Message, true // its due time comes, and the clock that was wrong stays so
+		return d.Reason, d.Message, true // its due time will come, but the clock that was wrong stays wrong
 	}
 	facts := k.facts(state, &AcquireCall{Request: d.Request})
 	if d.Reason != semaphore.Paused {
@@ -228,9 +230,9 @@ func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaph
 	now, waits := semaphore.DecideWaiting(&d.Request, &facts)
 	switch {
 	case d.Worker && (waits || now.Reason == semaphore.HeldForOperator):
-		return 0, "", false // its slot stands in the queue, or has had its task: no slot asks twice
+		return 0, "", false // its slot is in the queue, or has had its task: no slot asks twice
 	case now.Reason == semaphore.AlreadyHeld && d.Reason != semaphore.AlreadyHeld:
-		return 0, "", false // it was let in, and holds a permit
+		return 0, "", false // it was granted a permit, and holds it
 	}
 	now = semaphore.Decide(&d.Request, &facts)
 	if !needsAction(&d.Request, now, state) {
@@ -239,8 +241,8 @@ func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaph
 	return now.Reason, k.sentence(state, &d.Request, &facts, now), true
 }
 
-// others returns another caller that has had a permit since the denied one was first denied, and that would still be
-// admitted, and reports whether the denied caller has ever had one.
+// others returns another caller that has had a permit since the denied caller was first denied, and that would still be
+// admitted. held reports whether the denied caller has ever had a permit.
 func (k *Keeper) others(state *fsm.State, d *denials.Denial) (letIn *semaphore.Identity, held bool) {
 	sd := state.Definition(d.Semaphore)
 	note := func(p *semaphore.Permit, serves bool) {
@@ -264,8 +266,8 @@ func (k *Keeper) others(state *fsm.State, d *denials.Denial) (letIn *semaphore.I
 	return letIn, held
 }
 
-// text says who is denied what and why, how often it was denied, and whether it still is. asked is why it was denied
-// last.
+// text describes which caller is denied what and why, how often, and whether it still is. asked is the reason of its
+// last denial.
 func (v *DeniedCaller) text(asked semaphore.Reason) string {
 	asks, is := "asks", "is"
 	if v.Cured {
@@ -279,16 +281,16 @@ func (v *DeniedCaller) text(asked semaphore.Reason) string {
 		fmt.Fprintf(&b, "Denied %d times, first at %s, last at %s", v.Count, second(v.First), second(v.Last))
 	}
 	if v.Reason != asked {
-		fmt.Fprintf(&b, ", then for another reason: %v", asked)
+		fmt.Fprintf(&b, ", at that time for another reason: %v", asked)
 	}
 	b.WriteString(".")
 	switch {
 	case v.Cured && v.Passed:
-		b.WriteString(" It asked again and was not denied for that.")
+		b.WriteString(" It has asked again since, and was not denied for that reason.")
 	case v.Cured:
-		b.WriteString(" The same request would not be denied for that now.")
+		b.WriteString(" The same request would not be denied for that reason now.")
 	case v.LetIn != nil:
-		fmt.Fprintf(&b, " %q in group %q was let in meanwhile: this caller may be a standby.", v.LetIn.Acquirer, v.LetIn.Group)
+		fmt.Fprintf(&b, " %q in group %q was granted a permit meanwhile: this caller may be a standby.", v.LetIn.Acquirer, v.LetIn.Group)
 	}
 	return b.String()
 }

@@ -107,11 +107,11 @@ func TestVain_EachReasonThatWaitingDoesNotCure_IsRememberedUntilItIsCured(t *tes
 				if err := c.cure(w); err != nil {
 					t.Fatal(err)
 				}
-				if v := w.denied1(); !v.Cured || !strings.HasSuffix(v.Text, "would not be denied for that now.") {
+				if v := w.denied1(); !v.Cured || !strings.HasSuffix(v.Text, "would not be denied for that reason now.") {
 					t.Errorf("it is not cured: %+v", v)
 				}
 				w.granted(call)
-				if v := w.denied1(); !v.Cured || !v.Passed || !strings.HasSuffix(v.Text, "It asked again and was not denied for that.") {
+				if v := w.denied1(); !v.Cured || !v.Passed || !strings.HasSuffix(v.Text, "It has asked again since, and was not denied for that reason.") {
 					t.Errorf("after a grant: %+v", v)
 				}
 			})
@@ -142,7 +142,7 @@ func TestDeniedCallers_AnotherCauseSince_IsNamed(t *testing.T) {
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" }); err != nil {
 			t.Fatal(err)
 		}
-		says("a cordon", semaphore.Cordoned, "is cordoned", ", then for another reason: "+semaphore.GroupMismatch.String()+".")
+		says("a cordon", semaphore.Cordoned, "is cordoned", ", at that time for another reason: "+semaphore.GroupMismatch.String()+".")
 		if _, byCordon := w.DeniesAll(w.cfg.Machine.State(), "job"); !byCordon {
 			t.Error("the cordon is the only reason, and it does not say so")
 		}
@@ -313,7 +313,7 @@ func TestDenyAll_SomebodyIsLetIn_IsNoneOfThem(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		want("jbo") // the standby is one by design
 		for _, v := range w.vainNow() {
-			if v.Semaphore == "job" && (v.LetIn == nil || v.LetIn.Acquirer != "a" || !strings.Contains(v.Text, `"a" in group "prod" was let in meanwhile`)) {
+			if v.Semaphore == "job" && (v.LetIn == nil || v.LetIn.Acquirer != "a" || !strings.Contains(v.Text, `"a" in group "prod" was granted a permit meanwhile`)) {
 				t.Errorf("it says %q of %+v", v.Text, v)
 			}
 		}

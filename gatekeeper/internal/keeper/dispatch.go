@@ -8,14 +8,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// tellPlaces is how often waiting calls hear that their place has changed.
+// tellPlaces is how often waiting calls are sent their new place in the queue.
 const tellPlaces = time.Second
 
-// inbox holds what the dispatcher has still to look at. Adding to it never blocks.
+// inbox holds the events that the dispatcher has not processed yet. Adding to it never blocks.
 type inbox struct {
 	ready chan struct{}
 
-	mu      sync.Mutex // guards both
+	mu      sync.Mutex // guards events and touched
 	events  []fsm.Event
 	touched map[string]struct{}
 }
@@ -34,7 +34,7 @@ func (in *inbox) add(a fsm.Applied) {
 	in.wake()
 }
 
-// touch asks to offer permits to the waiters of a semaphore.
+// touch asks the dispatcher to offer permits to the waiters of a semaphore.
 func (in *inbox) touch(sem string) {
 	in.mu.Lock()
 	in.touched[sem] = struct{}{}
@@ -57,14 +57,14 @@ func (in *inbox) take() ([]fsm.Event, map[string]struct{}) {
 	return events, touched
 }
 
-// dispatch notifies waiters and streams of what applied entries mean for them, off the applying goroutine.
+// dispatch notifies waiters and streams of applied entries, on a separate goroutine, so that applying is not held up.
 func (k *Keeper) dispatch() {
 	defer k.runs.Done()
 	tick := time.NewTicker(tellPlaces)
 	defer tick.Stop()
 	gather := time.NewTimer(0)
 	defer gather.Stop()
-	var gathering *tenure              // whose waiters are still coming back
+	var gathering *tenure              // the tenure whose waiters are still coming back
 	moved := make(map[string]struct{}) // queues whose places have changed since they were last sent
 	for {
 		select {
@@ -107,7 +107,7 @@ func (k *Keeper) dispatch() {
 	}
 }
 
-// hear does what one event asks for, and adds the semaphore whose queue it may move to touched.
+// hear handles one event. It adds a semaphore whose queue may move because of the event to touched.
 func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	switch e.Kind {
 	case fsm.Released, fsm.Expired, fsm.Abandoned, fsm.Cleared, fsm.FreedUnsafely:
@@ -129,7 +129,8 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	case fsm.DrainedEvent:
 		k.drained(e, touched)
 	case fsm.JobSubmitted, fsm.TaskSettled, fsm.TasksChanged, fsm.JobCancelled:
-		// Also when the last task has gone: workers are absent from now on, and those behind them have their turn.
+		// Also when the last task is taken: workers are absent from then on, and the waiters behind them get their
+		// turn.
 		touched[e.Semaphore] = struct{}{}
 	case fsm.QuarantineEnded:
 		for _, sem := range k.queue.Semaphores() {
@@ -138,7 +139,7 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	}
 }
 
-// drained notifies the holders that a drain let continue that it is over.
+// drained notifies the holders that a drain allowed to continue that the drain is over.
 func (k *Keeper) drained(e *fsm.Event, touched map[string]struct{}) {
 	switch {
 	case e.Permit != nil:
@@ -150,7 +151,7 @@ func (k *Keeper) drained(e *fsm.Event, touched map[string]struct{}) {
 	}
 }
 
-// offer lets as many waiters of a semaphore have their turn as fit into what is free.
+// offer gives a turn to as many waiters of a semaphore as fit into the free permits.
 func (k *Keeper) offer(sem string) {
 	state := k.cfg.Machine.State()
 	sd := state.Definition(sem)
@@ -222,7 +223,7 @@ func (k *Keeper) overheld(p *semaphore.Permit) {
 	k.notices.stopping(p, semaphore.StopHeldTooLong, k.whyStop(k.cfg.Machine.State(), p, semaphore.StopHeldTooLong), 0)
 }
 
-// tell pokes the calls of queues that have moved, so that they report their place.
+// tell wakes the calls of queues that have moved, so that they report their place.
 func (k *Keeper) tell(moved map[string]struct{}) {
 	for sem := range moved {
 		for _, w := range k.queue.Waiting(sem) {

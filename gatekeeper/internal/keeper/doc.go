@@ -21,18 +21,19 @@
 //
 // # From one holder to the next
 //
-// A release takes the grants of the waiters who are next into its log entry, so that a hand-over costs one commit. So
-// do all releases of one entry together, and the end of a submission, whose first tasks go to workers who stand idle.
-// The grants are made when the entry is cut: every earlier entry has been applied by then, so the state shows all that
-// counts except the entry's own commands. They are decided again when they are applied, behind those commands: a wrong
-// guess is refused there, and its waiter keeps its place. The grant is entrusted to the call that waits, which hears of
-// its outcome as if it had proposed it itself, and gives it back if it has left. Every other end of a permit, and a
-// release that cools first, is noticed once it has been applied, and only then do the waiters propose: two commits.
+// A release carries the grants of the next waiters in its log entry, so that a hand-over costs one commit. So do all
+// releases of one entry together, and the end of a submission, whose first tasks go to idle workers. The grants are
+// made when the entry is cut: every earlier entry has been applied by then, so the state shows everything except the
+// entry's own commands. They are decided again when they are applied, after those commands: a wrong guess is refused
+// there, and its waiter keeps its place. The grant is handed to the waiting call, which gets the outcome as if it had
+// proposed the grant itself, and gives the permit back if it has left the queue. Every other end of a permit, and a
+// release that cools first, is noticed only after it has been applied, and only then do the waiters propose: two
+// commits.
 //
 // # One acquisition, several calls
 //
-// Retries carry the same request id. While a grant is being proposed, its later calls attach to the same pending
-// record, and what became of it is one question with one answer. If all its calls have ended before any was answered,
-// nobody knows of the permit: it is abandoned, marked first as for an expiry. A call that comes later finds the permit
-// in the state, or its end remembered, and is never granted again.
+// Retries carry the same request id. While a grant is being proposed, later calls of the acquisition attach to the same
+// pending record, and all of them get the same outcome. If all of them have ended before any was answered, nobody knows
+// of the permit: it is abandoned, marked first as for an expiry. A later call finds the permit in the state, or its end
+// remembered, and is never granted again.
 package keeper

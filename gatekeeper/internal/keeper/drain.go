@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// StopLeft returns how long the holder of the live permit p may still go on although s stops it.
+// StopLeft returns how long the holder of the live permit p may still continue although s stops it.
 func (k *Keeper) StopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
 	for _, d := range s.Drains {
 		switch s.Cause {
@@ -24,8 +24,8 @@ func (k *Keeper) StopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Dura
 	return left
 }
 
-// drainLeft returns how long the refreshes of a permit whose holder must stop will still be granted: until the first of
-// all that stops it lets it go on no longer.
+// drainLeft returns how long the refreshes of a permit whose holder must stop will still be granted. If several causes
+// stop the holder, the one that leaves it the least time counts.
 func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Duration) {
 	facts := k.holding(state, p)
 	for i, s := range semaphore.Stops(p, &facts) {
@@ -36,11 +36,11 @@ func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Dur
 	return left
 }
 
-// noReason stands for the reason that nobody gave.
+// noReason is the text if the person who caused a stop gave no reason.
 const noReason = "no reason was given"
 
-// ToldToStop is why the holder of a permit must stop, be it that a drain lets it go on for now, and the reason that was
-// given, which may be empty. NotStopping when it need not.
+// ToldToStop returns why the holder of a permit must stop, and the reason that was given, which may be empty. It
+// returns the cause even while a drain lets the holder continue, and NotStopping if the holder need not stop.
 func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaphore.StopCause, reason string) {
 	if p.State != semaphore.Live {
 		return p.Stop, p.StopOrder().Reason
@@ -58,10 +58,10 @@ func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaph
 	return d.Stop, reason
 }
 
-// whyStop is what the holder of a permit that must stop hears besides the cause: the reason of the person who caused
-// it, if one was given.
+// whyStop returns the text that the holder of a permit that must stop gets besides the cause: the reason given by the
+// person who caused it.
 func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
-	reason := "" // it does not repeat the cause, for which clients have their own words
+	reason := "" // it does not repeat the cause, for which clients have their own texts
 	switch sd := state.Definition(p.Semaphore); {
 	case cause == semaphore.StopCordoned:
 		return k.whyCordonStops(state, p)
@@ -70,15 +70,16 @@ func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.
 	case cause == semaphore.StopNoLongerAdmitted && sd != nil:
 		reason = sd.Reason
 	case cause == semaphore.StopHeldTooLong:
-		return "max_hold is over"
+		return "max_hold has elapsed"
 	case cause == p.Stop:
 		reason = p.StopOrder().Reason
 	}
 	return cmp.Or(reason, noReason)
 }
 
-// whyCordonStops is the reason of the cordon that stops the holder of a permit, or does so first: of several the one
-// that leaves it the least time. One without a reason is named, so that the reader knows where to ask.
+// whyCordonStops returns the reason of the cordon that stops the holder of a permit. If there are several, it is the
+// cordon that leaves the holder the least time. A cordon without a reason is named, so that the reader knows where to
+// ask.
 func (k *Keeper) whyCordonStops(state *fsm.State, p *semaphore.Permit) string {
 	var first *fsm.Cordon
 	var least time.Duration
@@ -93,7 +94,7 @@ func (k *Keeper) whyCordonStops(state *fsm.State, p *semaphore.Permit) string {
 		}
 	}
 	switch {
-	case first == nil: // it was ended since
+	case first == nil: // the cordon has ended since
 		return noReason
 	case first.Reason == "":
 		return fmt.Sprintf("%s (cordon %q)", noReason, first.ID)

@@ -9,11 +9,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Edit applies a batch of edits: all of them, or none. The rules of each definition are checked here, patterns
-// included, because only the leader compiles patterns: an *EditFieldError names the first that breaks one. A
-// *ConflictError names the first whose expected version is not the current one. With end the fields that it replaces
-// get their old values back then; a *semaphore.FieldError says what is wrong with end or the drain. At and Until of the
-// batch are set here.
+// Edit applies a batch of edits: all of them, or none. It checks the rules of each definition, including patterns,
+// because only the leader compiles patterns: an *EditFieldError names the first edit that breaks a rule. A
+// *ConflictError names the first edit whose expected version is not the current one. If end is set, the replaced fields
+// get their old values back at that time. A *semaphore.FieldError says what is wrong with end or the drain. Edit sets
+// At and Until of the batch.
 func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch, end Ending) (fsm.EditResult, error) {
 	now := time.Now()
 	var err error
@@ -43,8 +43,8 @@ func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch, end Ending) (fsm
 	return r, err
 }
 
-// Explain replays the decision for a request, changes nothing, and returns each step, what was decided, one sentence
-// for a person, and the revision as of which it holds.
+// Explain replays the decision for a request without changing anything. It returns each step, the decision, one
+// sentence for the user, and the revision at which the decision holds.
 func (k *Keeper) Explain(
 	ctx context.Context, req *semaphore.Request,
 ) (steps []semaphore.Step, d semaphore.Decision, summary string, revision uint64, err error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// ErrRevisionChanged is what every RevisionChangedError is.
+// ErrRevisionChanged matches every RevisionChangedError.
 var ErrRevisionChanged = errors.New("the permit revision has changed")
 
 // RevisionChangedError refuses an acquire whose expected permit revision is no longer the current one. Nothing
@@ -28,7 +28,7 @@ func (e *RevisionChangedError) Error() string {
 // Is makes errors.Is(err, ErrRevisionChanged) true.
 func (e *RevisionChangedError) Is(target error) bool { return target == ErrRevisionChanged }
 
-// ErrRequestEnded is what every RequestEndedError is.
+// ErrRequestEnded matches every RequestEndedError.
 var ErrRequestEnded = errors.New("the request has ended")
 
 // RequestEndedError refuses a repeat of an acquire that has ended: a request id never grants twice.
@@ -42,10 +42,10 @@ func (e *RequestEndedError) Error() string {
 // Is makes errors.Is(err, ErrRequestEnded) true.
 func (e *RequestEndedError) Is(target error) bool { return target == ErrRequestEnded }
 
-// ErrRequestReused is what every RequestReusedError is.
+// ErrRequestReused matches every RequestReusedError.
 var ErrRequestReused = errors.New("the request id belongs to another request")
 
-// RequestReusedError refuses a request whose id belongs to one that asked for something else. Nothing happened.
+// RequestReusedError refuses a request whose id already belongs to a different request. Nothing happened.
 type RequestReusedError struct {
 	fsm.Remembered // the request that has the id
 	Why            string
@@ -56,22 +56,22 @@ func (e *RequestReusedError) Error() string { return e.Why }
 // Is makes errors.Is(err, ErrRequestReused) true.
 func (e *RequestReusedError) Is(target error) bool { return target == ErrRequestReused }
 
-// Reused is the error for an edit of that kind whose request id belongs to another edit.
+// Reused returns the error for an edit of that kind whose request id belongs to another edit.
 func Reused(done *fsm.Remembered, kind fsm.EditKind) *RequestReusedError {
 	return &RequestReusedError{*done, fmt.Sprintf("request id %q %s", done.RequestID, done.Used(kind))}
 }
 
-// ErrRequestTooOld is what every RequestTooOldError is.
+// ErrRequestTooOld matches every RequestTooOldError.
 var ErrRequestTooOld = errors.New("the request is too old to be distinguished from one that was carried out")
 
-// RequestTooOldError refuses a request that is not remembered and may have been carried out and forgotten. Nothing
-// happened.
+// RequestTooOldError refuses a request that is not remembered, because it may have been carried out and forgotten.
+// Nothing happened.
 type RequestTooOldError struct {
 	fsm.TooOld
 	Why string
 }
 
-// TooOld is the error for a request of that id.
+// TooOld returns the error for a request with that id.
 func TooOld(requestID string, old *fsm.TooOld) *RequestTooOldError {
 	return &RequestTooOldError{*old, fmt.Sprintf("request id %q: %v", requestID, old)}
 }
@@ -81,10 +81,10 @@ func (e *RequestTooOldError) Error() string { return e.Why }
 // Is makes errors.Is(err, ErrRequestTooOld) true.
 func (e *RequestTooOldError) Is(target error) bool { return target == ErrRequestTooOld }
 
-// ErrNoSuchPermit is what every NoSuchPermitError is.
+// ErrNoSuchPermit matches every NoSuchPermitError.
 var ErrNoSuchPermit = errors.New("no such permit")
 
-// NoSuchPermitError refuses a command that names a token which is not in the state that the command needs.
+// NoSuchPermitError refuses a command because the permit of its token is not in the state that the command needs.
 type NoSuchPermitError struct {
 	Token uint64
 	Why   string
@@ -95,10 +95,10 @@ func (e *NoSuchPermitError) Error() string { return fmt.Sprintf("token %d: %s", 
 // Is makes errors.Is(err, ErrNoSuchPermit) true.
 func (e *NoSuchPermitError) Is(target error) bool { return target == ErrNoSuchPermit }
 
-// ErrConflict is what every ConflictError is.
+// ErrConflict matches every ConflictError.
 var ErrConflict = errors.New("the definition is not as expected")
 
-// ConflictError refuses a batch of edits; nothing changed.
+// ConflictError refuses a batch of edits. Nothing changed.
 type ConflictError struct{ fsm.Conflict }
 
 func (e *ConflictError) Error() string {
@@ -108,7 +108,7 @@ func (e *ConflictError) Error() string {
 	case fsm.ConflictAbsent:
 		return fmt.Sprintf("edit %d: there is no definition %q", e.Index, e.Name)
 	default:
-		return fmt.Sprintf("edit %d: definition %q is at version %d, changed by %s: read it again, then repeat the edit on what it is now",
+		return fmt.Sprintf("edit %d: definition %q is at version %d, changed by %s: read it again, then repeat the edit on the current version",
 			e.Index, e.Name, e.Current.Version, e.Current.UpdatedBy)
 	}
 }
@@ -116,7 +116,7 @@ func (e *ConflictError) Error() string {
 // Is makes errors.Is(err, ErrConflict) true.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// EditFieldError refuses a batch of edits for one field of one of them; nothing changed.
+// EditFieldError refuses a batch of edits because of one field of one edit. Nothing changed.
 type EditFieldError struct {
 	Index int
 	Name  string
@@ -129,13 +129,13 @@ func (e *EditFieldError) Error() string {
 
 func (e *EditFieldError) Unwrap() error { return e.Err }
 
-// ErrNoSuchCordon is what every NoSuchCordonError is.
+// ErrNoSuchCordon matches every NoSuchCordonError.
 var ErrNoSuchCordon = errors.New("no such cordon")
 
-// NoSuchCordonError refuses to end a cordon that there is not.
+// NoSuchCordonError refuses to end a cordon that does not exist.
 type NoSuchCordonError struct {
 	ID string
-	// Meant is the id that was likely meant. The API fills it in, which gives the ids.
+	// Meant is the id that was probably meant. The API sets it, because the API knows the ids.
 	Meant string
 }
 
@@ -146,10 +146,10 @@ func (e *NoSuchCordonError) Error() string {
 // Is makes errors.Is(err, ErrNoSuchCordon) true.
 func (e *NoSuchCordonError) Is(target error) bool { return target == ErrNoSuchCordon }
 
-// ErrFeatureLevel is what every FeatureLevelError is.
-var ErrFeatureLevel = errors.New("not every server of the cluster knows this yet")
+// ErrFeatureLevel matches every FeatureLevelError.
+var ErrFeatureLevel = errors.New("not every server of the cluster supports this yet")
 
-// FeatureLevelError refuses a command of a feature level above the one in force. Nothing happened.
+// FeatureLevelError refuses a command that needs a higher feature level than the one in force. Nothing happened.
 type FeatureLevelError struct{ Needed, InForce uint32 }
 
 func (e *FeatureLevelError) Error() string {
@@ -160,27 +160,27 @@ func (e *FeatureLevelError) Error() string {
 // Is makes errors.Is(err, ErrFeatureLevel) true.
 func (e *FeatureLevelError) Is(target error) bool { return target == ErrFeatureLevel }
 
-// ErrRecovering: the cluster was recovered without its majority, and until every permit of before has certainly ended
-// nothing is granted.
-var ErrRecovering = errors.New("the cluster was recovered, and grants nothing until every permit of before has ended")
+// ErrRecovering is returned after the cluster was recovered without its majority. Nothing is granted until every permit
+// from before the recovery has certainly ended.
+var ErrRecovering = errors.New("the cluster was recovered, and grants nothing until every earlier permit has ended")
 
-// RecoveringError is ErrRecovering with for how long still, counted from the error.
+// RecoveringError is ErrRecovering with the time left, counted from when the error was made.
 type RecoveringError struct{ Left time.Duration }
 
 func (e *RecoveringError) Error() string {
-	return fmt.Sprintf("the cluster was recovered, and grants nothing for another %v, until every permit of before has ended", e.Left.Round(time.Second))
+	return fmt.Sprintf("the cluster was recovered, and grants nothing for another %v, until every earlier permit has ended", e.Left.Round(time.Second))
 }
 
 // Is makes errors.Is(err, ErrRecovering) true.
 func (e *RecoveringError) Is(target error) bool { return target == ErrRecovering }
 
-// ErrSuperseded ends a waiting call whose place another call of the same acquisition has taken.
+// ErrSuperseded ends a waiting call whose place was taken by another call of the same acquisition.
 var ErrSuperseded = errors.New("another call with the same request id has taken this one's place in the queue")
 
-// ErrRefused is what every RefusedError is.
+// ErrRefused matches every RefusedError.
 var ErrRefused = errors.New("refused")
 
-// RefusedError is the state machine's refusal of a command for what it says.
+// RefusedError says that the state machine or the keeper refused a command because of its content.
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return "refused: " + e.Why }
@@ -188,13 +188,13 @@ func (e *RefusedError) Error() string { return "refused: " + e.Why }
 // Is makes errors.Is(err, ErrRefused) true.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
-// invalid turns a result that a command does not have into an error: a *RequestReusedError, a *RequestTooOldError or a
-// *RefusedError.
+// invalid turns a result of the wrong type into an error: a *RequestReusedError, a *RequestTooOldError or a
+// *RefusedError for a command that was refused.
 func invalid(r fsm.Result) error {
 	if bad, ok := r.(fsm.InvalidResult); ok {
 		return refused(bad)
 	}
-	return fmt.Errorf("the state machine answered with %T, which this command does not have", r)
+	return fmt.Errorf("the state machine returned a %T, which is not a result of this command", r)
 }
 
 // refused turns the refusal of a command into an error.

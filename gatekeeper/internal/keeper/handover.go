@@ -6,23 +6,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// maxHandOver is how many grants complete one entry. The dispatcher serves the waiters behind them when the entry has
-// been applied.
+// maxHandOver is the largest number of grants that complete adds to one entry. The dispatcher serves the remaining
+// waiters after the entry has been applied.
 const maxHandOver = batcher.MaxCommands
 
-// opening is what an entry brings for the waiters of one semaphore.
+// opening is what the commands of one entry free and take of one semaphore.
 type opening struct {
 	semaphore string
-	freed     uint64 // the weight of the permits that it releases
-	taken     uint64 // the weight of the permits that it grants
-	tasks     uint64 // how many tasks of submissions it completes
+	freed     uint64 // the weight of the permits that they release
+	taken     uint64 // the weight of the permits that they grant
+	tasks     uint64 // the number of tasks in the submissions that they complete
 }
 
-// openings are those of an entry's commands, in their order, if they are applied to that state. They never say that
-// more is free than will be: else a heavy waiter could be refused for the lack of space, and a lighter one behind it
-// granted. So a permit counts as freed only if no command ahead of its release ends or supersedes it, and every grant
-// counts as taken, although that of a waiter is counted in the queue too. Tasks may be fewer than they say; then a
-// worker keeps its place.
+// openings returns the openings of an entry's commands, in their order, as if the commands were applied to state. They
+// never overstate what will be free. Otherwise a heavy waiter could be refused for lack of space, and a lighter one
+// behind it granted. So a permit counts as freed only if no command ahead of its release ends or supersedes it, and
+// every grant counts as taken, although the queue counts the grant of a waiter too. The number of tasks may be too
+// high; in that case a worker keeps its place.
 func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 	place := make(map[string]int)
 	at := func(sem string) *opening {
@@ -75,12 +75,12 @@ func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 	return all
 }
 
-// complete makes the grants that go into the log right behind the commands of an entry: those of the waiters for whom
-// the entry has a slot or a task. So a hand-over is one commit, not two.
+// complete makes the grants that follow the commands of an entry in the log: those of the waiters for whom the entry
+// frees a slot or adds a task. This makes a hand-over one commit instead of two.
 //
-// The rule is asked about the state with what the entry opens. That may be a wrong guess: every grant is decided again
-// when it is applied, as all are. A waiter whose grant is refused there keeps its place. Whatever the rule does not
-// grant here, and whatever frees a slot in another way, is left to the dispatcher, which looks when the slot is free.
+// The rule is applied to the current state plus what the entry opens. That guess can be wrong, but every grant is
+// decided again when it is applied, like any other grant. A waiter whose grant is refused then keeps its place. If the
+// rule does not grant here, or a slot is freed in another way, the dispatcher takes over when the slot is free.
 func (k *Keeper) complete(cmds []fsm.Command) []batcher.Call {
 	t := k.tenure.Load()
 	if t == nil || t.over() || !k.gathered(t) || k.queue.Empty() {
@@ -94,7 +94,7 @@ func (k *Keeper) complete(cmds []fsm.Command) []batcher.Call {
 	return grants
 }
 
-// handOver makes at most limit grants of the waiters who are next.
+// handOver makes at most limit grants for the next waiters.
 func (k *Keeper) handOver(t *tenure, state *fsm.State, o opening, limit int) []batcher.Call {
 	sd := state.Definition(o.semaphore)
 	if sd == nil || sd.Pause != nil {
@@ -111,7 +111,7 @@ func (k *Keeper) handOver(t *tenure, state *fsm.State, o opening, limit int) []b
 		if ok {
 			grant, ok = k.grantNext(t, state, k.queue.Call(w), o)
 		}
-		if !ok { // nor the waiters behind it: they would overtake it
+		if !ok { // the waiters behind it get no grant either: they would overtake it
 			for _, w := range next[i:] {
 				k.queue.Return(w)
 			}
@@ -123,8 +123,8 @@ func (k *Keeper) handOver(t *tenure, state *fsm.State, o opening, limit int) []b
 	return grants
 }
 
-// grantNext makes the grant of a waiting call, nil for none, if the rule grants it with what is opened and nobody
-// ahead, and the call can still take it. The queue offers no more calls than fit together.
+// grantNext makes the grant of a waiting call. It returns false unless the rule grants it, with what the entry opens
+// and with nobody ahead, and the call can still take it. The queue offers no more calls than fit together.
 func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *waiting, o opening) (batcher.Call, bool) {
 	if me == nil {
 		return batcher.Call{}, false

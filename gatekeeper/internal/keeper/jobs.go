@@ -12,9 +12,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// SubmitJob begins the submission of a job. A job of that id that is complete is in the result, with SubmitExists.
-// Errors: *ConflictError if there is no such semaphore, *NoSuchPermitError if the submitter's permit has ended,
-// *WorkLimitError. At of the command is set here.
+// SubmitJob begins the submission of a job. If a complete job with that id exists, it is in the result, with
+// SubmitExists. Errors: *ConflictError if the semaphore does not exist, *NoSuchPermitError if the submitter's permit
+// has ended, *WorkLimitError. SubmitJob sets At of the command.
 func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
 	cmd.At = time.Now()
 	r, err := do[fsm.SubmitResult](ctx, k, cmd)
@@ -25,14 +25,14 @@ func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitRe
 	case fsm.SubmitNoSemaphore:
 		return r, &ConflictError{fsm.Conflict{Kind: fsm.ConflictAbsent, Name: cmd.Spec.Semaphore}}
 	case fsm.SubmitNoSubmitter:
-		return r, &NoSuchPermitError{cmd.Submitter, "the permit of the submitter has ended: acquire another one, and submit again with its token"}
+		return r, &NoSuchPermitError{cmd.Submitter, "the submitter's permit has ended: acquire another one, and submit again with its token"}
 	default:
 		return r, submitted(r, cmd.Spec.ID)
 	}
 }
 
-// SubmitTasks goes on with a submission. Errors: *WorkLimitError, and *SubmissionLostError if the submission is not
-// there any more. At of the command is set here.
+// SubmitTasks continues a submission. Errors: *WorkLimitError, and *SubmissionLostError if the submission no longer
+// exists. SubmitTasks sets At of the command.
 func (k *Keeper) SubmitTasks(ctx context.Context, id string, cmd fsm.SubmitTasks) (fsm.SubmitResult, error) {
 	cmd.At = time.Now()
 	r, err := do[fsm.SubmitResult](ctx, k, cmd)
@@ -53,16 +53,15 @@ func submitted(r fsm.SubmitResult, id string) error {
 	}
 }
 
-// DropSubmission removes a submission that nobody goes on with, if it is still there and not complete. It does not
-// wait.
+// DropSubmission removes an abandoned submission, unless it is complete or was removed already. It does not wait.
 func (k *Keeper) DropSubmission(number uint64) {
 	if t, err := k.leading(); err == nil {
 		k.cfg.Proposer.Go(fsm.DeleteJob{Job: number, Term: t.term, At: time.Now()}, func(batcher.Outcome) {})
 	}
 }
 
-// CancelJob cancels a job because somebody asks for it. A job that is over, or was cancelled before, is left as it is,
-// and Applied is false. submitted is as in DeleteJob.
+// CancelJob cancels a job on request. A job that is over, or was cancelled before, is left as it is, and Applied is
+// false. submitted has the same meaning as in DeleteJob.
 func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, author, reason string) (fsm.JobResult, error) {
 	j, err := k.submission(ctx, id, submitted)
 	if err != nil {
@@ -71,12 +70,12 @@ func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, aut
 	return k.jobResult(ctx, j, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: author, Reason: reason, At: time.Now()})
 }
 
-// changeAtOnce is how many tasks one command changes at most. That keeps the state machine for some 20 ms; all of the
-// largest job would keep it for 200.
+// changeAtOnce is the largest number of tasks that one command changes. Such a command keeps the state machine busy for
+// some 20 ms. All tasks of the largest job at the same time would take 200 ms.
 const changeAtOnce = 10_000
 
-// ChangeTasks hands failed tasks out again, or drops them. Job and At of the command are set here. Of more than
-// changeAtOnce tasks some may have been changed when it returns an error; a repeat changes the rest.
+// ChangeTasks retries failed tasks, or drops them. It sets Job and At of the command. If there are more than
+// changeAtOnce tasks, some may have been changed when it returns an error. A repeat changes the rest.
 func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error) {
 	j, err := k.job(ctx, id)
 	if err != nil {
@@ -98,8 +97,8 @@ func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks
 	return all, nil
 }
 
-// parts splits the tasks that a call changes. Without indexes they are all that have failed, and few enough of them
-// stay without.
+// parts splits the tasks of one call. A call without indexes means all failed tasks; if they are few, the only part has
+// no indexes either.
 func parts(state *fsm.State, j *work.Job, indexes []uint32, most int) [][]uint32 {
 	if len(indexes) == 0 && int(j.Failed) > most {
 		for t := range state.Tasks(j.Number, 0) {
@@ -114,9 +113,9 @@ func parts(state *fsm.State, j *work.Job, indexes []uint32, most int) [][]uint32
 	return slices.Collect(slices.Chunk(indexes, most))
 }
 
-// DeleteJob removes a job that is over; else it returns a *JobNotOverError. Unless submitted is 0, it is the revision
-// of the job's submission: a job that was submitted under the id since is left alone, and the error is a
-// *NoSuchJobError.
+// DeleteJob removes a job that is over; otherwise it returns a *JobNotOverError. Unless submitted is 0, it is the
+// revision at which the job was submitted. A job that was submitted later under the same id is left alone, and the
+// error is a *NoSuchJobError.
 func (k *Keeper) DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error) {
 	j, err := k.submission(ctx, id, submitted)
 	if err != nil {
@@ -129,7 +128,7 @@ func (k *Keeper) DeleteJob(ctx context.Context, id string, submitted uint64) (fs
 	return r, err
 }
 
-// job finds a job that a call names.
+// job returns the job with that id, or a *NoSuchJobError.
 func (k *Keeper) job(ctx context.Context, id string) (*work.Job, error) {
 	state, err := k.Read(ctx)
 	if err != nil {
@@ -141,7 +140,7 @@ func (k *Keeper) job(ctx context.Context, id string) (*work.Job, error) {
 	return nil, &NoSuchJobError{id}
 }
 
-// submission is job, but finds only the job of one submission; of any, if submitted is 0.
+// submission is like job, but returns only a job that was submitted at that revision. If submitted is 0, any will do.
 func (k *Keeper) submission(ctx context.Context, id string, submitted uint64) (*work.Job, error) {
 	j, err := k.job(ctx, id)
 	if err == nil && submitted != 0 && j.Submitted != submitted {
@@ -182,26 +181,26 @@ func checkResult(state *fsm.State, cmd *fsm.Release) error {
 	return nil
 }
 
-// WorkLimitError refuses what would exceed a limit. Nothing happened.
+// WorkLimitError refuses a command that would exceed a limit. Nothing happened.
 type WorkLimitError struct{ work.LimitError }
 
 func (e *WorkLimitError) Error() string { return e.LimitError.Error() }
 
-// NoSuchJobError refuses a call that names a job which is not there: it was never submitted, or was removed.
+// NoSuchJobError refuses a call for a job that does not exist: it was never submitted, or was removed.
 type NoSuchJobError struct{ ID string }
 
 func (e *NoSuchJobError) Error() string {
-	return fmt.Sprintf("there is no job %q: it was not submitted, or it was deleted, by hand or some time after its end (retention)", e.ID)
+	return fmt.Sprintf("there is no job %q: it was not submitted, or it was deleted, by an operator or when its retention was over", e.ID)
 }
 
-// SubmissionLostError ends a submission whose place was taken by another one of the same id, or that was dropped.
+// SubmissionLostError ends a submission that was dropped, or that was replaced by another one with the same id.
 type SubmissionLostError struct{ ID string }
 
 func (e *SubmissionLostError) Error() string {
 	return fmt.Sprintf("the submission of job %q was dropped, or another submission of that id has begun: submit it again", e.ID)
 }
 
-// JobNotOverError refuses to delete a job that has tasks which wait or are held.
+// JobNotOverError refuses to delete a job with tasks that are waiting or held.
 type JobNotOverError struct{ ID string }
 
 func (e *JobNotOverError) Error() string {

@@ -26,11 +26,12 @@ type Machine interface {
 	Sync(fn func(*fsm.State))
 }
 
-// Leadership answers who leads, and confirms that this server still does.
+// Leadership says who leads, and confirms that this server still does.
 type Leadership interface {
 	// Confirm returns nil only if this server was still the leader of that term at or after t.
 	Confirm(ctx context.Context, term uint64, t time.Time) error
-	// ConfirmLater reports the same, before it returns or on another goroutine, which tell must not hold up.
+	// ConfirmLater reports the same result by calling tell, either before it returns or on another goroutine. tell must
+	// not block.
 	ConfirmLater(term uint64, t time.Time, tell func(error))
 	Leader() consensus.Leader
 }
@@ -43,41 +44,43 @@ type Proposer interface {
 	Do(ctx context.Context, cmd fsm.Command) batcher.Outcome
 }
 
-// Metrics hears of what the keeper decides.
+// Metrics counts the keeper's decisions.
 type Metrics interface {
 	Decided(outcome semaphore.Outcome, reason semaphore.Reason)
 	Refreshed(status Status)
 }
 
-// Config is what a Keeper needs.
+// Config configures a Keeper.
 type Config struct {
 	Machine    Machine
 	Leadership Leadership
 	Proposer   Proposer
 	Metrics    Metrics
 	Logger     *slog.Logger
-	// MaxWait is how long one waiting call lasts before it is to be repeated.
+	// MaxWait is the longest time that one call waits before the caller must repeat it.
 	MaxWait time.Duration
-	// Gather is how long after a promotion waiters may come back before any of them is offered a permit.
+	// Gather is how long after a promotion waiters may return to the queue before the first of them is offered a
+	// permit.
 	Gather time.Duration
-	// WallClock is what due times and callers' clocks are compared with; nil: time.Now.
+	// WallClock is the clock for due times and callers' clocks; nil means time.Now.
 	WallClock func() time.Time
 }
 
-// Defaults of Config.
+// Defaults for Config.
 const (
 	DefaultMaxWait = time.Minute
 	DefaultGather  = 300 * time.Millisecond
 )
 
 // Keeper answers permit calls while this server leads. It is safe for concurrent use. Every call returns a
-// *consensus.NotLeaderError while this server does not lead, and consensus.ErrNotConfirmed when it cannot tell.
+// *consensus.NotLeaderError while this server does not lead, and consensus.ErrNotConfirmed if the server cannot confirm
+// that it leads.
 type Keeper struct {
 	cfg      Config
 	lessor   *lessor.Lessor
 	timers   *timers.Timers
 	missed   *missed.Listener
-	chores   *epoch.Room // what a leader does regularly; its lock guards writes of tenure
+	chores   *epoch.Room // the leader's regular chores; its lock guards writes of tenure
 	queue    *queue.Queue[*waiting]
 	patterns *matcher
 	seen     sightings
@@ -92,23 +95,23 @@ type Keeper struct {
 	cancel func()
 	close  sync.Once
 	closed chan struct{}
-	// configuring has one place: the settings are read, changed and committed by one call at a time.
+	// configuring is a semaphore of one place: one call at a time reads, changes and commits the settings.
 	configuring chan struct{}
 	runs        sync.WaitGroup
 }
 
-// tenure is one leadership of this server, from the promotion on: what calls need of an epoch.
+// tenure is one leadership of this server, from its promotion on: the part of an epoch that calls need.
 type tenure struct {
 	term uint64
 	// done is closed when the leadership is over, as far as this server knows.
 	done <-chan struct{}
 	// gathered is when waiters are offered permits again.
 	gathered time.Time
-	// began is when it began, by the wall clock, for people.
+	// began is when the tenure began by the wall clock, for operators.
 	began time.Time
 }
 
-// New returns a keeper that does not lead yet: Promote makes it answer.
+// New returns a keeper that does not lead yet. It answers calls after Promote.
 func New(cfg Config) *Keeper {
 	if cfg.MaxWait == 0 {
 		cfg.MaxWait = DefaultMaxWait
@@ -149,9 +152,9 @@ func New(cfg Config) *Keeper {
 	return k
 }
 
-// Promote begins to lead in that term; it implements consensus.Leading. After Close it does nothing: no room begins an
-// epoch. Subscribing to what is applied and storing the instant from which permits get their full duration are one
-// step: no entry is applied between.
+// Promote begins the leadership of that term. It implements consensus.Leading. After Close it does nothing, because no
+// room begins an epoch then. It subscribes to applied entries and stores the instant from which permits get their full
+// duration in one step: no entry is applied in between.
 func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	k.cfg.Machine.Sync(func(state *fsm.State) {
 		now := time.Now()
@@ -172,7 +175,7 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	})
 }
 
-// Demote ends the leadership of that term; it implements consensus.Leading.
+// Demote ends the leadership of that term. It implements consensus.Leading.
 func (k *Keeper) Demote(term uint64) {
 	k.chores.Demote(term)
 	k.lessor.Demote(term)
@@ -181,7 +184,7 @@ func (k *Keeper) Demote(term uint64) {
 	k.clear()
 }
 
-// clear forgets what calls and streams have left behind, when the leadership is over.
+// clear forgets what calls and streams have left behind, after the leadership is over.
 func (k *Keeper) clear() {
 	k.queue.Clear()
 	k.notices.closeAll()
@@ -189,7 +192,7 @@ func (k *Keeper) clear() {
 	k.denials.Clear()
 }
 
-// Close stops answering and waits until nothing of the keeper runs any more.
+// Close stops answering calls, and waits until all goroutines of the keeper have returned.
 func (k *Keeper) Close() {
 	k.close.Do(func() {
 		k.chores.Close()
@@ -203,7 +206,7 @@ func (k *Keeper) Close() {
 	})
 }
 
-// leading returns the current tenure, or says who leads instead.
+// leading returns the current tenure, or an error that says who leads instead.
 func (k *Keeper) leading() (*tenure, error) {
 	if t := k.tenure.Load(); t != nil && !t.over() {
 		return t, nil
@@ -236,7 +239,7 @@ func (k *Keeper) confirm(ctx context.Context, t *tenure, at time.Time) error {
 	return k.confirmed(t, k.cfg.Leadership.Confirm(ctx, t.term, at))
 }
 
-// confirmed is what confirm returns when Confirm was answered with err.
+// confirmed returns the result of confirm, given that Confirm returned err.
 func (k *Keeper) confirmed(t *tenure, err error) error {
 	if err == nil && k.tenure.Load() != t {
 		err = k.notLeader()
@@ -244,7 +247,7 @@ func (k *Keeper) confirmed(t *tenure, err error) error {
 	return err
 }
 
-// applied takes in every entry, on the applying goroutine: it must not block.
+// applied receives every entry on the applying goroutine. It must not block.
 func (k *Keeper) applied(a fsm.Applied) {
 	k.lessor.Applied(a)
 	k.timers.Applied(a)
@@ -252,7 +255,7 @@ func (k *Keeper) applied(a fsm.Applied) {
 	k.news.add(a)
 }
 
-// Read returns a state that holds everything which any server had answered before the call.
+// Read returns a state that includes everything that any server had answered before the call.
 func (k *Keeper) Read(ctx context.Context) (*fsm.State, error) {
 	at := time.Now()
 	t, err := k.leading()
@@ -263,8 +266,8 @@ func (k *Keeper) Read(ctx context.Context) (*fsm.State, error) {
 	return state, k.confirm(ctx, t, at)
 }
 
-// Remaining is how long a permit has until the leader ends it unless it is refreshed; false when this server does not
-// lead or the permit has no deadline.
+// Remaining returns how long until the leader ends a permit unless it is refreshed. It returns false if this server
+// does not lead, or the permit has no deadline.
 func (k *Keeper) Remaining(token uint64) (time.Duration, bool) {
 	p := k.cfg.Machine.State().Permit(token)
 	if p == nil {
@@ -273,11 +276,11 @@ func (k *Keeper) Remaining(token uint64) (time.Duration, bool) {
 	return k.lessor.Remaining(p)
 }
 
-// Leases is how many deadlines the leader keeps, for metrics.
+// Leases returns the number of deadlines that the leader keeps, for metrics.
 func (k *Keeper) Leases() int { return k.lessor.Len() }
 
-// Missed reports whether a semaphore with expect_every is not heard of, and how; only a leader knows.
+// Missed reports whether a semaphore with expect_every misses its work, and in which way. Only a leader knows.
 func (k *Keeper) Missed(sem string) (missed.Report, bool) { return k.missed.Of(sem) }
 
-// Missing is how many semaphores miss their work in that way, for metrics.
+// Missing returns the number of semaphores that miss their work in that way, for metrics.
 func (k *Keeper) Missing(kind fsm.Missed) int { return k.missed.Counts()[kind] }

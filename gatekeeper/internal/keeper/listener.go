@@ -10,12 +10,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Listener is one stream on which a client keeps permits alive. It sends refreshes, and receives results and notices. A
+// Listener is one stream on which a client keeps permits alive. It takes refreshes, and delivers results and notices. A
 // Listener is safe for concurrent use.
 type Listener struct {
 	k      *Keeper
 	stream uint64
-	ch     chan []TokenResult // has one place: new notices are added to those that are not received yet
+	ch     chan []TokenResult // has a buffer of one: a new notice is added to the notices that have not been received yet
 
 	mu     sync.Mutex // guards all below, and sending to ch
 	closed bool
@@ -40,9 +40,9 @@ func (k *Keeper) Listen() *Listener {
 // It is closed when the leadership ends, and when the Listener is closed.
 func (l *Listener) Notices() <-chan []TokenResult { return l.ch }
 
-// Frame is a frame of refreshes on a stream. After Receive the caller soon calls Refresh or Drop: until then no permit
-// of this server expires. After Refresh the answer is in Results. Only Drop may be called concurrently with other
-// methods.
+// Frame is a frame of refreshes on a stream. After Receive the caller must soon call Refresh or Drop, because no permit
+// of this server expires until then. After Refresh the answer is in Results. Only Drop may be called concurrently with
+// other methods.
 type Frame struct {
 	listener  *Listener
 	received  time.Time
@@ -50,11 +50,11 @@ type Frame struct {
 	visible   visibleTokens
 	renewal   *renewal
 	err       error // returned by Results
-	fault     any   // a panic, repeated by Results
+	fault     any   // a panic, which Results repeats
 }
 
-// Receive notes that a frame has arrived. Call it first, before the frame is looked at: permits get their time from
-// here.
+// Receive records that a frame has arrived. Call it before any other work on the frame, because permits are extended
+// from this time.
 func (l *Listener) Receive() *Frame {
 	return &Frame{listener: l, received: time.Now(), processed: l.k.lessor.Receive()}
 }
@@ -63,9 +63,9 @@ func (l *Listener) Receive() *Frame {
 func (f *Frame) Drop() { f.processed() }
 
 // Refresh is Keeper.Refresh for one frame of the stream, but does not wait for the answer. When it returns, the
-// deadlines are moved. When Results may be called, it calls ready once, on any goroutine, perhaps before it returns.
-// ready must not block. ctx limits only the wait until longer durations are committed. From now on the stream gets a
-// notice when a holder of one of these tokens must stop, and when one is lost.
+// deadlines have moved. It calls ready once, when Results may be called, on any goroutine and perhaps before it
+// returns. ready must not block. ctx limits only the wait until longer durations are committed. From now on the stream
+// gets a notice when the holder of one of these tokens must stop, and when a token is lost.
 func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []TokenRefresh, ready func()) {
 	l, k := f.listener, f.listener.k
 	if f.visible, f.err = k.visible(owner, tokens); f.err != nil {
@@ -73,9 +73,9 @@ func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []Tok
 		ready()
 		return
 	}
-	l.follow(f.visible.tokens) // first, so that no notice is missed between the answer and this
+	l.follow(f.visible.tokens) // first, so that no notice between this call and the answer is missed
 	f.renewal, f.err = k.renew(lessor.Frame{Received: f.received, Stream: l.stream, Owner: owner}, f.visible, f.processed)
-	t := f.visible.tenure // that a token is unknown is certain only if this server still leads
+	t := f.visible.tenure // only a server that still leads can say for certain that a token is unknown
 	if f.renewal != nil {
 		t = f.renewal.tenure
 	}
@@ -106,7 +106,8 @@ func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []Tok
 }
 
 // Results computes the answer. Call it once, on the goroutine that sends the answer, because a frame may hold thousands
-// of tokens. An error says nothing about any of them. If Refresh panicked on another goroutine, Results panics.
+// of tokens. After an error, the outcome is unknown for all of them. If Refresh panicked on another goroutine, Results
+// panics.
 func (f *Frame) Results() ([]TokenResult, error) {
 	if f.fault != nil {
 		panic(f.fault)
@@ -140,7 +141,7 @@ func (l *Listener) follow(tokens []TokenRefresh) {
 	}
 	l.mu.Unlock()
 	if len(fresh) == 0 {
-		return // as with nearly every frame
+		return // the case for nearly every frame
 	}
 	l.k.notices.follow(l, fresh)
 	l.mu.Lock()
@@ -184,12 +185,12 @@ func (l *Listener) end() {
 	}
 }
 
-// maxNotices is how many notices may wait for a client that does not read: as many as two frames refresh.
+// maxNotices is the largest number of notices kept for a client that does not read: as many as two frames refresh.
 const maxNotices = 20_000
 
-// push adds a notice. It never blocks: under the lock it takes back the notices that are not received yet, and sends
-// them again with the new one at the end. If a client leaves too many unread, push ends its stream. When the client
-// refreshes on a new stream, the results say what it has missed.
+// push adds a notice. It never blocks: under the lock it takes back the notices that have not been received yet, and
+// sends them again with the new notice at the end. If a client leaves too many unread, push ends its stream. When the
+// client refreshes on a new stream, the results show what it has missed.
 func (l *Listener) push(n TokenResult) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -208,7 +209,7 @@ func (l *Listener) push(n TokenResult) {
 	}
 }
 
-// drop removes a token that is lost.
+// drop removes a lost token.
 func (l *Listener) drop(token uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -238,7 +239,7 @@ func (n *notices) close(l *Listener) {
 	delete(n.listeners, l)
 }
 
-// closeAll ends every stream: the leadership is over.
+// closeAll ends every stream, because the leadership is over.
 func (n *notices) closeAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -303,11 +304,11 @@ func (n *notices) superseded(old, now *semaphore.Permit) {
 }
 
 func supersededText(now *semaphore.Permit) string {
-	return fmt.Sprintf("its identity has acquired the permit again: it is held under token %d now", now.Token)
+	return fmt.Sprintf("its identity has acquired the permit again, and now holds it under token %d", now.Token)
 }
 
-// lost notifies the followers of a permit that its token holds nothing any more, and forgets them: a token never comes
-// back.
+// lost notifies the followers of a permit that its token is no longer valid, and forgets them: a token never becomes
+// valid again.
 func (n *notices) lost(p *semaphore.Permit, r TokenResult) {
 	r.Token, r.Status = p.Token, StatusLost
 	n.mu.Lock()
@@ -319,8 +320,8 @@ func (n *notices) lost(p *semaphore.Permit, r TokenResult) {
 	delete(n.followers, p.Token)
 }
 
-// stopping notifies the followers of a permit that its holder must stop. Until the drain is over, its refreshes still
-// succeed.
+// stopping notifies the followers of a permit that its holder must stop. Refreshes still succeed until the drain is
+// over.
 func (n *notices) stopping(p *semaphore.Permit, cause semaphore.StopCause, why string, drainLeft time.Duration) {
 	n.push(TokenResult{Token: p.Token, Status: StatusStopping, Stop: cause, Message: why, DrainLeft: drainLeft})
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// maxPatterns bounds how many compiled patterns are kept; many definitions share a few.
+// maxPatterns is the largest number of compiled patterns kept. Many definitions share a few patterns.
 const maxPatterns = 16_384
 
-// matcher matches callers against the patterns of definitions and cordons. Patterns are compiled once and kept by their
-// text. Only the leader matches, so that servers may differ in their version of the pattern engine.
+// matcher matches callers against the patterns of definitions and cordons. It compiles each pattern once and caches it
+// by its text. Only the leader matches, so servers may have different versions of the pattern engine.
 type matcher struct {
 	mu       sync.RWMutex // guards compiled
 	compiled map[string]compiledPattern
@@ -29,18 +29,18 @@ type compiledPattern struct {
 	err     error
 }
 
-// cordonSet is the compiled cordons of one cordon revision.
+// cordonSet holds the compiled cordons of one cordon revision.
 type cordonSet struct {
 	revision uint64
 	cordons  []compiledCordon
 }
 
-// compiledCordon is a cordon; a pattern that it does not have is nil.
+// compiledCordon is a cordon with its compiled patterns. A pattern that the cordon does not have is nil.
 type compiledCordon struct {
 	semaphore.Cordon
 	group, acquirer *semaphore.Pattern
-	// broken says why a pattern of it cannot be compiled by this server, so that it catches everybody: whom it was
-	// meant for is not known, and a cordon stands where running does harm.
+	// broken is why this server cannot compile a pattern of the cordon. Such a cordon catches everybody, because it is
+	// unknown which callers it was meant for, and a cordon protects a place where running does harm.
 	broken error
 }
 
@@ -50,7 +50,7 @@ func (c *compiledCordon) catches(id semaphore.Identity) bool {
 
 func newMatcher() *matcher { return &matcher{compiled: make(map[string]compiledPattern)} }
 
-// admission says what the patterns in force say of a caller. Without a definition no pattern lets anybody in.
+// admission matches a caller against the patterns in force. Without a definition, no pattern admits anybody.
 func (m *matcher) admission(state *fsm.State, sd *fsm.StoredDefinition, id semaphore.Identity) semaphore.Admission {
 	var a semaphore.Admission
 	if sd != nil {
@@ -77,13 +77,13 @@ func (m *matcher) compile(field, pattern string) compiledPattern {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.compiled) >= maxPatterns {
-		clear(m.compiled) // rare, and cheaper than keeping an order of use
+		clear(m.compiled) // rare, and cheaper than an LRU order
 	}
 	m.compiled[pattern] = c
 	return c
 }
 
-// catching returns the cordons that catch a caller, in the order of their ids.
+// catching returns the cordons that catch a caller, ordered by id.
 func (m *matcher) catching(state *fsm.State, id semaphore.Identity) (cordons []semaphore.Cordon) {
 	set := m.cordons.Load()
 	if set == nil || set.revision != state.CordonRevision() {
@@ -119,7 +119,7 @@ func (m *matcher) compileCordon(c *fsm.Cordon) (compiled compiledCordon) {
 	return compiled
 }
 
-// whyCordoned says for a person which cordons catch a caller, and until when; empty when none does.
+// whyCordoned describes which cordons catch a caller, and until when. It returns the empty string if none does.
 func (m *matcher) whyCordoned(state *fsm.State, id semaphore.Identity) string {
 	var said []string
 	for _, catching := range m.catching(state, id) {
@@ -139,8 +139,8 @@ func (m *matcher) whyCordoned(state *fsm.State, id semaphore.Identity) string {
 	return strings.Join(said, " ")
 }
 
-// Disabled says why a stored definition admits nobody here: one of its patterns cannot be compiled by this server. Else
-// it returns the empty string.
+// Disabled returns why a stored definition admits nobody on this server: one of its patterns cannot be compiled here.
+// If all patterns can be compiled, it returns the empty string.
 func (k *Keeper) Disabled(sd *fsm.StoredDefinition) string {
 	for field, pattern := range map[string]string{
 		"group_pattern":    sd.Definition.GroupPattern,

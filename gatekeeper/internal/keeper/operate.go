@@ -10,14 +10,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Ending is when something ends: at an instant, or after a time by the leader's clock. The zero Ending is never.
+// Ending says when something ends: at an instant, or after a duration by the leader's clock. The zero Ending means
+// never.
 type Ending struct {
 	At    time.Time
 	Lasts time.Duration
 }
 
-// Validate says what is wrong with an end and a drain, as the change itself would; the error is a
-// *semaphore.FieldError.
+// Validate checks an end and a drain with the rules of the change. The error is a *semaphore.FieldError.
 func (e Ending) Validate(drain time.Duration) error {
 	if _, err := e.instant("until", time.Now()); err != nil {
 		return err
@@ -25,7 +25,8 @@ func (e Ending) Validate(drain time.Duration) error {
 	return validDrain(drain)
 }
 
-// instant is when it ends, by the leader's clock; zero for never. The error is a *semaphore.FieldError of that field.
+// instant returns the end by the leader's clock, or the zero time for never. The error is a *semaphore.FieldError of
+// that field.
 func (e Ending) instant(field string, now time.Time) (time.Time, error) {
 	switch {
 	case e.Lasts < 0:
@@ -35,15 +36,15 @@ func (e Ending) instant(field string, now time.Time) (time.Time, error) {
 	case !e.At.IsZero() && !e.At.After(now):
 		return time.Time{}, &semaphore.FieldError{
 			Field: field, Value: e.At.Format(time.RFC3339),
-			Rule: "must lie ahead: by the clock of the leader it is " + now.UTC().Format(time.RFC3339),
+			Rule: "must be in the future: the leader's clock shows " + now.UTC().Format(time.RFC3339),
 		}
 	}
 	return e.At, nil
 }
 
-// Pause pauses semaphores, all or none; At and Until of the command are set here. A *semaphore.FieldError says what is
-// wrong with end or the drain, a *selector.NoDefinitionError which name is not defined, and a *ConflictError where it
-// did not find what it expects.
+// Pause pauses semaphores, all or none. It sets At and Until of the command. A *semaphore.FieldError says what is wrong
+// with end or the drain. A *selector.NoDefinitionError says which name is not defined. A *ConflictError says what did
+// not match the expected state.
 func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.RevisionResult, error) {
 	now := time.Now()
 	var err error
@@ -61,8 +62,9 @@ func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.Revi
 	return asExpected(do[fsm.RevisionResult](ctx, k, cmd))
 }
 
-// Resume ends pauses, all or none, with the errors of Pause. Its revision is 0 when nothing was paused. It may name no
-// semaphore: with a request id that is remembered, so that a repeat does not resume what was paused since.
+// Resume ends pauses, all or none, with the errors of Pause. The revision in its result is 0 if nothing was paused. The
+// command may name no semaphore: if it has a request id, the id is remembered, so that a repeat does not resume what
+// was paused since.
 func (k *Keeper) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
 	if err := k.defined(cmd.Names, &cmd.Expected); err != nil {
 		return fsm.RevisionResult{}, err
@@ -75,7 +77,7 @@ func (k *Keeper) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult
 	return asExpected(do[fsm.RevisionResult](ctx, k, cmd))
 }
 
-// asExpected returns a *ConflictError for a pause or a resume that did not find what it expects.
+// asExpected returns a *ConflictError for a pause or a resume that did not find the expected state.
 func asExpected(r fsm.RevisionResult, err error) (fsm.RevisionResult, error) {
 	if err == nil && r.Conflict != nil {
 		return r, &ConflictError{*r.Conflict}
@@ -98,10 +100,10 @@ func (k *Keeper) Cordon(ctx context.Context, cmd fsm.SetCordon, end Ending) (fsm
 	return do[fsm.RevisionResult](ctx, k, cmd)
 }
 
-// ValidCordon checks the rules of a cordon; the error is a *semaphore.FieldError.
+// ValidCordon checks the rules of a cordon. The error is a *semaphore.FieldError.
 func ValidCordon(cmd *fsm.SetCordon) error {
 	if cmd.GroupPattern == "" && cmd.AcquirerPattern == "" {
-		return &semaphore.FieldError{Field: "group_pattern", Rule: "must be given, or acquirer_pattern: a cordon catches whom one of them matches"}
+		return &semaphore.FieldError{Field: "group_pattern", Rule: "must be given, or acquirer_pattern: a cordon catches every caller that one of them matches"}
 	}
 	if cmd.GroupPattern != "" {
 		if _, err := semaphore.CompilePattern("group_pattern", cmd.GroupPattern); err != nil {
@@ -116,7 +118,7 @@ func ValidCordon(cmd *fsm.SetCordon) error {
 	return validDrain(cmd.Drain)
 }
 
-// Uncordon ends a cordon; a *NoSuchCordonError when there is none of that id.
+// Uncordon ends a cordon. It returns a *NoSuchCordonError if there is no cordon with that id.
 func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error) {
 	cmd.At = time.Now()
 	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
@@ -127,20 +129,20 @@ func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionRe
 	return r, err
 }
 
-// WallClock returns the time with which due times of firings are compared while this server leads.
+// WallClock returns the time that due times of firings are compared with while this server leads.
 func (k *Keeper) WallClock() time.Time { return k.cfg.WallClock() }
 
-// ForgetFirings forgets firings, all or none. What was claimed, completed or forgotten since is named in the result,
-// and nothing is done. At of the command is set here.
+// ForgetFirings forgets firings, all or none. If some were claimed, completed or forgotten since, the result names
+// them, and nothing is done. ForgetFirings sets At of the command.
 func (k *Keeper) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error) {
 	cmd.At = time.Now()
 	k.asOfLevel(&cmd.Asked, &cmd.RequestRevision)
 	return do[fsm.FiringsResult](ctx, k, cmd)
 }
 
-// Undo carries out what preview.Undo planned, as one change. What is not as it was then is named in the result, and
-// nothing is done. The rules of definitions are checked as Edit does: an *EditFieldError names what breaks one by now.
-// At of the command is set here.
+// Undo makes the changes that preview.Undo planned, as one change. If something has changed since, the result names it,
+// and nothing is done. Undo checks the rules of definitions as Edit does: an *EditFieldError names a definition that
+// breaks a rule by now. Undo sets At of the command.
 func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.UndoResult{}, err
@@ -157,20 +159,20 @@ func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 	return do[fsm.UndoResult](ctx, k, cmd)
 }
 
-// Match reports whether a pattern matches the whole of a name, with the patterns that this server has compiled already.
-// A pattern that cannot be compiled matches nothing.
+// Match reports whether a pattern matches the whole of a name. It uses the cache of compiled patterns. A pattern that
+// cannot be compiled matches nothing.
 func (k *Keeper) Match(pattern, name string) bool {
 	return k.patterns.matches("pattern", pattern, name)
 }
 
-// Catches reports whether a cordon of these patterns catches a caller, as a cordon in force does.
+// Catches reports whether a cordon with these patterns would catch a caller.
 func (k *Keeper) Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool {
 	c := k.patterns.compileCordon(&fsm.Cordon{GroupPattern: groupPattern, AcquirerPattern: acquirerPattern})
 	return c.catches(id)
 }
 
-// DrainLeft is for how long the refreshes of a permit will go on being granted although its holder is to stop; false
-// when its holder is not to stop, or has no time left.
+// DrainLeft returns how long the refreshes of a permit will still be granted although its holder must stop. It returns
+// false if the holder need not stop, or has no time left.
 func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool) {
 	if p.State != semaphore.Live {
 		return 0, false
@@ -183,7 +185,7 @@ func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration
 }
 
 // defined returns a *selector.NoDefinitionError for a name without a definition, unless the state machine compares the
-// names with what is expected. It cannot as long as a member does not know how: then nothing is expected.
+// names with the expected versions. As long as a member may not know that comparison, defined clears expected.
 func (k *Keeper) defined(names []string, expected *[]fsm.Expected) error {
 	state := k.cfg.Machine.State()
 	if state.FeatureLevel() < 3 {

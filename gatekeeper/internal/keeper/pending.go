@@ -9,20 +9,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// requestKey names one acquisition.
+// requestKey identifies one acquisition.
 type requestKey struct {
 	semaphore string
 	identity  semaphore.Identity
 	requestID string
 }
 
-// pendings are the grants that are being proposed, one record an acquisition.
+// pendings holds the grants that are being proposed, one record for each acquisition.
 type pendings struct {
-	mu      sync.Mutex // guards records, and the fields of each that say so
+	mu      sync.Mutex // guards records, and the fields of each record whose comments say so
 	records map[requestKey]*pending
 }
 
-// pending is a grant that is being proposed, or was and has reached no caller yet.
+// pending is a grant that is being proposed, or that was proposed and has reached no caller yet.
 type pending struct {
 	key    requestKey
 	tenure *tenure
@@ -30,14 +30,14 @@ type pending struct {
 	// done is closed when outcome is known.
 	done    chan struct{}
 	outcome batcher.Outcome
-	// calls is how many calls wait for the outcome; guarded by pendings.mu.
+	// calls is the number of calls that wait for the outcome; guarded by pendings.mu.
 	calls int
-	// answered: some call has received the grant; guarded by pendings.mu.
+	// answered is set when a call has received the grant; guarded by pendings.mu.
 	answered bool
 }
 
-// propose attaches to the grant that is being proposed under this key, or proposes cmd and records it. A request
-// without an id is its own record: nothing can attach to it.
+// propose attaches to the grant that is being proposed under this key. If there is none, it proposes cmd and records
+// it. A request without an id has a private record, and no other call can attach to it.
 func (k *Keeper) propose(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -46,12 +46,12 @@ func (k *Keeper) propose(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 		return rec
 	}
 	rec := k.record(t, key, cmd)
-	// Under the lock, so that no two grants of one acquisition are ever on their way at once.
+	// Under the lock, so that two grants of one acquisition are never on their way at the same time.
 	k.cfg.Proposer.Go(cmd, func(o batcher.Outcome) { k.resolved(rec, o) })
 	return rec
 }
 
-// record makes the record of a grant that one call has asked for. The caller holds pendings.mu.
+// record makes the record of a grant for one call. The caller holds pendings.mu.
 func (k *Keeper) record(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 	rec := &pending{key: key, tenure: t, cmd: cmd, done: make(chan struct{}), calls: 1}
 	if key.requestID != "" {
@@ -63,9 +63,9 @@ func (k *Keeper) record(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 	return rec
 }
 
-// entrust records a grant that the caller proposes on behalf of a waiting call, which counts as one of its calls from
-// here on. It returns nil, and nothing is to be proposed, when the call has ended, or a grant of its acquisition is on
-// its way already.
+// entrust records a grant that the caller proposes on behalf of a waiting call. From now on the waiting call counts as
+// one of the record's calls. entrust returns nil if the call has ended, or a grant of its acquisition is already on its
+// way. In that case nothing must be proposed.
 func (k *Keeper) entrust(t *tenure, me *waiting, cmd fsm.Grant) *pending {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -84,8 +84,8 @@ func (k *Keeper) entrusted(me *waiting) bool {
 	return me.entrusted != nil
 }
 
-// withdraw takes note that a waiting call ends, and that nothing is to be proposed on its behalf any more. It returns
-// false, and the call goes on, when that was done already: the outcome is for the call to hear.
+// withdraw records that a waiting call ends, and that nothing may be proposed on its behalf any more. If a grant was
+// already proposed, withdraw returns false, and the call must continue to get the outcome.
 func (k *Keeper) withdraw(me *waiting) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -93,11 +93,11 @@ func (k *Keeper) withdraw(me *waiting) bool {
 	return me.ended
 }
 
-// giveUp is withdraw for a call that cannot go on. It returns whether a grant was given up with it.
+// giveUp is withdraw for a call that cannot continue. It reports whether a grant was given up with the call.
 //
-// Somebody may have received that grant all the same: another call of the identity that found the permit in the state,
-// and is no call of the record. Nothing here knows of it; that the lessor abandons nothing that was renewed is all that
-// keeps such a permit, for a replay renews it before it answers.
+// That grant may still have been received by another call of the identity, one that found the permit in the state and
+// is not a call of the record. Nothing here knows of such a call. Its permit survives only because the lessor never
+// abandons a renewed permit, and a replay renews the permit before it answers.
 func (k *Keeper) giveUp(me *waiting) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -111,8 +111,8 @@ func (k *Keeper) giveUp(me *waiting) bool {
 	return true
 }
 
-// attach joins the grant that is being proposed for a waiting call, nil for none, or else under this key, if there is
-// one.
+// attach joins a grant that is being proposed: the grant made on behalf of the waiting call me, if me is not nil and
+// has one, or else the grant under this key. It returns nil if there is neither.
 func (k *Keeper) attach(key requestKey, me *waiting) *pending {
 	if key.requestID == "" && me == nil {
 		return nil
@@ -122,7 +122,7 @@ func (k *Keeper) attach(key requestKey, me *waiting) *pending {
 	if me != nil && me.entrusted != nil {
 		rec := me.entrusted
 		me.entrusted = nil
-		return rec // it counts among its calls
+		return rec // the call is already counted
 	}
 	rec := k.pending.records[key]
 	if rec != nil {
@@ -141,7 +141,7 @@ func (k *Keeper) proposed(key requestKey) bool {
 	return k.pending.records[key] != nil
 }
 
-// resolved takes in what became of a proposed grant.
+// resolved records the outcome of a proposed grant.
 func (k *Keeper) resolved(rec *pending, o batcher.Outcome) {
 	rec.outcome = o
 	close(rec.done)
@@ -152,7 +152,7 @@ func (k *Keeper) resolved(rec *pending, o batcher.Outcome) {
 	}
 }
 
-// answer takes note that a call gets the outcome, which is known. From here on the grant is never abandoned.
+// answer records that a call gets the outcome, which is known. From now on the grant is never abandoned.
 func (k *Keeper) answer(rec *pending) {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -161,7 +161,7 @@ func (k *Keeper) answer(rec *pending) {
 	k.forget(rec)
 }
 
-// detach takes note that a call ended without the outcome. The last one abandons the grant.
+// detach records that a call ended without the outcome. The last call to do so abandons the grant.
 func (k *Keeper) detach(rec *pending) {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -177,7 +177,7 @@ func (k *Keeper) drop(rec *pending) {
 	select {
 	case <-rec.done:
 		k.abandon(rec)
-	default: // resolved will see that nobody waits
+	default: // resolved will see that no call waits
 	}
 }
 
@@ -198,16 +198,16 @@ func (k *Keeper) forget(rec *pending) {
 	}
 }
 
-// asks reports whether the proposed grant is what the call asks for: nothing but its client keeps a request id from
-// being used for two different requests.
+// asks reports whether the call asks for the proposed grant. The answer can be no, because only the client prevents a
+// request id from being used for two different requests.
 func (rec *pending) asks(call *AcquireCall) bool {
 	expected, same := rec.cmd.ExpectedRevision, call.ExpectedRevision
 	return rec.cmd.Weight == call.Weight && rec.cmd.Worker == call.Worker && rec.cmd.Firing.Equal(call.Firing) &&
 		(expected == same || expected != nil && same != nil && *expected == *same)
 }
 
-// waited is how long a call had waited when its grant was handed to Raft; false for a call that came later: it is a
-// replay.
+// waited returns how long a call had waited when its grant was handed to Raft. It returns false for a call that came
+// later, which is a replay.
 func waited(received time.Time, o *batcher.Outcome) (time.Duration, bool) {
 	d := o.Handed.Sub(received)
 	return d, d >= 0

@@ -2,8 +2,8 @@ package keeper
 
 import "time"
 
-// Recovering reports whether nothing is granted yet after a recovery, and for how long still. A server that does not
-// lead names the whole time, which starts over with each leader.
+// Recovering reports whether nothing is granted yet after a recovery, and how much longer this lasts. A server that
+// does not lead returns the whole time, which starts over with each leader.
 func (k *Keeper) Recovering() (left time.Duration, recovering bool) {
 	full := k.cfg.Machine.State().Quarantine()
 	if full == 0 {
@@ -12,10 +12,10 @@ func (k *Keeper) Recovering() (left time.Duration, recovering bool) {
 	return k.timers.QuarantineLeft(full), true
 }
 
-// recovering refuses a grant for as long as that lasts.
+// recovering returns the error for a grant during that time.
 func (k *Keeper) recovering() error {
 	if left, recovering := k.Recovering(); recovering {
 		return &RecoveringError{left}
 	}
-	return ErrRecovering // it has ended since; the next attempt is granted
+	return ErrRecovering // the time has ended since; the next attempt is granted
 }

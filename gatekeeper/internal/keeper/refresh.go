@@ -13,11 +13,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Refresh keeps permits alive on behalf of a unary call that was received at that monotonic time. There is one result a
-// token, in order. An error says nothing about any of them.
+// Refresh keeps permits alive on behalf of a unary call that was received at that monotonic time. It returns one result
+// for each token, in order. After an error, the outcome is unknown for all of them.
 //
-// owner is whose permits they are. Tokens of others are lost to it, and those of another principal are as if they had
-// never been.
+// owner owns the permits. A token of another identity is reported lost, and a token of another principal as if it had
+// never existed.
 func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphore.Owner, tokens []TokenRefresh) ([]TokenResult, error) {
 	processed := k.lessor.Receive()
 	visible, err := k.visible(owner, tokens)
@@ -30,7 +30,7 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphor
 		return nil, err
 	}
 	if r == nil {
-		// That the tokens are unknown is certain only if this server still leads.
+		// Only a server that still leads can say for certain that the tokens are unknown.
 		return visible.merge(nil), k.confirm(ctx, visible.tenure, received)
 	}
 	k.lengthen(ctx, r.before)
@@ -44,16 +44,16 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphor
 	return visible.merge(results), nil
 }
 
-// visibleTokens are the tokens of a frame of which its principal may know.
+// visibleTokens are the tokens of a frame that its principal may see.
 type visibleTokens struct {
-	tenure *tenure // nil: all are visible, and nobody has looked
+	tenure *tenure // nil: all are visible, and none was looked up
 	tokens []TokenRefresh
-	asked  []TokenRefresh // all; nil: the same
-	hidden []bool         // by their place in asked
+	asked  []TokenRefresh // all tokens of the frame; nil if tokens has them all
+	hidden []bool         // by index in asked
 }
 
-// visible leaves out the tokens of other principals. It needs a state that has all that was ever answered, so it fails
-// where this server does not lead.
+// visible leaves out the tokens of other principals. It needs a state with everything that was ever answered, so it
+// fails if this server does not lead.
 func (k *Keeper) visible(owner semaphore.Owner, tokens []TokenRefresh) (visibleTokens, error) {
 	if owner.Principal == nil {
 		return visibleTokens{tokens: tokens}, nil
@@ -74,7 +74,7 @@ func (k *Keeper) visible(owner semaphore.Owner, tokens []TokenRefresh) (visibleT
 	return out, nil
 }
 
-// merge puts the results of the visible tokens back among the others.
+// merge puts the results of the visible tokens back among the hidden ones.
 func (s *visibleTokens) merge(results []TokenResult) []TokenResult {
 	if len(results) == len(s.asked) || s.asked == nil {
 		return results
@@ -90,7 +90,7 @@ func (s *visibleTokens) merge(results []TokenResult) []TokenResult {
 	return all
 }
 
-// renewal is a refresh whose deadlines have been moved out. It may be answered once leadership is confirmed.
+// renewal is a refresh whose deadlines have moved. It may be answered once leadership is confirmed.
 type renewal struct {
 	k         *Keeper
 	tenure    *tenure
@@ -101,13 +101,13 @@ type renewal struct {
 	seen      lessor.Seen
 }
 
-// renew moves the deadlines. In any case it calls processed, as soon as that is done. Without visible tokens it returns
-// nil.
+// renew moves the deadlines. It always calls processed, as soon as the deadlines have moved. If no token is visible, it
+// returns nil.
 func (k *Keeper) renew(frame lessor.Frame, visible visibleTokens, processed func()) (*renewal, error) {
 	defer processed()
 	t, err := k.leading()
 	if err == nil && visible.tenure != nil && visible.tenure != t {
-		err = k.notLeader() // the tokens were looked for in another leadership
+		err = k.notLeader() // the tokens were looked up in another leadership
 	}
 	tokens := visible.tokens
 	if err != nil || len(tokens) == 0 {
@@ -123,7 +123,7 @@ func (k *Keeper) renew(frame lessor.Frame, visible visibleTokens, processed func
 	return r, nil
 }
 
-// results is what a renewal has come to, after leadership was confirmed.
+// results returns the results of a renewal. Call it after leadership was confirmed.
 func (r *renewal) results() ([]TokenResult, error) {
 	k := r.k
 	after := r.before
@@ -144,13 +144,13 @@ func (r *renewal) results() ([]TokenResult, error) {
 	return results, nil
 }
 
-// result is the answer for one token: refreshed only if its deadline was moved out before Confirm, and it was still
-// live, admitted and not marked after it.
+// result returns the answer for one token. The token is refreshed only if its deadline moved before Confirm, and it was
+// still live, admitted and not marked afterwards.
 func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult {
 	r := TokenResult{Token: token, Status: StatusRetry}
 	switch {
 	case before.Status == lessor.Foreign:
-		r.Status, r.Message = StatusLost, "the permit with this token is another identity's"
+		r.Status, r.Message = StatusLost, "the permit with this token belongs to another identity"
 	case after.Status == lessor.Refused:
 		r.Status, r.Stop = StatusStopping, after.Decision.Stop
 		r.Message = k.whyStop(k.cfg.Machine.State(), after.Permit, r.Stop)
@@ -168,8 +168,8 @@ func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult
 	return r
 }
 
-// whyLost says what became of a token that is no live permit's, and which one superseded it if its identity holds the
-// permit under that.
+// whyLost says how a token stopped being valid. If it was superseded, and its identity still holds the permit, whyLost
+// also returns the new token.
 func whyLost(state *fsm.State, token uint64) (why string, supersededBy uint64) {
 	if ended := state.EndedPermit(token); ended != nil && ended.Outcome == semaphore.EndSuperseded {
 		if now := state.Own(ended.Semaphore, ended.Identity); now != nil && now.State == semaphore.Live {
@@ -179,7 +179,7 @@ func whyLost(state *fsm.State, token uint64) (why string, supersededBy uint64) {
 	return gone(state, "", token), 0
 }
 
-// shorten commits the shorter durations that were claimed; nobody waits for it.
+// shorten commits the shorter durations that clients claimed. It does not wait for the outcome.
 func (k *Keeper) shorten(t *tenure, verdicts []lessor.Verdict) {
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -195,12 +195,12 @@ func (k *Keeper) shorten(t *tenure, verdicts []lessor.Verdict) {
 	}
 }
 
-// patience is the part of the shortest duration in a frame for which its answer waits for the log at most: a refresh
-// must not come too late because of what it does not need.
+// patience is the divisor that limits how long an answer waits for the log: 1/patience of the shortest duration in its
+// frame. A refresh must not come too late because of work that it does not need.
 const patience = 10
 
-// lengthen commits the longer durations of edited definitions, so that they may be answered. What cannot be committed
-// in time is answered with the duration that was in force.
+// lengthen commits the longer durations of edited definitions, so that the answer may use them. If a duration cannot be
+// committed in time, the answer has the one that was in force.
 func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 	if !longer(verdicts) {
 		return

@@ -11,13 +11,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Release ends a permit on its holder's word. One that had ended before is left as it is, and the result says how it
-// ended. Its Job decides about its firing. The slot cools for what min_hold has left, by the time held in this epoch,
-// and for as long as a superseded token of the permit may still be counted on. owner is whose permit it is: one of
-// another principal is as if it had never been. As long as a member may not know what a job is that failed or was cut
-// short it counts as done. At and Cooling of the command are set here.
+// Release ends a permit because its holder says so. A permit that ended before is left as it is, and the result says
+// how it ended. Job in the command decides about the firing. The slot cools for the rest of min_hold, measured in this
+// epoch, and for as long as a superseded token of the permit may still be relied on. owner owns the permit: a permit of
+// another principal is treated as if it had never existed. As long as a member may not know jobs that failed or were
+// cut short, such a job counts as done. Release sets At and Cooling of the command.
 func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error) {
-	// First of all: the state of a server that is being promoted may lack what was answered before.
+	// Before anything else, because the state of a server that is being promoted may lack earlier answers.
 	if _, err := k.leading(); err != nil {
 		return fsm.ReleaseResult{}, err
 	}
@@ -29,11 +29,11 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.O
 	}
 	sem, id, known := ownerOf(state, token)
 	if owner.Principal != nil && (!known || !owner.Sees(sem, id)) {
-		_, err := k.Read(ctx) // that the token is unknown is certain only if this server still leads
+		_, err := k.Read(ctx) // only a server that still leads can say for certain that the token is unknown
 		return fsm.ReleaseResult{}, err
 	}
 	if known && !owner.Owns(sem, id) {
-		return fsm.ReleaseResult{}, &RefusedError{fmt.Sprintf("the permit with token %d is not of the identity that the call names", token)}
+		return fsm.ReleaseResult{}, &RefusedError{fmt.Sprintf("the permit with token %d does not belong to the identity that the call names", token)}
 	}
 	if err := checkResult(state, &cmd); err != nil {
 		return fsm.ReleaseResult{}, err
@@ -44,7 +44,7 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.O
 	return do[fsm.ReleaseResult](ctx, k, cmd)
 }
 
-// ownerOf is the identity to which a token belongs or belonged, as far as that is remembered.
+// ownerOf returns the identity to which a token belongs or belonged, as far as that is remembered.
 func ownerOf(state *fsm.State, token uint64) (sem string, owner semaphore.Identity, known bool) {
 	if p := state.Permit(token); p != nil {
 		return p.Semaphore, p.Identity, true
@@ -55,8 +55,8 @@ func ownerOf(state *fsm.State, token uint64) (sem string, owner semaphore.Identi
 	return "", semaphore.Identity{}, false
 }
 
-// cooling is how long the slot of a live permit stays taken if its holder gives it up now: for what min_hold has left,
-// and for as long as the holders of superseded tokens may still count on it.
+// cooling returns how long the slot of a live permit stays taken if its holder gives it up now: for the rest of
+// min_hold, and for as long as the holders of superseded tokens may still rely on it.
 func (k *Keeper) cooling(state *fsm.State, p *semaphore.Permit) time.Duration {
 	left := k.lessor.Owed(p)
 	if sd := state.Definition(p.Semaphore); sd != nil && sd.Definition.MinHold > 0 {
@@ -65,9 +65,10 @@ func (k *Keeper) cooling(state *fsm.State, p *semaphore.Permit) time.Duration {
 	return left
 }
 
-// Revoke orders the holder of a live permit to stop; its refreshes are refused from here on, or with a drain when that
-// is over. It frees nothing, unless UnsafeNow says so: then the permit ends at once, whatever its holder believes. A
-// permit that is being stopped already, and not later, is left as it is and returned. At of the command is set here.
+// Revoke orders the holder of a live permit to stop. Its refreshes are refused from now on, or, with a drain, from the
+// end of the drain. Revoke frees nothing, unless UnsafeNow is set: then the permit ends immediately, even if its holder
+// still relies on it. A permit that is already being stopped, and no later, is returned unchanged. Revoke sets At of
+// the command.
 func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.PermitResult{}, err
@@ -82,8 +83,8 @@ func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, 
 }
 
 // TakeOver orders the holder of a live permit to stop because another caller judges it dead. It frees nothing. The
-// definition must allow takeovers, and the caller must be one that it lets in. A permit that is being stopped already
-// is left as it is and returned. At of the command is set here.
+// definition must allow takeovers, and must admit the caller. A permit that is already being stopped is returned
+// unchanged. TakeOver sets At of the command.
 func (k *Keeper) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error) {
 	if _, err := k.leading(); err != nil {
 		return fsm.PermitResult{}, err
@@ -101,7 +102,7 @@ func (k *Keeper) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResu
 	case r.Permit == nil || r.Permit.State != semaphore.Live:
 		return r, &NoSuchPermitError{cmd.Token, "there is no live permit with this token to take over" + stateOf(r.Permit)}
 	case r.Permit.Stop == semaphore.NotStopping:
-		return r, &RefusedError{fmt.Sprintf("semaphore %q does not allow takeovers any more", r.Permit.Semaphore)}
+		return r, &RefusedError{fmt.Sprintf("semaphore %q no longer allows takeovers", r.Permit.Semaphore)}
 	}
 	return r, err
 }
@@ -112,7 +113,7 @@ func (k *Keeper) mayTakeOver(state *fsm.State, p *semaphore.Permit, by semaphore
 		return &RefusedError{fmt.Sprintf("semaphore %q does not allow takeovers; an operator can revoke permit %d", p.Semaphore, p.Token)}
 	}
 	if a := k.patterns.admission(state, sd, by); !a.Group || !a.Acquirer || len(a.Cordons) > 0 {
-		return &RefusedError{fmt.Sprintf("semaphore %q does not let %q in group %q in, so it cannot take over there", p.Semaphore, by.Acquirer, by.Group)}
+		return &RefusedError{fmt.Sprintf("semaphore %q does not admit %q in group %q, which therefore cannot take over its permits", p.Semaphore, by.Acquirer, by.Group)}
 	}
 	return nil
 }
@@ -133,12 +134,12 @@ func stateOf(p *semaphore.Permit) string {
 	return fmt.Sprintf("; it is %s", p.State)
 }
 
-// Cancel ends an acquisition by its request id. It leaves the queue; a grant of it is given back, so the caller must
-// have stopped believing in it; and a repeat of the acquire never grants.
+// Cancel ends an acquisition by its request id. The acquisition leaves the queue, and a repeat of the acquire never
+// grants. A permit that it was granted is given back, so the caller must no longer rely on it.
 //
-// A permit that another request of the identity was granted is left alone, also one that has superseded this request's.
-// The firing is not claimed any more, for nothing ran: a holder that has begun releases by token instead. The slot
-// cools as after a release.
+// A permit that was granted to another request of the identity is left alone, even if it has superseded this request's
+// permit. The firing is no longer claimed, because no job has run: a holder whose job has begun must release by token
+// instead. The slot cools as after a release.
 func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
 	if call, known := k.queue.Leave(queue.Key{Semaphore: sem, Identity: id, RequestID: requestID}); known {
 		if call != nil {
@@ -163,14 +164,14 @@ func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, 
 	}
 }
 
-// cancelled is how a cancelled acquisition is remembered.
+// cancelled returns the record of a cancelled acquisition.
 func cancelled(call *AcquireCall) fsm.Remembered {
 	return fsm.Remembered{
 		Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID, Outcome: semaphore.EndCancelled,
 	}
 }
 
-// do proposes a command on a caller's behalf and returns its result. Its error is a *RequestReusedError if the request
+// do proposes a command on a caller's behalf and returns its result. The error is a *RequestReusedError if the request
 // id of an edit belongs to another edit, and a *RequestTooOldError if the edit may have been made and forgotten.
 func do[R fsm.Result](ctx context.Context, k *Keeper, cmd fsm.Command) (R, error) {
 	var none R
@@ -184,7 +185,7 @@ func do[R fsm.Result](ctx context.Context, k *Keeper, cmd fsm.Command) (R, error
 	return resultOf[R](k, t, k.cfg.Proposer.Do(ctx, cmd))
 }
 
-// resultOf is the result of a command, or says what its error means for a call.
+// resultOf returns the result of a command, or translates its error for the caller.
 func resultOf[R fsm.Result](k *Keeper, t *tenure, o batcher.Outcome) (R, error) {
 	var none R
 	if o.Err != nil {

@@ -10,26 +10,29 @@ import (
 )
 
 const (
-	// sightEvery is how often what was seen is proposed, at most.
+	// sightEvery is the shortest time between two proposals of sightings.
 	sightEvery = time.Second
-	// sightAgain is how old a sighting may be before it is renewed: it shows who is around, not when each last asked.
+	// sightAgain is how old a sighting may be before it is renewed. Sightings show which callers exist, not when each
+	// of them last asked.
 	sightAgain = 10 * time.Minute
-	// maxSightings bounds one command, and how many wait for it. What does not fit is seen again.
+	// maxSightings bounds one command, and the number of sightings that wait for it. Sightings that do not fit are
+	// noted at the caller's next call.
 	maxSightings = 1000
-	// maxSeen bounds what is remembered here to save looking into the state.
+	// maxSeen bounds the cache that saves look-ups in the state.
 	maxSeen = 100_000
 )
 
-// sightings notes who asks, for previews: first sight at once, then coarsely. No call waits for it.
+// sightings records which callers ask, for previews. The first sighting of a caller is proposed soon, later ones are
+// coarse. No call waits for it.
 type sightings struct {
-	mu      sync.RWMutex // guards both
+	mu      sync.RWMutex // guards renewed and waiting
 	renewed map[caller]time.Time
 	waiting []fsm.Sighting
 }
 
 type caller struct{ group, acquirer string }
 
-// saw notes that somebody asked. The common case, that it is known and fresh, takes a read lock and one look-up.
+// saw records that a caller asked. The common case, a caller seen recently, takes a read lock and one look-up.
 func (s *sightings) saw(state *fsm.State, id semaphore.Identity, now time.Time) {
 	c := caller{id.Group, id.Acquirer}
 	s.mu.RLock()
@@ -40,7 +43,7 @@ func (s *sightings) saw(state *fsm.State, id semaphore.Identity, now time.Time) 
 	}
 	at = now
 	if old, ok := state.Sighting(c.group, c.acquirer); ok && now.Sub(old.At) < sightAgain {
-		at = old.At // another leader noted it
+		at = old.At // another leader recorded it
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +70,7 @@ func (s *sightings) take() []fsm.Sighting {
 	return waiting
 }
 
-// lost makes sure that what could not be proposed is noted when it is seen again.
+// lost makes sure that sightings which could not be proposed are recorded at the caller's next call.
 func (s *sightings) lost(list []fsm.Sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,16 +79,16 @@ func (s *sightings) lost(list []fsm.Sighting) {
 	}
 }
 
-// forget makes sure that the next epoch asks the state what was noted: it does not hear the outcomes of proposals from
-// this one.
+// forget clears the cache, so that the next epoch reads the state. The outcomes of proposals from this epoch never
+// reach the next one.
 func (s *sightings) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.renewed = nil
 }
 
-// sight proposes what was seen. Between two sightings of the same caller lie minutes, so that a cluster at rest writes
-// nothing.
+// sight proposes the recorded sightings. Minutes pass between two sightings of the same caller, so an idle cluster
+// writes nothing.
 func (k *Keeper) sight(e *epoch.Epoch) {
 	list := k.seen.take()
 	if len(list) == 0 {

@@ -10,11 +10,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// trimEvery is how often the leader looks for firings and requests that need not be remembered any longer.
+// trimEvery is how often the leader looks for firings and requests that it can forget.
 const trimEvery = time.Minute
 
-// housekeep forgets old firings and requests. It reads an immutable state and holds nothing up. What fails is found
-// again in a minute.
+// housekeep forgets old firings and requests. It reads an immutable state and blocks nothing. If a proposal fails, the
+// next run a minute later finds the same entries.
 func (k *Keeper) housekeep(e *epoch.Epoch, past *history) {
 	state := k.cfg.Machine.State()
 	e.Propose(nil, trims(e.Term, state, past)...)
@@ -22,15 +22,15 @@ func (k *Keeper) housekeep(e *epoch.Epoch, past *history) {
 		if cmd, ok := forgettable(keeping(state, name), slices.Collect(state.Claims(name)), k.cfg.WallClock()); ok {
 			cmd.Term = e.Term
 			if fsm.Level(cmd) > state.FeatureLevel() {
-				cmd.Firings = nil // then perhaps nothing is left to forget, and the command does nothing
+				cmd.Firings = nil // perhaps nothing is left to forget, and the command does nothing
 			}
 			e.Propose(nil, cmd)
 		}
 	}
 }
 
-// keeping is the definition that says how long the firings of a name are remembered. Those of a deleted one are kept as
-// long as by default: the name may come back, and its firings with it.
+// keeping returns the definition that says how long the firings of a name are remembered. The firings of a deleted
+// definition are kept for the default time, because the name may be defined again, and its firings with it.
 func keeping(state *fsm.State, name string) *semaphore.Definition {
 	if sd := state.Definition(name); sd != nil {
 		return sd.Definition
@@ -40,17 +40,18 @@ func keeping(state *fsm.State, name string) *semaphore.Definition {
 	}
 }
 
-// maxForgotten bounds one command. What does not fit is found again in a minute.
+// maxForgotten bounds one command. Firings that do not fit are found again in a minute.
 const maxForgotten = 4096
 
-// forgettable chooses which firings to forget: those older than the retention, and beyond the limit those that are due
-// the furthest from now, so that due times that nobody meant never push out the firings of today. A firing whose permit
-// takes a slot is never forgotten.
+// forgettable chooses the firings to forget: those older than the retention, and beyond the limit those that are due
+// the furthest from now, so that mistaken due times never push out the firings of today. A firing whose permit takes a
+// slot is never forgotten.
 //
-// Firings that were due are forgotten up to one due time, because the low-water mark that refuses their repeats
-// compares due times only. The mark never rises above now. Those due too far ahead to be claimed are forgotten one by
-// one, without the mark. Those between are kept until they were due: nothing would refuse their repeats. The same holds
-// for firings without due time, so none of them is forgotten before all others, unless it is known to be old.
+// Past firings are forgotten up to one due time, because the low-water mark that refuses their repeats compares due
+// times only. The mark never rises above now. Firings that are due too far ahead to be claimed are forgotten one by
+// one, without the mark. Firings that are due sooner are kept until their due time: nothing would refuse their repeats.
+// The same holds for firings without a due time, so they are forgotten after all others, unless they are known to be
+// old.
 func forgettable(def *semaphore.Definition, claims []*semaphore.Claim, now time.Time) (fsm.Forget, bool) {
 	horizon := now.Add(-def.FiringRetention)
 	ahead, bounded := def.MaxAhead()

@@ -7,8 +7,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// history is which revision the state had when, by the monotonic clock of this server, in one epoch, the oldest first.
-// The state machine compares no times, so the leader turns the lifetime of requests into a revision.
+// history records which revision the state had at which time, by the monotonic clock of this server, in one epoch. The
+// oldest entry comes first. The state machine compares no times, so the leader turns the lifetime of requests into a
+// revision.
 type history []moment
 
 type moment struct {
@@ -16,8 +17,8 @@ type moment struct {
 	revision uint64
 }
 
-// before takes note of the revision that the state has now, and returns the newest one that it had a lifetime ago or
-// earlier; 0 while this server has not led for that long.
+// before records the current revision of the state, and returns the newest revision that is at least a lifetime old. It
+// returns 0 while this server has not led for that long.
 func (h *history) before(revision uint64, lifetime time.Duration) uint64 {
 	now := time.Now()
 	*h = append(*h, moment{now, revision})
@@ -28,11 +29,11 @@ func (h *history) before(revision uint64, lifetime time.Duration) uint64 {
 	if old == 0 {
 		return 0
 	}
-	*h = slices.Delete(*h, 0, old-1) // the newest of them may be asked for again
+	*h = slices.Delete(*h, 0, old-1) // keep the newest of the old ones: it may be asked for again
 	return (*h)[0].revision
 }
 
-// trims are the commands that forget the requests that have been remembered for their lifetime.
+// trims returns the commands that forget the requests which have been remembered for their lifetime.
 func trims(term uint64, state *fsm.State, past *history) (cmds []fsm.Command) {
 	upTo := past.before(state.Revision(), state.Settings().Requests.OrDefault().Lifetime)
 	if upTo == 0 || state.FeatureLevel() < 3 {
@@ -40,7 +41,7 @@ func trims(term uint64, state *fsm.State, past *history) (cmds []fsm.Command) {
 	}
 	trim := func(names []string) { cmds = append(cmds, fsm.Trim{Term: term, UpTo: upTo, Names: names}) }
 	var names []string
-	room := fsm.MaxTrimmed // for how many requests the next command forgets
+	room := fsm.MaxTrimmed // the number of requests that the next command can still forget
 	for name, n := range state.Trimmable(upTo) {
 		names = append(names, name)
 		for ; n >= room; room = fsm.MaxTrimmed {

@@ -9,21 +9,21 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Verification is what a token was worth at one moment.
+// Verification is the result of verifying a token, as of one moment.
 type Verification struct {
-	// Valid: its permit was live, and of the semaphore that was asked for.
+	// Valid is set if the token's permit was live, and belonged to the requested semaphore.
 	Valid bool
-	// Permit is as the state has it, but that Stop is set whenever a refresh would be refused. Nil when it has ended or
-	// is of another semaphore.
+	// Permit is the permit in the state, except that Stop is set whenever a refresh would be refused. It is nil if the
+	// permit has ended, or belongs to another semaphore.
 	Permit *semaphore.Permit
-	// Message says why it is not valid, or why its holder is to stop; else it is empty.
+	// Message says why the token is not valid, or why its holder must stop; otherwise it is empty.
 	Message  string
 	Revision uint64
 }
 
-// Verify reads whether the permit with this token is live, and of semaphore sem unless that is empty, at a moment after
-// the call began. It moves no deadline. A permit whose holder must stop is valid: nobody else has its slot until it
-// ends.
+// Verify reads whether the permit with this token is live, and belongs to semaphore sem unless sem is empty, at a
+// moment after the call began. It moves no deadline. A permit whose holder must stop is valid: nobody else gets its
+// slot until the permit ends.
 func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verification, error) {
 	state, err := k.Read(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verifica
 	return v, nil
 }
 
-// gone says of a token that takes no slot how its permit ended, as far as that is remembered or in the journal.
+// gone describes how the permit of a token that takes no slot ended, as far as that is remembered or in the journal.
 func gone(state *fsm.State, sem string, token uint64) string {
 	ended := state.EndedPermit(token)
 	switch {
@@ -83,7 +83,7 @@ func gone(state *fsm.State, sem string, token uint64) string {
 	return NeverWas(token)
 }
 
-// NeverWas is what is said of a token of which nothing is known, or nothing may be known to the caller.
+// NeverWas returns the message for a token that is unknown, or that the caller must not know about.
 func NeverWas(token uint64) string {
 	return fmt.Sprintf("there is no permit with token %d: it ended long ago, or was never granted", token)
 }
@@ -100,5 +100,5 @@ func endInJournal(state *fsm.State, sem string, token uint64) *fsm.JournalEntry 
 }
 
 func elsewhere(has, asked string, token uint64) string {
-	return fmt.Sprintf("token %d is of semaphore %q, not of %q", token, has, asked)
+	return fmt.Sprintf("token %d belongs to semaphore %q, not to %q", token, has, asked)
 }

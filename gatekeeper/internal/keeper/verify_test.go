@@ -57,7 +57,7 @@ func TestVerify_Ended_SaysHow(t *testing.T) {
 		if v := w.wantInvalid("job", p.Token, "it was released"); v.Permit != nil {
 			t.Errorf("a permit that has ended: %+v", v.Permit)
 		}
-		w.wantInvalid("other", p.Token, `is of semaphore "job", not of "other"`)
+		w.wantInvalid("other", p.Token, `belongs to semaphore "job", not to "other"`)
 		w.wantInvalid("", p.Token+1, "no permit was ever granted")
 	})
 }
@@ -90,7 +90,7 @@ func TestVerify_OtherSemaphore_IsNotValidAndTellsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
-		if v := w.wantInvalid("other", p.Token, `is of semaphore "job", not of "other"`); v.Permit != nil {
+		if v := w.wantInvalid("other", p.Token, `belongs to semaphore "job", not to "other"`); v.Permit != nil {
 			t.Errorf("got the permit %+v", v.Permit)
 		}
 	})
@@ -116,7 +116,7 @@ func TestVerify_ToldToStop_IsValidAndSaysWhy(t *testing.T) {
 			w.sleep(40 * time.Second)
 			w.wantStatus(p.Token, StatusRefreshed)
 			w.sleep(40 * time.Second)
-		}, semaphore.StopHeldTooLong, "max_hold is over"},
+		}, semaphore.StopHeldTooLong, "max_hold has elapsed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {

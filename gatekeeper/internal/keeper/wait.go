@@ -12,19 +12,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// waiting is one call that waits in the queue.
+// waiting is one call in the queue.
 type waiting struct {
 	call *AcquireCall
 	wake chan struct{}
-	// decide: the rule may answer differently now, so decide again although it is not this call's turn.
+	// decide asks for a new decision although it is not this call's turn, because the rule may now answer differently.
 	decide atomic.Bool
-	// superseded: another call of the same acquisition has taken the place.
+	// superseded is set when another call of the same acquisition has taken the place.
 	superseded atomic.Bool
-	// cancelled: the acquisition was cancelled.
+	// cancelled is set when the acquisition was cancelled.
 	cancelled atomic.Bool
 
-	// entrusted is a grant that a hand-over proposed on the call's behalf and of which it has yet to hear. None is any
-	// more when the call has ended. Both are guarded by pendings.mu.
+	// entrusted is a grant that a hand-over proposed on the call's behalf, and whose outcome the call has not received
+	// yet. ended is set when the call has ended; from then on no grant is entrusted to it. Both are guarded by
+	// pendings.mu.
 	entrusted *pending
 	ended     bool
 }
@@ -36,13 +37,13 @@ func (w *waiting) poke() {
 	}
 }
 
-// Acquire waits its turn: first come first served within one leadership. progress gets the place at first and whenever
-// it changes, also that of a worker for which there is no task; its error ends the call. A call lasts at most
-// Config.MaxWait; then Answer.Repeat is set, and the same call with the same request id keeps the place if it comes
-// within queue.Linger. When ctx ends first, the place is kept as long.
+// Acquire waits for a permit: first come, first served within one leadership. progress gets the first place and every
+// change of it, including the place of a worker for which there is no task. An error from progress ends the call. A
+// call lasts at most Config.MaxWait. Then Answer.Repeat is set, and a repeat with the same request id keeps the place
+// if it comes within queue.Linger. If ctx ends first, the place is kept for the same time.
 //
-// Only a missing free permit is waited for, and the end of a pause, unless LeaveOnPause is set. Any other denial ends
-// the wait, also when an edit brings it about later, and also during a pause.
+// A call waits only for a free permit, and for the end of a pause unless LeaveOnPause is set. Any other denial ends the
+// wait, even if an edit causes it later, and even during a pause.
 func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(Place) error) (Answer, error) {
 	t, err := k.leading()
 	if err != nil {
@@ -71,7 +72,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	if w == nil {
 		r := k.settle(ctx, t, call, turn{queued: queued})
 		if d := r.answer.Denial; d != nil && (d.Decision.Reason == semaphore.NoFreePermit || d.Decision.Reason == semaphore.Paused) {
-			d.Message += fmt.Sprintf(" Another acquire of %q in group %q waits already.", call.Identity.Acquirer, call.Identity.Group)
+			d.Message += fmt.Sprintf(" Another acquire of %q in group %q is already waiting.", call.Identity.Acquirer, call.Identity.Group)
 		}
 		return k.counted(call, r)
 	}
@@ -79,8 +80,8 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		replaced.superseded.Store(true)
 		replaced.poke()
 	}
-	// What was decided may be no longer so: an earlier call may have been granted, and have left, before this one stood
-	// in line.
+	// The decision may no longer hold: an earlier call may have been granted and may have left before this call joined
+	// the queue.
 	me.decide.Store(true)
 	me.poke()
 	k.news.touch(call.Semaphore)
@@ -90,26 +91,26 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 		r.left = true // the grant is abandoned, and the acquisition ends with it
 	}
 	switch {
-	case !k.queue.Has(w): // what is under that key now is another's
+	case !k.queue.Has(w): // another call has the place under that key now
 	case r.left, call.RequestID == "":
 		k.leave(place, me)
 	default:
 		k.queue.Detach(w, me, time.Now())
-		k.queue.Return(w) // if it was being proposed
+		k.queue.Return(w) // in case it was being proposed
 	}
 	k.news.touch(call.Semaphore)
 	return k.counted(call, r)
 }
 
-// settled reports whether an acquisition is over, by an answer or by an error that every repeat of it would get. After
-// any other error it may be repeated, and finds its place.
+// settled reports whether an acquisition is over: it was answered, or failed with an error that every repeat would get.
+// After any other error the acquisition may be repeated, and finds its place.
 func settled(err error) bool {
 	return err == nil || errors.Is(err, ErrRequestEnded) || errors.Is(err, ErrRequestReused) || errors.Is(err, ErrRequestTooOld) ||
 		errors.Is(err, ErrRevisionChanged) || errors.Is(err, ErrRefused)
 }
 
-// leave gives up the place of an acquisition that is over. Another call of it that waits there decides again, and finds
-// the same end.
+// leave gives up the place of an acquisition that is over. If another call of the acquisition waits there, it decides
+// again, and gets the same result.
 func (k *Keeper) leave(place queue.Key, me *waiting) {
 	other, known := k.queue.Leave(place)
 	if other != nil && other != me {
@@ -121,7 +122,7 @@ func (k *Keeper) leave(place queue.Key, me *waiting) {
 	}
 }
 
-// wait stays in the queue until there is an answer.
+// wait stays in the queue until the call has an answer.
 func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queue.Waiter[*waiting], me *waiting, progress func(Place) error) round {
 	limit := time.NewTimer(k.cfg.MaxWait)
 	defer limit.Stop()
@@ -155,7 +156,7 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 		if k.entrusted(me) || stands && (offered || me.decide.Swap(false)) {
 			r := k.settle(ctx, t, call, turn{queued: func() bool { return !offered }, waits: true, me: me})
 			if r.next != queueUp {
-				// When ctx has ended, the grant that it gave up is abandoned, and the acquisition ends with it.
+				// If ctx has ended, the grant that the call gave up is abandoned, and the acquisition ends with it.
 				return r.leaving(r.left || settled(r.err) || ctx.Err() != nil)
 			}
 			if offered {
@@ -167,12 +168,12 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 		over = over || !k.queue.Has(w) // another call of the acquisition has left
 		switch {
 		case !cancels && !superseded && !over:
-		case !k.withdraw(me): // it was woken to hear what became of its grant
+		case !k.withdraw(me): // it was woken to get the outcome of its grant
 		case cancels:
 			return failed(&RequestEndedError{cancelled(call)}).leaving(true)
 		case superseded:
 			return failed(ErrSuperseded)
-		case call.UntilAnswered: // its place is gone because the leadership is
+		case call.UntilAnswered: // its place was lost with the leadership
 			return failed(k.notLeader()).leaving(true)
 		default:
 			return round{answer: Answer{Repeat: &sent, RepeatRevision: call.knownSince()}}
@@ -180,7 +181,8 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 	}
 }
 
-// placeID names the acquisition in the queue. One without a request id cannot be repeated, so any unique name will do.
+// placeID returns the name of the acquisition in the queue. An acquisition without a request id cannot be repeated, so
+// any unique name will do.
 func (k *Keeper) placeID(call *AcquireCall) string {
 	if call.RequestID != "" {
 		return call.RequestID
@@ -188,7 +190,7 @@ func (k *Keeper) placeID(call *AcquireCall) string {
 	return "\x00" + strconv.FormatUint(k.streams.Add(1), 10) // no request id has a control character
 }
 
-// gathered reports whether waiters have had their time to come back after a promotion.
+// gathered reports whether the time for waiters to return after a promotion is over.
 func (k *Keeper) gathered(t *tenure) bool { return !time.Now().Before(t.gathered) }
 
 func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
@@ -200,8 +202,8 @@ func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
 	return sent
 }
 
-// Waiters reads the queues of the semaphores that match, in the order of their names and places, behind a cursor of
-// this leadership.
+// Waiters returns the waiters of the semaphores that match, ordered by name and place, starting after a cursor of this
+// leadership.
 func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, limit int) []Waiter {
 	now := time.Now()
 	snapshot := k.queue.Waiters(match, after, limit, k.tasks)
@@ -215,18 +217,19 @@ func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, 
 	return waiters
 }
 
-// tasks is how many wait for workers of a semaphore.
+// tasks returns how many tasks of a semaphore wait for workers.
 func (k *Keeper) tasks(sem string) uint64 { return k.cfg.Machine.State().Work(sem).Waiting }
 
-// QueueLength is how many wait for a permit of a semaphore. A worker for which there is no task does not count.
+// QueueLength returns how many callers wait for a permit of a semaphore. Workers for which there is no task do not
+// count.
 func (k *Keeper) QueueLength(sem string) int { return k.queue.Length(sem, k.tasks(sem)) }
 
-// InQueue is how many are in the queue of a semaphore, with workers for which there is no task, and how many of them
-// are workers.
+// InQueue returns how many callers are in the queue of a semaphore, including workers for which there is no task, and
+// how many of them are workers.
 func (k *Keeper) InQueue(sem string) (all, workers int) { return k.queue.Len(sem) }
 
-// FirstWorker returns the weight of the first worker in the queue of a semaphore, and how many callers that are not
-// workers are ahead of it. ok is false if there is no worker in the queue.
+// FirstWorker returns the weight of the first worker in the queue of a semaphore, and how many callers ahead of it are
+// not workers. ok is false if the queue has no worker.
 func (k *Keeper) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	return k.queue.FirstWorker(sem)
 }
@@ -237,7 +240,7 @@ func (k *Keeper) nobodyIn(sem string) bool {
 	return all == 0
 }
 
-// WaiterCount is QueueLength summed up over all semaphores.
+// WaiterCount returns the sum of QueueLength over all semaphores.
 func (k *Keeper) WaiterCount() int { return k.queue.Total(k.tasks) }
 
 func shownID(id string) string {

@@ -11,43 +11,43 @@ import (
 )
 
 const (
-	// maxSemaphores is how many semaphores the memory keeps, and maxStrangers how many callers of names without a
-	// definition.
+	// maxSemaphores is the number of semaphores that the memory keeps, and maxStrangers the number of callers of
+	// undefined names.
 	maxSemaphores = 2000
 	maxStrangers  = 200
-	// maxPerShelf is how many callers it keeps of one semaphore, and how many names of one stranger.
+	// maxPerShelf is the number of callers kept for one semaphore, and the number of names kept for one stranger.
 	maxPerShelf = 8
-	// kept is for how long it keeps a caller that does not ask again.
+	// kept is how long a caller is kept after its last denial.
 	kept = 7 * 24 * time.Hour
 )
 
-// Denial is what a caller was denied, and why, from the first denial for that reason to the last.
+// Denial describes what a caller was denied, and why, from the first denial for that reason to the last.
 type Denial struct {
-	// Request is the last one.
+	// Request is the last request that was denied.
 	semaphore.Request
 	Reason semaphore.Reason
-	// Message is the sentence of the last denial.
+	// Message is the message of the last denial.
 	Message     string
 	Count       int
 	First, Last time.Time
-	// Passed: the caller asked again after Last, and nothing but a free permit was missing.
+	// Passed is set if the caller asked again after Last, and at most a free permit was missing.
 	Passed bool
 
-	changed uint64 // the value of Memory.changes when it began, was repeated for the first time, or passed
+	changed uint64 // the value of Memory.changes when the denial began, was repeated for the first time, or passed
 }
 
 // Memory remembers denials. The zero value is empty and ready. It is safe for concurrent use.
 type Memory struct {
-	// count is how many denials there are, for calls that only want to know that it is 0.
+	// count is the number of denials, so that calls can see without the lock that there are none.
 	count atomic.Int64
 
 	mu sync.Mutex // guards all below
-	// known is by semaphore; unknown holds the denials of names without a definition, by caller.
+	// known is by semaphore. unknown holds the denials of undefined names, by caller.
 	known, unknown pool
 	changes        uint64
 }
 
-// Denied notes a denial, at that time by the leader's clock.
+// Denied records a denial. at is the time by the leader's clock.
 func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message string, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,7 +56,7 @@ func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message 
 	if reason == semaphore.NoSuchSemaphore {
 		into, from, most, key, other = from, into, maxStrangers, other, key
 	}
-	from.remove(other, &req) // the definition has come or gone since
+	from.remove(other, &req) // the definition was created or deleted since
 	d := into.find(key, &req)
 	if d == nil {
 		d = into.add(key, most)
@@ -71,8 +71,8 @@ func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message 
 	m.count.Store(int64(m.known.count + m.unknown.count))
 }
 
-// Passed notes that nothing but a free permit stood in the way of a request. A memory without denials costs one look at
-// a counter.
+// Passed records that at most a free permit was missing for a request. If there are no denials, it only reads a
+// counter.
 func (m *Memory) Passed(req *semaphore.Request) {
 	if m.count.Load() == 0 {
 		return
@@ -94,7 +94,7 @@ func (m *Memory) note(d *Denial) {
 }
 
 // Changed returns the defined semaphores with a denial that began, was repeated for the first time, or passed since an
-// earlier call returned after. Later repetitions are not changes: a caller that keeps asking makes no noise.
+// earlier call returned after. Later repetitions are not changes, so a caller that keeps asking causes no updates.
 func (m *Memory) Changed(after uint64) (names []string, now uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -111,7 +111,7 @@ func (m *Memory) Changed(after uint64) (names []string, now uint64) {
 }
 
 // Of returns the denials of a semaphore that are not too old at that time, the newest first, without those from before
-// it was defined: it costs one look into a map, for listings of many definitions.
+// it was defined. It costs one map look-up, so it suits listings of many definitions.
 func (m *Memory) Of(name string, now time.Time) []Denial {
 	if m.count.Load() == 0 {
 		return nil
@@ -131,7 +131,7 @@ func (m *Memory) All(now time.Time) []Denial {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := fresh(append(m.known.all(), m.unknown.all()...), now)
-	slices.SortFunc(all, func(a, b Denial) int { // in one order, though many are of the same instant
+	slices.SortFunc(all, func(a, b Denial) int { // a stable order, although many denials have the same time
 		return cmp.Or(newestFirst(a, b), cmp.Compare(a.Semaphore, b.Semaphore),
 			cmp.Compare(a.Identity.Group, b.Identity.Group), cmp.Compare(a.Identity.Acquirer, b.Identity.Acquirer))
 	})
@@ -148,7 +148,7 @@ func (m *Memory) Clear() {
 
 func newestFirst(a, b Denial) int { return b.Last.Compare(a.Last) }
 
-// fresh copies those that are not too old.
+// fresh returns a copy of the denials that are not too old.
 func fresh(denials []Denial, now time.Time) []Denial {
 	return slices.DeleteFunc(slices.Clone(denials), func(d Denial) bool { return now.Sub(d.Last) > kept })
 }

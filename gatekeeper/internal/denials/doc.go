@@ -1,8 +1,8 @@
-// Package denials remembers who was denied a permit for a reason that waiting does not cure, so that an operator who
-// asks why a job did not run finds the cause without knowing which host asked.
+// Package denials remembers which callers were denied a permit for a reason that waiting does not cure, so that an
+// operator who asks why a job did not run finds the cause without knowing which host asked.
 //
-// The memory is the leader's: it is not replicated, nothing is decided by it, and a new leader begins with none. It is
-// bounded: it keeps the last denials of maxSemaphores semaphores, and of each semaphore those of maxPerShelf callers.
-// Names without a definition are kept apart, by the caller. A program that asks for ever new names pushes out its own
-// names only, and callers of names that do not exist push out nobody who asks for a name that does.
+// The memory belongs to the leader: it is not replicated, no decision depends on it, and a new leader starts with an
+// empty one. It is bounded: it keeps the last denials of maxSemaphores semaphores, and of each semaphore those of
+// maxPerShelf callers. Denials of undefined names are kept apart, by caller. A program that keeps asking for new names
+// evicts only its own denials, and callers of undefined names never evict a caller of a defined one.
 package denials

@@ -7,10 +7,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// pool is a bounded number of shelves. The one that was not used for the longest time gives way.
+// pool holds a bounded number of shelves. When it is full, the least recently used shelf is dropped.
 type pool struct {
 	shelves map[shelfKey]*list.Element // of *shelf
-	order   list.List                  // the last used in front
+	order   list.List                  // most recently used first
 	count   int                        // of denials
 }
 
@@ -23,21 +23,21 @@ func byCaller(req *semaphore.Request) shelfKey {
 	return shelfKey{group: req.Identity.Group, acquirer: req.Identity.Acquirer}
 }
 
-// shelf is the denials of one key.
+// shelf holds the denials of one key.
 type shelf struct {
 	key     shelfKey
 	denials []Denial
 }
 
-// asks says whether a denial is of the same semaphore, group and acquirer. Holder ids differ from one acquisition to
-// the next.
+// asks returns a predicate that reports whether a denial is of the same semaphore, group and acquirer as req. Holder
+// ids differ from one acquisition to the next.
 func asks(req *semaphore.Request) func(Denial) bool {
 	return func(d Denial) bool {
 		return d.Semaphore == req.Semaphore && d.Identity.Group == req.Identity.Group && d.Identity.Acquirer == req.Identity.Acquirer
 	}
 }
 
-// of returns the denials of a semaphore, as they are kept by semaphore.
+// of returns the denials of a semaphore, in a pool that is keyed by semaphore.
 func (p *pool) of(name string) []Denial {
 	if at := p.shelves[shelfKey{semaphore: name}]; at != nil {
 		return at.Value.(*shelf).denials
@@ -45,7 +45,7 @@ func (p *pool) of(name string) []Denial {
 	return nil
 }
 
-// find returns what was denied to the caller of a request; nil when nothing was. It counts as a use of the shelf.
+// find returns the denial of the caller of a request, or nil. It counts as a use of the shelf.
 func (p *pool) find(key shelfKey, req *semaphore.Request) *Denial {
 	at := p.shelves[key]
 	if at == nil {
@@ -60,7 +60,7 @@ func (p *pool) find(key shelfKey, req *semaphore.Request) *Denial {
 	return &s.denials[i]
 }
 
-// add makes room for a denial, among most shelves, and returns it to be filled in.
+// add returns an empty denial for the caller to fill in. It makes room for it, and keeps at most most shelves.
 func (p *pool) add(key shelfKey, most int) *Denial {
 	at := p.shelves[key]
 	if at == nil {
@@ -90,7 +90,7 @@ func (p *pool) add(key shelfKey, most int) *Denial {
 	return &s.denials[len(s.denials)-1]
 }
 
-// remove forgets what was denied to the caller of a request.
+// remove forgets the denial of the caller of a request.
 func (p *pool) remove(key shelfKey, req *semaphore.Request) {
 	at := p.shelves[key]
 	if at == nil {
@@ -111,7 +111,7 @@ func (p *pool) drop(at *list.Element) {
 	p.count -= len(s.denials)
 }
 
-// all copies everything.
+// all returns a copy of all denials.
 func (p *pool) all() []Denial {
 	all := make([]Denial, 0, p.count)
 	for at := p.order.Front(); at != nil; at = at.Next() {

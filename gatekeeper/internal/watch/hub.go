@@ -11,33 +11,34 @@ import (
 // DefaultCapacity is the number of events that a Hub remembers by default.
 const DefaultCapacity = 16384
 
-// Hub remembers the latest events and wakes those who wait for more. Its methods may be called from any goroutine.
+// Hub remembers the latest events and wakes watchers that wait for more. Its methods may be called from any goroutine.
 type Hub struct {
-	mu sync.RWMutex // guards what follows; held for writing by the applying goroutine only, and never for long
-	// ring holds the entries [head, head+count), by rising revision. It has a place for as many entries as events may
-	// be remembered: none is without events.
+	mu sync.RWMutex // guards the fields below, down to awaited; only the applying goroutine locks it for writing, and never for long
+	// ring holds the entries [head, head+count), by rising revision. Its length is the number of events that may be
+	// remembered. That is enough for the entries, because each has at least one event.
 	ring        []entry
 	head, count int
 	events      int // in all entries of the ring; at most len(ring)
-	// floor is the revision above which nothing was forgotten.
+	// floor is the revision above which all events are remembered.
 	floor uint64
-	// revision is the latest.
+	// revision is the latest revision.
 	revision uint64
 	begun    bool
-	// news is closed when there is something new. It is renewed then, if awaited says that somebody may wait for it.
+	// news is closed when there is something new. If awaited says that a watcher may be waiting for it, it is then
+	// replaced.
 	news    chan struct{}
 	awaited atomic.Bool // set while mu is held for reading
 
 	watchers atomic.Int64
 }
 
-// entry is what one log entry did. Its events are shared with everybody and never changed.
+// entry holds the effects of one log entry. Its events are shared and never changed.
 type entry struct {
-	revision uint64 // after it
+	revision uint64 // after the log entry
 	events   []fsm.Event
 }
 
-// New returns a Hub that remembers the latest events, at most capacity of them; 0 stands for DefaultCapacity.
+// New returns a Hub that remembers at most capacity events, the latest. A capacity of 0 means DefaultCapacity.
 func New(capacity int) *Hub {
 	if capacity <= 0 {
 		capacity = DefaultCapacity
@@ -45,18 +46,18 @@ func New(capacity int) *Hub {
 	return &Hub{ring: make([]entry, capacity), news: make(chan struct{})}
 }
 
-// Applied gives the Hub what a log entry did. It must be subscribed to the state machine before the first entry is
-// applied: what came before is unknown to it. It never waits for a watcher.
+// Applied passes the effects of a log entry to the Hub. It must be subscribed to the state machine before the first
+// entry is applied, because the Hub knows nothing of earlier entries. It never waits for a watcher.
 func (h *Hub) Applied(a fsm.Applied) { h.add(a.State.Revision(), a.Events, a.Restored) }
 
-// Revision is the latest revision that the Hub has got.
+// Revision returns the latest revision that the Hub has received.
 func (h *Hub) Revision() uint64 {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.revision
 }
 
-// Watchers is how many subscriptions are open.
+// Watchers returns the number of open subscriptions.
 func (h *Hub) Watchers() int { return int(h.watchers.Load()) }
 
 func (h *Hub) add(revision uint64, events []fsm.Event, restored bool) {
@@ -78,7 +79,7 @@ func (h *Hub) add(revision uint64, events []fsm.Event, restored bool) {
 	}
 }
 
-// begin forgets everything: what came before this entry is not known here.
+// begin forgets everything, because the Hub does not know the events before this entry.
 func (h *Hub) begin(revision uint64, events []fsm.Event, restored bool) {
 	for h.count > 0 {
 		h.forget()
@@ -90,7 +91,7 @@ func (h *Hub) begin(revision uint64, events []fsm.Event, restored bool) {
 	case len(events) > 0:
 		h.floor = events[0].Revision - 1
 	case revision > 0:
-		h.floor = revision - 1 // it changed something that has no event, like the feature level
+		h.floor = revision - 1 // the entry changed something that has no event, such as the feature level
 	}
 }
 
@@ -99,7 +100,7 @@ func (h *Hub) remember(e entry) {
 		h.forget()
 	}
 	if len(e.events) > len(h.ring) {
-		h.floor = e.revision // more than can be remembered at all
+		h.floor = e.revision // more events than the ring can hold
 		return
 	}
 	h.ring[(h.head+h.count)%len(h.ring)] = e

@@ -8,32 +8,33 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// ErrClosed says that the subscription was closed.
+// ErrClosed means that the subscription was closed.
 var ErrClosed = errors.New("watch: the subscription is closed")
 
-// Batch is what one log entry did, or what a watcher has to know instead.
+// Batch is what a watcher gets next: the events of one log entry, or the news that it has missed some.
 type Batch struct {
-	// Events are all events above the revision of the last batch, up to Revision, in order. They may be none: then only
-	// the revision has moved. They are shared and must not be changed.
+	// Events are all events above the revision of the last batch, up to Revision, in order. If there are none, only the
+	// revision has moved. They are shared and must not be changed.
 	Events []fsm.Event
-	// Revision is the one to resume from: this batch ends there.
+	// Revision is the revision at which this batch ends, and from which to resume.
 	Revision uint64
-	// Missed: events were lost to this watcher, and there are none in this batch. It must read the state again, which
-	// must be no older than Revision; what follows comes after Revision.
+	// Missed is set if this watcher has lost events; then Events is empty. The watcher must read the state again, at
+	// Revision or later. The following batches continue after Revision.
 	Missed bool
 }
 
-// Subscription is a watcher's place. One goroutine at a time may call Next; Close may be called from any.
+// Subscription is a watcher's position. Only one goroutine at a time may call Next. Close may be called from any
+// goroutine.
 type Subscription struct {
 	hub       *Hub
-	delivered uint64 // everything up to this revision
+	delivered uint64 // the revision up to which everything was delivered
 	closing   sync.Once
 	closed    chan struct{}
 }
 
-// Subscribe begins to watch after a revision: that of the last batch that was read, here or on another server; that of
-// the Hub, to begin now; or 0, to begin at the very first. A revision that lies ahead of this server is waited for. The
-// subscription must be closed.
+// Subscribe starts watching after a revision. That is the revision of the last batch that was read, here or on another
+// server; the Hub's revision, to start now; or 0, to start at the very first event. If the revision is ahead of this
+// server, the subscription waits for it. The caller must close the subscription.
 func (h *Hub) Subscribe(after uint64) *Subscription {
 	h.watchers.Add(1)
 	return &Subscription{hub: h, delivered: after, closed: make(chan struct{})}
@@ -63,7 +64,7 @@ func (s *Subscription) Next(ctx context.Context) (Batch, error) {
 	}
 }
 
-// Close ends the subscription, and a Next that waits. It may be called more than once.
+// Close ends the subscription, and makes a waiting Next return. It may be called more than once.
 func (s *Subscription) Close() {
 	s.closing.Do(func() {
 		close(s.closed)
@@ -71,7 +72,7 @@ func (s *Subscription) Close() {
 	})
 }
 
-// read returns what is next, or else what to wait for.
+// read returns the next batch, or the channel to wait for.
 func (s *Subscription) read() (batch Batch, news <-chan struct{}) {
 	h := s.hub
 	h.mu.RLock()

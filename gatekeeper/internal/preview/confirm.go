@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// Recently is for how long a caller counts as one that asks: a change that lets in nobody of them any more needs a
-	// confirmation.
+	// Recently is how long a caller that was seen counts as a recent caller. A change that would admit none of a
+	// semaphore's recent callers needs a confirmation.
 	Recently = 7 * 24 * time.Hour
 	// MaxUnconfirmed is how many existing definitions one change may touch without a confirmation.
 	MaxUnconfirmed = 20
 )
 
-// ConfirmationKind is why a person must agree to a change.
+// ConfirmationKind is a kind of reason for a confirmation.
 type ConfirmationKind uint8
 
-// The kinds have the numbers of the API.
+// The values are those of the API.
 const (
 	StopsHolders ConfirmationKind = iota + 1
 	ShutsOutCallers
@@ -32,10 +32,10 @@ const (
 	LowersBound
 )
 
-// Confirmation is one reason why a person must agree to a change before it is made.
+// Confirmation is one reason why an operator must confirm a change before it is made.
 type Confirmation struct {
 	Kind ConfirmationKind
-	// Text is for a person, a sentence without its full stop.
+	// Text is a sentence for the operator, without its full stop.
 	Text string
 }
 
@@ -46,11 +46,11 @@ func (c *Change) since() time.Time {
 	return c.Now.Add(-Recently)
 }
 
-// Confirm returns why a person must agree to a change with these effects, which Preview returned for the same state. It
-// returns nothing for a change that a script may make without asking.
+// Confirm returns why an operator must confirm a change with these effects, which Effects returned for the same state.
+// It returns nothing for a change that a script may make without asking.
 //
-// Sightings tell that a caller asks somewhere in the cluster, not for which semaphore. So "asked there" means: the rule
-// let the caller in before the change, and the caller was seen asking. A plain pause shuts nobody out, because its
+// Sightings show that a caller asks somewhere in the cluster, not for which semaphore. So "asked there" means: the rule
+// admitted the caller before the change, and the caller was seen asking. A plain pause shuts nobody out, because its
 // callers wait.
 func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []Confirmation {
 	var reasons []Confirmation
@@ -78,7 +78,7 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 			{e.Before != nil && e.After == nil, &deleted},
 			{e.Before != nil && c.Cordon == nil, &touched},
 		} {
-			// Effects are in the order of their names, and an undo can have several for one name.
+			// Effects are ordered by name, and an undo can have several for one name.
 			if n := len(*x.names); x.applies && (n == 0 || (*x.names)[n-1] != e.Semaphore) {
 				*x.names = append(*x.names, e.Semaphore)
 			}
@@ -90,13 +90,13 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 		add(StopsHolders, "%s less time to stop: %s", phrase.Count(cut, "holder has", "holders have"), phrase.Names(stopping))
 	}
 	if len(deserted) > 0 {
-		add(ShutsOutCallers, "nobody who asked within 7 days would be let in any more: %s", phrase.Names(deserted))
+		add(ShutsOutCallers, "nobody who asked in the last 7 days would still be admitted: %s", phrase.Names(deserted))
 	}
 	if c.Cordon != nil && leavesNobody(state, patterns, &c) {
-		add(ShutsOutCallers, "nobody who asked within 7 days would be let in anywhere")
+		add(ShutsOutCallers, "nobody who asked in the last 7 days would be admitted anywhere")
 	}
 	if len(closed) > 0 {
-		add(NoPermits, "permits becomes 0, which lets nobody in: %s", phrase.Names(closed))
+		add(NoPermits, "permits becomes 0, so nobody is admitted: %s", phrase.Names(closed))
 	}
 	if len(deleted) > 1 {
 		add(DeletesMany, "%d definitions are deleted", len(deleted))
@@ -110,7 +110,7 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 	return reasons
 }
 
-// confirmUndoFirings is confirmForgetting for an undo that forgets again what an earlier one brought back.
+// confirmUndoFirings is confirmForgetting for an undo that forgets firings which an earlier undo brought back.
 func confirmUndoFirings(state *fsm.State, undos []fsm.UndoFirings) (reasons []Confirmation) {
 	for _, u := range undos {
 		before := state.LowWater(u.Semaphore)
@@ -125,8 +125,8 @@ func confirmUndoFirings(state *fsm.State, undos []fsm.UndoFirings) (reasons []Co
 	return reasons
 }
 
-// confirmForgetting returns why a person must agree that firings of a semaphore are forgotten and that its low-water
-// mark moves.
+// confirmForgetting returns why an operator must confirm that firings of a semaphore are forgotten and that its
+// low-water mark moves.
 func confirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.Time) (reasons []Confirmation) {
 	add := func(format string, args ...any) {
 		reasons = append(reasons, Confirmation{ForgetsFirings, fmt.Sprintf(format, args...)})
@@ -141,21 +141,21 @@ func confirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.T
 		add("%s forgotten, and can be claimed again", phrase.Count(n, "firing is", "firings are"))
 	}
 	if below > 0 {
-		add("%s forgotten, and denied as FIRING_FORGOTTEN, being due until %s", phrase.Count(below, "firing is", "firings are"), phrase.Instant(markAfter))
+		add("%s forgotten, and denied as FIRING_FORGOTTEN (due no later than %s)", phrase.Count(below, "firing is", "firings are"), phrase.Instant(markAfter))
 	}
 	if markAfter.Before(markBefore) {
-		add("firings that are due after %s no longer count as forgotten, so that one that ran can be claimed again", phrase.Instant(markAfter))
+		add("firings that are due after %s no longer count as forgotten, so a firing that has run can be claimed again", phrase.Instant(markAfter))
 	}
 	return reasons
 }
 
-// closes reports whether an existing definition that had permits gets none.
+// closes reports whether the change takes all permits from an existing definition that had some.
 func (e *Effect) closes() bool {
 	return e.Before != nil && e.After != nil && e.Before.Permits > 0 && e.After.Permits == 0
 }
 
 // leavesNobody reports whether a cordon catches every caller that asked recently and that no other cordon catches, and
-// at least one.
+// at least one such caller.
 func leavesNobody(state *fsm.State, patterns Patterns, c *Change) bool {
 	catches := false
 	for s := range state.Sightings() {

@@ -160,15 +160,15 @@ func TestMoveDoubts(t *testing.T) {
 		pattern string
 		want    string
 	}{
-		"nobody was seen at all":                  {nil, "prod", `nobody was ever seen asking in the group "dr-site"`},
-		"a definition names it, and nobody asked": {[][2]string{{"prod", "a"}}, "prod", `nobody was ever seen asking in the group "dr-site"`},
-		"others stay admitted":                    {[][2]string{{"prod", "a"}, {"east", "a"}}, "prod|east", `nobody was ever seen asking in the group "dr-site"`},
+		"nobody was seen at all":                  {nil, "prod", `no caller was ever seen in the group "dr-site"`},
+		"a definition names it, and nobody asked": {[][2]string{{"prod", "a"}}, "prod", `no caller was ever seen in the group "dr-site"`},
+		"others stay admitted":                    {[][2]string{{"prod", "a"}, {"east", "a"}}, "prod|east", `no caller was ever seen in the group "dr-site"`},
 		"a slip in the word": {
-			[][2]string{{"dr-sit", "a"}}, "prod", `nobody was ever seen asking in the group "dr-site"; the nearest known group is "dr-sit"`,
+			[][2]string{{"dr-sit", "a"}}, "prod", `no caller was ever seen in the group "dr-site"; the nearest known group is "dr-sit"`,
 		},
 		"somebody asks": {[][2]string{{"dr-site", "a"}}, "prod", ""},
 		"another host asks": {
-			[][2]string{{"dr-site", "b"}}, "prod", `nobody who was ever seen asking would be let in to job`,
+			[][2]string{{"dr-site", "b"}}, "prod", `no known caller would be admitted to job`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

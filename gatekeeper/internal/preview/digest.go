@@ -11,21 +11,21 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Digest stands for what a change would do at a revision. Changes of the same targets have the same digest, but for the
-// revision.
+// Digest identifies what a change would do at a revision. Changes with the same targets have the same digest, except
+// for the revision.
 type Digest struct {
 	Revision uint64
 	sum      string
 }
 
-// Target is one definition that a change is about: its version, and what is put there or taken away.
+// Target is one definition that a change is about: its version, and the text that the change adds or removes.
 type Target struct {
 	Name    string
 	Version uint64
 	Text    string
 }
 
-// DigestOf returns the digest of targets, which are in the order of their names.
+// DigestOf returns the digest of targets, which must be ordered by name.
 func DigestOf(revision uint64, targets []Target) Digest {
 	h := sha256.New()
 	for _, t := range targets {
@@ -38,7 +38,7 @@ func DigestOf(revision uint64, targets []Target) Digest {
 	return Digest{revision, hex.EncodeToString(h.Sum(nil)[:16])}
 }
 
-// editTargets are the targets of edits that replace group patterns.
+// editTargets returns the targets of edits that replace group patterns.
 func editTargets(edits []fsm.Change) (targets []Target) {
 	for i := range edits {
 		targets = append(targets, Target{edits[i].Name, edits[i].ExpectedVersion, edits[i].Definition.GroupPattern})
@@ -46,7 +46,7 @@ func editTargets(edits []fsm.Change) (targets []Target) {
 	return targets
 }
 
-// PauseTargets are the targets of a pause or a resume of these definitions: their pauses as they are.
+// PauseTargets returns the targets of a pause or a resume of these definitions: their current pauses.
 func PauseTargets(state *fsm.State, names []string) (targets []Target) {
 	for i, e := range expected(state, names) {
 		t := Target{Name: names[i], Version: e.Version}
@@ -58,7 +58,7 @@ func PauseTargets(state *fsm.State, names []string) (targets []Target) {
 	return targets
 }
 
-// expected is what a pause or a resume of these definitions expects to find when it is decided from this state.
+// expected returns what a pause or a resume of these definitions expects to find if it is decided from this state.
 func expected(state *fsm.State, names []string) []fsm.Expected {
 	all := make([]fsm.Expected, len(names))
 	for i, name := range names {
@@ -69,23 +69,23 @@ func expected(state *fsm.State, names []string) []fsm.Expected {
 	return all
 }
 
-// String is the digest as clients have it.
+// String returns the digest in the form that clients get.
 func (d Digest) String() string { return strconv.FormatUint(d.Revision, 10) + "-" + d.sum }
 
-// ParseDigest reads what String wrote.
+// ParseDigest parses the result of String.
 func ParseDigest(s string) (Digest, bool) {
 	revision, sum, found := strings.Cut(s, "-")
 	n, err := strconv.ParseUint(revision, 10, 64)
 	return Digest{n, sum}, found && err == nil && len(sum) == 32
 }
 
-// Same reports whether both stand for the same targets.
+// Same reports whether both digests identify the same targets.
 func (d Digest) Same(other Digest) bool { return d.sum == other.sum }
 
-// maxChangedSince bounds the names of ChangedSince.
+// maxChangedSince limits the result of ChangedSince.
 const maxChangedSince = 100
 
-// Changed is a definition that was edited, and who did it last.
+// Changed is an edited definition, and the author of its last edit.
 type Changed struct{ Semaphore, Author string }
 
 // ChangedSince returns the definitions that were edited, paused or resumed after a revision, the last one first, as far
@@ -108,7 +108,7 @@ func ChangedSince(state *fsm.State, revision uint64) (changed []Changed) {
 // ChangedError refuses a change that would not do what its caller was shown. Nothing changed.
 type ChangedError struct{ Changed []Changed }
 
-// Names are the definitions that were edited since.
+// Names returns the definitions that were edited since.
 func (e *ChangedError) Names() (names []string) {
 	for _, c := range e.Changed {
 		names = append(names, c.Semaphore)
@@ -126,13 +126,13 @@ func (e *ChangedError) Error() string {
 		what = append(what, fmt.Sprintf("%d more", more))
 	}
 	if len(what) == 0 {
-		return "nothing was changed: it would not do what the dry run showed"
+		return "nothing was changed: the change would not do what the dry run showed"
 	}
 	return "nothing was changed: edited since the dry run: " + strings.Join(what, ", ")
 }
 
-// asShown returns a *ChangedError if a change would not be about the targets that its caller was shown; shown is nil if
-// the caller accepts any.
+// asShown returns a *ChangedError if the targets of a change are not those that its caller was shown. shown is nil if
+// the caller accepts any targets.
 func asShown(state *fsm.State, shown *Digest, targets []Target) error {
 	if shown == nil || shown.Same(DigestOf(0, targets)) {
 		return nil
@@ -140,7 +140,7 @@ func asShown(state *fsm.State, shown *Digest, targets []Target) error {
 	return &ChangedError{ChangedSince(state, shown.Revision)}
 }
 
-// PausesAsShown returns what a pause or a resume of these definitions expects to find, nil if its caller accepts
+// PausesAsShown returns what a pause or a resume of these definitions expects to find, or nil if its caller accepts
 // anything. It returns a *ChangedError if that is not what the caller was shown.
 func PausesAsShown(state *fsm.State, shown *Digest, names []string) ([]fsm.Expected, error) {
 	if shown == nil {

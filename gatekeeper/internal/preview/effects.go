@@ -13,87 +13,87 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Patterns matches names as the leader does.
+// Patterns matches names with the leader's rules.
 type Patterns interface {
-	// Match reports whether a pattern matches the whole of a name. One that cannot be compiled matches nothing.
+	// Match reports whether a pattern matches the whole of a name. A pattern that cannot be compiled matches nothing.
 	Match(pattern, name string) bool
-	// Catches reports whether a cordon of these patterns catches a caller. Either may be empty, and then catches
-	// nobody; one that cannot be compiled catches everybody.
+	// Catches reports whether a cordon with these patterns catches a caller. An empty pattern catches nobody. A pattern
+	// that cannot be compiled catches everybody.
 	Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool
 }
 
-// Leader is what a preview asks the leader.
+// Leader answers the questions of a preview that only the leader can answer.
 type Leader interface {
 	Patterns
-	// StopLeft returns how long the holder of the live permit p may still go on although s stops it: 0 without drains.
+	// StopLeft returns how long the holder of the live permit p may still continue although s stops it: 0 without
+	// drains.
 	StopLeft(p *semaphore.Permit, s semaphore.Stop) time.Duration
 }
 
-// Change is what a preview judges; one of Edits, Pause, Resume, Cordon and Undo is set.
+// Change is the change to preview. One of Edits, Pause, Resume, Cordon and Undo is set.
 type Change struct {
 	Edits  []fsm.Change
 	Pause  *fsm.Pause
 	Resume *fsm.Resume
 	Cordon *fsm.SetCordon
 	Undo   *fsm.Undo
-	// Drain is that of Edits; the others have their own.
+	// Drain is the drain of Edits. The other changes carry theirs.
 	Drain time.Duration
-	// Now is the leader's time, from which Recently counts back. Zero: every sighting is recent.
+	// Now is the leader's time, from which Recently counts back. If it is zero, every sighting is recent.
 	Now time.Time
 }
 
-// Effect is what a change would do to one semaphore.
+// Effect is the effect of a change on one semaphore.
 type Effect struct {
 	Semaphore string
-	// Before and After are its definition; nil when there is none. Equal for a pause and for a cordon.
+	// Before and After are its definition; nil if there is none. They are equal for a pause and for a cordon.
 	Before, After *semaphore.Definition
-	// Stopped are live permits whose holders would have to stop, by token. Those that must stop already count only when
-	// the change leaves them less time.
+	// Stopped are the live permits whose holders would have to stop, by token. A holder that must stop already is
+	// included only if the change leaves it less time.
 	Stopped []Stopped
-	// Held are permits that expired and are held for an operator, by token: their slots stay taken, whatever changes.
+	// Held are permits that expired and are held for an operator, by token. Their slots stay taken, whatever changes.
 	Held []*semaphore.Permit
-	// Unaffected counts the live permits that go on.
+	// Unaffected counts the live permits whose holders continue.
 	Unaffected int
-	// Admitted are known callers that the patterns let in after the edit and not before it; ShutOut the reverse. At
-	// most MaxCallers each, by group and acquirer; the counts count all.
+	// Admitted are the known callers that the patterns admit after the edit and not before it. ShutOut are the reverse.
+	// Each has at most MaxCallers, by group and acquirer. The counts count all of them.
 	Admitted, ShutOut           []fsm.Sighting
 	AdmittedCount, ShutOutCount int
-	// Eligible counts the known callers whom the patterns let in after the edit.
+	// Eligible counts the known callers that the patterns admit after the edit.
 	Eligible int
-	// TasksRun says which workers may take the tasks that wait after the change, or that none may. Empty when none
+	// TasksRun says which workers may take the waiting tasks after the change, or that none may. It is empty if no task
 	// waits.
 	TasksRun string
-	// Warnings are for a person.
+	// Warnings are sentences for the operator.
 	Warnings []string
 
-	// deserted: the rule let in callers who asked recently, and would let in none of them, and nobody else who asked
-	// recently.
+	// deserted is set if the rule admitted recent callers before the change, and would admit no recent caller after it.
 	deserted bool
 }
 
 // Stopped is a holder that would have to stop.
 type Stopped struct {
 	Permit *semaphore.Permit
-	// FreeWithin is when its slot is free at the latest, unless the cluster changes its leader or on_expiry holds the
-	// permit: its drain, then what it may still count on, then what its slot cools.
+	// FreeWithin is the longest time until its slot is free, unless the cluster changes its leader or on_expiry holds
+	// the permit: the drain, then the time for which the holder may still rely on the permit, then the cooling of its
+	// slot.
 	FreeWithin time.Duration
-	// DrainLeft is above 0 when the holder must stop already: for how long it could go on still, without the change.
+	// DrainLeft is above 0 if the holder must stop already: how long it could still continue without the change.
 	DrainLeft time.Duration
 }
 
 const (
-	// MaxCallers is how many callers an effect names.
+	// MaxCallers is the largest number of callers that an effect names.
 	MaxCallers = 100
-	// maxNamed is how many callers all effects of a preview name, and maxStopped how many holders: a person reads no
-	// more.
+	// maxNamed limits the callers named by all effects of a preview, and maxStopped the holders. Nobody reads more.
 	maxNamed   = 20_000
 	maxStopped = 100_000
-	// maxHeld is how many held permits an effect names.
+	// maxHeld is the largest number of held permits that an effect names.
 	maxHeld = 100
 )
 
-// Conflict says which of a batch of edits is not made from what is there, and why the batch would be refused; nil when
-// it would not be.
+// Conflict returns the first of a batch of edits that does not match the current definitions, and why the batch would
+// be refused. It returns nil if the batch would not be refused.
 func Conflict(state *fsm.State, edits []fsm.Change) *fsm.Conflict {
 	for i, edit := range edits {
 		current := state.Definition(edit.Name)
@@ -115,8 +115,8 @@ func Conflict(state *fsm.State, edits []fsm.Change) *fsm.Conflict {
 	return nil
 }
 
-// Effects says what a change would do: to each semaphore for which anything would change, in the order of their names,
-// and for a person to the whole.
+// Effects computes the effect of a change on each semaphore for which anything would change, ordered by name, and the
+// operator's warnings about the change as a whole.
 func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warnings []string) {
 	now := newWorld(state, leader)
 	now.known.since = c.since()
@@ -128,7 +128,7 @@ func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warni
 	case c.Cordon != nil:
 		effects, warnings = now.previewCordon(c.Cordon)
 		if was := state.Cordon(c.Cordon.ID); was != nil {
-			warnings = append(warnings, fmt.Sprintf("Cordon %q is in force already, %s. The new one takes its place, also when it ends; undo brings that one back.",
+			warnings = append(warnings, fmt.Sprintf("Cordon %q is already in force, %s. The new cordon replaces it, including its end; undo restores the old one.",
 				was.ID, phrase.Closed(was.Author, was.Reason, was.Until)))
 		}
 	case c.Undo != nil:
@@ -137,7 +137,7 @@ func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warni
 		effects, warnings = now.previewEdits(c.Edits, c.Drain)
 	}
 	if now.unnamed > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d more holders would have to stop than are named here.", now.unnamed))
+		warnings = append(warnings, fmt.Sprintf("%d more holders, not named here, would have to stop.", now.unnamed))
 	}
 	return effects, warnings
 }
@@ -159,7 +159,7 @@ func (w *world) previewEdits(edits []fsm.Change, drain time.Duration) (effects [
 	return effects, warnings
 }
 
-// previewEdit says what one edit would do; with a pause, when a definition comes back with one.
+// previewEdit computes the effect of one edit. If it recreates a definition, its pause counts too.
 func (w *world) previewEdit(edit fsm.UndoEdit, drain time.Duration) Effect {
 	e := Effect{Semaphore: edit.Name, After: edit.Definition}
 	then := w.rule(edit.Name)
@@ -194,17 +194,17 @@ func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string)
 		}
 		e := w.underPause(sd, &semaphore.Pause{Stop: p.Stop, Drain: p.Drain})
 		if was := sd.Pause; was != nil {
-			e.Warnings = append(e.Warnings, fmt.Sprintf("It is paused already, %s. The new pause takes the place of that one, also when it ends; undo brings that one back.",
+			e.Warnings = append(e.Warnings, fmt.Sprintf("It is already paused, %s. The new pause replaces the old one, including its end; undo restores the old one.",
 				phrase.Pause(was)))
 		}
 		effects = append(effects, e)
 	}
 	slices.SortFunc(effects, bySemaphore)
 	if len(kept) > 0 {
-		warnings = append(warnings, fmt.Sprintf("Paused already, and left as it is: %s.", phrase.Names(kept)))
+		warnings = append(warnings, fmt.Sprintf("Already paused, and left unchanged: %s.", phrase.Names(kept)))
 	}
 	if len(goOn) > 0 {
-		warnings = append(warnings, fmt.Sprintf("Paused without stopping its holders, who go on: %s.", phrase.Names(goOn)))
+		warnings = append(warnings, fmt.Sprintf("Already paused without stopping the holders, which continue: %s.", phrase.Names(goOn)))
 	}
 	return effects, warnings
 }
@@ -219,7 +219,7 @@ func (w *world) held(name string) bool {
 	return false
 }
 
-// previewResume lists what a resume would let in again. It stops nobody.
+// previewResume lists the semaphores that a resume would open again. It stops no holder.
 func (w *world) previewResume(r *fsm.Resume) (effects []Effect) {
 	for _, name := range r.Names {
 		if sd := w.state.Definition(name); sd != nil && sd.Pause != nil && (r.Revision == 0 || sd.Pause.Origin() == r.Revision) {
@@ -230,7 +230,7 @@ func (w *world) previewResume(r *fsm.Resume) (effects []Effect) {
 	return effects
 }
 
-// underPause says what a pause, or with nil its lifting, would do to one semaphore.
+// underPause computes the effect of a pause on one semaphore; with a nil pause, the effect of a resume.
 func (w *world) underPause(sd *fsm.StoredDefinition, pause *semaphore.Pause) Effect {
 	name := sd.Definition.Name
 	e := Effect{Semaphore: name, Before: sd.Definition, After: sd.Definition}
@@ -238,7 +238,7 @@ func (w *world) underPause(sd *fsm.StoredDefinition, pause *semaphore.Pause) Eff
 	return e
 }
 
-// previewUndo says what an undo would do: like the edits, the pauses and the cordons that it makes.
+// previewUndo computes the effect of an undo: of the edits, the pauses and the cordons that it makes.
 func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 	w.paused = make(map[string]*semaphore.Pause)
 	edited := make(map[string]bool)
@@ -272,8 +272,8 @@ func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 	return effects, warnings
 }
 
-// previewCordon looks at every permit, because a cordon stands in front of all semaphores, and at tasks that other
-// workers would get. A cordon of the same id gives way.
+// previewCordon looks at every permit, because a cordon applies to all semaphores, and at tasks that other workers
+// would get. It assumes that a cordon with the same id is replaced.
 func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []string) {
 	caught := func(id semaphore.Identity) bool { return w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) }
 	effect := func(name string) *Effect {
@@ -306,14 +306,14 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 			effects = append(effects, *e)
 		}
 	}
-	if catches { // a holder was seen, also when the note of it is on its way
+	if catches { // a holder counts as seen, even if its sighting has not been committed yet
 		return effects, nil
 	}
 	return effects, w.cordonWarnings(c, caught)
 }
 
-// stop finds the holders of a semaphore that go on now and would have to stop then, and those that would have less time
-// for it.
+// stop finds the holders of a semaphore that would have to stop because of the change, and those that would have less
+// time to stop.
 func (w *world) stop(e *Effect, then rule) {
 	now := w.rule(e.Semaphore)
 	for p := range w.state.Holders(e.Semaphore) {
@@ -343,12 +343,12 @@ func (w *world) stop(e *Effect, then rule) {
 	}
 	if len(e.Stopped) > 0 && then.definition != nil && then.definition.OnExpiry == semaphore.OnExpiryHold {
 		e.Warnings = append(e.Warnings,
-			"A holder that does not release keeps its slot until an operator clears it: by on_expiry its permit is held when it expires.")
+			"A holder that does not release keeps its slot until an operator clears it, because on_expiry holds an expired permit.")
 	}
 	e.TasksRun = w.tasksRun(e.Semaphore, then)
 }
 
-// tasksRun says which workers may take the waiting tasks of a semaphore under a rule: those of the groups that were
+// tasksRun says which workers may take the waiting tasks of a semaphore under a rule: workers in the groups that were
 // seen asking.
 func (w *world) tasksRun(name string, then rule) string {
 	if w.state.Work(name).Waiting == 0 {
@@ -377,14 +377,14 @@ func (w *world) tasksRun(name string, then rule) string {
 		return "only workers in group " + groups[0] + " may take them"
 	case len(groups) > 1:
 		return "workers in groups " + phrase.Names(groups) + " may take them"
-	case len(w.known.all) == 0: // nobody was seen yet
+	case len(w.known.all) == 0: // no caller was seen yet
 		return fmt.Sprintf("only workers in groups that match %q may take them", d.GroupPattern)
 	}
-	return fmt.Sprintf("no worker that was ever seen may take them: a group must match the pattern %q, and must not be cordoned", d.GroupPattern)
+	return fmt.Sprintf("no known worker may take them: a group must match the pattern %q, and must not be cordoned", d.GroupPattern)
 }
 
-// freeWithin is how long the holder of a permit that must stop can keep its slot. While it drains its refreshes take
-// over a longer duration of the definition.
+// freeWithin returns how long the holder of a permit that must stop can keep its slot. During a drain, its refreshes
+// adopt a longer duration of the definition.
 func freeWithin(d *semaphore.Definition, p *semaphore.Permit, drain time.Duration) time.Duration {
 	counts := p.Duration
 	if d != nil && drain > 0 {

@@ -350,11 +350,11 @@ func TestEffects_OfWhatTakesThePlaceOfAnother_WarnsOfIt(t *testing.T) {
 	c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
 	c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Reason: "moon", Author: "bob"})
 	effects, _ := Effects(c.State(), statetest.Patterns{}, Change{Pause: &fsm.Pause{Names: []string{"job"}}})
-	if w := effects[0].Warnings; len(w) != 1 || !strings.Contains(w[0], `paused already, by ann, "dark", without an end`) {
+	if w := effects[0].Warnings; len(w) != 1 || !strings.Contains(w[0], `already paused, by ann, "dark", without an end`) {
 		t.Errorf("warnings %q", w)
 	}
 	_, warnings := Effects(c.State(), statetest.Patterns{}, Change{Cordon: &fsm.SetCordon{ID: "c", AcquirerPattern: "b"}})
-	if w := strings.Join(warnings, ""); !strings.Contains(w, `in force already, by bob, "moon"`) {
+	if w := strings.Join(warnings, ""); !strings.Contains(w, `already in force, by bob, "moon"`) {
 		t.Errorf("warnings %q", warnings)
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// MaxForgotten is the most firings that one step forgets. The journal entry holds them whole, and clients accept
-// messages of 4 MiB.
+// MaxForgotten is the largest number of firings that one step forgets. The journal entry holds all of them, and clients
+// accept messages of 4 MiB.
 const MaxForgotten = 1000
 
-// NoFiringError says that a semaphore does not remember a firing.
+// NoFiringError means that a semaphore does not remember a firing.
 type NoFiringError struct {
 	Semaphore string
 	Firing    semaphore.Firing
@@ -25,38 +25,38 @@ func (e *NoFiringError) Error() string {
 	return fmt.Sprintf("semaphore %q remembers no firing %s: gkctl firings list shows what it remembers", e.Semaphore, phrase.Firing(e.Firing))
 }
 
-// FiringConflictError says what keeps firings from being forgotten. Nothing was done.
+// FiringConflictError says why firings cannot be forgotten. Nothing was done.
 type FiringConflictError struct {
 	Semaphore string
 	Conflicts []string
 }
 
 func (e *FiringConflictError) Error() string {
-	return fmt.Sprintf("nothing of semaphore %q was forgotten: %s", e.Semaphore, phrase.List(e.Conflicts))
+	return fmt.Sprintf("no firing of semaphore %q was forgotten: %s", e.Semaphore, phrase.List(e.Conflicts))
 }
 
-// Forgetting says which firings of a semaphore to forget: those that are named or, with After or Ahead, those that are
-// due later.
+// Forgetting says which firings of a semaphore to forget: the named ones or, with After or Ahead, those that are due
+// later.
 type Forgetting struct {
 	Semaphore string
 	Firings   []semaphore.Firing
 	After     time.Time
-	Ahead     bool   // later than a caller with a right clock can ask for
+	Ahead     bool   // later than a caller with a correct clock can ask for
 	KeepMark  bool   // the low-water mark stays
-	Shown     string // the id of the plan that the caller was shown; empty: whatever is forgotten
+	Shown     string // the id of the plan that the caller was shown; empty if the caller accepts any
 }
 
-// ForgetPlan is what forgets firings.
+// ForgetPlan is a plan to forget firings.
 type ForgetPlan struct {
-	// Command does it. The caller adds who asks, why and when. It names the tokens of the claims, so it is refused if
-	// one of them changes.
+	// Command carries the plan out. The caller adds the author, the reason and the time. It names the tokens of the
+	// claims, so it is refused if one of them changes.
 	Command fsm.ForgetFirings
 	ID      string
 	Change  *fsm.FiringsChange
 	Confirm []Confirmation
 }
 
-// PlanForget decides which firings are forgotten, with now as the time of the leader's clock. The error is a
+// PlanForget decides which firings are forgotten. now is the time by the leader's clock. The error is a
 // *selector.NoDefinitionError, a *NoFiringError, a *FiringConflictError or a *semaphore.FieldError.
 func PlanForget(state *fsm.State, f Forgetting, now time.Time) (*ForgetPlan, error) {
 	if err := Remembers(state, f.Semaphore); err != nil {
@@ -77,7 +77,7 @@ func PlanForget(state *fsm.State, f Forgetting, now time.Time) (*ForgetPlan, err
 		return nil, err
 	}
 	if f.Shown != "" && f.Shown != plan.ID {
-		return nil, &FiringConflictError{f.Semaphore, []string{"other firings would be forgotten by now than those that were shown: look again"}}
+		return nil, &FiringConflictError{f.Semaphore, []string{"the firings that would be forgotten are no longer those that were shown: list them again"}}
 	}
 	if !f.KeepMark {
 		plan.Command.LowerTo = lowerTo
@@ -91,7 +91,7 @@ func PlanForget(state *fsm.State, f Forgetting, now time.Time) (*ForgetPlan, err
 	return plan, nil
 }
 
-// Remembers returns a *selector.NoDefinitionError for a name that has neither a definition nor a memory of firings.
+// Remembers returns a *selector.NoDefinitionError for a name that has neither a definition nor remembered firings.
 func Remembers(state *fsm.State, name string) error {
 	if state.Definition(name) == nil && state.ClaimCount(name) == 0 && state.LowWater(name).IsZero() {
 		return selector.Defined(state, name)
@@ -99,7 +99,7 @@ func Remembers(state *fsm.State, name string) error {
 	return nil
 }
 
-// claims returns the chosen claims in their order, and to where the low-water mark falls; zero: it stays.
+// claims returns the chosen claims in their order, and the new low-water mark; zero means that the mark stays.
 func (c *Forgetting) claims(state *fsm.State, now time.Time) (claims []*semaphore.Claim, lowerTo time.Time, err error) {
 	for _, f := range c.Firings {
 		claim := state.Claim(c.Semaphore, f)
@@ -113,8 +113,8 @@ func (c *Forgetting) claims(state *fsm.State, now time.Time) (claims []*semaphor
 	}
 	after, lowerTo := c.After, c.After
 	if c.Ahead {
-		// Between now and after lie the firings of hosts whose clocks are right. Those until now stay forgotten:
-		// whether they ran is not known.
+		// The firings between now and after come from hosts with correct clocks. Those that were due before now stay
+		// forgotten, because it is unknown whether they ran.
 		lowerTo = now.Round(0).UTC()
 		after = lowerTo.Add(maxAhead(state, c.Semaphore))
 	}
@@ -123,12 +123,12 @@ func (c *Forgetting) claims(state *fsm.State, now time.Time) (claims []*semaphor
 			break
 		}
 		if len(claims) == MaxForgotten {
-			next := fmt.Sprintf("after %s forgets the furthest ones, then go on", claim.Firing.Due.Format(time.RFC3339Nano))
+			next := fmt.Sprintf("after %s forgets the furthest ones; then repeat", claim.Firing.Due.Format(time.RFC3339Nano))
 			if claim.Firing.Due.Equal(claims[0].Firing.Due) {
-				next = fmt.Sprintf("name %d of the firings that are due at %s, then go on", MaxForgotten, claim.Firing.Due.Format(time.RFC3339Nano))
+				next = fmt.Sprintf("name %d of the firings that are due at %s, then repeat", MaxForgotten, claim.Firing.Due.Format(time.RFC3339Nano))
 			}
 			return nil, time.Time{}, semaphore.Invalid("after", after.Format(time.RFC3339), fmt.Sprintf(
-				"must choose at most %d firings, which is what one step forgets: %s", MaxForgotten, next))
+				"must choose at most %d firings, the limit of one step: %s", MaxForgotten, next))
 		}
 		claims = append(claims, claim)
 	}
@@ -136,7 +136,7 @@ func (c *Forgetting) claims(state *fsm.State, now time.Time) (claims []*semaphor
 	return claims, lowerTo, nil
 }
 
-// maxAhead is how far ahead a firing of a semaphore may be due before it counts as one that nobody meant.
+// maxAhead returns how far ahead a firing of a semaphore may be due before it counts as a mistake.
 func maxAhead(state *fsm.State, name string) time.Duration {
 	if sd := state.Definition(name); sd != nil {
 		if ahead, bounded := sd.Definition.MaxAhead(); bounded {
@@ -146,8 +146,8 @@ func maxAhead(state *fsm.State, name string) time.Duration {
 	return semaphore.DefaultFiringMaxAhead
 }
 
-// held refuses to forget a firing whose permit takes a slot: its job may still run, and another one would run beside
-// it.
+// held refuses to forget a firing whose permit takes a slot: its job may still be running, and a second one would run
+// at the same time.
 func held(state *fsm.State, name string, claims []*semaphore.Claim) error {
 	var conflicts []string
 	for _, c := range claims {

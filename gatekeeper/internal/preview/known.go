@@ -10,29 +10,29 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// known is who was seen asking, and whom pairs of patterns let in. Many definitions share a pair, and a move of
-// hundreds of them asks about two.
+// known holds the callers that were seen asking, and which of them each pair of patterns admits. It caches pairs,
+// because many definitions share one: a move of hundreds of definitions asks about two pairs.
 type known struct {
 	state    *fsm.State
 	patterns Patterns
 
-	// since is the time from which on a sighting is recent.
+	// since is the time from which a sighting counts as recent.
 	since time.Time
 
 	all    []fsm.Sighting // by group and acquirer
 	groups []string
 	pairs  map[[2]string]admitted
 	gained map[[4]string]gained // by the pair of patterns before, and the pair after
-	named  int                  // how many callers effects have named
+	named  int                  // the number of callers that effects have named
 }
 
-// admitted are the known callers that a pair of patterns lets in.
+// admitted holds the known callers that a pair of patterns admits.
 type admitted struct {
 	callers []int // indexes into all, ascending
-	recent  bool  // one of them asked recently
+	recent  bool  // at least one of them asked recently
 }
 
-// gained are the known callers that one pair of patterns lets in and another does not.
+// gained holds the known callers that one pair of patterns admits and another does not.
 type gained struct {
 	callers []fsm.Sighting // the first MaxCallers
 	count   int
@@ -51,7 +51,7 @@ func (k *known) load() {
 	}
 }
 
-// admitted are the known callers that the patterns of a definition let in; of nil nobody.
+// admitted returns the known callers that the patterns of a definition admit; for nil, none.
 func (k *known) admitted(d *semaphore.Definition) admitted {
 	k.load()
 	if d == nil {
@@ -76,7 +76,7 @@ func (k *known) admitted(d *semaphore.Definition) admitted {
 	return found
 }
 
-// pairOf is the pair of patterns of a definition. That of no definition is empty, which no definition has.
+// pairOf returns the pair of patterns of a definition. The pair of nil is empty, which no definition has.
 func pairOf(d *semaphore.Definition) [2]string {
 	if d == nil {
 		return [2]string{}
@@ -84,7 +84,8 @@ func pairOf(d *semaphore.Definition) [2]string {
 	return [2]string{d.GroupPattern, d.AcquirerPattern}
 }
 
-// callers says who would be let in and who shut out, and warns when nobody known would be let in.
+// callers sets the callers of an effect: those that would be admitted, and those that would be shut out. It adds a
+// warning if no known caller would be admitted.
 func (w *world) callers(e *Effect) {
 	before, after := w.known.admitted(e.Before), w.known.admitted(e.After)
 	e.Eligible = len(after.callers)
@@ -92,14 +93,14 @@ func (w *world) callers(e *Effect) {
 	e.ShutOut, e.ShutOutCount = w.known.gain(e.After, e.Before)
 	e.deserted = before.recent && !after.recent
 	if e.After == nil || e.Before != nil && e.Before.GroupPattern == e.After.GroupPattern && e.Before.AcquirerPattern == e.After.AcquirerPattern {
-		return // an edit of something else is no time to ask about patterns that somebody wants so
+		return // an edit of something else must not warn about patterns that may be intended
 	}
 	if e.Eligible == 0 && len(w.known.all) > 0 {
 		e.Warnings = append(e.Warnings, w.nobody(e.After))
 	}
 }
 
-// gain returns the known callers that the patterns of to let in and those of from do not. It names at most MaxCallers
+// gain returns the known callers that the patterns of to admit and those of from do not. It returns at most MaxCallers
 // of them, and counts all.
 func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, count int) {
 	was, will := pairOf(from), pairOf(to)
@@ -122,19 +123,19 @@ func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, co
 	return named, g.count
 }
 
-// Reach is which of the callers that were seen a definition can serve.
+// Reach says which of the callers that were seen a definition can serve.
 type Reach int
 
 const (
-	// ReachesSome: its patterns admit a caller that no cordon catches, or nobody has been seen yet.
+	// ReachesSome means that its patterns admit a caller that no cordon catches, or that no caller was seen yet.
 	ReachesSome Reach = iota
-	// ReachesNobody: its patterns match none of them.
+	// ReachesNobody means that its patterns match none of them.
 	ReachesNobody
-	// ReachesCordoned: cordons catch all that its patterns match.
+	// ReachesCordoned means that cordons catch all callers that its patterns match.
 	ReachesCordoned
 )
 
-// ReachOf returns the reach of a definition, with a sentence for a person that is empty for ReachesSome.
+// ReachOf returns the reach of a definition, with a sentence for the operator that is empty for ReachesSome.
 func ReachOf(state *fsm.State, patterns Patterns, d *semaphore.Definition) (Reach, string) {
 	w := &world{patterns: patterns, known: known{state: state, patterns: patterns}}
 	seen, matched := false, false
@@ -173,7 +174,7 @@ func (w *world) cordoned(id semaphore.Identity) bool {
 	return false
 }
 
-// nobody says that no known caller is let in, and which of the two patterns keeps them out.
+// nobody returns a warning that no known caller is admitted, and which of the two patterns keeps them out.
 func (w *world) nobody(d *semaphore.Definition) string {
 	for _, group := range w.known.groups {
 		if w.patterns.Match(d.GroupPattern, group) {
@@ -187,7 +188,7 @@ func (w *world) nobody(d *semaphore.Definition) string {
 	return fmt.Sprintf("No known group matches the group pattern %q.", d.GroupPattern)
 }
 
-// cordonWarnings says how many known callers a cordon catches, and warns when it catches none.
+// cordonWarnings returns a warning if a cordon catches no known caller, or if no caller is known.
 func (w *world) cordonWarnings(c *fsm.SetCordon, caught func(semaphore.Identity) bool) []string {
 	w.known.load()
 	if len(w.known.all) == 0 {
@@ -202,7 +203,7 @@ func (w *world) cordonWarnings(c *fsm.SetCordon, caught func(semaphore.Identity)
 	if n > 0 {
 		return nil
 	}
-	text := "This cordon catches nobody who was seen asking"
+	text := "This cordon catches no known caller"
 	if near := nearest.Word(c.GroupPattern, w.known.groups); c.GroupPattern != "" && near != "" {
 		return []string{text + fmt.Sprintf("; the nearest known group is %q.", near)}
 	}

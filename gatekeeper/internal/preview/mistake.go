@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// nobody is a group that nobody can be in: a pattern that admits it admits everybody.
+	// nobody is a group that no caller can be in: a pattern that admits it admits everybody.
 	nobody = "nobody\x00"
-	// formerPatterns is how many entries of the journal are searched for groups that patterns named before.
+	// formerPatterns is the number of journal entries that are searched for groups that patterns named before.
 	formerPatterns = 1000
 )
 
-// MoveMistake distinguishes a move that was made already from a typo, when there is nothing to move. It returns the
-// empty string when some of the chosen definitions admit the new group, or all of them everybody, and the old group is
-// known. Otherwise it says, for a person, which word is likely wrong.
+// MoveMistake distinguishes a move that was already made from a typo, when there is nothing to move. It returns the
+// empty string if the old group is known and some of the chosen definitions admit the new group, or all of them admit
+// everybody. Otherwise it says, in a sentence for the operator, which word is probably wrong.
 func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool) string {
 	groups := knownGroups(state, patterns, from)
 	if !groups[from] {
 		meant := nearest.Word(from, slices.Sorted(maps.Keys(groups)))
-		return fmt.Sprintf("no definition names the group %q, and nobody was seen in it", from) + phrase.DidYouMean(meant)
+		return fmt.Sprintf("no definition names the group %q, and no caller was seen in it", from) + phrase.DidYouMean(meant)
 	}
 	open, all := 0, 0
 	for sd := range state.Definitions("") {
@@ -42,7 +42,7 @@ func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen fu
 		}
 	}
 	if open == all {
-		return "" // they let everybody in, the new group too
+		return "" // they admit everybody, including the new group
 	}
 	what := "1 definition was chosen"
 	if all != 1 {
@@ -51,8 +51,8 @@ func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen fu
 	return fmt.Sprintf("%s, and none of them names the group %q or %q: is that the right choice?", what, from, to)
 }
 
-// knownGroups are the groups that definitions name or named, and those of callers who were seen; and the given group,
-// when a pattern that does not let in everybody admits it.
+// knownGroups returns the groups that definitions name or named, and those of callers that were seen. The given group
+// is included if a pattern that does not admit everybody admits it.
 func knownGroups(state *fsm.State, patterns Patterns, group string) map[string]bool {
 	groups := make(map[string]bool)
 	add := func(pattern string) {

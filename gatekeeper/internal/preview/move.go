@@ -16,22 +16,23 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Moves are the edits that make a move, and what they leave.
+// Moves are the edits of a move, and the definitions and permits that it leaves unchanged.
 type Moves struct {
-	// Edits replace the group pattern of each definition that moves, in the order of their names.
+	// Edits replace the group pattern of each definition that moves, ordered by name.
 	Edits []fsm.Change
-	// NotMoved are chosen definitions that are left as they are.
+	// NotMoved are chosen definitions that are left unchanged.
 	NotMoved []NotMoved
 	// Stay are the live permits of the old group in chosen definitions that admit both groups: their holders continue.
 	Stay []*semaphore.Permit
 }
 
-// NotMoved is a definition that a move leaves as it is.
+// NotMoved is a definition that a move leaves unchanged.
 type NotMoved struct {
 	Semaphore string
-	// Why is for a person.
+	// Why is a reason for the operator.
 	Why string
-	// Problem: it admits the old group, and its pattern cannot be rewritten without changing who else is let in.
+	// Problem is set if the definition admits the old group, and its pattern cannot be rewritten without changing which
+	// other callers are admitted.
 	Problem bool
 }
 
@@ -40,28 +41,28 @@ type MoveRequest struct {
 	From, To string
 	Chosen   *selector.Selector
 	Drain    time.Duration
-	Shown    *Digest // what the caller was shown; nil: whatever it moves
+	Shown    *Digest // what the caller was shown; nil if the caller accepts any move
 }
 
-// MovePlan is what a move does.
+// MovePlan describes what a move does.
 type MovePlan struct {
 	Moves
 	Digest   Digest
 	Effects  []Effect
 	Warnings []string
 	Confirm  []Confirmation
-	// Doubts and Mistake are those of MoveDoubts and MoveMistake.
+	// Doubts and Mistake are the results of MoveDoubts and MoveMistake.
 	Doubts  []string
 	Mistake string
-	// Chosen counts the definitions that were chosen, whether or not they move.
+	// Chosen counts the chosen definitions, whether or not they move.
 	Chosen int
 }
 
-// maxMoved is the most definitions of one move: as many as one batch edits.
+// maxMoved is the largest number of definitions in one move: as many as one batch edits.
 const maxMoved = 10_000
 
-// PlanMove decides what a move does to a state. It fails as Selector.Names does. A *ChangedError says that it is not
-// what the caller was shown.
+// PlanMove plans a move on a state. It fails as Selector.Names does, or with a *ChangedError if the move is not what
+// the caller was shown.
 func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*MovePlan, error) {
 	chosen, err := m.Chosen.Names(state)
 	if err != nil {
@@ -70,7 +71,7 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 	plan := &MovePlan{Chosen: len(chosen), Moves: Move(state, leader, m.From, m.To, m.Chosen.Match, m.Chosen.Named)}
 	if n := len(plan.Edits); n > maxMoved {
 		return nil, semaphore.Invalid("selector", strconv.Itoa(n)+" definitions",
-			"must choose at most "+strconv.Itoa(maxMoved)+" definitions, which is what one step can move: do it in parts")
+			"must choose at most "+strconv.Itoa(maxMoved)+" definitions, the limit of one step: move them in several steps")
 	}
 	targets := editTargets(plan.Edits)
 	if err := asShown(state, m.Shown, targets); err != nil {
@@ -90,9 +91,9 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 	return plan, nil
 }
 
-// Move plans to let the definitions that admit group from, and not group to, admit to instead. Others than from are let
-// in as before. Definitions that do not admit from, or admit to already, are passed over without a word unless named
-// says that somebody named them.
+// Move plans the edits that make definitions which admit group from, and not group to, admit to instead of from. All
+// other callers are admitted as before. Definitions that do not admit from, or already admit to, are skipped silently
+// unless named reports that the operator named them.
 func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool, named func(name string) bool) Moves {
 	var m Moves
 	for sd := range state.Definitions("") {
@@ -115,7 +116,7 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 		case (admitsTo || !admitsFrom) && !named(d.Name):
 			continue
 		case admitsTo:
-			leave(false, "its group pattern %q admits %q already", d.GroupPattern, to)
+			leave(false, "its group pattern %q already admits %q", d.GroupPattern, to)
 			continue
 		case !admitsFrom:
 			leave(false, "its group pattern %q does not admit %q", d.GroupPattern, from)
@@ -128,7 +129,7 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 			continue
 		}
 		if len(pattern) > semaphore.MaxPattern {
-			leave(true, "its group pattern would have %d bytes, and %d is the most: set it by hand", len(pattern), semaphore.MaxPattern)
+			leave(true, "its group pattern would have %d bytes, and the maximum is %d: set it by hand", len(pattern), semaphore.MaxPattern)
 			continue
 		}
 		moved := *d
@@ -138,7 +139,7 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 	return m
 }
 
-// staying says who continues in the old group after a move; empty if nobody does.
+// staying says which holders continue in the old group after a move. It returns the empty string if there are none.
 func staying(from string, permits []*semaphore.Permit) string {
 	if len(permits) == 0 {
 		return ""
@@ -151,9 +152,9 @@ func staying(from string, permits []*semaphore.Permit) string {
 		phrase.Count(len(permits), "holder continues", "holders continue"), from, phrase.Names(names))
 }
 
-// MoveDoubts says, for a person, why a move with these effects is likely a mistake: nobody was ever seen asking in the
-// new group, or a task would let in nobody who was ever seen asking. That definitions name the group is no sign that
-// anybody runs there.
+// MoveDoubts says, in sentences for the operator, why a move with these effects is probably a mistake: no caller was
+// ever seen in the new group, or a definition would admit no known caller. A group that is only named by definitions
+// may have no callers at all.
 func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 	if len(effects) == 0 {
 		return nil
@@ -170,7 +171,7 @@ func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 		}
 	}
 	if !seen {
-		text := fmt.Sprintf("nobody was ever seen asking in the group %q", to)
+		text := fmt.Sprintf("no caller was ever seen in the group %q", to)
 		if near := nearest.Word(to, groups); near != "" {
 			text += fmt.Sprintf("; the nearest known group is %q", near)
 		}
@@ -185,11 +186,11 @@ func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 	if len(deserted) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("nobody who was ever seen asking would be let in to %s", phrase.Names(deserted))}
+	return []string{fmt.Sprintf("no known caller would be admitted to %s", phrase.Names(deserted))}
 }
 
-// exchange puts one group for another into a pattern that is a plain list of groups: "a", or "a|b|c", or that in
-// parentheses. The others stay as they are written.
+// exchange replaces one group with another in a pattern that is a plain list of groups: "a", or "a|b|c", or either in
+// parentheses. The other groups stay as they are written.
 func exchange(pattern, from, to string) (string, bool) {
 	list, open, closing := pattern, "", ""
 	for _, prefix := range []string{"(?:", "("} {

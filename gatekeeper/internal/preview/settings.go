@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// ConfirmSettings returns why a person must agree to a change of the settings: what is beyond a lower bound is lost.
+// ConfirmSettings returns why an operator must confirm a change of the settings: what is beyond a lower bound is lost.
 func ConfirmSettings(before, after fsm.Settings) (reasons []Confirmation) {
 	was, is := before.Requests.OrDefault(), after.Requests.OrDefault()
 	lower := func(fell bool, text string) {
@@ -23,7 +23,7 @@ func ConfirmSettings(before, after fsm.Settings) (reasons []Confirmation) {
 	return reasons
 }
 
-// SettingsWarnings are what a person should know of a change of the settings.
+// SettingsWarnings returns what an operator should know about a change of the settings.
 func SettingsWarnings(state *fsm.State, before, after fsm.Settings) []string {
 	if after.MaxDuration >= before.MaxDuration {
 		return nil

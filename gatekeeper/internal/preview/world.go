@@ -9,16 +9,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// world is a state with what was found out about it for one plan.
+// world is a state with what was computed from it for one plan.
 type world struct {
 	state    *fsm.State
 	patterns Patterns
 	leader   Leader
 	known    known
-	// paused are the pauses with which one step leaves what it edits too; nil in it: resumed.
+	// paused holds the pauses that an undo leaves on the definitions that it also edits. A nil pause means resumed.
 	paused map[string]*semaphore.Pause
 	lefts  map[drained]time.Duration
-	// stopped counts the holders that are named, and unnamed those that are too many.
+	// stopped counts the holders that are named, and unnamed the holders beyond maxStopped.
 	stopped, unnamed int
 }
 
@@ -26,10 +26,10 @@ func newWorld(state *fsm.State, leader Leader) *world {
 	return &world{state: state, patterns: leader, leader: leader, known: known{state: state, patterns: leader}, lefts: make(map[drained]time.Duration)}
 }
 
-// begins is the revision of the drains that the change begins: above that of every permit.
+// begins is the revision of the drains that the change begins. It is above the revision of every permit.
 const begins = math.MaxUint64
 
-// rule is what decides about the holders of one semaphore: as it is, or as a change would make it.
+// rule holds what decides about the holders of one semaphore, either now or after a change.
 type rule struct {
 	definition *semaphore.Definition
 	drains     []semaphore.Drain
@@ -37,7 +37,7 @@ type rule struct {
 	cordons    func(semaphore.Identity) []semaphore.Cordon
 }
 
-// rule returns the one in force.
+// rule returns the rule in force.
 func (w *world) rule(name string) rule {
 	r := rule{drains: w.state.Drains(name), cordons: w.cordons}
 	if sd := w.state.Definition(name); sd != nil {
@@ -46,7 +46,7 @@ func (w *world) rule(name string) rule {
 	return r
 }
 
-// cordons are those in force that catch a caller.
+// cordons returns the cordons in force that catch a caller.
 func (w *world) cordons(id semaphore.Identity) (cordons []semaphore.Cordon) {
 	for _, c := range w.state.Cordons() {
 		if w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) {
@@ -56,14 +56,14 @@ func (w *world) cordons(id semaphore.Identity) (cordons []semaphore.Cordon) {
 	return cordons
 }
 
-// edited returns the rule with another definition; an edit leaves the drains of earlier ones alone.
+// edited returns the rule with another definition. The drains of earlier edits stay.
 func (r rule) edited(d *semaphore.Definition, drain time.Duration) rule {
 	r.definition = d
 	r.drains = append(slices.Clip(r.drains), semaphore.Drain{Revision: begins, Duration: drain})
 	return r
 }
 
-// under returns the rule with a pause that begins, or with none.
+// under returns the rule with a new pause, or with none.
 func (r rule) under(pause *semaphore.Pause) rule {
 	if r.pause = pause; pause != nil {
 		r.pause = &semaphore.Pause{Stop: pause.Stop, Revision: begins, Drain: pause.Drain}
@@ -71,7 +71,7 @@ func (r rule) under(pause *semaphore.Pause) rule {
 	return r
 }
 
-// behind returns the rule with a cordon that catches these callers. One of the same id gives way.
+// behind returns the rule with a cordon that catches these callers. It replaces a cordon with the same id.
 func (r rule) behind(id string, drain time.Duration, catches func(semaphore.Identity) bool) rule {
 	others := r.cordons
 	r.cordons = func(caller semaphore.Identity) []semaphore.Cordon {
@@ -84,7 +84,7 @@ func (r rule) behind(id string, drain time.Duration, catches func(semaphore.Iden
 	return r
 }
 
-// left returns how long the holder of a live permit may go on under a rule; false when it need not stop.
+// left returns how long the holder of a live permit may continue under a rule. stops is false if it need not stop.
 func (w *world) left(p *semaphore.Permit, r rule) (left time.Duration, stops bool) {
 	facts := semaphore.Facts{Definition: r.definition, Drains: r.drains, Pause: r.pause}
 	facts.Admission.Cordons = r.cordons(p.Identity)
@@ -99,15 +99,16 @@ func (w *world) left(p *semaphore.Permit, r rule) (left time.Duration, stops boo
 	return left, stops
 }
 
-// drained names the drains of one cause of one permit.
+// drained identifies the drains of one cause of one permit.
 type drained struct {
 	token  uint64
 	cause  semaphore.StopCause
 	cordon string
 }
 
-// stopLeft asks the leader, but for the drains that the change begins. It asks once for each cause, because time passes
-// between two answers, and before and after the change must compare.
+// stopLeft asks the leader how long a holder may continue, and computes the drains that the change begins without it. It
+// asks once for each cause: time passes between two answers, and the results before and after the change must be
+// comparable.
 func (w *world) stopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
 	if n := len(s.Drains) - 1; n >= 0 && s.Drains[n].Revision == begins {
 		left, s.Drains = s.Drains[n].Duration, s.Drains[:n]

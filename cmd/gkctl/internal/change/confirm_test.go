@@ -19,14 +19,14 @@ func proposalForTest() *Proposal {
 			Warnings: []string{"Beware."},
 		}},
 		Confirm: []*gatekeeperv1.Confirmation{{
-			Kind: gatekeeperv1.ConfirmationKind_CONFIRMATION_KIND_NO_PERMITS, Text: "permits becomes 0, which lets nobody in: job",
+			Kind: gatekeeperv1.ConfirmationKind_CONFIRMATION_KIND_NO_PERMITS, Text: "permits becomes 0, so nobody is admitted: job",
 		}},
 	}
 }
 
 func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
 	t.Parallel()
-	const about = "this replaces job; permits becomes 0, which lets nobody in: job"
+	const about = "this replaces job; permits becomes 0, so nobody is admitted: job"
 	asked := func(answer string, terminal bool, flag YesFlag) (string, error) {
 		var out bytes.Buffer
 		a := &ui.IO{In: strings.NewReader(answer), Err: &out, InTTY: terminal, ErrTTY: terminal}

@@ -31,26 +31,26 @@ func TestDenied_AgainForTheSameReason_IsCounted(t *testing.T) {
 	}
 	of := m.Of("job", noon)
 	if len(of) != 1 {
-		t.Fatalf("it keeps %v", of)
+		t.Fatalf("Of() = %v, want one denial", of)
 	}
 	d := of[0]
 	if d.Count != 3 || !d.First.Equal(noon) || !d.Last.Equal(noon.Add(2*time.Hour)) || d.Message != "message 2" || d.Identity.HolderID != "2" {
-		t.Errorf("it keeps %+v", d)
+		t.Errorf("Of() = %+v, want three denials with the last message", d)
 	}
 	m.Denied(ask("job", "app1"), semaphore.AcquirerMismatch, "other", noon.Add(3*time.Hour))
 	if d := m.Of("job", noon)[0]; d.Count != 1 || !d.First.Equal(noon.Add(3*time.Hour)) {
-		t.Errorf("another reason does not start a new count: %+v", d)
+		t.Errorf("after a denial for another reason: %+v, want a new count", d)
 	}
 }
 
-func TestChanged_NamesWhatIsNew_AndNoRepetitions(t *testing.T) {
+func TestChanged_ReturnsNewDenialsWithoutRepetitions(t *testing.T) {
 	var m Memory
 	var seen uint64
 	wants := func(after string, want ...string) {
 		t.Helper()
 		names, now := m.Changed(seen)
 		if seen = now; !slices.Equal(names, want) {
-			t.Errorf("after %s: %v, want %v", after, names, want)
+			t.Errorf("after %s: Changed() = %v, want %v", after, names, want)
 		}
 	}
 	wants("nothing")
@@ -81,15 +81,15 @@ func TestChanged_NamesWhatIsNew_AndNoRepetitions(t *testing.T) {
 func TestPassed_ThenDeniedAgain_StartsANewCount(t *testing.T) {
 	var m Memory
 	req := ask("job", "app1")
-	m.Passed(&req) // nothing happens to an empty memory
+	m.Passed(&req) // has no effect on an empty memory
 	m.Denied(req, semaphore.Cordoned, "", noon)
 	m.Passed(&req)
 	if d := m.Of("job", noon)[0]; !d.Passed {
-		t.Error("that it passed is not known")
+		t.Error("Passed = false after Passed()")
 	}
 	m.Denied(req, semaphore.Cordoned, "", noon.Add(time.Hour))
 	if d := m.Of("job", noon)[0]; d.Passed || d.Count != 1 || !d.First.Equal(noon.Add(time.Hour)) {
-		t.Errorf("it keeps %+v", d)
+		t.Errorf("after another denial: %+v, want a new count", d)
 	}
 }
 
@@ -98,20 +98,20 @@ func TestDenied_DefinitionComesAndGoes_IsKeptOnce(t *testing.T) {
 	for i, reason := range []semaphore.Reason{semaphore.NoSuchSemaphore, semaphore.GroupMismatch, semaphore.NoSuchSemaphore} {
 		m.Denied(ask("job", "app1"), reason, "", noon.Add(time.Duration(i)))
 		if all := m.All(noon); len(all) != 1 || all[0].Reason != reason {
-			t.Fatalf("after %v it keeps %v", reason, all)
+			t.Fatalf("after %v: All() = %v, want one denial for that reason", reason, all)
 		}
 		if of := m.Of("job", noon); (len(of) == 1) != (reason != semaphore.NoSuchSemaphore) {
-			t.Fatalf("after %v it keeps %v of the semaphore", reason, of)
+			t.Fatalf("after %v: Of() = %v, want a denial only of a defined name", reason, of)
 		}
 	}
 	req := ask("job", "app1")
 	m.Passed(&req)
 	if d := m.All(noon)[0]; !d.Passed {
-		t.Error("that it passed is not known")
+		t.Error("Passed = false after Passed()")
 	}
 }
 
-func TestDenied_EverNewNames_PushOutOnlyTheirCallersOwn(t *testing.T) {
+func TestDenied_ManyUndefinedNames_EvictOnlyTheirCallers(t *testing.T) {
 	var m Memory
 	m.Denied(ask("job", "app1"), semaphore.GroupMismatch, "", noon)
 	m.Denied(ask("jbo", "app2"), semaphore.NoSuchSemaphore, "", noon)
@@ -119,11 +119,11 @@ func TestDenied_EverNewNames_PushOutOnlyTheirCallersOwn(t *testing.T) {
 		m.Denied(ask(fmt.Sprint("name-", i), "app3"), semaphore.NoSuchSemaphore, "", noon.Add(time.Duration(i)))
 	}
 	if n := len(m.All(noon)); n != 2+maxPerShelf {
-		t.Errorf("it keeps %d: %v", n, m.names(noon))
+		t.Errorf("All() has %d denials: %v", n, m.names(noon))
 	}
 	for _, want := range []string{"job app1", "jbo app2", fmt.Sprint("name-", 10*maxPerShelf*maxStrangers-1, " app3")} {
 		if !slices.Contains(m.names(noon), want) {
-			t.Errorf("it does not keep %s, but %v", want, m.names(noon))
+			t.Errorf("All() lacks %s: %v", want, m.names(noon))
 		}
 	}
 }
@@ -138,14 +138,14 @@ func TestDenied_ManyOfAll_IsBounded(t *testing.T) {
 	}
 	all := m.All(noon)
 	if want := maxPerShelf * (maxSemaphores + maxStrangers); len(all) != want || int(m.count.Load()) != want {
-		t.Errorf("it keeps %d and counts %d, want %d", len(all), m.count.Load(), want)
+		t.Errorf("All() has %d denials and count is %d, want %d", len(all), m.count.Load(), want)
 	}
 	if len(m.known.shelves) != m.known.order.Len() || len(m.unknown.shelves) != m.unknown.order.Len() {
-		t.Error("the map and the list differ")
+		t.Error("the map and the list differ in length")
 	}
 	m.Clear()
 	if len(m.All(noon)) != 0 || m.count.Load() != 0 {
-		t.Error("it is not clear")
+		t.Error("Clear() left denials")
 	}
 }
 
@@ -155,9 +155,9 @@ func TestAll_OlderThanAWeek_IsLeftOut(t *testing.T) {
 	m.Denied(ask("new", "app1"), semaphore.GroupMismatch, "", noon.Add(2))
 	m.Denied(ask("newer", "app1"), semaphore.NoSuchSemaphore, "", noon.Add(3))
 	if got := fmt.Sprint(m.names(noon.Add(kept + 1))); got != "[newer app1 new app1]" {
-		t.Errorf("it reports %s", got)
+		t.Errorf("All() = %s, want the two newer denials", got)
 	}
 	if len(m.Of("old", noon.Add(kept+1))) != 0 {
-		t.Error("it reports the old one")
+		t.Error("Of() returned a denial that is too old")
 	}
 }

@@ -21,7 +21,7 @@ func TestTryAcquire_Denied_WritesNothingAndSaysWhoHolds(t *testing.T) {
 			t.Fatal("a denial wrote a log entry")
 		}
 		if d.HolderCount != 1 || d.Holders[0].Token != p.Token || d.RetryAfter <= 0 || d.Message == "" {
-			t.Fatalf("the denial is %+v", d)
+			t.Fatalf("TryAcquire() denied with %+v, want the holder, a retry time and a message", d)
 		}
 		w.denied(&AcquireCall{Request: semaphore.Request{
 			Semaphore: "none", Identity: semaphore.Identity{Group: "g", Acquirer: "a"}, Weight: 1,
@@ -36,11 +36,11 @@ func TestTryAcquire_SameIdentity_GetsItsOwnPermitBack(t *testing.T) {
 		w.sleep(50 * time.Second)
 		a := w.try(ask("a", ""))
 		if a.Outcome != semaphore.Refreshed || a.Permit.Token != p.Token || a.Waited != 0 {
-			t.Fatalf("the answer is %+v", a)
+			t.Fatalf("TryAcquire() = %+v, want a refresh of the same permit", a)
 		}
 		w.sleep(50 * time.Second)
 		if !w.live(p.Token) {
-			t.Fatal("asking again did not refresh")
+			t.Fatal("the permit expired although a second call had refreshed it")
 		}
 		heavier := ask("a", "")
 		heavier.Weight = 2
@@ -61,11 +61,11 @@ func TestTryAcquire_ReplayAfterUnknownOutcome_IsARefreshOfTheSamePermit(t *testi
 		synctest.Wait()
 		lost := w.tape.lose()
 		wantErr(t, <-failed, consensus.ErrUnknownOutcome)
-		w.tape.applyLater(lost) // it was in the log after all
+		w.tape.applyLater(lost) // the entry was in the log after all
 
 		a := w.try(ask("a", "1"))
 		if a.Outcome != semaphore.Refreshed || a.Waited != 0 {
-			t.Fatalf("the replay is %+v, want a refresh that counts from its own send", a)
+			t.Fatalf("replay = %+v, want a refresh that counts from the replay's send time", a)
 		}
 	})
 }
@@ -83,8 +83,8 @@ func TestTryAcquire_ReplayOfAnEndedRequest_NeverGrantsAgain(t *testing.T) {
 	})
 }
 
-// A leader that is paused between handing a grant to Raft and answering it may have been deposed meanwhile: the pause
-// must not move the client's base.
+// A leader that pauses between handing a grant to Raft and answering it may have been deposed in the meantime. The
+// pause must not move the client's base.
 func TestTryAcquire_LeaderPausedAfterHandingOver_PauseIsNotWaited(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -102,12 +102,12 @@ func TestTryAcquire_LeaderPausedAfterHandingOver_PauseIsNotWaited(t *testing.T) 
 		w.tape.letGo()
 		a := <-answers
 		if a.Outcome != semaphore.Granted || a.Waited > time.Millisecond {
-			t.Fatalf("waited is %v, want the time before the hand-over only", a.Waited)
+			t.Fatalf("Waited = %v, want only the time before the grant was handed to Raft", a.Waited)
 		}
-		// What the client believes ends before anything here can end it.
+		// The client stops relying on the permit before the server can end it.
 		w.sleep(59 * time.Second)
 		if !w.live(a.Permit.Token) {
-			t.Fatal("it ended early")
+			t.Fatal("the permit ended early")
 		}
 	})
 }
@@ -119,7 +119,7 @@ func TestTryAcquire_CallReceivedAfterTheHandOver_IsAnsweredAsARefresh(t *testing
 		answers := make(chan Answer, 2)
 		go w.answerTo(ask("a", "1"), answers)
 		w.sleep(5 * time.Second)
-		go w.answerTo(ask("a", "1"), answers) // a retry attaches
+		go w.answerTo(ask("a", "1"), answers) // a retry attaches to the pending grant
 		w.sleep(time.Second)
 		w.tape.letGo()
 		first, second := <-answers, <-answers
@@ -128,7 +128,7 @@ func TestTryAcquire_CallReceivedAfterTheHandOver_IsAnsweredAsARefresh(t *testing
 		}
 		if first.Outcome != semaphore.Granted || second.Outcome != semaphore.Refreshed || second.Waited != 0 ||
 			first.Permit.Token != second.Permit.Token {
-			t.Fatalf("the answers are %+v and %+v, want a grant and a refresh of it", first, second)
+			t.Fatalf("got %+v and %+v, want a grant and a refresh of it", first, second)
 		}
 	})
 }
@@ -200,8 +200,7 @@ func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
 			failed <- err
 		}()
 		synctest.Wait()
-		// The grant is applied, and before its own call is answered, another request of the identity is answered from
-		// the state.
+		// The grant is applied. Before its call is answered, the state answers another request of the same identity.
 		held := w.tape.held
 		w.tape.mu.Lock()
 		w.tape.held, w.tape.holds = nil, false
@@ -212,14 +211,14 @@ func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
 		}
 		a := w.try(ask("a", "2"))
 		if a.Outcome != semaphore.Refreshed {
-			t.Fatalf("the other request is %+v", a)
+			t.Fatalf("second request = %+v, want a refresh", a)
 		}
 		cancel()
 		<-failed
 		held[0].end(consensus.Appended{Results: results})
 		w.sleep(time.Second)
 		if !w.live(a.Permit.Token) {
-			t.Fatal("the permit was abandoned though another request had received it")
+			t.Fatal("the permit was abandoned although another request had received it")
 		}
 	})
 }
@@ -245,7 +244,7 @@ func TestAbandon_ReplayWhileTheEndIsInFlight_WaitsForItsFate(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		<-failed
-		// The grant is applied; its abandonment is held back.
+		// The grant is applied, and its abandonment is held back.
 		w.tape.mu.Lock()
 		grant := w.tape.held
 		w.tape.held = nil
@@ -270,7 +269,8 @@ func TestAbandon_ReplayWhileTheEndIsInFlight_WaitsForItsFate(t *testing.T) {
 	})
 }
 
-// "Already held" can be found at apply, when two calls of one identity without a request id both saw a free permit.
+// Apply can find that a permit is already held, if two calls of one identity without a request id both saw a free
+// permit.
 func TestTryAcquire_HeldFoundAtApply_IsTreatedAsARefresh(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -282,7 +282,7 @@ func TestTryAcquire_HeldFoundAtApply_IsTreatedAsARefresh(t *testing.T) {
 		w.tape.letGo()
 		first, second := <-answers, <-answers
 		if first.Outcome == second.Outcome || first.Permit.Token != second.Permit.Token {
-			t.Fatalf("the answers are %+v and %+v, want one grant and one refresh of it", first, second)
+			t.Fatalf("got %+v and %+v, want one grant and one refresh of it", first, second)
 		}
 	})
 }
@@ -297,12 +297,12 @@ func TestTryAcquire_HeldWhileItsExpiryIsInFlight_IsDecidedAgain(t *testing.T) {
 		go w.answerTo(ask("a", ""), answers)
 		synctest.Wait()
 		if len(answers) != 0 {
-			t.Fatal("it was answered while the end of its permit was in flight")
+			t.Fatal("the call was answered while the end of its permit was in flight")
 		}
 		w.tape.letGo()
 		a := <-answers
 		if a.Outcome != semaphore.Granted || a.Permit.Token == p.Token {
-			t.Fatalf("the answer is %+v, want a new permit", a)
+			t.Fatalf("TryAcquire() = %+v, want a new permit", a)
 		}
 	})
 }
@@ -319,12 +319,12 @@ func TestTryAcquire_EditedBetweenDecisionAndApply_IsDecidedAgain(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		go w.answerTo(ask("a", "1"), answers) // decides on what is still in force
+		go w.answerTo(ask("a", "1"), answers) // is decided before the edit is applied
 		synctest.Wait()
 		w.tape.letGo()
 		<-edited
 		if a := <-answers; a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != semaphore.GroupMismatch {
-			t.Fatalf("the answer is %+v, want the edit to count", a)
+			t.Fatalf("TryAcquire() = %+v, want a denial by the edited definition", a)
 		}
 	})
 }
@@ -341,7 +341,7 @@ func TestRefresh_AfterAnEditThatShutsTheHolderOut_IsStoppingAndKeepsTheSlot(t *t
 		w.sleep(30 * time.Second)
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "no-run" })
 		if n := <-l.Notices(); n[0].Status != StatusStopping || n[0].Stop != semaphore.StopNoLongerAdmitted {
-			t.Fatalf("the notice is %+v", n)
+			t.Fatalf("notice = %+v, want stopping, no longer admitted", n)
 		}
 		w.wantStatus(p.Token, StatusStopping)
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr-site" })
@@ -353,7 +353,7 @@ func TestRefresh_AfterAnEditThatShutsTheHolderOut_IsStoppingAndKeepsTheSlot(t *t
 		w.sleep(2 * time.Second)
 		w.granted(dr)
 		if n := <-l.Notices(); n[len(n)-1].Status != StatusLost {
-			t.Fatalf("the last notice is %+v", n)
+			t.Fatalf("last notice = %+v, want lost", n)
 		}
 	})
 }
@@ -365,7 +365,7 @@ func TestDelete_WithLivePermits_TheyCountWhenTheNameComesBack(t *testing.T) {
 		w.delete("job")
 		w.denied(ask("b", "2"), semaphore.NoSuchSemaphore)
 		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != semaphore.StopNoLongerAdmitted {
-			t.Fatalf("the cause is %v", r.Stop)
+			t.Fatalf("Stop = %v, want no longer admitted", r.Stop)
 		}
 		w.define("job", nil)
 		w.denied(ask("b", "3"), semaphore.NoFreePermit)
@@ -403,7 +403,7 @@ func TestCancel_LiveGrant_IsGivenBackAndNeverGrantsAgain(t *testing.T) {
 	})
 }
 
-// Nothing ran under a grant that nobody holds. A release is the word of somebody who may have run.
+// A cancelled grant has no holder, so no job has run under it. A released permit may have had one.
 func TestCancel_GrantOfASemaphoreWithMinHold_DoesNotCool(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = time.Hour })
@@ -442,7 +442,7 @@ func TestRevoke_IsCooperative(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := <-l.Notices(); n[0].Stop != semaphore.StopRevoked || n[0].Message != "disk is full" {
-			t.Fatalf("the notice is %+v", n)
+			t.Fatalf("notice = %+v, want revoked with the reason", n)
 		}
 		w.denied(ask("b", "2"), semaphore.NoFreePermit)
 		w.denied(ask("a", "3"), semaphore.Stopping)
@@ -468,7 +468,7 @@ func TestFiring_ShortJobOnSkewedClocks_RunsOnce(t *testing.T) {
 		second := ask("b", "2")
 		second.Firing = &semaphore.Firing{Name: "nightly", Due: due}
 		if d := w.denied(second, semaphore.FiringDone); d.Decision.Claim.Winner.Acquirer != "a" {
-			t.Fatalf("the winner is %+v", d.Decision.Claim)
+			t.Fatalf("claim = %+v, want acquirer a as the winner", d.Decision.Claim)
 		}
 		second.Firing = &semaphore.Firing{Name: "nightly", Due: due.Add(24 * time.Hour)}
 		w.granted(second)
@@ -512,11 +512,11 @@ func TestTryAcquire_FiringClaimedByALivePermit_SaysWhenThatEnds(t *testing.T) {
 		p := w.granted(first)
 		w.sleep(20 * time.Second)
 		if d := w.denied(second, semaphore.FiringClaimed); d.RetryAfter < 40*time.Second || d.RetryAfter > 41*time.Second {
-			t.Errorf("of a claim by a permit that ends in 40 s: asks to come back in %v", d.RetryAfter)
+			t.Errorf("claim by a permit that ends in 40 s: RetryAfter = %v, want 40 s", d.RetryAfter)
 		}
 		w.sleep(time.Minute)
 		if d := w.denied(second, semaphore.FiringClaimed); w.live(p.Token) || d.RetryAfter >= 0 {
-			t.Errorf("of a claim that waits for an operator: asks to come back in %v", d.RetryAfter)
+			t.Errorf("claim that waits for an operator: RetryAfter = %v, want a negative value", d.RetryAfter)
 		}
 	})
 }

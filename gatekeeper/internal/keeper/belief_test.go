@@ -18,16 +18,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// TestBelief_UnderFaults_NeverExceedsPermits runs clients that believe by the client's rule, on clocks of slightly
-// other rates, against a leader that is paused, deposed and elected again, whose entries are delayed, lost, or found in
-// the log after all, whose definition changes its duration, and whose operators pause, cordon, revoke, delete and make
+// TestBelief_UnderFaults_NeverExceedsPermits runs clients that rely on permits by the client's rule, on clocks that run
+// at slightly different rates. The leader is paused, deposed and elected again. Its entries are delayed, lost, or found
+// in the log after all. The duration of its definition changes, and operators pause, cordon, revoke, delete and make
 // edits that end, with and without drains. Half of the clients keep their identity over all acquisitions, and two
-// processes share one: they ask again at once under a new request id, or none, while what they sent before is still on
-// its way: an acquire, a cancel, a release. Some claim firings, and their jobs end in every way. Callers take over from
-// holders. At no instant may the identities that believe have more weight than there are permits, and no firing is
-// attempted more often than its definition allows.
+// processes share one identity. They ask again immediately under a new request id, or none, while an earlier acquire,
+// cancel or release of theirs is still on its way. Some claim firings, and their jobs end in every way. Callers take
+// over from holders. At no instant may the identities that believe to hold a permit have more weight than there are
+// permits, and no firing may be attempted more often than its definition allows.
 //
-// GATEKEEPER_SEED repeats one run: workload, faults and virtual times, though not the order of goroutines.
+// GATEKEEPER_SEED repeats one run: workload, faults and virtual times, but not the order of goroutines.
 func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 	seeds := make([]uint64, seedCount())
 	for i := range seeds {
@@ -54,7 +54,7 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 				total.takenOver += b.takenOver
 				for c := range w.machine.State().Claims("job") {
 					if total.ends[c.State]++; c.Attempts > attempts {
-						t.Fatalf("firing %q had %d attempts of %d", c.Firing.Name, c.Attempts, attempts)
+						t.Fatalf("firing %q had %d attempts, want at most %d", c.Firing.Name, c.Attempts, attempts)
 					}
 				}
 			})
@@ -63,19 +63,19 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 	t.Logf("%d grants, %d refreshes, %d of them while draining, %d replays believed, %d re-acquisitions, %d takeovers, firings: %v",
 		total.granted, total.refreshed, total.drained, total.replayed, total.reacquired, total.takenOver, total.ends)
 	if total.granted == 0 || total.refreshed == 0 || len(seeds) > 1 && (total.replayed == 0 || total.drained == 0 || total.reacquired == 0) {
-		t.Fatal("the storm did not reach what it is for")
+		t.Fatal("the storm did not exercise all kinds of answers")
 	}
 	for _, end := range []semaphore.ClaimState{semaphore.ClaimDone, semaphore.ClaimFailed, semaphore.ClaimCutShort, semaphore.ClaimSpent, semaphore.ClaimOpen} {
 		if len(seeds) > 1 && (total.ends[end] == 0 || total.takenOver == 0) {
-			t.Errorf("no firing is %s, or nobody was taken over", end)
+			t.Errorf("the storm left no firing %s, or made no takeover", end)
 		}
 	}
 }
 
-// attempts is max_attempts of the semaphore.
+// attempts is the max_attempts of the semaphore.
 const attempts = 2
 
-// seedCount is how many storms a run makes: GATEKEEPER_SEEDS, or few.
+// seedCount returns the number of storms in a run: GATEKEEPER_SEEDS, or a few.
 func seedCount() int {
 	if n, err := strconv.Atoi(os.Getenv("GATEKEEPER_SEEDS")); err == nil && n > 0 {
 		return n
@@ -83,7 +83,7 @@ func seedCount() int {
 	return 30
 }
 
-// belief is what one client took for granted: that it held weight from one instant until another.
+// belief is a period in which one client relied on holding weight.
 type belief struct {
 	identity    semaphore.Identity
 	token       uint64
@@ -95,7 +95,7 @@ type beliefs struct {
 	mu                           sync.Mutex
 	all                          []belief
 	granted, refreshed, replayed int
-	// drained are refreshes of holders that were to stop.
+	// drained counts the refreshes of holders that had to stop.
 	drained    int
 	reacquired int
 	takenOver  int
@@ -114,8 +114,8 @@ func (b *beliefs) count(n *int) {
 	*n++
 }
 
-// check sweeps over the beliefs: an end before a start at the same instant. Several beliefs of one identity are of one
-// permit.
+// check sweeps over the beliefs. At the same instant, ends come before starts. Several beliefs of one identity belong
+// to one permit.
 func (b *beliefs) check(t *testing.T, permits uint32) {
 	t.Helper()
 	type edge struct {
@@ -147,7 +147,7 @@ func (b *beliefs) check(t *testing.T, permits uint32) {
 			}
 		}
 		if sum += e.weight; sum > int64(permits) {
-			t.Fatalf("at %v weight %d is believed, with token %d the last; there are %d permits", e.at, sum, e.token, permits)
+			t.Fatalf("at %v clients rely on weight %d, last with token %d; want at most %d permits", e.at, sum, e.token, permits)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func (w *world) storm(seed uint64) *beliefs {
 	return b
 }
 
-// fault is one thing that goes wrong.
+// fault injects one fault.
 func (w *world) fault(rng *rand.Rand) {
 	pause := func() { time.Sleep(time.Duration(rng.Int64N(int64(12 * time.Second)))) }
 	switch rng.IntN(9) {
@@ -193,7 +193,7 @@ func (w *world) fault(rng *rand.Rand) {
 		w.tape.hold()
 		pause()
 		w.tape.letGo()
-	case 1: // a leader is deposed with entries in flight, which the next one has or has not
+	case 1: // a leader is deposed with entries in flight, which the next leader may have or not
 		w.tape.hold()
 		pause()
 		lost := w.tape.lose()
@@ -203,10 +203,10 @@ func (w *world) fault(rng *rand.Rand) {
 			w.tape.applyLater(lost)
 		}
 		w.promote(w.term + 1)
-	case 2: // deposed and elected again at once
+	case 2: // deposed and elected again immediately
 		w.demote()
 		w.promote(w.term + 1)
-	case 3: // cut off: it still thinks that it leads, and cannot confirm it
+	case 3: // partitioned: it still believes that it leads, but cannot confirm it
 		w.lead.fail()
 		pause()
 		w.lead.set(nil)
@@ -223,7 +223,7 @@ func (w *world) fault(rng *rand.Rand) {
 	synctest.Wait()
 }
 
-// takeOver has a caller judge a holder dead, now and then.
+// takeOver makes a caller judge a holder dead, now and then.
 func (w *world) takeOver(rng *rand.Rand, b *beliefs) {
 	by := semaphore.Identity{Group: "prod", Acquirer: "host" + strconv.Itoa(rng.IntN(6))}
 	for p := range w.machine.State().Holders("job") {
@@ -235,7 +235,7 @@ func (w *world) takeOver(rng *rand.Rand, b *beliefs) {
 	}
 }
 
-// operate is one thing that an operator does: it shuts some or all clients out for a while, with or without a drain.
+// operate makes one operator's change. It shuts out some or all clients for a while, with or without a drain.
 func (w *world) operate(rng *rand.Rand) {
 	ctx := context.Background()
 	drain := []time.Duration{0, 3 * time.Second, 40 * time.Second}[rng.IntN(3)]
@@ -257,7 +257,7 @@ func (w *world) operate(rng *rand.Rand) {
 		_, _ = w.Resume(ctx, fsm.Resume{Names: []string{"job"}})
 	case 3:
 		_, _ = w.Cordon(ctx, fsm.SetCordon{ID: "c" + strconv.Itoa(rng.IntN(2)), AcquirerPattern: host, Drain: drain}, end)
-	case 4: // the old pattern comes back at its time
+	case 4: // an edit that ends, after which the old pattern returns
 		d := w.machine.State().Definition("job").Definition.Clone()
 		d.AcquirerPattern = "host[" + strconv.Itoa(rng.IntN(6)) + "-9]"
 		edit(fsm.Change{Kind: fsm.Replace, Definition: d}, end)
@@ -266,7 +266,7 @@ func (w *world) operate(rng *rand.Rand) {
 			_, _ = w.Revoke(ctx, fsm.Revoke{Token: p.Token, Drain: drain})
 			break
 		}
-	case 6: // a definition of the same name counts the permits of the one before
+	case 6: // a new definition of the same name counts the old one's permits
 		d := w.machine.State().Definition("job").Definition
 		edit(fsm.Change{Kind: fsm.Delete}, Ending{})
 		time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Second))))
@@ -274,22 +274,22 @@ func (w *world) operate(rng *rand.Rand) {
 	}
 }
 
-// client believes by the rules of the package's comment: from the send of the attempt whose answer it uses, plus
-// waited, for the duration, less a margin of twice the allowed difference of clock rates.
+// client relies on a permit by the rules in the package comment: from the send of the answered attempt, plus waited,
+// for the duration, minus a margin of twice the allowed difference between clock rates.
 type client struct {
 	w        *world
 	b        *beliefs
 	rng      *rand.Rand
 	name     string
-	rate     float64 // of its clock
+	rate     float64 // the rate of its clock
 	requests int
-	late     *sync.WaitGroup // of what it has sent and does not wait for
+	late     *sync.WaitGroup // requests that it has sent and does not wait for
 
-	// A stable client is one process, of the two of a shared identity, that acquires under the same identity again and
-	// again.
+	// A stable client is one of the two processes of a shared identity. It acquires again and again under the same
+	// identity.
 	stable, shared    bool
 	process, holderID string
-	// last is the token on which it counted last, if nobody else can count on it.
+	// last is the last token that it relied on, if no other process can rely on it.
 	last uint64
 }
 
@@ -300,7 +300,7 @@ func (c *client) run(ctx context.Context) {
 	}
 }
 
-// deadline is where belief ends, in true time.
+// deadline returns when the belief ends, in true time.
 func (c *client) deadline(base time.Time, waited, duration time.Duration) time.Time {
 	local := float64(waited+duration) * 0.98
 	return base.Add(time.Duration(local / c.rate))
@@ -360,7 +360,7 @@ func (c *client) acquire(ctx context.Context) {
 	}
 }
 
-// straggle lets what was sent of a request that its client has given up arrive late.
+// straggle delivers a request late, after its client has given it up.
 func (c *client) straggle(call *AcquireCall) {
 	delay := time.Duration(c.rng.Int64N(int64(12 * time.Second)))
 	again, cancels := *call, c.rng.IntN(3) > 0 && call.RequestID != ""
@@ -373,7 +373,7 @@ func (c *client) straggle(call *AcquireCall) {
 			return
 		}
 		again.Received = time.Now()
-		_, _ = c.w.TryAcquire(ctx, &again) // nobody hears the answer
+		_, _ = c.w.TryAcquire(ctx, &again) // the answer is lost
 	})
 }
 
@@ -391,7 +391,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 	for n := c.rng.IntN(12); n > 0; n-- {
 		time.Sleep(counts/3 + time.Duration(c.rng.Int64N(int64(time.Second))))
 		if !time.Now().Before(x.until) {
-			return // lost; a permit lost never comes back
+			return // lost; a lost permit never returns
 		}
 		if c.rng.IntN(8) == 0 { // another stream
 			l.Close()
@@ -399,7 +399,8 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		}
 		send := time.Now()
 		refresh := []TokenRefresh{{Token: p.Token, Duration: counts}}
-		// It believes as long as it may: what it has stated ends an older, longer belief, and nothing else does.
+		// It relies on the permit as long as allowed. Only the duration that it has stated ends an older, longer
+		// belief.
 		x.until = earlier(x.until, c.deadline(send, 0, counts))
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		var r []TokenResult
@@ -435,7 +436,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		}
 		delay, job := time.Duration(0), semaphore.JobEnd(c.rng.IntN(int(semaphore.JobFailed)+1))
 		if c.stable && c.rng.IntN(2) == 0 {
-			delay = time.Duration(c.rng.Int64N(int64(10 * time.Second))) // in a follower that forwards it
+			delay = time.Duration(c.rng.Int64N(int64(10 * time.Second))) // delayed by a follower that forwards it
 		}
 		release := func() {
 			time.Sleep(delay)

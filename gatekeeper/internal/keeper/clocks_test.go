@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// due is a call for a firing of "nightly" that is due so far from now, by a host whose clock shows so much more than
-// the tests'.
+// due returns a call for a firing of "nightly" that is due in the given time. The clock of its host is ahead of the
+// test's by clock.
 func due(host, requestID string, ahead, clock time.Duration) *AcquireCall {
 	call := ask(host, requestID)
 	call.Firing = &semaphore.Firing{Name: "nightly", Due: time.Now().Add(ahead).UTC()}
@@ -24,7 +24,7 @@ func due(host, requestID string, ahead, clock time.Duration) *AcquireCall {
 	return call
 }
 
-// The leader's own clock may be the wrong one: the denial shows all times and blames nobody.
+// The leader's own clock may be the wrong one, so the denial shows all times and names no culprit.
 func TestTryAcquire_LeadersClockIsAnHourOff(t *testing.T) {
 	t.Run("behind", func(t *testing.T) {
 		inWorld(t, func(w *world) {
@@ -32,10 +32,10 @@ func TestTryAcquire_LeadersClockIsAnHourOff(t *testing.T) {
 			w.define("job", nil)
 			d := w.denied(due("a", "1", 0, 0), semaphore.FiringTooFarAhead)
 			if now := time.Now(); !d.LeaderClock.Equal(now.Add(-time.Hour)) || !d.CallerClock.Equal(now) {
-				t.Fatalf("the clocks are %v and %v", d.LeaderClock, d.CallerClock)
+				t.Fatalf("denial has the clocks %v and %v, want both from this test", d.LeaderClock, d.CallerClock)
 			}
 			if !strings.Contains(d.Message, "is due 1h ahead of the leader's clock") || !strings.Contains(d.Message, "the caller's clock shows") {
-				t.Fatalf("it says %q", d.Message)
+				t.Fatalf("message = %q, want the leader's and the caller's clock", d.Message)
 			}
 		})
 	})
@@ -63,7 +63,7 @@ func TestTryAcquire_FiringTooFarAhead_IsLoggedOnceAMinute(t *testing.T) {
 	})
 }
 
-// A business date names a firing that may be due at any time.
+// If the firing is named by a business date, it may be due at any time.
 func TestTryAcquire_WithoutABound_AcceptsAnyDueTime(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
@@ -71,7 +71,7 @@ func TestTryAcquire_WithoutABound_AcceptsAnyDueTime(t *testing.T) {
 	})
 }
 
-// A host whose clock is a year ahead must not stop the job for the others.
+// A host whose clock is a year ahead must not stop the job for the other hosts.
 func TestHousekeep_HostAYearAhead_DoesNotStopTheJob(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.FiringLimit, d.FiringMaxAhead = 10, semaphore.FiringUnbounded })
@@ -81,14 +81,14 @@ func TestHousekeep_HostAYearAhead_DoesNotStopTheJob(t *testing.T) {
 		w.release(w.granted(due("right", "before", 0, 0)).Token)
 		w.sleep(trimEvery + time.Second)
 		if n := w.machine.State().ClaimCount("job"); n != 10 {
-			t.Fatalf("%d firings are remembered", n)
+			t.Fatalf("%d firings are remembered, want 10", n)
 		}
 		w.denied(due("other", "before", -trimEvery-time.Second, 0), semaphore.FiringDone)
 		w.release(w.granted(due("right", "after", 0, 0)).Token)
 	})
 }
 
-func TestHostClocks_TellsWhoseClockIsOff(t *testing.T) {
+func TestHostClocks_ReturnsCallersWhoseClockIsOff(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log bytes.Buffer
 		w.cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
@@ -105,7 +105,7 @@ func TestHostClocks_TellsWhoseClockIsOff(t *testing.T) {
 		}
 		clocks := w.HostClocks()
 		if len(clocks) != 2 || clocks[0].Acquirer != "ahead" || clocks[0].Ahead != time.Hour || clocks[1].Ahead != -6*time.Minute {
-			t.Fatalf("the clocks are %+v", clocks)
+			t.Fatalf("HostClocks() = %+v, want one that is ahead and one that is behind", clocks)
 		}
 		if n := strings.Count(log.String(), "level=WARN"); n != 2 {
 			t.Fatalf("%d warnings:\n%s", n, log.String())
@@ -113,12 +113,13 @@ func TestHostClocks_TellsWhoseClockIsOff(t *testing.T) {
 		say("ahead", 0)
 		w.sleep(clockKept + time.Second)
 		if clocks := w.HostClocks(); len(clocks) != 0 {
-			t.Fatalf("the clocks are %+v", clocks)
+			t.Fatalf("HostClocks() = %+v, want none", clocks)
 		}
 	})
 }
 
-// What is forgotten for want of room is due further from now than what is kept, and the mark never rises above now.
+// Firings that are forgotten for lack of space are due further from now than those that are kept, and the mark never
+// rises above now.
 func TestForgettable_KeepsWhatIsDueNearNow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -136,7 +137,7 @@ func TestForgettable_KeepsWhatIsDueNearNow(t *testing.T) {
 		}
 		forget, _ := forgettable(def, claims, now)
 		if forget.UpTo.After(now) {
-			t.Fatalf("the mark rises to %v, which is after now", forget.UpTo)
+			t.Fatalf("the low-water mark rises to %v, which is after now", forget.UpTo)
 		}
 		gone := func(c *semaphore.Claim) bool {
 			return c.State != semaphore.ClaimHeld && (slices.Contains(forget.Firings, c.Firing) || !c.Firing.Due.After(forget.UpTo))
@@ -147,7 +148,7 @@ func TestForgettable_KeepsWhatIsDueNearNow(t *testing.T) {
 			coming := c.Firing.Due.After(now) && !c.Firing.Due.After(near)
 			switch {
 			case gone(c) && coming:
-				t.Fatalf("%v, which is due soon, is forgotten", c.Firing)
+				t.Fatalf("%v was forgotten, although it is due soon", c.Firing)
 			case gone(c):
 			case c.State != semaphore.ClaimHeld && !coming:
 				farthest = max(farthest, c.Firing.Due.Sub(now).Abs())
@@ -156,11 +157,11 @@ func TestForgettable_KeepsWhatIsDueNearNow(t *testing.T) {
 		}
 		for _, c := range claims {
 			if gone(c) && c.Firing.Due.Sub(now).Abs() < farthest && now.Sub(c.Firing.Due) < def.FiringRetention {
-				t.Fatalf("%v is forgotten, and one that is due %v from now is kept", c.Firing, farthest)
+				t.Fatalf("%v was forgotten, although a firing that is due %v from now was kept", c.Firing, farthest)
 			}
 		}
 		if kept > int(def.FiringLimit) {
-			t.Fatalf("%d are kept, and %d may be", kept, def.FiringLimit)
+			t.Fatalf("%d firings were kept, want at most %d", kept, def.FiringLimit)
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// vainNow is what is remembered of every semaphore.
-func (w *world) vainNow() []DeniedCaller {
+// deniedNow returns the denied callers of all semaphores.
+func (w *world) deniedNow() []DeniedCaller {
 	w.t.Helper()
 	_, callers, _, err := w.DeniedCallers(context.Background(), ofAny)
 	if err != nil {
@@ -23,10 +23,10 @@ func (w *world) vainNow() []DeniedCaller {
 
 func ofAny(*fsm.State, string) bool { return true }
 
-// denied1 is the only caller that is remembered.
+// denied1 returns the only denied caller.
 func (w *world) denied1() DeniedCaller {
 	w.t.Helper()
-	callers := w.vainNow()
+	callers := w.deniedNow()
 	if len(callers) != 1 {
 		w.t.Fatalf("%d callers are remembered, want 1: %+v", len(callers), callers)
 	}
@@ -38,7 +38,7 @@ func named(call *AcquireCall, name string) *AcquireCall {
 	return call
 }
 
-func TestVain_EachReasonThatWaitingDoesNotCure_IsRememberedUntilItIsCured(t *testing.T) {
+func TestDeniedCallers_NeedsAction_IsRememberedUntilCured(t *testing.T) {
 	op := context.Background()
 	for want, c := range map[semaphore.Reason]struct {
 		deny func(w *world) *AcquireCall
@@ -99,27 +99,28 @@ func TestVain_EachReasonThatWaitingDoesNotCure_IsRememberedUntilItIsCured(t *tes
 				w.denied(call, want)
 				v := w.denied1()
 				if v.Cured || v.Reason != want || v.Count != 2 || !v.First.Equal(began) || !v.Last.Equal(began.Add(time.Hour)) || v.Message != d.Message {
-					t.Errorf("it remembers %+v", v)
+					t.Errorf("DeniedCallers() = %+v, want two denials for that reason", v)
 				}
 				if says := `"app1" in group "prod" asks for "` + call.Semaphore + `" and is denied: ` + want.String() + ". " + d.Message + " Denied 2 times, first at "; !strings.HasPrefix(v.Text, says) {
-					t.Errorf("it says %q, want %q", v.Text, says)
+					t.Errorf("Text = %q, want the prefix %q", v.Text, says)
 				}
 				if err := c.cure(w); err != nil {
 					t.Fatal(err)
 				}
 				if v := w.denied1(); !v.Cured || !strings.HasSuffix(v.Text, "would not be denied for that reason now.") {
-					t.Errorf("it is not cured: %+v", v)
+					t.Errorf("after the cure: %+v, want Cured", v)
 				}
 				w.granted(call)
 				if v := w.denied1(); !v.Cured || !v.Passed || !strings.HasSuffix(v.Text, "It has asked again since, and was not denied for that reason.") {
-					t.Errorf("after a grant: %+v", v)
+					t.Errorf("after a grant: %+v, want Cured and Passed", v)
 				}
 			})
 		})
 	}
 }
 
-// The answer is as of now, although the caller has not asked since the rule and the cordons changed.
+// The denial is decided again in the current state, although the caller has not asked since the rule and the cordons
+// changed.
 func TestDeniedCallers_AnotherCauseSince_IsNamed(t *testing.T) {
 	op := context.Background()
 	inNewWorld(t, func(w *world) {
@@ -144,20 +145,20 @@ func TestDeniedCallers_AnotherCauseSince_IsNamed(t *testing.T) {
 		}
 		says("a cordon", semaphore.Cordoned, "is cordoned", ", at that time for another reason: "+semaphore.GroupMismatch.String()+".")
 		if _, byCordon := w.DeniesAll(w.cfg.Machine.State(), "job"); !byCordon {
-			t.Error("the cordon is the only reason, and it does not say so")
+			t.Error("DeniesAll() did not report that the cordon is the only reason")
 		}
 		if _, err := w.Uncordon(op, fsm.Uncordon{ID: "c"}); err != nil {
 			t.Fatal(err)
 		}
 		if v := w.denied1(); !v.Cured || v.Reason != semaphore.GroupMismatch {
-			t.Errorf("after the cordon: %+v", v)
+			t.Errorf("after the cordon: %+v, want Cured with the first reason", v)
 		}
 	})
 }
 
-// What stands in the way of the same request is then a pause, a full semaphore or its own permit. None of these needs
-// anybody to let the caller in.
-func TestVain_LetInByAnEdit_IsCuredWhileItWaitsAndWhileItHolds(t *testing.T) {
+// After the edit, the same request is blocked by a pause, a full semaphore or its own permit. None of these requires an
+// operator to admit the caller.
+func TestDeniedCallers_AdmittedByAnEdit_IsCured(t *testing.T) {
 	shutOut := func(d *semaphore.Definition) { d.GroupPattern = "dr" }
 	letIn := func(change func(*semaphore.Definition)) func(*semaphore.Definition) {
 		return func(d *semaphore.Definition) {
@@ -171,7 +172,7 @@ func TestVain_LetInByAnEdit_IsCuredWhileItWaitsAndWhileItHolds(t *testing.T) {
 		cured := func(when string) {
 			t.Helper()
 			if v := w.denied1(); !v.Cured || len(w.DenyAll()) != 0 {
-				t.Errorf("%s it is not cured: %+v", when, v)
+				t.Errorf("%s the caller is not cured: %+v", when, v)
 			}
 		}
 		w.define("job", shutOut)
@@ -179,7 +180,7 @@ func TestVain_LetInByAnEdit_IsCuredWhileItWaitsAndWhileItHolds(t *testing.T) {
 		worker := works("w1")
 		w.denied(worker, semaphore.GroupMismatch)
 		if w.denied1().Cured {
-			t.Error("it is cured before the edit")
+			t.Error("the caller is cured before the edit")
 		}
 		if err := w.replace("job", letIn(func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })); err != nil {
 			t.Fatal(err)
@@ -197,11 +198,11 @@ func TestVain_LetInByAnEdit_IsCuredWhileItWaitsAndWhileItHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v := w.denied1(); !v.Cured {
-			t.Errorf("w1 has had a task since it was denied, and is still listed: %+v", v)
+			t.Errorf("w1 has had a task since it was denied, but is not cured: %+v", v)
 		}
 		w.denied(worker, semaphore.GroupMismatch)
 		if w.denied1().Cured {
-			t.Error("w1 was denied again, and is listed as cured")
+			t.Error("w1 was denied again, but is listed as cured")
 		}
 	})
 	inNewWorld(t, func(w *world) {
@@ -218,40 +219,40 @@ func TestVain_LetInByAnEdit_IsCuredWhileItWaitsAndWhileItHolds(t *testing.T) {
 		}
 		w.denied(heavy, semaphore.AlreadyHeld)
 		if v := w.denied1(); v.Cured {
-			t.Errorf("a denial because it holds a permit already is cured: %+v", v)
+			t.Errorf("a caller that is denied because it already holds a permit is cured: %+v", v)
 		}
 	})
 }
 
-func TestVain_DenialThatWaitingCures_IsNotRemembered(t *testing.T) {
+func TestDeniedCallers_DenialThatWaitingCures_IsNotRemembered(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.granted(due("a", "1", 0, 0))
 		w.denied(due("b", "2", 0, 0), semaphore.FiringClaimed)
 		w.denied(ask("c", ""), semaphore.NoFreePermit)
-		if callers := w.vainNow(); len(callers) != 0 {
-			t.Errorf("it remembers %+v", callers)
+		if callers := w.deniedNow(); len(callers) != 0 {
+			t.Errorf("DeniedCallers() = %+v, want none", callers)
 		}
 	})
 }
 
-// A later firing of the same host was let in, so that the clock is right again. Time alone does not set a clock.
-func TestVain_FiringTooFarAhead_IsCuredByALaterFiringOnly(t *testing.T) {
+// A later firing of the same host was granted, so its clock is right again. Time alone does not correct a clock.
+func TestDeniedCallers_FiringTooFarAhead_IsCuredOnlyByALaterFiring(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.denied(due("a", "1", time.Hour, 0), semaphore.FiringTooFarAhead)
 		w.sleep(2 * time.Hour)
 		if v := w.denied1(); v.Cured || v.Firing == nil {
-			t.Errorf("it remembers %+v", v)
+			t.Errorf("after two hours: %+v, want a firing that is not cured", v)
 		}
 		w.granted(due("a", "2", 0, 0))
 		if v := w.denied1(); !v.Cured {
-			t.Errorf("it remembers %+v", v)
+			t.Errorf("after a later firing: %+v, want Cured", v)
 		}
 	})
 }
 
-func TestVain_FiringForgotten_IsCuredByALaterFiring(t *testing.T) {
+func TestDeniedCallers_FiringForgotten_IsCuredByALaterFiring(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		old := due("a", "1", 0, 0)
@@ -260,34 +261,34 @@ func TestVain_FiringForgotten_IsCuredByALaterFiring(t *testing.T) {
 		old.RequestID = "2"
 		d := w.denied(old, semaphore.FiringForgotten)
 		if v := w.denied1(); v.Cured || !strings.Contains(v.Text, "FIRING_FORGOTTEN. "+d.Message) {
-			t.Errorf("it remembers %+v", v)
+			t.Errorf("after the denial: %+v, want the same message", v)
 		}
 		w.release(w.granted(due("a", "3", 0, 0)).Token)
 		if v := w.denied1(); !v.Cured {
-			t.Errorf("it remembers %+v", v)
+			t.Errorf("after a later firing: %+v, want Cured", v)
 		}
 	})
 }
 
-func TestVain_EverySlotIsHeldForAnOperator_IsRemembered(t *testing.T) {
+func TestDeniedCallers_EverySlotIsHeldForAnOperator_IsRemembered(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
 		p := w.granted(ask("a", "1"))
 		w.sleep(5 * time.Minute)
 		w.denied(ask("b", "2"), semaphore.NoFreePermit)
 		if v := w.denied1(); v.Cured || v.Reason != semaphore.NoFreePermit {
-			t.Errorf("it remembers %+v", v)
+			t.Errorf("after the denial: %+v, want NO_FREE_PERMIT, not cured", v)
 		}
 		if _, err := w.Clear(context.Background(), p.Token, "ann", ""); err != nil {
 			t.Fatal(err)
 		}
 		if v := w.denied1(); !v.Cured {
-			t.Errorf("it remembers %+v", v)
+			t.Errorf("after Clear: %+v, want Cured", v)
 		}
 	})
 }
 
-func TestDenyAll_SomebodyIsLetIn_IsNoneOfThem(t *testing.T) {
+func TestDenyAll_CallerIsAdmitted_IsLeftOut(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		names := func() string {
 			var names []string
@@ -299,7 +300,7 @@ func TestDenyAll_SomebodyIsLetIn_IsNoneOfThem(t *testing.T) {
 		want := func(want string) {
 			t.Helper()
 			if got := names(); got != want {
-				t.Errorf("denied to all: %q, want %q", got, want)
+				t.Errorf("DenyAll() names %q, want %q", got, want)
 			}
 		}
 		standby := func() *AcquireCall {
@@ -311,14 +312,14 @@ func TestDenyAll_SomebodyIsLetIn_IsNoneOfThem(t *testing.T) {
 		w.denied(named(ask("a", ""), "jbo"), semaphore.NoSuchSemaphore)
 		want("jbo job")
 		p := w.granted(ask("a", "1"))
-		want("jbo") // the standby is one by design
-		for _, v := range w.vainNow() {
+		want("jbo") // the standby is intended
+		for _, v := range w.deniedNow() {
 			if v.Semaphore == "job" && (v.LetIn == nil || v.LetIn.Acquirer != "a" || !strings.Contains(v.Text, `"a" in group "prod" was granted a permit meanwhile`)) {
-				t.Errorf("it says %q of %+v", v.Text, v)
+				t.Errorf("Text = %q of %+v, want it to name the admitted caller", v.Text, v)
 			}
 		}
 		w.release(p.Token)
-		want("jbo") // and stays one after the run
+		want("jbo") // and remains a standby after the run
 		w.define("other", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
 		w.sleep(time.Second)
 		w.denied(named(ask("a", ""), "other"), semaphore.GroupMismatch)
@@ -332,7 +333,7 @@ func TestDenyAll_SomebodyIsLetIn_IsNoneOfThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.denied(named(ask("a", ""), "other"), semaphore.Paused)
-		want("jbo") // that it is paused shows elsewhere
+		want("jbo") // a pause is shown elsewhere
 	})
 }
 
@@ -342,7 +343,7 @@ func TestDeniesAll_ByCordonsAlone_SaysSo(t *testing.T) {
 		want := func(wantAll, wantCordon bool) {
 			t.Helper()
 			if all, byCordon := w.DeniesAll(w.machine.State(), "job"); all != wantAll || byCordon != wantCordon {
-				t.Errorf("denies all: %t, by cordons: %t; want %t, %t", all, byCordon, wantAll, wantCordon)
+				t.Errorf("DeniesAll() = %t, %t; want %t, %t", all, byCordon, wantAll, wantCordon)
 			}
 		}
 		cordon := func(id, acquirer string) {
@@ -357,7 +358,7 @@ func TestDeniesAll_ByCordonsAlone_SaysSo(t *testing.T) {
 		w.denied(ask("app1", ""), semaphore.Cordoned)
 		want(true, true)
 		w.denied(as(semaphore.Identity{Group: "dr", Acquirer: "b"}, ""), semaphore.GroupMismatch)
-		want(true, true) // b would be denied without the cordon, but app1 would not
+		want(true, true) // b would still be denied without the cordon, but app1 would not
 		if _, err := w.Uncordon(op, fsm.Uncordon{ID: "a"}); err != nil {
 			t.Fatal(err)
 		}
@@ -366,7 +367,7 @@ func TestDeniesAll_ByCordonsAlone_SaysSo(t *testing.T) {
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = ".*" }); err != nil {
 			t.Fatal(err)
 		}
-		want(false, false) // the other one would be let in
+		want(false, false) // the other caller would be admitted
 		cordon("b", "b")
 		want(true, true)
 		for _, id := range []string{"a", "b"} {
@@ -378,7 +379,7 @@ func TestDeniesAll_ByCordonsAlone_SaysSo(t *testing.T) {
 	})
 }
 
-// A cordon stops the holder. That it had a permit does not make the others standbys: nobody gets one now.
+// A cordon stops the holder. The other callers are not standbys just because it had a permit: nobody gets one now.
 func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		op := context.Background()
@@ -388,7 +389,7 @@ func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 		holder := w.granted(ask("app1", ""))
 		w.denied(standby, semaphore.GroupMismatch)
 		if v := w.denied1(); v.LetIn == nil || v.LetIn.Acquirer != "app1" {
-			t.Errorf("app1 holds a permit, and LetIn = %v", v.LetIn)
+			t.Errorf("LetIn = %v, want app1, which holds a permit", v.LetIn)
 		}
 		if _, err := w.Cordon(op, fsm.SetCordon{ID: "c", GroupPattern: "prod"}, Ending{}); err != nil {
 			t.Fatal(err)
@@ -413,7 +414,7 @@ func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 	})
 }
 
-// A permit ends a denial, whatever comes later. A pause never takes the place of another reason.
+// A permit ends a denial, whatever comes later. A pause never replaces another reason.
 func TestDeniedCallers_PausedLater_ThePauseIsNotTheReason(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
@@ -429,7 +430,7 @@ func TestDeniedCallers_PausedLater_ThePauseIsNotTheReason(t *testing.T) {
 		w.granted(ask("app1", ""))
 		w.pause(true, "patching")
 		if v := w.denied1(); !v.Cured {
-			t.Errorf("app1 got a permit since, and is still listed: %+v", v)
+			t.Errorf("app1 got a permit since, but is not cured: %+v", v)
 		}
 	})
 }
@@ -441,16 +442,16 @@ func TestMisspellings_NameLikeOneThatIsDefined(t *testing.T) {
 		w.denied(named(ask("b", ""), "elsewhere"), semaphore.NoSuchSemaphore)
 		near := w.Misspellings(w.machine.State(), "nightly-export")
 		if len(near) != 1 || near[0].Semaphore != "nightly-exprot" {
-			t.Errorf("near are %+v", near)
+			t.Errorf("Misspellings() = %+v, want nightly-exprot", near)
 		}
 	})
 }
 
-// What an epoch remembers ends with it, and nothing of it is in the log.
-func TestVain_IsTheLeadersMemory(t *testing.T) {
+// Denials are forgotten at the end of an epoch, and none of them is in the log.
+func TestDeniedCallers_NewEpoch_StartsEmpty(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.denied(ask("a", ""), semaphore.NoSuchSemaphore)
-		w.sleep(sightEvery) // who asks is proposed
+		w.sleep(sightEvery) // the sighting is proposed
 		before := w.tape.entries()
 		for range 100 {
 			w.denied(ask("a", ""), semaphore.NoSuchSemaphore)
@@ -463,13 +464,13 @@ func TestVain_IsTheLeadersMemory(t *testing.T) {
 		}
 		w.demote()
 		if _, _, _, err := w.DeniedCallers(context.Background(), ofAny); err == nil {
-			t.Error("a server that does not lead knows of denials")
+			t.Error("a server that does not lead still has denials")
 		}
 		w.sleep(time.Hour)
 		w.promote(2)
 		_, callers, since, err := w.DeniedCallers(context.Background(), ofAny)
 		if err != nil || len(slices.Collect(callers)) != 0 || time.Since(since) > time.Minute {
-			t.Errorf("a new epoch remembers %+v since %v: %v", slices.Collect(callers), since, err)
+			t.Errorf("DeniedCallers() in a new epoch = %+v, %v, %v; want none", slices.Collect(callers), since, err)
 		}
 	})
 }

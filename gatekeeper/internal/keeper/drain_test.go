@@ -10,13 +10,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// shutOut is one way to shut the holder of "job" out, whose host is "a" of the group "prod".
+// shutOut is one way to shut out the holder of "job", which is host "a" of the group "prod".
 type shutOut struct {
 	name   string
 	cause  semaphore.StopCause
-	denial semaphore.Reason // for the holder that asks again
+	denial semaphore.Reason // of the holder when it asks again
 	do     func(w *world, token uint64, drain time.Duration) error
-	// next may have the slot when it is free; the zero Identity: nobody.
+	// next may have the slot when it is free. The zero Identity means that nobody may.
 	next semaphore.Identity
 }
 
@@ -70,7 +70,7 @@ func shutOuts() []shutOut {
 	}
 }
 
-// inEachWay runs a test once for each way to shut a holder out.
+// inEachWay runs a test once for each way to shut out a holder.
 func inEachWay(t *testing.T, test func(w *world, way shutOut)) {
 	t.Helper()
 	for _, way := range shutOuts() {
@@ -108,7 +108,7 @@ func (w *world) notice(l *Listener) TokenResult {
 	select {
 	case n := <-l.Notices():
 		if len(n) != 1 {
-			w.t.Fatalf("got %+v, want one thing", n)
+			w.t.Fatalf("got notices %+v, want one", n)
 		}
 		return n[0]
 	default:
@@ -117,38 +117,38 @@ func (w *world) notice(l *Listener) TokenResult {
 	}
 }
 
-// as is a call for "job" by that identity.
+// as returns a call for "job" by that identity.
 func as(id semaphore.Identity, requestID string) *AcquireCall {
 	call := ask(id.Acquirer, requestID)
 	call.Identity = id
 	return call
 }
 
-// wantTaken: nobody else gets the slot.
+// wantTaken checks that the slot is taken, and that no other caller gets it.
 func (w *world) wantTaken() {
 	w.t.Helper()
 	if used := w.machine.State().Used("job"); used != 1 {
-		w.t.Fatalf("%d slots are taken, want 1", used)
+		w.t.Fatalf("Used() = %d, want 1", used)
 	}
 	for _, id := range []semaphore.Identity{elsewhere1, neighbour} {
 		if a := w.try(as(id, "")); a.Outcome != semaphore.Denied {
-			w.t.Fatalf("%v was granted while another may believe in its permit", id)
+			w.t.Fatalf("%v was granted while the holder may still rely on its permit", id)
 		}
 	}
 }
 
-// wantFree: the slot is free, for who may have it.
+// wantFree checks that the slot is free, and that the next caller gets it.
 func (w *world) wantFree(way *shutOut) {
 	w.t.Helper()
 	if used := w.machine.State().Used("job"); used != 0 {
-		w.t.Fatalf("%d slots are taken, want none", used)
+		w.t.Fatalf("Used() = %d, want 0", used)
 	}
 	if way.next.Acquirer != "" {
 		w.granted(as(way.next, ""))
 	}
 }
 
-func TestDrain_None_HolderIsToldAndRefusedAtOnce_AndKeepsItsSlotToItsDeadline(t *testing.T) {
+func TestDrain_None_HolderIsRefusedAndKeepsItsSlotUntilItsDeadline(t *testing.T) {
 	inEachWay(t, func(w *world, way shutOut) {
 		p := w.granted(ask("a", "1"))
 		l := w.follow(p.Token)
@@ -156,10 +156,10 @@ func TestDrain_None_HolderIsToldAndRefusedAtOnce_AndKeepsItsSlotToItsDeadline(t 
 		w.sleep(30 * time.Second)
 		w.shut(&way, p.Token, 0)
 		if n := w.notice(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != 0 || n.Message != why && way.name != "delete" {
-			t.Fatalf("got %+v", n)
+			t.Fatalf("notice = %+v, want stopping without a drain", n)
 		}
 		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != way.cause || r.Message != why && way.name != "delete" {
-			t.Fatalf("refused with %+v", r)
+			t.Fatalf("refresh = %+v, want the cause and the reason", r)
 		}
 		w.sleep(30*time.Second + semaphore.Grace(time.Minute) - time.Millisecond)
 		w.wantTaken()
@@ -168,7 +168,7 @@ func TestDrain_None_HolderIsToldAndRefusedAtOnce_AndKeepsItsSlotToItsDeadline(t 
 	})
 }
 
-func TestDrain_RefreshesPassUntilItIsOver_AndTheSlotIsTakenToTheDeadlineAfterIt(t *testing.T) {
+func TestDrain_RefreshesSucceedUntilItsEnd_SlotIsTakenUntilTheDeadline(t *testing.T) {
 	inEachWay(t, func(w *world, way shutOut) {
 		const drain = 3 * time.Minute // three times the permit's duration
 		p := w.granted(ask("a", "1"))
@@ -177,28 +177,28 @@ func TestDrain_RefreshesPassUntilItIsOver_AndTheSlotIsTakenToTheDeadlineAfterIt(
 		w.sleep(30 * time.Second)
 		w.shut(&way, p.Token, drain)
 		if n := w.notice(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != drain {
-			t.Fatalf("got %+v", n)
+			t.Fatalf("notice = %+v, want stopping with the whole drain", n)
 		}
 		if left, draining := w.DrainLeft(w.machine.State(), w.machine.State().Permit(p.Token)); !draining || left != drain {
-			t.Fatalf("DrainLeft is %v, %v", left, draining)
+			t.Fatalf("DrainLeft() = %v, %v, want the whole drain", left, draining)
 		}
 		for passed := 20 * time.Second; passed < drain; passed += 20 * time.Second {
 			w.sleep(20 * time.Second)
 			if r := w.wantStatus(p.Token, StatusRefreshed); r.Stop != way.cause || r.DrainLeft != drain-passed || r.Duration != time.Minute {
-				t.Fatalf("%v after the change the refresh is %+v", passed, r)
+				t.Fatalf("%v after the change: refresh = %+v", passed, r)
 			}
 			w.wantTaken()
 			if d := w.denied(ask("a", "again"), way.denial); d.Decision.Stop != way.cause {
-				t.Fatalf("a draining holder that asks again gets %+v", d.Decision)
+				t.Fatalf("a draining holder that asks again got %+v", d.Decision)
 			}
 		}
 		w.sleep(20 * time.Second)
 		if n := w.notice(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != 0 {
-			t.Fatalf("at the end of the drain got %+v", n)
+			t.Fatalf("at the end of the drain: notice = %+v, want stopping", n)
 		}
 		w.wantStatus(p.Token, StatusStopping)
 		if _, draining := w.DrainLeft(w.machine.State(), w.machine.State().Permit(p.Token)); draining {
-			t.Fatal("it is still said to be draining")
+			t.Fatal("DrainLeft() still reports a drain")
 		}
 		// The last refresh was 20 s before the end of the drain.
 		w.sleep(40*time.Second + semaphore.Grace(time.Minute) - time.Millisecond)
@@ -208,7 +208,7 @@ func TestDrain_RefreshesPassUntilItIsOver_AndTheSlotIsTakenToTheDeadlineAfterIt(
 	})
 }
 
-func TestDrain_HolderReleases_NextIsGrantedAtOnce(t *testing.T) {
+func TestDrain_HolderReleases_NextIsGrantedImmediately(t *testing.T) {
 	inEachWay(t, func(w *world, way shutOut) {
 		p := w.granted(ask("a", "1"))
 		w.shut(&way, p.Token, time.Hour)
@@ -233,7 +233,7 @@ func TestDrain_FailOver_RunsAgainInFull(t *testing.T) {
 			w.sleep(15 * time.Second)
 			w.promote(w.term + 1)
 			if r := w.wantStatus(p.Token, StatusRefreshed); r.Stop != way.cause || r.DrainLeft < drain-time.Second {
-				t.Fatalf("after the fail-over the refresh is %+v", r)
+				t.Fatalf("after the fail-over: refresh = %+v, want the whole drain again", r)
 			}
 			w.wantTaken()
 		}
@@ -250,7 +250,7 @@ func TestDrain_EndOfAnOlderTerm_EndsNothing(t *testing.T) {
 	inEachWay(t, func(w *world, way shutOut) {
 		p := w.granted(ask("a", "1"))
 		w.shut(&way, p.Token, 30*time.Second)
-		w.sleep(2 * time.Second) // who has asked is noted
+		w.sleep(2 * time.Second) // until the sighting is recorded
 		w.tape.hold()
 		w.sleep(29 * time.Second)
 		ends := w.tape.lose()
@@ -261,7 +261,7 @@ func TestDrain_EndOfAnOlderTerm_EndsNothing(t *testing.T) {
 		w.promote(w.term + 1)
 		w.tape.applyLater(ends) // appended by the next leader
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft < 29*time.Second {
-			t.Fatalf("the refresh is %+v", r)
+			t.Fatalf("refresh = %+v, want the whole drain", r)
 		}
 		w.sleep(31 * time.Second)
 		w.wantStatus(p.Token, StatusStopping)
@@ -275,7 +275,7 @@ func TestDrain_GrantedAfterTheChange_HasNone(t *testing.T) {
 		drain := shutOuts()[0]
 		w.shut(&drain, old.Token, time.Hour)
 		w.granted(as(elsewhere1, ""))
-		// Back again: "prod" is let in, and its new permit was not there when the drain began.
+		// "prod" is admitted again. Its new permit did not exist when the drain began.
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern, d.Permits = ".*", 3 })
 		late := w.granted(ask("b", "2"))
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
@@ -293,11 +293,11 @@ func TestDrain_OfTwoChanges_LastsToTheEndOfTheLongerOne(t *testing.T) {
 		w.sleep(10 * time.Second)
 		w.shut(&acquirer, p.Token, 2*time.Minute)
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != 2*time.Minute {
-			t.Fatalf("got %+v", r)
+			t.Fatalf("refresh = %+v, want DrainLeft 2m", r)
 		}
-		w.sleep(55 * time.Second) // the first is over
+		w.sleep(55 * time.Second) // the first drain is over
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != 65*time.Second {
-			t.Fatalf("got %+v", r)
+			t.Fatalf("refresh = %+v, want DrainLeft 65s", r)
 		}
 		w.sleep(55 * time.Second)
 		w.wantStatus(p.Token, StatusRefreshed)
@@ -310,7 +310,7 @@ func TestDrain_TogetherWithACauseWithoutOne_StopsAtOnce(t *testing.T) {
 	ways := shutOuts()
 	for _, other := range ways {
 		if other.name == "delete" || other.cause == semaphore.StopNoLongerAdmitted {
-			continue // a second edit leaves the drain of the first alone
+			continue // a second edit does not change the drain of the first
 		}
 		for _, first := range ways {
 			if first.name == other.name || first.cause == other.cause || first.name == "delete" && other.name == "pause" {
@@ -324,11 +324,11 @@ func TestDrain_TogetherWithACauseWithoutOne_StopsAtOnce(t *testing.T) {
 					defer l.Close()
 					w.shut(&first, p.Token, time.Hour)
 					if n := w.notice(l); n.DrainLeft != time.Hour {
-						t.Fatalf("got %+v", n)
+						t.Fatalf("notice = %+v, want DrainLeft 1h", n)
 					}
 					w.shut(&other, p.Token, 0)
 					if n := w.notice(l); n.DrainLeft != 0 {
-						t.Fatalf("got %+v", n)
+						t.Fatalf("notice = %+v, want DrainLeft 0", n)
 					}
 					w.wantStatus(p.Token, StatusStopping)
 					w.sleep(59 * time.Second)
@@ -349,7 +349,7 @@ func TestDrain_TwoCordonsCatchTheHolder_TheShorterOneCounts(t *testing.T) {
 			}
 		}
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != time.Minute {
-			t.Fatalf("got %+v", r)
+			t.Fatalf("refresh = %+v, want DrainLeft 1m", r)
 		}
 		w.sleep(30 * time.Second)
 		w.wantStatus(p.Token, StatusRefreshed)
@@ -373,15 +373,15 @@ func TestDrain_SecondCauseLeavesLess_TheAnswerSaysHowMuchAndWhatStopsTheHolderTh
 			t.Fatal(err)
 		}
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != 10*time.Minute {
-			t.Errorf("under a cordon and a pause: %+v", r)
+			t.Errorf("under a cordon and a pause: refresh = %+v", r)
 		}
 		cordon("second", "it burns", time.Minute)
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != time.Minute || r.Message != "it burns" {
-			t.Errorf("under two cordons: %+v", r)
+			t.Errorf("under two cordons: refresh = %+v", r)
 		}
 		cordon("second", "", 0)
 		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != semaphore.StopCordoned || r.Message != `no reason was given (cordon "second")` {
-			t.Errorf("stopped by the second cordon: %+v", r)
+			t.Errorf("stopped by the second cordon: refresh = %+v", r)
 		}
 	})
 }
@@ -401,13 +401,13 @@ func TestDrain_HeldTooLong_StopsAtOnce(t *testing.T) {
 		w.wantStatus(p.Token, StatusRefreshed)
 		w.sleep(11 * time.Second)
 		if n := w.notice(l); n.Stop != semaphore.StopHeldTooLong || n.DrainLeft != 0 {
-			t.Fatalf("got %+v", n)
+			t.Fatalf("notice = %+v, want held too long", n)
 		}
 		w.wantStatus(p.Token, StatusStopping)
 	})
 }
 
-func TestRevoke_UnsafeNow_FreesTheSlotAndTellsTheHolder(t *testing.T) {
+func TestRevoke_UnsafeNow_FreesTheSlotAndNotifiesTheHolder(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.LossDelay = time.Hour })
 		p := w.granted(ask("a", "1"))
@@ -419,7 +419,7 @@ func TestRevoke_UnsafeNow_FreesTheSlotAndTellsTheHolder(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := w.notice(l); n.Status != StatusLost {
-			t.Fatalf("got %+v", n)
+			t.Fatalf("notice = %+v, want lost", n)
 		}
 		next.wantGranted(t)
 		w.wantStatus(p.Token, StatusLost)
@@ -435,7 +435,7 @@ func TestDrain_LevelNotInForce_IsRefusedAndChangesNothing(t *testing.T) {
 				revision := w.machine.State().Revision()
 				wantErr(t, way.do(w, p.Token, time.Minute), ErrFeatureLevel)
 				if now := w.machine.State().Revision(); now != revision {
-					t.Fatalf("revision %d, was %d", now, revision)
+					t.Fatalf("Revision() = %d, want %d", now, revision)
 				}
 				w.wantStatus(p.Token, StatusRefreshed)
 			})

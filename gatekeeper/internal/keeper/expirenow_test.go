@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestExpireNow_LivePermit_EndsAndItsHolderIsTold(t *testing.T) {
+func TestExpireNow_LivePermit_EndsAndItsHolderIsNotified(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("app1", "r1"))
@@ -23,10 +23,10 @@ func TestExpireNow_LivePermit_EndsAndItsHolderIsTold(t *testing.T) {
 		select {
 		case n := <-l.Notices():
 			if len(n) != 1 || n[0].Token != p.Token || n[0].Status != StatusLost {
-				t.Errorf("noticed %+v", n)
+				t.Errorf("notice = %+v, want lost", n)
 			}
 		default:
-			t.Error("the holder is not notified")
+			t.Error("the holder was not notified")
 		}
 		w.granted(ask("app2", "r2"))
 		_, err := w.ExpireNow(w.t.Context(), p.Token)

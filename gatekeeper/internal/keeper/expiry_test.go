@@ -17,17 +17,17 @@ func TestExpiry_NotRefreshed_EndsAfterDurationAndGrace(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		w.sleep(time.Minute + semaphore.Grace(time.Minute) - time.Millisecond)
 		if !w.live(p.Token) {
-			t.Fatal("it ended before its duration and the grace were over")
+			t.Fatal("the permit ended before its duration and the grace period were over")
 		}
 		w.sleep(2 * time.Millisecond)
 		if w.live(p.Token) {
-			t.Fatal("it outlived its duration and the grace")
+			t.Fatal("the permit outlived its duration and the grace period")
 		}
 		w.granted(ask("b", "2"))
 	})
 }
 
-func TestExpiry_Refreshed_LivesOn(t *testing.T) {
+func TestExpiry_Refreshed_StaysLive(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -79,7 +79,7 @@ func TestRefresh_ExpiryOutcomeUnknown_MarkStaysForTheEpoch(t *testing.T) {
 		w.sleep(10 * time.Minute)
 		w.wantStatus(p.Token, StatusRetry)
 
-		// The next epoch knows nothing of the mark: the permit starts again in full.
+		// The next epoch knows nothing of the mark: the permit gets its full duration again.
 		w.demote()
 		w.promote(2)
 		w.wantStatus(p.Token, StatusRefreshed)
@@ -112,11 +112,11 @@ func TestPromotion_EveryPermitStartsAgainInFull(t *testing.T) {
 		w.promote(2)
 		w.sleep(59 * time.Second)
 		if !w.live(p.Token) {
-			t.Fatal("the new leader took time off that only the old one had counted")
+			t.Fatal("the new leader ended the permit before its full duration")
 		}
 		w.sleep(3 * time.Second)
 		if w.live(p.Token) {
-			t.Fatal("the new leader keeps a permit whose holder never came")
+			t.Fatal("the new leader kept a permit whose holder never refreshed it")
 		}
 	})
 }
@@ -139,14 +139,14 @@ func TestRefresh_FrameReceivedBeforeTheDeadline_IsProcessedBeforeTheExpiry(t *te
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
 		w.sleep(59 * time.Second)
-		processed := w.lessor.Receive() // a frame has come in, and its handler is slow
+		processed := w.lessor.Receive() // a frame has arrived, and its handler is slow
 		w.sleep(10 * time.Second)
 		if !w.live(p.Token) {
-			t.Fatal("the expiry did not wait for a frame that had been received")
+			t.Fatal("the expiry did not wait for a received frame")
 		}
 		refreshed := make(chan TokenResult)
 		go func() {
-			// The handler gets on: it moves the deadline before the intake is closed.
+			// The handler continues: it moves the deadline before the intake is closed.
 			w.renewForTest(p.Token)
 			processed()
 			refreshed <- TokenResult{}
@@ -154,7 +154,7 @@ func TestRefresh_FrameReceivedBeforeTheDeadline_IsProcessedBeforeTheExpiry(t *te
 		<-refreshed
 		synctest.Wait()
 		if !w.live(p.Token) {
-			t.Fatal("a permit whose refresh had been received in time was expired")
+			t.Fatal("a permit expired although its refresh had been received in time")
 		}
 	})
 }
@@ -204,7 +204,7 @@ func TestLossDelay_AfterExpiry_SlotCools(t *testing.T) {
 	})
 }
 
-func TestMaxHold_RefreshingForTooLong_IsToldAndRefused(t *testing.T) {
+func TestMaxHold_RefreshingForTooLong_IsNotifiedAndRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MaxHold = 5 * time.Minute })
 		p := w.granted(ask("a", "1"))
@@ -220,17 +220,17 @@ func TestMaxHold_RefreshingForTooLong_IsToldAndRefused(t *testing.T) {
 		select {
 		case n := <-l.Notices():
 			if n[0].Stop != semaphore.StopHeldTooLong {
-				t.Fatalf("the notice is %+v", n)
+				t.Fatalf("notice = %+v, want held too long", n)
 			}
 		default:
 			t.Fatal("the holder was not notified")
 		}
 		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != semaphore.StopHeldTooLong {
-			t.Fatalf("the cause is %v", r.Stop)
+			t.Fatalf("Stop = %v, want held too long", r.Stop)
 		}
 		w.sleep(62 * time.Second)
 		if w.live(p.Token) {
-			t.Fatal("it outlived its deadline though its refreshes are refused")
+			t.Fatal("the permit outlived its deadline although its refreshes were refused")
 		}
 	})
 }
@@ -269,7 +269,7 @@ func TestConfirm_EpochChangesMeanwhile_IsNotLeader(t *testing.T) {
 		_, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: p.Token}})
 		var not *consensus.NotLeaderError
 		if !asError(err, &not) {
-			t.Fatalf("the error is %v", err)
+			t.Fatalf("got error %v, want NotLeaderError", err)
 		}
 	})
 }
@@ -281,16 +281,16 @@ func TestFrame_FrameWaitsBehindOthers_NothingExpiresMeanwhile(t *testing.T) {
 		l := w.Listen()
 		defer l.Close()
 		w.sleep(59 * time.Second)
-		receipt := l.Receive() // and its turn has not come yet
+		receipt := l.Receive() // but it is not processed yet
 		w.sleep(10 * time.Second)
 		r, err := refreshOn(receipt, []TokenRefresh{{Token: p.Token}})
 		if err != nil || r[0].Status != StatusRefreshed {
-			t.Fatalf("a frame that had come in before the deadline is answered with %+v, %v", r, err)
+			t.Fatalf("refresh by a frame received before the deadline = %+v, %v", r, err)
 		}
 		l.Receive().Drop()
 		w.sleep(2 * time.Minute)
 		if w.live(p.Token) {
-			t.Fatal("a dropped frame holds up the expiry")
+			t.Fatal("a dropped frame held up the expiry")
 		}
 	})
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// releasing releases while the log holds entries back: it returns when the release is on its way, with how it will end.
+// releasing starts a release while the log holds entries back. It returns when the release is on its way; the channel
+// gets its result.
 func (w *world) releasing(token uint64) <-chan error {
 	w.t.Helper()
 	ended := make(chan error, 1)
@@ -26,12 +27,12 @@ func (w *world) releasing(token uint64) <-chan error {
 	}()
 	synctest.Wait()
 	if len(ended) > 0 {
-		w.t.Fatal("the release has ended, though the log holds it back:", <-ended)
+		w.t.Fatal("the release returned although the log holds it back:", <-ended)
 	}
 	return ended
 }
 
-// grantedTo tells who holds "job", in the order of the grants.
+// grantedTo returns the holders of "job", in the order of their grants.
 func (w *world) grantedTo() (hosts []string) {
 	for p := range w.machine.State().Holders("job") {
 		hosts = append(hosts, p.Identity.Acquirer)
@@ -39,16 +40,16 @@ func (w *world) grantedTo() (hosts []string) {
 	return hosts
 }
 
-// answered is the answer to a call that is to have one by now.
+// answered returns the answer to a call, which must be there by now.
 func (tw *testWaiter) answered(t *testing.T) Answer {
 	t.Helper()
 	select {
 	case a := <-tw.answer:
 		return a
 	case err := <-tw.err:
-		t.Fatal("the waiter has an error:", err)
+		t.Fatal("Acquire() failed:", err)
 	default:
-		t.Fatal("the waiter still waits")
+		t.Fatal("the waiter is still waiting")
 	}
 	return Answer{}
 }
@@ -57,12 +58,12 @@ func (tw *testWaiter) wantGranted(t *testing.T) *semaphore.Permit {
 	t.Helper()
 	a := tw.answered(t)
 	if a.Outcome != semaphore.Granted {
-		t.Fatalf("the waiter is answered %+v", a)
+		t.Fatalf("Acquire() = %+v, want granted", a)
 	}
 	return a.Permit
 }
 
-// leave ends a call of a waiter that waits.
+// leave ends the call of a waiter.
 func (tw *testWaiter) leave(t *testing.T) {
 	t.Helper()
 	tw.cancel()
@@ -83,10 +84,10 @@ func TestHandOver_ReleaseAndGrants_AreOneEntry(t *testing.T) {
 				w.release(p.Token)
 				first, second := b.wantGranted(t), c.wantGranted(t)
 				if first.Token >= second.Token || !d.waits() {
-					t.Fatalf("b has token %d, c has %d, d waits: %v", first.Token, second.Token, d.waits())
+					t.Fatalf("b has token %d, c has %d, d waits: %v; want b before c, and d waiting", first.Token, second.Token, d.waits())
 				}
 				if n := w.tape.entries() - before; n != 1 {
-					t.Fatalf("the release and the grants are %d entries, want 1", n)
+					t.Fatalf("the release and the grants took %d entries, want 1", n)
 				}
 				w.release(first.Token)
 				d.wantGranted(t)
@@ -95,7 +96,7 @@ func TestHandOver_ReleaseAndGrants_AreOneEntry(t *testing.T) {
 	}
 }
 
-// Releases that wait for the same entry hand over to as many waiters, in order.
+// Releases that share an entry hand over to the same number of waiters, in order.
 func TestHandOver_SeveralReleasesInOneEntry_EachBringsAGrant(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -121,18 +122,18 @@ func TestHandOver_SeveralReleasesInOneEntry_EachBringsAGrant(t *testing.T) {
 			}
 			token := waiters[i].wantGranted(t).Token
 			if token <= last {
-				t.Fatalf("waiter %d has token %d, and one ahead of it has %d", i, token, last)
+				t.Fatalf("waiter %d has token %d, and a waiter ahead of it has %d", i, token, last)
 			}
 			last = token
 		}
 		if n := w.tape.entries() - before; n != 2 || !waiters[3].waits() {
-			t.Fatalf("%d entries, want the one that was in flight, and one with all releases and grants", n)
+			t.Fatalf("got %d entries, want the one in flight and one with all releases and grants", n)
 		}
 	})
 }
 
-// A release that does nothing, because its permit cools by then, hands nothing over. Otherwise the first waiter would
-// be refused for the lack of space, and a lighter one behind it granted.
+// A release that does nothing, because its permit is cooling by then, hands nothing over. Otherwise the first waiter
+// would be refused for lack of space, and a lighter one behind it granted.
 func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -148,15 +149,15 @@ func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !b.waits() || !c.waits() {
-			t.Fatalf("b waits: %v, c waits: %v; the slots of a cool, and b needs two", b.waits(), c.waits())
+			t.Fatalf("b waits: %v, c waits: %v; want both to wait while the slots of a cool", b.waits(), c.waits())
 		}
 		b.leave(t)
 		c.wantGranted(t)
 	})
 }
 
-// A grant that was decided before anybody waited may come ahead of a release in its entry, and take a part of what that
-// frees. If the part did not count, the first waiter would be refused for the lack of space, and a lighter one behind
+// A grant that was decided before anybody waited may come ahead of a release in its entry, and take some of the freed
+// permits. If those were not subtracted, the first waiter would be refused for lack of space, and a lighter one behind
 // it granted.
 func TestHandOver_GrantAheadOfARelease_NobodyOvertakes(t *testing.T) {
 	inNewWorld(t, func(w *world) {
@@ -175,23 +176,23 @@ func TestHandOver_GrantAheadOfARelease_NobodyOvertakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := <-x; got.Outcome != semaphore.Granted {
-			t.Fatalf("%+v", got)
+			t.Fatalf("TryAcquire() = %+v, want granted", got)
 		}
 		if !b.waits() || !c.waits() {
-			t.Fatalf("b waits: %v, c waits: %v; b needs four of the three that are left, and came first", b.waits(), c.waits())
+			t.Fatalf("b waits: %v, c waits: %v; want both to wait, because b is first and needs more than is free", b.waits(), c.waits())
 		}
 	})
 }
 
-// inFlight puts an entry in flight, so that what follows shares the next one until letGo.
+// inFlight puts an entry in flight, so that the following commands share the next entry, until letGo.
 func (w *world) inFlight() {
 	w.tape.hold()
 	w.batcher.Go(fsm.Extend{Token: 1 << 60, Duration: time.Minute, Term: 1}, func(batcher.Outcome) {})
 	synctest.Wait()
 }
 
-// A release of much is one entry, however many wait for it; whom the entry has no room for is served behind it, in
-// order.
+// A release of many permits is one entry, however many callers wait for it. Waiters that do not fit into the entry are
+// served after it, in order.
 func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const waiters = maxHandOver + 44
@@ -210,7 +211,7 @@ func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, release := cmds[0].(fsm.Release); !release || len(cmds) != 1+maxHandOver || w.batcher.Waiting() > 0 {
-			t.Fatalf("%d commands are in the entry, and %d wait for the next one", len(cmds), w.batcher.Waiting())
+			t.Fatalf("%d commands are in the entry, and %d wait for the next one, want a full entry and none waiting", len(cmds), w.batcher.Waiting())
 		}
 		w.tape.letGo()
 		if err := <-ended; err != nil {
@@ -220,9 +221,9 @@ func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 		for i, waiter := range all {
 			token := waiter.wantGranted(t).Token
 			if token <= last {
-				t.Fatalf("waiter %d has token %d, and one before it has %d", i, token, last)
+				t.Fatalf("waiter %d has token %d, and a waiter ahead of it has %d", i, token, last)
 			}
-			if i < maxHandOver { // the others come all at once
+			if i < maxHandOver { // the others all come at the same time
 				last = token
 			}
 		}
@@ -233,12 +234,12 @@ func wantOnlyARelease(t *testing.T, w *world) {
 	t.Helper()
 	cmds := w.tape.lastEntry()
 	if _, ok := cmds[0].(fsm.Release); !ok || len(cmds) != 1 {
-		t.Fatalf("the last entry is %+v, want a release and no grant that cannot be", cmds)
+		t.Fatalf("last entry = %+v, want only a release", cmds)
 	}
 }
 
-// What is left to the ordinary way, which looks again when the release has been applied.
-func TestHandOver_NotTheCommonCase_WaiterIsServedAllTheSame(t *testing.T) {
+// These cases are left to the dispatcher, which looks again after the release has been applied.
+func TestHandOver_OtherCases_WaiterIsServedByTheDispatcher(t *testing.T) {
 	t.Run("the slot cools", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
@@ -303,10 +304,9 @@ func TestHandOver_NotTheCommonCase_WaiterIsServedAllTheSame(t *testing.T) {
 	})
 }
 
-// What the leader saw no longer holds when the entry is applied: the grant is refused there, and the waiter is none the
-// worse.
+// The state has changed by the time the entry is applied: the grant is refused there, and the waiter keeps its place.
 func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
-	t.Run("somebody else has got the room", func(t *testing.T) {
+	t.Run("another caller took the slot", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 			p := w.granted(ask("a", "1"))
@@ -324,7 +324,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 			}
 			z := (<-other).Permit
 			if !b.waits() || !c.waits() {
-				t.Fatalf("b waits: %v, c waits: %v; z has one of two", b.waits(), c.waits())
+				t.Fatalf("b waits: %v, c waits: %v; want both to wait, because z holds one of two", b.waits(), c.waits())
 			}
 			w.release(z.Token)
 			b.wantGranted(t)
@@ -346,7 +346,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			if p := b.wantGranted(t); p.Duration != time.Hour {
-				t.Fatalf("b is granted %v by a definition that was edited before", p.Duration)
+				t.Fatalf("b was granted %v, want the duration of the edited definition", p.Duration)
 			}
 		})
 	})
@@ -365,12 +365,12 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			if a := b.answered(t); a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != semaphore.AcquirerMismatch {
-				t.Fatalf("b is answered %+v", a)
+				t.Fatalf("Acquire() of b = %+v, want a denial by the edited pattern", a)
 			}
 			c.wantGranted(t)
 		})
 	})
-	t.Run("its identity has got one", func(t *testing.T) {
+	t.Run("its identity got a permit", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 			heavy := ask("a", "1")
@@ -380,7 +380,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 			w.release(p.Token)
 			granted, again := first.wantGranted(t), second.answered(t)
 			if again.Outcome != semaphore.Refreshed || again.Permit.Token != granted.Token {
-				t.Fatalf("the second call of one identity is answered %+v, want the permit that it has", again)
+				t.Fatalf("second call of the identity = %+v, want a refresh of its permit", again)
 			}
 		})
 	})
@@ -400,7 +400,7 @@ func TestHandOver_SeveralReleasesAtOnce_EverySlotIsHandedOverOnce(t *testing.T) 
 		b.wantGranted(t)
 		c.wantGranted(t)
 		if !d.waits() {
-			t.Fatal("two slots were handed over to three")
+			t.Fatal("two slots were handed over to three waiters")
 		}
 		d.leave(t)
 	})
@@ -422,14 +422,14 @@ func TestHandOver_WaiterLeavesWhileItsGrantIsInFlight_NextIsGranted(t *testing.T
 				}
 				c.wantGranted(t)
 				if holders := w.grantedTo(); len(holders) != 1 {
-					t.Fatalf("the holders are %v: b heard nothing", holders)
+					t.Fatalf("holders = %v, want only c", holders)
 				}
 			})
 		})
 	}
 }
 
-// blocked is a waiter whose connection takes nothing: its call is stuck in telling its place, and hears of nothing.
+// blocked starts a waiter whose connection accepts nothing: its call is stuck sending its place, and gets no news.
 func (w *world) blocked(call *AcquireCall) (tw *testWaiter, unblock func(error)) {
 	tw = &testWaiter{answer: make(chan Answer, 1), err: make(chan error, 1)}
 	stuck := make(chan error, 1)
@@ -450,7 +450,7 @@ func (w *world) blocked(call *AcquireCall) (tw *testWaiter, unblock func(error))
 	}
 }
 
-func TestHandOver_CallEndsBeforeItHearsOfItsGrant_IsGivenBack(t *testing.T) {
+func TestHandOver_CallEndsBeforeItGetsItsGrant_GrantIsGivenBack(t *testing.T) {
 	for name, requestID := range map[string]string{"with a request id": "2", "without": ""} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -469,19 +469,19 @@ func TestHandOver_CallEndsBeforeItHearsOfItsGrant_IsGivenBack(t *testing.T) {
 	}
 }
 
-func TestHandOver_CallIsSlowToHear_IsGrantedAllTheSame(t *testing.T) {
+func TestHandOver_SlowCall_IsGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
 		b, unblock := w.blocked(ask("b", "2"))
 		w.release(p.Token)
 		if hosts := w.grantedTo(); len(hosts) != 1 || hosts[0] != "b" {
-			t.Fatalf("the holders are %v, want b", hosts)
+			t.Fatalf("holders = %v, want b", hosts)
 		}
 		w.sleep(10 * time.Second)
 		unblock(nil)
 		if a := b.answered(t); a.Outcome != semaphore.Granted || a.Waited > time.Millisecond {
-			t.Fatalf("b is answered %+v, want granted, with the time until its grant was handed over only", a)
+			t.Fatalf("Acquire() of b = %+v, want granted, with only the time until the grant was handed to Raft", a)
 		}
 	})
 }
@@ -492,20 +492,20 @@ func TestHandOver_RuleDoesNotGrantTheFirst_NobodyOvertakesIt(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		b, unblock := w.blocked(ask("b", "2"))
 		c := w.wait1(ask("c", "3"))
-		w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "[ac]" }) // b cannot be told yet
+		w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "[ac]" }) // b cannot be notified yet
 		w.release(p.Token)
 		if hosts := w.grantedTo(); len(hosts) != 0 {
-			t.Fatalf("the holders are %v while the first has not been decided about", hosts)
+			t.Fatalf("holders = %v before the first waiter was decided, want none", hosts)
 		}
 		unblock(nil)
 		if a := b.answered(t); a.Outcome != semaphore.Denied {
-			t.Fatalf("b is answered %+v", a)
+			t.Fatalf("Acquire() of b = %+v, want denied", a)
 		}
 		c.wantGranted(t)
 	})
 }
 
-func TestHandOver_CallLastsAsLongAsItMayMeanwhile_IsAnsweredWithItsGrant(t *testing.T) {
+func TestHandOver_CallReachesMaxWait_IsAnsweredWithItsGrant(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Duration = time.Hour })
 		p := w.granted(ask("a", "1"))
@@ -537,12 +537,12 @@ func TestHandOver_RepeatWhileTheGrantIsInFlight_BothCallsAreAnswered(t *testing.
 		}
 		granted, again := b.wantGranted(t), repeat.answered(t)
 		if again.Outcome != semaphore.Refreshed || again.Permit.Token != granted.Token {
-			t.Fatalf("the repeat is answered %+v, want a refresh of the same permit", again)
+			t.Fatalf("repeat = %+v, want a refresh of the same permit", again)
 		}
 	})
 }
 
-// The first call's connection is broken, its repeat waits in its place: the grant is the repeat's.
+// The first call's connection is broken, and its repeat has its place. The repeat gets the grant.
 func TestHandOver_RepeatHasThePlace_IsGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -553,15 +553,15 @@ func TestHandOver_RepeatHasThePlace_IsGranted(t *testing.T) {
 		w.release(p.Token)
 		repeat.wantGranted(t)
 		if n := w.tape.entries() - before; n != 1 {
-			t.Fatalf("the release and the grant are %d entries, want 1", n)
+			t.Fatalf("the release and the grant took %d entries, want 1", n)
 		}
 		unblock(nil)
 		wantErr(t, <-b.err, ErrSuperseded)
 	})
 }
 
-// The repeat decided before the grant was proposed, and takes the place before the first call hears of it.
-func TestHandOver_CallSupersededBeforeItHearsOfItsGrant_IsGrantedAndTheRepeatDecidesAgain(t *testing.T) {
+// The repeat decided before the grant was proposed, and takes the place before the first call gets the outcome.
+func TestHandOver_CallSupersededBeforeItGetsItsGrant_IsGrantedAndTheRepeatDecidesAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -571,12 +571,12 @@ func TestHandOver_CallSupersededBeforeItHearsOfItsGrant_IsGrantedAndTheRepeatDec
 		unblock(nil)
 		b.wantGranted(t)
 		if !repeat.decide.Load() || len(repeat.wake) == 0 {
-			t.Fatal("nobody woke the repeat to decide again: it waits in a queue that it is no longer in")
+			t.Fatal("the repeat was not woken to decide again: it waits without a place in the queue")
 		}
 	})
 }
 
-// joinByHand lets a call take its place as Acquire does, and nobody hear what it is told.
+// joinByHand puts a call into the queue as Acquire does. Nobody reads what is sent to the call.
 func (w *world) joinByHand(call *AcquireCall) *waiting {
 	me := &waiting{call: call, wake: make(chan struct{}, 1)}
 	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID}
@@ -587,8 +587,8 @@ func (w *world) joinByHand(call *AcquireCall) *waiting {
 	return me
 }
 
-// In the moment in which a call ends, either it hears of a grant or nothing is proposed for it.
-func TestHandOver_CallThatEnds_EitherHearsOfItsGrantOrHasNone(t *testing.T) {
+// When a call ends, either it gets the outcome of a grant or nothing is proposed for it.
+func TestHandOver_CallThatEnds_EitherGetsItsGrantOrHasNone(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		heavy := ask("a", "1")
@@ -598,29 +598,29 @@ func TestHandOver_CallThatEnds_EitherHearsOfItsGrantOrHasNone(t *testing.T) {
 		me := w.joinByHand(ask("b", "2"))
 
 		if grants := w.handOver(in, state, opening{semaphore: "job", freed: 2}, 9); len(grants) != 1 || len(me.wake) != 1 {
-			t.Fatalf("%d grants, %d in the call's wake, want one each", len(grants), len(me.wake))
+			t.Fatalf("handOver() made %d grants and woke the call %d times, want 1 and 1", len(grants), len(me.wake))
 		}
 		if w.entrust(in, &waiting{call: me.call}, fsm.Grant{}) != nil {
-			t.Fatal("two grants of one acquisition are on their way")
+			t.Fatal("entrust() recorded a second grant of one acquisition")
 		}
 		if w.withdraw(me) {
-			t.Fatal("the call ends, and a grant is on its way to it")
+			t.Fatal("withdraw() = true while a grant is on its way to the call")
 		}
 		if !w.giveUp(me) || w.giveUp(me) || !w.withdraw(me) {
-			t.Fatal("the grant is to be given up once")
+			t.Fatal("the grant was not given up exactly once")
 		}
 		w.leave(queue.Key{Semaphore: "job", Identity: me.call.Identity, RequestID: "2"}, nil)
 
 		gone := w.joinByHand(ask("c", "3"))
 		next := w.joinByHand(ask("d", "4"))
 		if !w.withdraw(gone) {
-			t.Fatal("nothing is on its way to c")
+			t.Fatal("withdraw() = false although no grant is on its way to c")
 		}
 		if grants := w.handOver(in, state, opening{semaphore: "job", freed: 2}, 9); len(grants) != 0 || len(next.wake) != 0 {
-			t.Fatalf("%d grants for a call that has ended, and for one behind it", len(grants))
+			t.Fatalf("handOver() made %d grants, want none for an ended call and the waiter behind it", len(grants))
 		}
 		if offers := w.queue.Offer("job", 2, 0); len(offers) != 2 {
-			t.Fatalf("%d in the queue can be offered something, want both: nothing was proposed", len(offers))
+			t.Fatalf("Offer() = %d waiters, want both, because nothing was proposed", len(offers))
 		}
 	})
 }
@@ -643,7 +643,7 @@ func TestHandOver_CancelledWhileTheGrantIsInFlight_IsGivenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.waits() {
-			t.Fatal("b waits, though it was cancelled")
+			t.Fatal("b still waits although it was cancelled")
 		}
 		c.wantGranted(t)
 		_, err := w.TryAcquire(context.Background(), ask("b", "2"))
@@ -653,7 +653,7 @@ func TestHandOver_CancelledWhileTheGrantIsInFlight_IsGivenBack(t *testing.T) {
 
 func TestHandOver_LeadershipEndsMeanwhile_RepeatFindsItsPermit(t *testing.T) {
 	for name, wait := range map[string]func(w *world) (*testWaiter, func(error)){
-		"the call hears of it": func(w *world) (*testWaiter, func(error)) { return w.wait1(ask("b", "2")), func(error) {} },
+		"the call is notified": func(w *world) (*testWaiter, func(error)) { return w.wait1(ask("b", "2")), func(error) {} },
 		"the call is stuck":    func(w *world) (*testWaiter, func(error)) { return w.blocked(ask("b", "2")) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -668,15 +668,15 @@ func TestHandOver_LeadershipEndsMeanwhile_RepeatFindsItsPermit(t *testing.T) {
 				wantErr(t, <-released, consensus.ErrUnknownOutcome)
 				unblock(nil)
 				if a, waits := b.err, b.waits(); waits || len(a) == 0 {
-					t.Fatalf("b waits: %v, and is to have an error", waits)
+					t.Fatalf("b waits: %v, want an error", waits)
 				}
 				w.promote(2)
-				w.tape.applyLater(lost) // it was in the log after all
+				w.tape.applyLater(lost) // the entry was in the log after all
 				if hosts := w.grantedTo(); len(hosts) != 1 || hosts[0] != "b" {
-					t.Fatalf("the holders are %v, want b", hosts)
+					t.Fatalf("holders = %v, want b", hosts)
 				}
 				if a := w.wait1(ask("b", "2")).answered(t); a.Outcome != semaphore.Refreshed || a.Waited != 0 {
-					t.Fatalf("the repeat is %+v, want a refresh that counts from its own send", a)
+					t.Fatalf("repeat = %+v, want a refresh that counts from the repeat's send time", a)
 				}
 			})
 		})

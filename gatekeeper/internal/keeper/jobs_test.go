@@ -35,7 +35,7 @@ func (w *world) submit(id string, change func(*fsm.SubmitJob), payloads ...strin
 	return r.Job
 }
 
-// works is a call of a worker, as a stream makes it.
+// works returns a worker's call, as a stream makes it.
 func works(host string) *AcquireCall {
 	call := ask(host, "")
 	call.Worker, call.UntilAnswered = true, true
@@ -46,27 +46,27 @@ func (tw *testWaiter) wantTask(t *testing.T, payload string) Answer {
 	t.Helper()
 	a := tw.answered(t)
 	if a.Outcome != semaphore.Granted || a.Task == nil || string(a.Task.Payload) != payload {
-		t.Fatalf("the worker is answered %+v, want task %q", a, payload)
+		t.Fatalf("Acquire() of the worker = %+v, want task %q", a, payload)
 	}
 	return a
 }
 
-func TestAcquire_Worker_IsInNobodysWayUntilThereIsATask(t *testing.T) {
+func TestAcquire_IdleWorker_BlocksNobody(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 1 })
 		first, second := w.wait1(works("w1")), w.wait1(works("w2"))
-		time.Sleep(3 * DefaultMaxWait) // virtual: a worker's call lasts
+		time.Sleep(3 * DefaultMaxWait) // virtual: a worker's call has no time limit
 		p := w.granted(ask("a", "1"))
 		caller := w.wait1(ask("b", "2"))
 		w.submit("j", nil, "x", "y")
 		if !first.waits() || !caller.waits() {
-			t.Fatal("somebody is granted a permit that another one holds")
+			t.Fatal("a waiter was granted a permit that another one holds")
 		}
 		w.denied(ask("c", "3"), semaphore.NoFreePermit)
 		w.release(p.Token)
 		a := first.wantTask(t, "x")
 		if !second.waits() || !caller.waits() {
-			t.Fatal("more than one is granted")
+			t.Fatal("more than one waiter was granted")
 		}
 		w.release(a.Permit.Token)
 		b := second.wantTask(t, "y") // it came before the caller
@@ -75,7 +75,7 @@ func TestAcquire_Worker_IsInNobodysWayUntilThereIsATask(t *testing.T) {
 	})
 }
 
-// A worker asks for each task under another holder id, so what it holds does not stand in its way.
+// A worker asks for each task under another holder id, so the permit that it holds does not deny the next one.
 func TestExplain_WorkerWithTasks_IsAboutItsNextTask(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -85,10 +85,10 @@ func TestExplain_WorkerWithTasks_IsAboutItsNextTask(t *testing.T) {
 		explained := func(want semaphore.Reason) {
 			t.Helper()
 			req := slot.Request
-			req.Worker = false // a caller of the API may not know that it is a worker's
+			req.Worker = false // a caller of the API may not know that the identity is a worker's
 			steps, d, _, _, err := w.Explain(context.Background(), &req)
 			if err != nil || d.Reason != want || !steps[4].Passed {
-				t.Errorf("%v, %+v, %v, want %v", d.Reason, steps, err, want)
+				t.Errorf("Explain() = %v, %+v, %v, want %v", d.Reason, steps, err, want)
 			}
 		}
 		explained(semaphore.NoReason)
@@ -107,7 +107,7 @@ func TestRelease_OfAWorker_HandsTheNextTaskOverInTheSameEntry(t *testing.T) {
 		w.release(a.Permit.Token)
 		next.wantTask(t, "y")
 		if got := w.machine.State().Index(); got != before+1 {
-			t.Fatalf("it took %d entries", got-before)
+			t.Fatalf("the release and the grant took %d entries, want 1", got-before)
 		}
 		if j := w.machine.State().Job("j"); j.Done != 1 || j.Held != 1 {
 			t.Fatalf("job: %+v", j)
@@ -115,8 +115,7 @@ func TestRelease_OfAWorker_HandsTheNextTaskOverInTheSameEntry(t *testing.T) {
 	})
 }
 
-// Workers that stand idle get the first tasks in the entry that ends the submission, and no more of them than there are
-// tasks.
+// Idle workers get the first tasks in the entry that ends the submission, and no more workers than there are tasks.
 func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsIt(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -127,7 +126,7 @@ func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsIt(t *testing.T) {
 		}
 		j := w.submit("j", func(cmd *fsm.SubmitJob) { cmd.Digest = "" }, "x")
 		if !workers[0].waits() {
-			t.Fatal("a worker has a task of a job that is not complete")
+			t.Fatal("a worker got a task of an incomplete job")
 		}
 		before := w.machine.State().Index()
 		r, err := w.SubmitTasks(context.Background(), "j", fsm.SubmitTasks{Job: j.Number, Offset: 1, Digest: strings.Repeat("d", 32)})
@@ -139,12 +138,12 @@ func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsIt(t *testing.T) {
 		w.submit("k", nil, "y", "z")
 		workers[1].wantTask(t, "y")
 		if got := w.machine.State().Index(); got != before+2 || !workers[2].waits() {
-			t.Fatalf("two submissions and two grants took %d entries; a third worker waits for a permit: %v", got-before, workers[2].waits())
+			t.Fatalf("two submissions and two grants took %d entries, want 2; the third worker waits: %v, want true", got-before, workers[2].waits())
 		}
 		w.release(p.Token)
 		workers[2].wantTask(t, "z")
-		if w.submit("k", nil, "y", "z"); !workers[3].waits() { // it was submitted before: there is no task
-			t.Fatal("a worker has a task of a repeated submission")
+		if w.submit("k", nil, "y", "z"); !workers[3].waits() { // it was submitted before: there is no new task
+			t.Fatal("a worker got a task of a repeated submission")
 		}
 	})
 }
@@ -184,7 +183,7 @@ func TestAcquire_WorkerThatIsNotLetIn_GetsNoTask(t *testing.T) {
 		w.pause(false, "")
 		worker := w.wait1(works("w1"))
 		if !worker.waits() {
-			t.Fatal("a task is handed out while the semaphore is paused")
+			t.Fatal("a task was handed out while the semaphore was paused")
 		}
 		w.resume()
 		worker.wantTask(t, "x")
@@ -233,7 +232,7 @@ func TestQueueLength_IdleWorkers_DoNotCount(t *testing.T) {
 			t.Helper()
 			d := w.denied(ask("d", "4"), semaphore.NoFreePermit)
 			if all, workers := w.InQueue("job"); w.QueueLength("job") != wants || w.WaiterCount() != wants || d.QueueLength != denied || all < 2 || workers != 2 {
-				t.Fatalf("%s: length %d, %d wait in all, a denial says %d; %d in the queue, %d of them workers",
+				t.Fatalf("%s: QueueLength() = %d, WaiterCount() = %d, denial has %d; %d in the queue, %d of them workers",
 					when, w.QueueLength("job"), w.WaiterCount(), d.QueueLength, all, workers)
 			}
 		}
@@ -248,7 +247,7 @@ func TestQueueLength_IdleWorkers_DoNotCount(t *testing.T) {
 	})
 }
 
-func TestCancelJob_TheHolderIsToldToStop(t *testing.T) {
+func TestCancelJob_HolderMustStop(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", nil, "x", "y")
@@ -261,7 +260,7 @@ func TestCancelJob_TheHolderIsToldToStop(t *testing.T) {
 		}
 		w.release(a.Permit.Token)
 		if waiting := w.wait1(works("w2")); !waiting.waits() {
-			t.Fatal("a task of a cancelled job is handed out")
+			t.Fatal("a task of a cancelled job was handed out")
 		}
 	})
 }
@@ -288,7 +287,7 @@ func TestCancelAndDelete_OfAnEarlierSubmission_ChangeNothing(t *testing.T) {
 			}
 		}
 		if s := w.machine.State(); s.Job("j").State != work.Open || s.Revision() != before {
-			t.Error("a call that names an earlier submission changed the job that has its id now")
+			t.Error("a call for an earlier submission changed the job that now has its id")
 		}
 	})
 }
@@ -304,10 +303,10 @@ func TestTimers_OfJobs(t *testing.T) {
 		}
 		time.Sleep(59 * time.Second)
 		w.demote()
-		w.promote(2) // both begin again
+		w.promote(2) // both times start again
 		time.Sleep(59 * time.Second)
 		if s := w.machine.State(); s.Job("late").State != work.Open || s.Job("cut") == nil {
-			t.Fatal("a change of leaders did not begin the time again")
+			t.Fatal("the change of leader did not restart the time")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -316,20 +315,20 @@ func TestTimers_OfJobs(t *testing.T) {
 			t.Fatalf("job: %+v", j)
 		}
 		if s.Job("cut") != nil {
-			t.Fatal("half a submission is kept")
+			t.Fatal("the incomplete submission was kept")
 		}
 		if s.Job("old") == nil {
-			t.Fatal("it was removed too early")
+			t.Fatal("the old job was removed too early")
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if w.machine.State().Job("old") != nil {
-			t.Fatal("it was not removed")
+			t.Fatal("the old job was not removed")
 		}
 	})
 }
 
-// The time of a job that was over does not count for the job that is retried.
+// The time for which a job was over does not count when it is retried.
 func TestTimers_JobThatIsRetried_HasItsTimeoutInFull(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -355,7 +354,7 @@ func TestTimers_JobThatIsRetried_HasItsTimeoutInFull(t *testing.T) {
 	})
 }
 
-// A submission stays unfinished whose submitter acquires again meanwhile.
+// A submission can stay incomplete while its submitter acquires again.
 func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -372,7 +371,7 @@ func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *te
 			w.wantStatus(again.Token, StatusRefreshed)
 		}
 		if w.machine.State().Job("j") != nil {
-			t.Fatal("half a submission is kept")
+			t.Fatal("the incomplete submission was kept")
 		}
 	})
 }
@@ -385,15 +384,15 @@ func TestTimers_Retention_IsCountedFromTheEndOfTheJob(t *testing.T) {
 		w.release(w.wait1(works("w1")).wantTask(t, "x").Permit.Token)
 		time.Sleep(59 * time.Minute)
 		w.demote()
-		w.promote(2) // it goes on
+		w.promote(2) // the retention continues
 		synctest.Wait()
 		if w.machine.State().Job("j") == nil {
-			t.Fatal("it was removed too early")
+			t.Fatal("the job was removed too early")
 		}
 		time.Sleep(time.Minute + 10*time.Second)
 		synctest.Wait()
 		if w.machine.State().Job("j") != nil {
-			t.Fatal("it was not removed")
+			t.Fatal("the job was not removed")
 		}
 	})
 }
@@ -411,7 +410,7 @@ func TestTimers_TheSemaphoreOfAJob_GoesWithIt(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if w.machine.State().Definition("mine") != nil {
-			t.Fatal("it is still there")
+			t.Fatal("the semaphore still exists")
 		}
 	})
 }
@@ -435,7 +434,7 @@ func TestTimers_JobCancelledByACommandWithoutATime_IsKept(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		if w.machine.State().Job("j") != nil {
-			t.Fatal("it was not removed")
+			t.Fatal("the job was not removed")
 		}
 	})
 }
@@ -491,7 +490,7 @@ func TestAcquire_BehindAWorkerWhoseTaskIsGone_IsGranted(t *testing.T) {
 				worker := w.wait1(heavy)
 				caller := w.wait1(ask("b", "2"))
 				if !worker.waits() || !caller.waits() {
-					t.Fatal("somebody overtakes the worker, which waits for two permits")
+					t.Fatal("a caller overtook the worker, which waits for two permits")
 				}
 				if err := gone(w, lost.Permit.Token); err != nil {
 					t.Fatal(err)
@@ -529,7 +528,7 @@ func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
 			{2, []uint32{5, 1}, [][]uint32{{5, 1}}}, {1, []uint32{5, 1}, [][]uint32{{5}, {1}}},
 		} {
 			if diff := cmp.Diff(tc.want, parts(s, s.Job("j"), tc.indexes, tc.most)); diff != "" {
-				t.Errorf("%v, %d at once (-want +got):\n%s", tc.indexes, tc.most, diff)
+				t.Errorf("parts(%v, %d) (-want +got):\n%s", tc.indexes, tc.most, diff)
 			}
 		}
 		r, err := w.ChangeTasks(context.Background(), "j", fsm.ChangeTasks{})
@@ -539,8 +538,8 @@ func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
 	})
 }
 
-// A waiter that is woken at the moment at which the leadership ends finds its place gone. A call that is never repeated
-// must not be answered with a request to repeat it. Which of the two a waiter meets first is luck, so there are many.
+// A waiter that is woken just when the leadership ends may find its place lost. A call that is never repeated must not
+// be asked to repeat. Which event a waiter sees first is a matter of chance, so the test uses many waiters.
 func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -566,7 +565,7 @@ func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
 			w.promote(w.term + 1)
 		}
 		if others > 0 {
-			t.Errorf("%d of %d were answered in another way", others, rounds*workers)
+			t.Errorf("%d of %d calls got another answer", others, rounds*workers)
 		}
 	})
 }

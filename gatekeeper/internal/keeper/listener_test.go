@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A stream lives for months and follows many short permits; nothing of those that have ended may be left.
+// A stream lives for months and follows many short permits. Nothing must remain of permits that have ended.
 func TestListener_PermitsThatEnded_AreFollowedNoLonger(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -19,11 +19,11 @@ func TestListener_PermitsThatEnded_AreFollowedNoLonger(t *testing.T) {
 			}
 			w.release(p.Token)
 			if n := <-l.Notices(); len(n) != 1 || n[0].Token != p.Token || n[0].Status != StatusLost {
-				t.Fatalf("the notices are %+v", n)
+				t.Fatalf("notices = %+v, want one, lost", n)
 			}
 		}
 		if len(w.notices.followers) != 0 || len(l.tokens) != 0 {
-			t.Fatalf("%d tokens have followers, and the stream follows %d", len(w.notices.followers), len(l.tokens))
+			t.Fatalf("%d tokens have followers, and the stream follows %d, want none", len(w.notices.followers), len(l.tokens))
 		}
 	})
 }

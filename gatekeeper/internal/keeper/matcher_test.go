@@ -12,7 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// cordonUnchecked sets a cordon as a leader of a later version might have: the state machine takes any pattern.
+// cordonUnchecked sets a cordon without checking its patterns, as a leader of a later version might have: the state
+// machine accepts any pattern.
 func (w *world) cordonUnchecked(c fsm.SetCordon) {
 	w.t.Helper()
 	if o := w.batcher.Do(context.Background(), c); o.Err != nil {
@@ -34,16 +35,16 @@ func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
 				defer l.Close()
 				w.cordonUnchecked(c)
 				if n := w.notice(l); n.Stop != semaphore.StopCordoned {
-					t.Fatalf("got %+v", n)
+					t.Fatalf("notice = %+v, want cordoned", n)
 				}
 				w.wantStatus(p.Token, StatusStopping)
 				d := w.denied(ask("b", "2"), semaphore.Cordoned)
 				if !strings.Contains(d.Message, `Cordon "newer" catches everybody, because this server cannot use its pattern`) {
-					t.Errorf("the denial says %q", d.Message)
+					t.Errorf("denial = %q, want it to name the cordon", d.Message)
 				}
 				effects, _ := preview.Effects(w.machine.State(), w.Keeper, preview.Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}})
 				if len(effects[0].Stopped) != 0 {
-					t.Errorf("a preview does not know that the holder must stop already: %+v", effects[0].Stopped)
+					t.Errorf("Effects() names %+v, want nobody, because the holder must stop already", effects[0].Stopped)
 				}
 				if _, err := w.Uncordon(context.Background(), fsm.Uncordon{ID: "newer"}); err != nil {
 					t.Fatal(err)
@@ -69,11 +70,11 @@ func TestCordon_Denial_NamesTheCordonAndWhoSetItAndUntilWhen(t *testing.T) {
 		want := `Cordon "rack 7" catches it until ` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + ": new disks, by alice@ops."
 		d := w.denied(ask("a", "1"), semaphore.Cordoned)
 		if !strings.HasSuffix(d.Message, " is cordoned. "+want) {
-			t.Errorf("the denial says %q", d.Message)
+			t.Errorf("denial = %q, want it to name the cordon, its author and its end", d.Message)
 		}
 		steps, _, summary, _, err := w.Explain(context.Background(), &ask("a", "1").Request)
 		if err != nil || summary != d.Message || steps[len(steps)-1].Text != d.Message {
-			t.Errorf("explained with %q and %+v, %v", summary, steps, err)
+			t.Errorf("Explain() = %q, %+v, %v, want the text of the denial", summary, steps, err)
 		}
 	})
 }
@@ -92,7 +93,7 @@ func TestDefinition_PatternThisServerCannotCompile_AdmitsNobodyAndSaysSo(t *test
 		}
 		w.denied(ask("a", "1"), semaphore.GroupMismatch)
 		if why := w.Disabled(w.machine.State().Definition("job")); !strings.Contains(why, "this server cannot use it") {
-			t.Errorf("it says %q", why)
+			t.Errorf("Disabled() = %q, want a pattern that this server cannot use", why)
 		}
 	})
 }

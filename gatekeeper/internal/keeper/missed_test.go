@@ -13,18 +13,18 @@ import (
 func (w *world) wantMissed(kind fsm.Missed) {
 	w.t.Helper()
 	if r, _ := w.Missed("job"); r.Kind != kind {
-		w.t.Fatalf("it is %+v, want kind %d", r, kind)
+		w.t.Fatalf("Missed() = %+v, want kind %d", r, kind)
 	}
 }
 
-// What is heard of a semaphore comes from the calls for it.
-func TestMissed_HearsCallsDenialsWaitersAndProgress(t *testing.T) {
+// Calls, denials, waiters and progress all count as news of a semaphore.
+func TestMissed_CountsCallsDenialsWaitersAndProgress(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.ExpectEvery = time.Hour })
 		w.sleep(61 * time.Minute)
 		w.wantMissed(fsm.NobodyAsked)
 		if n := w.Missing(fsm.NobodyAsked); n != 1 {
-			t.Fatalf("%d are counted", n)
+			t.Fatalf("Missing() = %d, want 1", n)
 		}
 		if _, err := w.Pause(context.Background(), fsm.Pause{Names: []string{"job"}}, Ending{}); err != nil {
 			t.Fatal(err)
@@ -33,7 +33,7 @@ func TestMissed_HearsCallsDenialsWaitersAndProgress(t *testing.T) {
 		w.sleep(2 * time.Second)
 		w.wantMissed(fsm.AskedButDenied)
 		if r, _ := w.Missed("job"); r.Reason != semaphore.Paused {
-			t.Fatalf("reported %+v", r)
+			t.Fatalf("Missed() = %+v, want the reason paused", r)
 		}
 		if _, err := w.Resume(context.Background(), fsm.Resume{Names: []string{"job"}}); err != nil {
 			t.Fatal(err)
@@ -42,7 +42,7 @@ func TestMissed_HearsCallsDenialsWaitersAndProgress(t *testing.T) {
 		p := w.granted(ask("a", "2"))
 		w.sleep(2 * time.Second)
 		w.wantMissed(fsm.Heard)
-		for range 62 * 3 { // a job whose last progress lies an hour back when it first says so
+		for range 62 * 3 { // a job whose last progress was an hour ago when it first reports
 			w.sleep(20 * time.Second)
 			r, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: p.Token, Reports: true, SinceProgress: time.Since(p.GrantedAt())}})
 			if err != nil || r[0].Status != StatusRefreshed {

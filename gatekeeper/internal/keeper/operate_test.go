@@ -40,7 +40,7 @@ func TestOperate_RequestIDOfAnotherKind_IsRefused(t *testing.T) {
 			}
 		}
 		if s := w.machine.State(); s.Revision() != r.Revision || s.Definition("job").Pause == nil {
-			t.Error("something was done")
+			t.Error("a refused request changed the state")
 		}
 	})
 }

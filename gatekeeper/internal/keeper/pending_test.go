@@ -15,7 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A request id names one acquisition; a call that asks for something else under it must not hear that it has it.
+// A request id identifies one acquisition. A call that asks for something else under the same id must not get its
+// permit.
 func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_IsNotAnsweredWithIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -27,22 +28,22 @@ func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_IsNotAnsweredW
 			go func() { answers <- w.try(call) }()
 			synctest.Wait()
 		}
-		// The first entry is on its way with the light grant only.
+		// The first entry is on its way with only the light grant.
 		w.tape.letGo()
 		first, second := <-answers, <-answers
 		if first.Outcome == semaphore.Denied {
 			first, second = second, first
 		}
 		if first.Outcome != semaphore.Granted || first.Permit.Weight != 1 {
-			t.Fatalf("the first call is answered %+v", first)
+			t.Fatalf("first call = %+v, want granted with weight 1", first)
 		}
 		if second.Outcome != semaphore.Denied || second.Denial.Decision.Reason != semaphore.AlreadyHeld {
-			t.Fatalf("a call for weight 2 is answered %+v", second)
+			t.Fatalf("call for weight 2 = %+v, want already held", second)
 		}
 	})
 }
 
-func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDecidedByItself(t *testing.T) {
+func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDecidedSeparately(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		expected := w.machine.State().PermitRevision("job")
@@ -68,12 +69,12 @@ func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDe
 			}
 		}
 		if refused != 1 {
-			t.Fatalf("%d calls are refused for their expected revision, and one expected any", refused)
+			t.Fatalf("%d calls were refused for their expected revision, want 1", refused)
 		}
 	})
 }
 
-// endsFirst ends a context before the outcome of a grant is delivered, and lets the outcome be known before anybody
+// endsFirst ends a context before the outcome of a grant is delivered, and makes the outcome known before any call
 // waits for it.
 type endsFirst struct {
 	Proposer
@@ -108,7 +109,7 @@ func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing
 			call.RequestID = time.Now().String()
 			call.Identity.HolderID = call.RequestID
 			if _, err := w.TryAcquire(ctx, call); !errors.Is(err, context.Canceled) {
-				t.Fatalf("a call whose context had ended is answered: %v", err)
+				t.Fatalf("call with an ended context: got %v, want context.Canceled", err)
 			}
 			w.sleep(time.Millisecond)
 		}
@@ -118,9 +119,9 @@ func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing
 	})
 }
 
-// A process that shares its identity with a waiting call finds the permit that the call was granted, and hears of it:
-// that call's end must not end the permit.
-func TestGiveUp_AnotherCallWasToldOfTheGrant_ItStays(t *testing.T) {
+// A process that shares its identity with a waiting call finds the permit that the call was granted, and is answered
+// with it. The end of the waiting call must not end that permit.
+func TestGiveUp_AnotherCallGotTheGrant_PermitStays(t *testing.T) {
 	for name, told := range map[string]bool{"told": true, "told nobody": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -128,14 +129,14 @@ func TestGiveUp_AnotherCallWasToldOfTheGrant_ItStays(t *testing.T) {
 				p := w.granted(ask("a", "1"))
 				me := &waiting{call: ask("b", "2"), wake: make(chan struct{}, 1)}
 				w.queue.Join(queue.Key{Semaphore: "job", Identity: me.call.Identity, RequestID: "2"}, me.call.Request, nil, me, time.Now(), 0)
-				w.release(p.Token) // b is granted with it, and has not come to hear of it
+				w.release(p.Token) // b is granted by it, and has not received the outcome yet
 				granted := w.machine.State().Own("job", me.call.Identity)
 				if granted == nil {
-					t.Fatal("b is not granted")
+					t.Fatal("b was not granted")
 				}
 				if told {
 					if a := w.try(ask("b", "")); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
-						t.Fatalf("the other call is answered %+v", a)
+						t.Fatalf("other call = %+v, want a refresh of the permit", a)
 					}
 				}
 				if !w.giveUp(me) {
@@ -143,7 +144,7 @@ func TestGiveUp_AnotherCallWasToldOfTheGrant_ItStays(t *testing.T) {
 				}
 				synctest.Wait()
 				if w.live(granted.Token) != told {
-					t.Errorf("the permit is live: %v, and somebody received it: %v", !told, told)
+					t.Errorf("the permit is live: %v, although a call received it: %v", !told, told)
 				}
 			})
 		})

@@ -31,14 +31,14 @@ func TestAcquire_RepeatGrantedAtOnce_LeavesNoPlaceBehind(t *testing.T) {
 	})
 }
 
-// The first call of an acquisition is granted, or ends, in the moment in which its repeat takes its place.
+// The first call of an acquisition is granted, or ends, just when its repeat takes its place.
 func TestAcquire_EarlierCallGranted_RepeatInTheQueueIsAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
 		first := w.wait1(ask("b", "2"))
 		w.tape.hold()
-		w.releasing(p.Token) // and with it, the grant of the first call
+		w.releasing(p.Token) // and the grant of the first call with it
 
 		// The repeat decided before the grant was proposed, and joins only now.
 		call := ask("b", "2")
@@ -50,7 +50,7 @@ func TestAcquire_EarlierCallGranted_RepeatInTheQueueIsAnswered(t *testing.T) {
 		select {
 		case <-second.wake:
 		default:
-			t.Fatal("nobody woke the repeat: it waits in a queue that it is no longer in")
+			t.Fatal("the repeat was not woken: it waits without a place in the queue")
 		}
 		if !second.decide.Load() {
 			t.Fatal("the repeat does not decide again")
@@ -58,7 +58,7 @@ func TestAcquire_EarlierCallGranted_RepeatInTheQueueIsAnswered(t *testing.T) {
 	})
 }
 
-// decidesByOld answers one decision from a state of before: time passes between deciding and joining the queue.
+// decidesByOld returns old states first, because time passes between deciding and joining the queue.
 type decidesByOld struct {
 	Machine
 	old []*fsm.State
@@ -81,10 +81,10 @@ func TestAcquire_EarlierCallGrantedBeforeTheRepeatJoins_RepeatIsAnswered(t *test
 		old := w.machine.State()
 		w.release(p.Token)
 		granted := b.wantGranted(t)
-		w.cfg.Machine = &decidesByOld{Machine: w.cfg.Machine, old: []*fsm.State{old, old}} // who asks, and the decision
+		w.cfg.Machine = &decidesByOld{Machine: w.cfg.Machine, old: []*fsm.State{old, old}} // for asked and for the decision
 		repeat := w.wait1(ask("b", "2"))
 		if a := repeat.answered(t); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
-			t.Fatalf("the repeat is answered %+v, want the permit that it has", a)
+			t.Fatalf("repeat = %+v, want a refresh of its permit", a)
 		}
 		w.wantWaiters(0)
 	})
@@ -95,7 +95,7 @@ func TestAcquire_GrantNotAppended_PlaceIsKeptForARepeat(t *testing.T) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
 		b, c, d := w.wait1(ask("b", "2")), w.wait1(ask("c", "3")), w.wait1(ask("d", "4"))
-		w.batcher.Complete(func(cmds []fsm.Command) []batcher.Call { // as a batcher that is closing
+		w.batcher.Complete(func(cmds []fsm.Command) []batcher.Call { // like a batcher that is closing
 			return slices.DeleteFunc(w.complete(cmds), func(c batcher.Call) bool {
 				go c.Done(batcher.Outcome{Err: consensus.ErrNotAppended})
 				return true
@@ -103,11 +103,11 @@ func TestAcquire_GrantNotAppended_PlaceIsKeptForARepeat(t *testing.T) {
 		})
 		w.release(p.Token)
 		wantErr(t, <-b.err, consensus.ErrNotAppended)
-		a := <-c.answer // an absent waiter holds nobody up
+		a := <-c.answer // an absent waiter delays nobody
 		w.batcher.Complete(w.complete)
 		again := w.wait1(ask("b", "2"))
 		if place := again.places[0]; place.Place != 1 {
-			t.Fatalf("the repeat is at %+v", place)
+			t.Fatalf("the repeat has place %+v, want 1", place)
 		}
 		w.release(a.Permit.Token)
 		again.wantGranted(t)
@@ -115,7 +115,7 @@ func TestAcquire_GrantNotAppended_PlaceIsKeptForARepeat(t *testing.T) {
 	})
 }
 
-func TestAcquire_WithoutRequestID_KeepsNoPlaceForARepeatThatCannotCome(t *testing.T) {
+func TestAcquire_WithoutRequestID_KeepsNoPlace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		heavy := ask("a", "1")
@@ -138,7 +138,7 @@ func TestClose_EndsWaitingCalls(t *testing.T) {
 		w.Close()
 		synctest.Wait()
 		if b.waits() {
-			t.Fatal("a call waits in a keeper that is closed")
+			t.Fatal("a call still waits after Close")
 		}
 	})
 }
@@ -150,23 +150,23 @@ func TestPromote_AfterClose_DoesNothing(t *testing.T) {
 		w.Close()
 		w.promote(2)
 		if w.Leads() {
-			t.Error("it leads after Close")
+			t.Error("Leads() = true after Close")
 		}
 		l := w.Listen()
 		defer l.Close()
 		select {
 		case <-l.Notices(): // it has ended
 		default:
-			t.Error("it opened a stream after Close")
+			t.Error("Listen() opened a stream after Close")
 		}
 		_, err := w.TryAcquire(context.Background(), ask("a", ""))
 		if _, ok := errors.AsType[*consensus.NotLeaderError](err); !ok {
-			t.Errorf("after Close it answered %v", err)
+			t.Errorf("TryAcquire() after Close: got %v, want NotLeaderError", err)
 		}
 	})
 }
 
-// An earlier leadership's call that ends late must not take the place which its repeat has in the next one.
+// A call of an earlier leadership that ends late must not take the place that its repeat has in the next one.
 func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RepeatKeepsItsPlace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -175,7 +175,7 @@ func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RepeatKeepsItsPlace(t *testin
 		call := ask("b", "2")
 		go func() {
 			_, err := w.Acquire(context.Background(), call, func(Place) error {
-				<-blocked // its connection takes nothing
+				<-blocked // its connection accepts nothing
 				return nil
 			})
 			told <- err
@@ -192,7 +192,7 @@ func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RepeatKeepsItsPlace(t *testin
 		synctest.Wait()
 		w.release(p.Token)
 		if again.waits() {
-			t.Fatal("the repeat lost its place to a call of the leadership before")
+			t.Fatal("the repeat lost its place to a call of the previous leadership")
 		}
 		again.cancel()
 	})

@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// recovered is the machine of a cluster that was recovered without its majority. It had granted "job" to host a, whom
-// nobody could reach to say so.
+// recovered returns the machine of a cluster that was recovered without its majority. The old cluster had granted "job"
+// to host a, which nobody could notify.
 func recovered(t *testing.T) func() *fsm.Machine {
 	return func() *fsm.Machine {
 		old := fsm.New("old")
@@ -48,7 +48,7 @@ func recovered(t *testing.T) func() *fsm.Machine {
 	}
 }
 
-const fullWait = semaphore.DefaultMaxDuration + semaphore.DefaultMaxDuration/100 // and grace
+const fullWait = semaphore.DefaultMaxDuration + semaphore.DefaultMaxDuration/100 // including grace
 
 func TestAcquire_AfterARecovery_NothingIsGrantedUntilEveryEarlierPermitHasEnded(t *testing.T) {
 	inWorldOf(t, recovered(t), func(w *world) {
@@ -59,31 +59,31 @@ func TestAcquire_AfterARecovery_NothingIsGrantedUntilEveryEarlierPermitHasEnded(
 		}
 		refused()
 		if left, recovering := w.Recovering(); !recovering || left > fullWait || left < fullWait-time.Second {
-			t.Errorf("%v, %v are left, want %v", left, recovering, fullWait)
+			t.Errorf("Recovering() = %v, %v, want %v, true", left, recovering, fullWait)
 		}
 		w.sleep(fullWait / 2)
 		refused()
 
 		w.demote()
 		if left, recovering := w.Recovering(); !recovering || left != fullWait {
-			t.Errorf("who does not lead says %v, %v, want %v", left, recovering, fullWait)
+			t.Errorf("Recovering() of a server that does not lead = %v, %v, want %v, true", left, recovering, fullWait)
 		}
-		w.promote(2) // the whole time again
+		w.promote(2) // the whole time starts again
 		w.sleep(fullWait - time.Second)
 		refused()
 		w.sleep(time.Second)
 		if left, recovering := w.Recovering(); recovering {
-			t.Errorf("%v are left after all of it", left)
+			t.Errorf("Recovering() reports %v after the whole time", left)
 		}
 		before := w.machine.State().LastToken()
 		if p := w.granted(ask("b", "rb")); p.Token <= before {
-			t.Errorf("token %d after %d", p.Token, before)
+			t.Errorf("granted token %d, want a token above %d", p.Token, before)
 		}
 	})
 }
 
-// A waiter is not denied, and gets the permit from the first call after the waiting.
-func TestAcquire_WaitingAfterARecovery_IsToBeRepeated(t *testing.T) {
+// A waiter is not denied. Its first call after the waiting time gets the permit.
+func TestAcquire_WaitingAfterARecovery_MustBeRepeated(t *testing.T) {
 	inWorldOf(t, recovered(t), func(w *world) {
 		_, err := w.Acquire(context.Background(), ask("b", "rb"), func(Place) error { return nil })
 		wantErr(t, err, ErrRecovering)

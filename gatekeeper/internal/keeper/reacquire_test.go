@@ -11,12 +11,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// reacquired asks for a permit that its identity holds.
+// reacquired makes a call of an identity that already holds a permit, and returns the new permit.
 func (w *world) reacquired(call *AcquireCall, supersedes uint64) *semaphore.Permit {
 	w.t.Helper()
 	a := w.try(call)
 	if a.Outcome != semaphore.Reacquired || a.Superseded != supersedes || a.Permit.Token <= supersedes {
-		w.t.Fatalf("%s is %+v, want it to supersede token %d", call.Identity.Acquirer, a, supersedes)
+		w.t.Fatalf("TryAcquire() of %s = %+v, want it to supersede token %d", call.Identity.Acquirer, a, supersedes)
 	}
 	synctest.Wait()
 	return a.Permit
@@ -32,7 +32,7 @@ func (w *world) cancel(host, requestID string) fsm.CancelResult {
 	return r
 }
 
-// wantFreeAfter holds that nobody gets the slot until d has passed, and somebody does soon after.
+// wantFreeAfter checks that no caller gets the slot until d has passed, and that a caller gets it soon afterwards.
 func (w *world) wantFreeAfter(d time.Duration) {
 	w.t.Helper()
 	w.sleep(d)
@@ -52,26 +52,26 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 				w.sleep(10 * time.Second)
 				second := w.reacquired(ask("a", requestID), first.Token)
 				if second.GrantedNanos != first.GrantedNanos || second.GrantedRevision != first.GrantedRevision {
-					t.Errorf("the permit is %+v, and was granted as %+v", second, first)
+					t.Errorf("permit = %+v, want the time and the revision of the grant %+v", second, first)
 				}
 				if n := w.notice(l); n.Status != StatusLost || n.SupersededBy != second.Token {
-					t.Errorf("the old holder gets %+v", n)
+					t.Errorf("notice of the old holder = %+v, want lost and superseded", n)
 				}
 				if r := w.wantStatus(first.Token, StatusLost); r.SupersededBy != second.Token {
-					t.Errorf("the old token is answered with %+v", r)
+					t.Errorf("refresh of the old token = %+v, want superseded", r)
 				}
 				w.wantStatus(second.Token, StatusRefreshed)
-				// What the old holder sends late changes nothing, and says so.
+				// Late calls of the old holder change nothing, and their answers say so.
 				r, err := w.Release(context.Background(), fsm.Release{Token: first.Token, Job: semaphore.JobDone}, semaphore.Owner{})
 				if err != nil || r.Released || r.Ended == nil || r.Ended.Outcome != semaphore.EndSuperseded {
-					t.Errorf("the release of the old token is %+v, %v", r, err)
+					t.Errorf("Release() of the old token = %+v, %v, want superseded", r, err)
 				}
 				if r := w.cancel("a", "1"); r.GaveBack != nil || r.Ended == nil || r.Ended.Outcome != semaphore.EndSuperseded {
-					t.Errorf("the cancel of the old request is %+v", r)
+					t.Errorf("Cancel() of the old request = %+v, want superseded", r)
 				}
 				var ended *RequestEndedError
 				if _, err := w.TryAcquire(context.Background(), ask("a", "1")); !errors.As(err, &ended) {
-					t.Errorf("the repeat of the old request is %v", err)
+					t.Errorf("repeat of the old request: got %v, want RequestEndedError", err)
 				}
 				w.wantStatus(second.Token, StatusRefreshed)
 			})
@@ -79,8 +79,8 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 	}
 }
 
-// Who was answered the old token may not know yet that it is lost: whatever ends the new one, the slot cools until its
-// deadline.
+// The holder of the old token may not know yet that it is lost. However the new token ends, the slot cools until the
+// old one's deadline.
 func TestReacquire_EndOfTheNewToken_CoolsUntilTheOldDeadline(t *testing.T) {
 	for name, end := range map[string]func(w *world, p *semaphore.Permit){
 		"release": func(w *world, p *semaphore.Permit) { w.release(p.Token) },
@@ -100,7 +100,7 @@ func TestReacquire_EndOfTheNewToken_CoolsUntilTheOldDeadline(t *testing.T) {
 				w.define("job", nil)
 				first := w.granted(ask("a", "1"))
 				w.sleep(20 * time.Second)
-				w.wantStatus(first.Token, StatusRefreshed) // counted on for a minute from here
+				w.wantStatus(first.Token, StatusRefreshed) // relied on for a minute from here
 				w.sleep(10 * time.Second)
 				second := w.reacquired(ask("a", "2"), first.Token)
 				left := 50 * time.Second
@@ -109,7 +109,7 @@ func TestReacquire_EndOfTheNewToken_CoolsUntilTheOldDeadline(t *testing.T) {
 				}
 				end(w, second)
 				if p := w.machine.State().Permit(second.Token); p == nil || p.State != semaphore.Cooling {
-					t.Fatalf("the permit is %+v, want it to cool", p)
+					t.Fatalf("permit = %+v, want it to cool", p)
 				}
 				w.wantFreeAfter(left)
 			})
@@ -127,7 +127,7 @@ func TestReacquire_ReplacesToken_ReleaseFreesAtOnce(t *testing.T) {
 		w.release(second.Token)
 		w.granted(ask("b", "1"))
 	})
-	inNewWorld(t, func(w *world) { // it vouches for the token that it names, and for no other
+	inNewWorld(t, func(w *world) { // a client vouches only for the token that it names
 		w.define("job", nil)
 		first := w.granted(ask("a", "1"))
 		second := w.reacquired(ask("a", "2"), first.Token)
@@ -154,7 +154,7 @@ func TestReacquire_WhileTheReleaseIsInFlight_IsAnsweredOnceItIsApplied(t *testin
 		}
 		a := <-answers
 		if a.Outcome != semaphore.Granted || a.Permit.Token == first.Token {
-			t.Fatalf("the acquisition behind the release is %+v", a)
+			t.Fatalf("acquire after the release = %+v, want a new permit", a)
 		}
 		w.denied(ask("b", "1"), semaphore.NoFreePermit)
 	})
@@ -168,7 +168,7 @@ func TestReacquire_WithAFiring_IsDenied(t *testing.T) {
 		p := w.granted(first)
 		d := w.denied(again, semaphore.FiringClaimed)
 		if d.Decision.Claim == nil || d.Decision.Claim.Winner != p.Identity || d.RetryAfter <= 0 {
-			t.Errorf("the denial is %+v", d)
+			t.Errorf("denial = %+v, want the claim of its own permit", d)
 		}
 	})
 }
@@ -188,14 +188,14 @@ func TestReacquire_MaxHoldAndMinHold_CountFromTheGrant(t *testing.T) {
 	})
 }
 
-// Once a request has received its grant, its cancel keeps min_hold.
+// Once a request has received its grant, cancelling it keeps min_hold.
 func TestCancel_OfAGrant_KeepsMinHold(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
 		w.granted(ask("a", "1"))
 		w.sleep(10 * time.Second)
 		if r := w.cancel("a", "1"); r.GaveBack == nil {
-			t.Fatalf("the cancel is %+v", r)
+			t.Fatalf("Cancel() = %+v, want the grant given back", r)
 		}
 		w.wantFreeAfter(20 * time.Second)
 	})
@@ -207,22 +207,22 @@ func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		other := semaphore.Identity{Group: "prod", Acquirer: "b"}
 		if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{Identity: &other}); !errors.Is(err, ErrRefused) {
-			t.Errorf("the release by another identity is %v", err)
+			t.Errorf("Release() by another identity: got %v, want ErrRefused", err)
 		}
 		w.sleep(30 * time.Second)
 		r, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{Identity: &other}, []TokenRefresh{{Token: p.Token}})
 		if err != nil || r[0].Status != StatusLost {
-			t.Errorf("the refresh by another identity is %+v, %v", r, err)
+			t.Errorf("Refresh() by another identity = %+v, %v, want lost", r, err)
 		}
 		w.sleep(32 * time.Second)
 		if w.live(p.Token) {
-			t.Error("the refresh by another identity has moved the deadline")
+			t.Error("the refresh by another identity moved the deadline")
 		}
 	})
 }
 
-// inWorldBetween lets a test do something after a grant was published and before its event is delivered, as the first
-// subscriber can.
+// inWorldBetween runs between after a grant was published and before its event is delivered, as the first subscriber
+// can.
 func inWorldBetween(t *testing.T, test func(w *world, between func(func()))) {
 	t.Helper()
 	var then func()
@@ -255,7 +255,7 @@ func TestRefresh_BetweenTheGrantAndItsEvent_IsNotForgotten(t *testing.T) {
 			failed <- err
 		}()
 		synctest.Wait()
-		cancel() // its caller is gone before the entry is committed
+		cancel() // its caller leaves before the entry is committed
 		<-failed
 		var told uint64
 		between(func() {
@@ -265,7 +265,7 @@ func TestRefresh_BetweenTheGrantAndItsEvent_IsNotForgotten(t *testing.T) {
 		w.tape.letGo()
 		w.sleep(59 * time.Second)
 		if !w.live(told) {
-			t.Error("the permit was ended under a caller that heard of it")
+			t.Error("the permit ended although a caller had received it")
 		}
 	})
 }
@@ -278,14 +278,14 @@ func TestRefresh_BetweenTheGrantAndItsEvent_IsHeldSinceNow(t *testing.T) {
 			p := w.machine.State().Own("job", ask("a", "").Identity)
 			w.wantStatus(p.Token, StatusRefreshed)
 			if held := w.lessor.Held(p); held != 0 {
-				t.Errorf("it counts as held for %v", held)
+				t.Errorf("Held() = %v, want 0", held)
 			}
 		})
 		w.granted(ask("a", "1"))
 	})
 }
 
-// A client that does not read its notices does not fill the memory of the leader.
+// A client that does not read its notices must not fill the leader's memory.
 func TestNotices_OfAClientThatDoesNotRead_AreBounded(t *testing.T) {
 	inWorld(t, func(w *world) {
 		l := w.Listen()

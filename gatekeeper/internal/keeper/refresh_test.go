@@ -7,7 +7,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The log may be slow. A refresh needs it only to lengthen the duration, and must not come too late for that.
+// The log may be slow. A refresh needs the log only to lengthen the duration, and must not come too late because of
+// that.
 func TestRefresh_LongerDurationIsSlowToCommit_IsAnsweredWithTheOldOneInTime(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
@@ -21,10 +22,10 @@ func TestRefresh_LongerDurationIsSlowToCommit_IsAnsweredWithTheOldOneInTime(t *t
 		select {
 		case r := <-answered:
 			if r.Status != StatusRefreshed || r.Duration != 10*time.Second {
-				t.Fatalf("the answer is %+v", r)
+				t.Fatalf("refresh = %+v, want the old duration", r)
 			}
 		default:
-			t.Fatal("a third of the duration has passed, and the refresh is not answered")
+			t.Fatal("the refresh was not answered within a third of the duration")
 		}
 	})
 }

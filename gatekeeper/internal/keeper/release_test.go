@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A job that was stopped has not done its work: whether its firing runs again is the definition's to say.
+// A job that was stopped has not done its work. Its definition says whether its firing runs again.
 func TestRelease_JobWasCutShort_FiringGoesByItsDefinition(t *testing.T) {
 	for name, tc := range map[string]struct {
 		raised bool
@@ -31,14 +31,14 @@ func TestRelease_JobWasCutShort_FiringGoesByItsDefinition(t *testing.T) {
 				call.Firing = firing
 				p := w.granted(call)
 				if r, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobCutShort}, semaphore.Owner{}); err != nil || !r.Released {
-					t.Fatalf("%+v, %v", r, err)
+					t.Fatalf("Release() = %+v, %v", r, err)
 				}
 				var got semaphore.ClaimState
 				if c := w.machine.State().Claim("job", *firing); c != nil {
 					got = c.State
 				}
 				if got != tc.claim {
-					t.Fatalf("the firing is %v, want %v", got, tc.claim)
+					t.Fatalf("claim = %v, want %v", got, tc.claim)
 				}
 			})
 		})

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// remember sets what bounds the memory of requests.
+// remember sets the bounds of the request memory.
 func (w *world) remember(bounds fsm.RequestBounds) {
 	w.t.Helper()
 	settings := w.machine.State().Settings()
@@ -45,12 +45,12 @@ func TestHousekeep_Requests_AreForgottenAfterTheirLifetime_ButForTheNewest(t *te
 			}
 		}
 		if !w.remembered("later") {
-			t.Error("the newest was forgotten")
+			t.Error("the newest request was forgotten")
 		}
 	})
 }
 
-// A new leader does not know how old the revisions are that it found.
+// A new leader does not know the age of the revisions that it finds.
 func TestHousekeep_NewLeader_CountsTheLifetimeFromItsPromotion(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -62,11 +62,11 @@ func TestHousekeep_NewLeader_CountsTheLifetimeFromItsPromotion(t *testing.T) {
 		w.promote(w.term + 1)
 		w.sleep(9 * time.Minute)
 		if !w.remembered("1") {
-			t.Error("it was forgotten before the new leader could know that it is old")
+			t.Error("the request was forgotten before the new leader could know its age")
 		}
 		w.sleep(3 * time.Minute)
 		if w.remembered("1") {
-			t.Error("it is remembered for too long")
+			t.Error("the request was remembered for too long")
 		}
 	})
 }
@@ -82,7 +82,7 @@ func TestHousekeep_ManyRequests_AreForgottenInSmallSteps(t *testing.T) {
 		}
 		w.sleep(12 * time.Minute)
 		if n, _, _, _ := w.machine.State().RequestMemory(); n != 0 {
-			t.Errorf("%d requests of names that are not defined are remembered", n)
+			t.Errorf("%d requests of undefined names are remembered, want none", n)
 		}
 	})
 }
@@ -108,12 +108,12 @@ func TestTryAcquire_RequestThatWasForgotten_IsTooOld(t *testing.T) {
 		r := w.together(call())
 		wantErr(t, r.errs[0], ErrRequestTooOld)
 		if n := w.tape.entries(); n != entries {
-			t.Errorf("%d entries were written", n-entries)
+			t.Errorf("%d entries were written, want none", n-entries)
 		}
 	})
 }
 
-// While a member may not know what a request revision is, none is in the log, and nothing is refused for it.
+// While a member may not know request revisions, none is written to the log, and no request is refused because of one.
 func TestTryAcquire_BelowFeatureLevel3_RequestRevisionIsLeftOut(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -121,13 +121,13 @@ func TestTryAcquire_BelowFeatureLevel3_RequestRevisionIsLeftOut(t *testing.T) {
 		call.RequestRevision = 1
 		w.granted(call)
 		if g, ok := w.tape.lastEntry()[0].(fsm.Grant); !ok || g.RequestRevision != 0 {
-			t.Errorf("got %+v", w.tape.lastEntry())
+			t.Errorf("last entry = %+v, want a grant without RequestRevision", w.tape.lastEntry())
 		}
 	})
 }
 
-// A call that waits is known not to have been granted: it does not become too old however long it waits, and its repeat
-// says since when.
+// A waiting call is known not to have been granted. It does not become too old, however long it waits, and its answer
+// carries the revision up to which that is known.
 func TestAcquire_WaitsForLongerThanRequestsAreRemembered_IsGranted(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
@@ -141,23 +141,23 @@ func TestAcquire_WaitsForLongerThanRequestsAreRemembered_IsGranted(t *testing.T)
 		drawn := w.machine.State().Revision()
 		revision := drawn
 		for range 30 {
-			// What is cancelled meanwhile is remembered, and forgotten after a while.
+			// Requests that are cancelled in the meantime are remembered, and forgotten after a while.
 			if _, err := w.Cancel(context.Background(), "job", ask("other", "").Identity, fmt.Sprint("c", w.machine.State().Revision())); err != nil {
 				t.Fatal(err)
 			}
 			w.renewForTest(held.Token)
 			a, err := w.Acquire(context.Background(), call(revision), func(Place) error { return nil })
 			if err != nil || a.Repeat == nil || a.RepeatRevision < revision {
-				t.Fatalf("got %+v, %v after revision %d", a, err, revision)
+				t.Fatalf("Acquire() = %+v, %v, want a repeat from revision %d or later", a, err, revision)
 			}
 			revision = a.RepeatRevision
 		}
 		if w.machine.State().TooOld("job", drawn) == nil {
-			t.Fatal("nothing was forgotten meanwhile")
+			t.Fatal("no request was forgotten in the meantime")
 		}
 		w.release(held.Token)
 		if a, err := w.Acquire(context.Background(), call(revision), func(Place) error { return nil }); err != nil || a.Outcome != semaphore.Granted {
-			t.Errorf("got %+v, %v", a, err)
+			t.Errorf("Acquire() = %+v, %v, want granted", a, err)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Two operators change two settings, and the first one's call ends while its command is still on its way.
+// Two operators change two settings. The first call ends while its command is still on its way.
 func TestConfigure_CallEndsBeforeItsCommand_IsNotOverwrittenByTheNext(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.tape.hold()
@@ -49,7 +49,7 @@ func TestConfigure_CallEndsWhileAnotherChangesSettings_ChangesNothing(t *testing
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		_, _, _, err := w.Configure(ctx, "a", "", func(s fsm.Settings) (fsm.Settings, error) {
-			t.Error("the settings were changed out of turn")
+			t.Error("the settings were changed while another call was changing them")
 			return s, nil
 		})
 		wantErr(t, err, context.Canceled)

@@ -7,14 +7,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Without a holder id two processes of one host share a permit. What one of them states says nothing of what the other
-// counts by, so the replicated duration, which is all that the next leader knows, stays until the other's belief is
-// over.
+// Without a holder id, two processes of one host share a permit. The duration that one of them states says nothing
+// about the other. The replicated duration is all that the next leader knows, so it stays until the other process no
+// longer relies on it.
 func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillCountsOnTheLonger(t *testing.T) {
 	for name, other := range map[string]func(w *world, token uint64){
 		"by a replay": func(w *world, token uint64) {
 			if a := w.try(ask("a", "2")); a.Outcome != semaphore.Refreshed || a.Permit.Duration != time.Minute {
-				t.Fatalf("the other process is answered %+v", a)
+				t.Fatalf("TryAcquire() of the other process = %+v", a)
 			}
 		},
 		"by a stream": func(w *world, token uint64) {
@@ -22,7 +22,7 @@ func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillCountsOnTheLonger
 			defer l.Close()
 			r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: token, Duration: time.Minute}})
 			if err != nil || r[0].Status != StatusRefreshed || r[0].Duration != time.Minute {
-				t.Fatalf("the other process is answered %+v, %v", r, err)
+				t.Fatalf("refresh of the other process = %+v, %v", r, err)
 			}
 		},
 		"by the leader before": func(w *world, token uint64) {
@@ -51,7 +51,7 @@ func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillCountsOnTheLonger
 				w.promote(w.term + 1)
 				w.sleep(time.Until(believed))
 				if !w.live(p.Token) {
-					t.Fatal("the permit has ended while a process may count on it")
+					t.Fatal("the permit ended while a process may still rely on it")
 				}
 			})
 		})
@@ -74,7 +74,7 @@ func TestRefresh_ShorterDuration_FollowsOnceNobodyElseCanCountOnTheLonger(t *tes
 		}
 		w.sleep(time.Millisecond)
 		if d := w.machine.State().Permit(p.Token).Duration; d != 20*time.Second {
-			t.Fatalf("the replicated duration is %v", d)
+			t.Fatalf("replicated duration = %v, want 20s", d)
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 func (w *world) wantSeen(group, acquirer string, want bool) {
 	w.t.Helper()
 	if _, ok := w.machine.State().Sighting(group, acquirer); ok != want {
-		w.t.Fatalf("%s of %s is known: %v, want %v", acquirer, group, ok, want)
+		w.t.Fatalf("sighting of %s in %s: %v, want %v", acquirer, group, ok, want)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestSightings_KnownCaller_WritesNothingUntilItIsLongAgo(t *testing.T) {
 			w.try(ask("a", ""))
 		}
 		if n := w.tape.entries() - before; n != 0 {
-			t.Fatalf("denials of a known caller wrote %d entries", n)
+			t.Fatalf("denials of a known caller wrote %d entries, want none", n)
 		}
 		w.sleep(sightAgain)
 		w.try(ask("a", ""))
@@ -56,7 +56,7 @@ func TestSightings_KnownCaller_WritesNothingUntilItIsLongAgo(t *testing.T) {
 			t.Fatalf("%d entries renewed the sighting, want 1", n)
 		}
 		if s, _ := w.machine.State().Sighting("prod", "a"); time.Since(s.At) > 2*time.Minute {
-			t.Fatalf("it was last seen %v ago", time.Since(s.At))
+			t.Fatalf("the caller was last seen %v ago, want at most 2m", time.Since(s.At))
 		}
 	})
 }
@@ -66,7 +66,7 @@ func TestSightings_AfterAFailOver_NothingIsWrittenThatTheStateKnows(t *testing.T
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
 		w.try(ask("a", ""))
 		w.sleep(sightEvery)
-		// Another leader renews it while this one remembers that it is long ago.
+		// Another leader renews it while this one still has the old time.
 		w.demote()
 		w.sleep(2 * sightAgain)
 		w.term++
@@ -83,12 +83,12 @@ func TestSightings_AfterAFailOver_NothingIsWrittenThatTheStateKnows(t *testing.T
 		w.try(ask("a", ""))
 		w.sleep(2 * sightEvery)
 		if n := w.tape.entries() - before; n != 0 {
-			t.Fatalf("%d entries for what the state knows", n)
+			t.Fatalf("%d entries for callers that the state knows, want none", n)
 		}
 	})
 }
 
-func TestSightings_NotAppended_AreSeenAgain(t *testing.T) {
+func TestSightings_NotAppended_AreRecordedAgain(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
 		w.tape.refuseAll(consensus.ErrNotAppended)
@@ -103,8 +103,8 @@ func TestSightings_NotAppended_AreSeenAgain(t *testing.T) {
 	})
 }
 
-// What became of a sighting is unknown when its epoch ends. The next one does not take it for noted.
-func TestSightings_LostWithTheirEpoch_AreSeenAgain(t *testing.T) {
+// The outcome of proposed sightings is unknown when their epoch ends. The next epoch must not take them as recorded.
+func TestSightings_LostWithTheirEpoch_AreRecordedAgain(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
 		w.try(ask("a", ""))
@@ -144,10 +144,10 @@ func TestSightings_AFloodOfCallers_IsBounded(t *testing.T) {
 			}
 		}
 		if len(s.renewed) > maxSeen || len(s.waiting) > maxSightings {
-			t.Fatalf("%d are remembered and %d wait", len(s.renewed), len(s.waiting))
+			t.Fatalf("%d callers are remembered and %d wait, which is above the bounds", len(s.renewed), len(s.waiting))
 		}
 		if n := len(s.take()); n == 0 {
-			t.Fatal("nobody waits to be noted")
+			t.Fatal("no sighting waits to be proposed")
 		}
 	})
 }
@@ -158,7 +158,7 @@ func TestSightings_KnownCaller_AllocatesNothing(t *testing.T) {
 	id := semaphore.Identity{Group: "prod", Acquirer: "a"}
 	s.saw(state, id, now)
 	if n := testing.AllocsPerRun(1000, func() { s.saw(state, id, now) }); n != 0 {
-		t.Fatalf("%v allocations for a known caller", n)
+		t.Fatalf("saw() of a known caller made %v allocations, want 0", n)
 	}
 }
 

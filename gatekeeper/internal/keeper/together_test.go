@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// told is what became of calls that were made together.
+// told holds the results of calls that were made together.
 type told struct {
 	open   []int
 	denied map[int]Answer
@@ -59,7 +59,7 @@ func TestTogether_DenialsShareOneConfirm_AndSayWhatTheyWouldAlone(t *testing.T) 
 		calls[2].Received = calls[2].Received.Add(-time.Millisecond)
 		r := w.together(calls...)
 		if len(confirmed) != 1 || !confirmed[0].Equal(calls[0].Received) {
-			t.Errorf("confirmed for %v, want once, for the latest, %v", confirmed, calls[0].Received)
+			t.Errorf("confirmed for %v, want once, for the latest call, %v", confirmed, calls[0].Received)
 		}
 		if diff := cmp.Diff([]int{1}, r.open); diff != "" || len(r.errs) != 0 || len(r.denied) != 4 {
 			t.Fatalf("open %v, denied %d, errors %v", r.open, len(r.denied), r.errs)
@@ -67,13 +67,13 @@ func TestTogether_DenialsShareOneConfirm_AndSayWhatTheyWouldAlone(t *testing.T) 
 		w.lead.set(nil)
 		for i, a := range r.denied {
 			if diff := cmp.Diff(w.try(calls[i]), a, cmp.Comparer(func(a, b *semaphore.Permit) bool { return a == b })); diff != "" {
-				t.Errorf("call %d: alone (-) and with others (+):\n%s", i, diff)
+				t.Errorf("call %d (-alone +together):\n%s", i, diff)
 			}
 		}
 	})
 }
 
-// A call that may change something is left to TryAcquire.
+// Calls that may change something are left to TryAcquire.
 func TestTogether_GrantsAndReplaysStayOpen_ErrorsDoNot(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -113,7 +113,7 @@ func TestTogether_NotConfirmed_DeniesNobody(t *testing.T) {
 			w.demote()
 			return nil
 		})
-		for range 2 { // deposed meanwhile, and before
+		for range 2 { // deposed in the meantime, and before
 			r = w.together(ask("a", "1"))
 			var deposed *consensus.NotLeaderError
 			if len(r.open) != 0 || !asError(r.errs[0], &deposed) {

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Names that are made for a while and deleted must not leave their firings behind for ever.
-func TestHousekeep_FiringsOfADeletedDefinition_AreForgottenInTheEnd(t *testing.T) {
+// Names that are created for a while and then deleted must not leave their firings behind forever.
+func TestHousekeep_FiringsOfADeletedDefinition_AreForgottenEventually(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		for i := range 3 {
@@ -20,16 +20,16 @@ func TestHousekeep_FiringsOfADeletedDefinition_AreForgottenInTheEnd(t *testing.T
 		w.delete("job")
 		w.sleep(time.Hour)
 		if n := w.machine.State().ClaimCount("job"); n != 3 {
-			t.Fatalf("%d firings are remembered an hour after they ran", n)
+			t.Fatalf("%d firings are remembered an hour after they ran, want 3", n)
 		}
 		w.sleep(semaphore.DefaultFiringRetention + trimEvery)
 		if n := w.machine.State().ClaimCount("job"); n != 0 {
-			t.Fatalf("%d firings are remembered", n)
+			t.Fatalf("%d firings are remembered, want none", n)
 		}
 	})
 }
 
-// A firing without due time is kept by count and time: a repeat in that time does not run again.
+// A firing without a due time is bounded by count and age. A repeat in that time does not run again.
 func TestHousekeep_FiringWithoutDueTime_IsKeptForItsRetention(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

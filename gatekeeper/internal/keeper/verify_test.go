@@ -25,7 +25,7 @@ func (w *world) wantInvalid(sem string, token uint64, message string) Verificati
 	w.t.Helper()
 	v := w.verify(sem, token)
 	if v.Valid || !strings.Contains(v.Message, message) {
-		w.t.Fatalf("%+v, want it not valid, and that %q", v, message)
+		w.t.Fatalf("Verify() = %+v, want it invalid, with %q", v, message)
 	}
 	return v
 }
@@ -38,7 +38,7 @@ func TestVerify_LivePermit_IsValidAndMovesNoDeadline(t *testing.T) {
 			w.sleep(time.Second)
 			for _, sem := range []string{"job", ""} {
 				if v := w.verify(sem, p.Token); !v.Valid || v.Permit.Token != p.Token || v.Message != "" || v.Revision != w.machine.State().Revision() {
-					t.Fatalf("got %+v", v)
+					t.Fatalf("Verify() = %+v, want valid", v)
 				}
 			}
 		}
@@ -55,14 +55,14 @@ func TestVerify_Ended_SaysHow(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v := w.wantInvalid("job", p.Token, "it was released"); v.Permit != nil {
-			t.Errorf("a permit that has ended: %+v", v.Permit)
+			t.Errorf("Verify() returned the permit %+v, which has ended", v.Permit)
 		}
 		w.wantInvalid("other", p.Token, `belongs to semaphore "job", not to "other"`)
 		w.wantInvalid("", p.Token+1, "no permit was ever granted")
 	})
 }
 
-// The memory of requests is shorter than the journal.
+// The request memory is shorter than the journal.
 func TestVerify_EndedAndItsRequestForgotten_SaysHowByTheJournal(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.raise()
@@ -79,25 +79,25 @@ func TestVerify_EndedAndItsRequestForgotten_SaysHowByTheJournal(t *testing.T) {
 		for _, sem := range []string{"job", ""} {
 			v := w.wantInvalid(sem, p.Token, "it was released at ")
 			if want := "; its holder was " + call.Identity.Acquirer + " in " + call.Identity.Group; !strings.HasSuffix(v.Message, want) {
-				t.Errorf("got %q, want the end %q", v.Message, want)
+				t.Errorf("Message = %q, want the suffix %q", v.Message, want)
 			}
 		}
 		w.wantInvalid("other", p.Token, "it ended long ago, or was never granted")
 	})
 }
 
-func TestVerify_OtherSemaphore_IsNotValidAndTellsNothing(t *testing.T) {
+func TestVerify_OtherSemaphore_IsNotValidAndRevealsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
 		if v := w.wantInvalid("other", p.Token, `belongs to semaphore "job", not to "other"`); v.Permit != nil {
-			t.Errorf("got the permit %+v", v.Permit)
+			t.Errorf("Verify() returned the permit %+v of another semaphore", v.Permit)
 		}
 	})
 }
 
-// The slot of a permit that must stop is its own until it ends; a resource that is stricter than that looks at Stop.
-func TestVerify_ToldToStop_IsValidAndSaysWhy(t *testing.T) {
+// A permit that must stop keeps its slot until it ends. A resource that is stricter looks at Stop.
+func TestVerify_HolderMustStop_IsValidAndSaysWhy(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop func(*world, *semaphore.Permit)
 		want semaphore.StopCause
@@ -125,10 +125,10 @@ func TestVerify_ToldToStop_IsValidAndSaysWhy(t *testing.T) {
 				c.stop(w, p)
 				v := w.verify("job", p.Token)
 				if !v.Valid || v.Permit.Stop != c.want || !strings.Contains(v.Message, c.text) {
-					t.Fatalf("got %+v with %+v", v, v.Permit)
+					t.Fatalf("Verify() = %+v with permit %+v", v, v.Permit)
 				}
 				if r := w.wantStatus(p.Token, StatusStopping); r.Stop != v.Permit.Stop || r.Message != v.Message {
-					t.Errorf("a refresh says %+v, verify %+v", r, v)
+					t.Errorf("refresh = %+v, Verify() = %+v, want the same cause and message", r, v)
 				}
 			})
 		})
@@ -141,7 +141,7 @@ func TestVerify_HeldOrCooling_HasNoHolder(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		w.sleep(20 * time.Second)
 		if v := w.wantInvalid("job", p.Token, "held for an operator"); v.Permit.State != semaphore.Held {
-			t.Errorf("got %+v", v.Permit)
+			t.Errorf("permit = %+v, want held", v.Permit)
 		}
 	})
 	inWorld(t, func(w *world) {
@@ -151,7 +151,7 @@ func TestVerify_HeldOrCooling_HasNoHolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v := w.wantInvalid("job", p.Token, "it was released"); v.Permit.State != semaphore.Cooling {
-			t.Errorf("got %+v", v.Permit)
+			t.Errorf("permit = %+v, want cooling", v.Permit)
 		}
 	})
 }
@@ -164,7 +164,7 @@ func TestVerify_WithoutConfirmedLeadership_SaysNothing(t *testing.T) {
 		v, err := w.Verify(context.Background(), "job", p.Token)
 		wantErr(t, err, consensus.ErrNotConfirmed)
 		if v != (Verification{}) {
-			t.Errorf("got %+v with the error", v)
+			t.Errorf("Verify() = %+v with the error, want nothing", v)
 		}
 		w.demote()
 		_, err = w.Verify(context.Background(), "job", p.Token)
@@ -175,7 +175,8 @@ func TestVerify_WithoutConfirmedLeadership_SaysNothing(t *testing.T) {
 	})
 }
 
-// What was answered before the call is seen by it: a grant that followed the release of this token, above all.
+// Verify sees everything that was answered before the call, in particular a grant that followed the release of this
+// token.
 func TestVerify_AfterAnAnsweredRelease_IsNotValid(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -188,11 +189,11 @@ func TestVerify_AfterAnAnsweredRelease_IsNotValid(t *testing.T) {
 		}()
 		synctest.Wait()
 		if v := w.verify("job", p.Token); !v.Valid {
-			t.Fatalf("nobody heard that it ended: %+v", v)
+			t.Fatalf("Verify() = %+v, want valid, because its end was not answered yet", v)
 		}
 		w.tape.letGo()
 		if r := <-released; !r.Released {
-			t.Fatalf("got %+v", r)
+			t.Fatalf("Release() = %+v, want Released", r)
 		}
 		w.wantInvalid("job", p.Token, "released")
 		w.granted(ask("b", "2"))

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// waiter is one waiting call of a test.
+// testWaiter is one waiting call of a test.
 type testWaiter struct {
 	answer chan Answer
 	err    chan error
@@ -59,16 +59,16 @@ func TestAcquire_FirstComeFirstServed_InTheCommitOfTheRelease(t *testing.T) {
 			t.Fatal("waiting wrote a log entry")
 		}
 		if got := w.Waiters(func(string) bool { return true }, queue.Cursor{}, 10); len(got) != 2 || got[1].Place != 2 || got[1].Identity.Acquirer != "c" {
-			t.Fatalf("the waiters are %+v", got)
+			t.Fatalf("Waiters() = %+v, want b and c", got)
 		}
 		w.denied(ask("d", "4"), semaphore.NoFreePermit)
 		w.release(p.Token)
 		a := <-b.answer
 		if a.Outcome != semaphore.Granted || !c.waits() {
-			t.Fatalf("b is %+v, c waits: %v", a, c.waits())
+			t.Fatalf("Acquire() of b = %+v, c waits: %v; want granted, true", a, c.waits())
 		}
 		if n := w.tape.entries() - before; n != 1 {
-			t.Fatalf("the release and the grant are %d entries, want 1", n)
+			t.Fatalf("the release and the grant took %d entries, want 1", n)
 		}
 		w.release(a.Permit.Token)
 		c.wantGranted(t)
@@ -83,7 +83,7 @@ func TestAcquire_Waited_EndsBeforeTheHandOver(t *testing.T) {
 		w.sleep(20 * time.Second)
 		w.release(p.Token)
 		if a := <-b.answer; a.Waited < 20*time.Second || a.Waited > 20*time.Second+time.Millisecond {
-			t.Fatalf("waited is %v, want 20s", a.Waited)
+			t.Fatalf("Waited = %v, want 20s", a.Waited)
 		}
 	})
 }
@@ -96,12 +96,12 @@ func TestAcquire_HolderExpires_WaiterIsGranted(t *testing.T) {
 		b := w.wait1(ask("b", "2"))
 		w.sleep(31 * time.Second)
 		if b.waits() {
-			t.Fatal("the waiter still waits")
+			t.Fatal("the waiter is still waiting")
 		}
 	})
 }
 
-func TestAcquire_NobodySkips_TryAcquireNeither(t *testing.T) {
+func TestAcquire_LightCaller_DoesNotOvertakeHeavyWaiter(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
 		p := w.granted(ask("a", "1"))
@@ -109,7 +109,7 @@ func TestAcquire_NobodySkips_TryAcquireNeither(t *testing.T) {
 		heavy := ask("b", "2")
 		heavy.Weight = 2
 		b := w.wait1(heavy)
-		w.denied(ask("c", "3"), semaphore.NoFreePermit) // one is free, but somebody waits ahead
+		w.denied(ask("c", "3"), semaphore.NoFreePermit) // one is free, but a waiter is ahead
 		c := w.wait1(ask("c", "4"))
 		if !c.waits() {
 			t.Fatal("a light waiter overtook a heavy one")
@@ -123,12 +123,12 @@ func TestAcquire_NobodySkips_TryAcquireNeither(t *testing.T) {
 		w.denied(tooHeavy, semaphore.WeightExceedsPermits)
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
 		if a := <-c.answer; a.Denial.Decision.Reason != semaphore.WeightExceedsPermits {
-			t.Fatalf("c is %+v", a)
+			t.Fatalf("Acquire() of c = %+v, want a denial for its weight", a)
 		}
 	})
 }
 
-// A caller that is denied because somebody waits hears that somebody waits, though the queue may be empty by the time
+// A caller that is denied because of a waiter gets a queue length of at least 1, even if the queue is empty by the time
 // of the answer.
 func TestTryAcquire_QueueEmptiesBeforeTheAnswer_SaysThatSomebodyWaited(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -145,10 +145,10 @@ func TestTryAcquire_QueueEmptiesBeforeTheAnswer_SaysThatSomebodyWaited(t *testin
 		d := w.denied(ask("c", "3"), semaphore.NoFreePermit)
 		synctest.Wait()
 		if b.waits() {
-			t.Fatal("the waiter waits on")
+			t.Fatal("the waiter is still waiting")
 		}
 		if d.QueueLength != 1 || d.HolderCount != 1 {
-			t.Fatalf("with one permit of two held it was denied because of %d waiters and %d holders", d.QueueLength, d.HolderCount)
+			t.Fatalf("denial has %d waiters and %d holders, want 1 and 1", d.QueueLength, d.HolderCount)
 		}
 	})
 }
@@ -160,7 +160,7 @@ func TestAcquire_EditShutsTheWaiterOut_IsDenied(t *testing.T) {
 		b := w.wait1(ask("b", "2"))
 		w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "a" })
 		if a := <-b.answer; a.Denial.Decision.Reason != semaphore.AcquirerMismatch {
-			t.Fatalf("b is %+v", a)
+			t.Fatalf("Acquire() of b = %+v, want a denial by the acquirer pattern", a)
 		}
 	})
 }
@@ -175,7 +175,7 @@ func TestAcquire_MorePermits_WaiterIsGranted(t *testing.T) {
 	})
 }
 
-func TestAcquire_CallsOver_PlaceIsKeptForARepeat(t *testing.T) {
+func TestAcquire_CallReachesMaxWait_PlaceIsKeptForARepeat(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -188,7 +188,7 @@ func TestAcquire_CallsOver_PlaceIsKeptForARepeat(t *testing.T) {
 			w.wantStatus(p.Token, StatusRefreshed)
 		}
 		if a := <-b.answer; a.Repeat == nil || a.Repeat.Place != 1 {
-			t.Fatalf("b is %+v, want to be told to repeat", a)
+			t.Fatalf("Acquire() of b = %+v, want a request to repeat", a)
 		}
 		<-c.answer
 		c = w.wait1(ask("c", "3"))
@@ -201,7 +201,7 @@ func TestAcquire_CallsOver_PlaceIsKeptForARepeat(t *testing.T) {
 	})
 }
 
-func TestAcquire_AbsentWaiter_HoldsNobodyUp(t *testing.T) {
+func TestAcquire_AbsentWaiter_DelaysNobody(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -258,7 +258,7 @@ func TestAcquire_LeadershipEnds_CallsEndAndQueueAgainByAge(t *testing.T) {
 		w.release(p.Token)
 		w.sleep(time.Second)
 		if b.waits() || !c.waits() {
-			t.Fatal("the queue was not gathered by age")
+			t.Fatal("the queue was not rebuilt by age")
 		}
 		c.leave(t)
 	})
@@ -271,10 +271,10 @@ func TestTryAcquire_WhileTheQueueGathers_IsAnsweredAtOnce(t *testing.T) {
 		w.define("other", nil)
 		w.demote()
 		w.promote(2)
-		w.granted(ask("a", "1")) // nobody is back
+		w.granted(ask("a", "1")) // no waiter is back yet
 		b := w.wait1(&AcquireCall{Request: semaphore.Request{Semaphore: "other", Identity: ask("b", "2").Identity, Weight: 1}, RequestID: "2"})
 		if !b.waits() {
-			t.Fatal("a waiter was offered a permit while the lines gather")
+			t.Fatal("a waiter was offered a permit before the queues were rebuilt")
 		}
 		call := ask("c", "3")
 		call.Semaphore = "other"
@@ -292,7 +292,7 @@ func TestAcquire_ConnectionEndsWhileTheGrantIsInFlight_IsAbandoned(t *testing.T)
 		c := w.wait1(ask("c", "3"))
 		w.tape.hold()
 		w.sleep(31 * time.Second)
-		// The expiry is applied; c's grant is handed over and held back; then c goes away.
+		// The expiry is applied. The grant of c is handed over and held back, then c leaves.
 		w.tape.mu.Lock()
 		expiry := w.tape.held
 		w.tape.held = nil
@@ -320,7 +320,7 @@ func TestRefresh_LongerDuration_IsCommittedBeforeItIsAnswered(t *testing.T) {
 		}
 		w.tape.letGo()
 		if r := <-answered; r.Duration != 10*time.Minute {
-			t.Fatalf("the answer is %+v", r)
+			t.Fatalf("refresh = %+v, want 10m", r)
 		}
 		w.demote()
 		w.promote(2)
@@ -331,7 +331,7 @@ func TestRefresh_LongerDuration_IsCommittedBeforeItIsAnswered(t *testing.T) {
 	})
 }
 
-// The holder may still count on the old, longer duration until it has said that it does not: so does the next leader.
+// The holder may rely on the old, longer duration until it states the shorter one. So the next leader must too.
 func TestRefresh_ShorterDuration_FollowsOnlyWhatTheHolderStates(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -347,18 +347,18 @@ func TestRefresh_ShorterDuration_FollowsOnlyWhatTheHolderStates(t *testing.T) {
 		replicated := func() time.Duration { return w.machine.State().Permit(p.Token).Duration }
 
 		if r := frame(time.Minute); r.Duration != 10*time.Second {
-			t.Fatalf("the answer is %+v, want the shorter duration", r)
+			t.Fatalf("refresh = %+v, want the shorter duration", r)
 		}
 		if replicated() != time.Minute {
-			t.Fatal("the duration was shortened before the holder stated that it counts by it")
+			t.Fatal("the duration was shortened before the holder stated the shorter one")
 		}
 		frame(10 * time.Second)
 		if replicated() != 10*time.Second {
-			t.Fatal("the duration was not shortened though the holder counts by it")
+			t.Fatal("the duration was not shortened although the holder states the shorter one")
 		}
 		w.sleep(20 * time.Second)
 		if !w.live(p.Token) {
-			t.Fatal("a deadline moved in")
+			t.Fatal("a deadline moved to an earlier time")
 		}
 	})
 }
@@ -373,7 +373,7 @@ func TestPromotion_AfterAnUnstatedShortening_CountsTheLongerDuration(t *testing.
 		w.promote(2)
 		w.sleep(59 * time.Second)
 		if !w.live(p.Token) {
-			t.Fatal("the new leader ended a permit on which its holder could still count")
+			t.Fatal("the new leader ended a permit that its holder could still rely on")
 		}
 	})
 }
@@ -388,12 +388,12 @@ func TestRefresh_ShorteningInFlight_NothingLongerIsAnswered(t *testing.T) {
 		frame := func(states time.Duration) TokenResult { return w.refreshStating(l, p.Token, states) }
 		frame(time.Minute)
 		w.tape.hold()
-		frame(10 * time.Second) // claims the shortening, which is held back
+		frame(10 * time.Second) // states the shorter duration; the entry is held back
 		synctest.Wait()
 		shorten := w.tape.lose()
 		w.define("job", func(d *semaphore.Definition) { d.Duration = time.Minute })
 		if r := frame(10 * time.Second); r.Duration != 10*time.Second {
-			t.Fatalf("the answer is %+v while a shortening may still be applied", r)
+			t.Fatalf("refresh = %+v, want 10s while a shorter duration may still be applied", r)
 		}
 		w.tape.applyLater(shorten)
 	})
@@ -412,7 +412,7 @@ func TestRefresh_Unary_NeverShortens(t *testing.T) {
 			w.sleep(time.Second)
 		}
 		if got := w.machine.State().Permit(p.Token).Duration; got != time.Minute {
-			t.Fatalf("the replicated duration is %v: unary calls have no order, so what they state proves nothing", got)
+			t.Fatalf("replicated duration = %v, want 1m: unary calls are not ordered, so their statements prove nothing", got)
 		}
 	})
 }

@@ -42,10 +42,10 @@ func TestAcquire_Pause_WaitersKeepTheirPlacesAndAreGrantedInOrder(t *testing.T) 
 			}
 			for _, tw := range []*testWaiter{b, c} {
 				if last := tw.places[len(tw.places)-1]; last.Pause == nil || last.Pause.Reason != "the disks" {
-					t.Fatalf("the place is %+v, want the pause with it", last)
+					t.Fatalf("place = %+v, want the pause in it", last)
 				}
 			}
-			w.denied(ask("d", "4"), semaphore.Paused) // who does not wait is told
+			w.denied(ask("d", "4"), semaphore.Paused) // a caller that does not wait is denied
 			w.release(p.Token)
 			before := w.tape.entries()
 			w.sleep(30 * time.Second)
@@ -57,7 +57,7 @@ func TestAcquire_Pause_WaitersKeepTheirPlacesAndAreGrantedInOrder(t *testing.T) 
 				t.Fatal("the first in the queue was not granted when the pause ended")
 			}
 			if last := c.places[len(c.places)-1]; last.Pause != nil {
-				t.Fatalf("the place is still %+v", last)
+				t.Fatalf("place = %+v, want no pause", last)
 			}
 			w.release((<-b.answer).Permit.Token)
 			c.wantGranted(t)
@@ -74,7 +74,7 @@ func TestAcquire_PauseLongerThanACall_PlaceIsKept(t *testing.T) {
 			w.sleep(DefaultMaxWait)
 			for _, tw := range []*testWaiter{b, c} {
 				if a := <-tw.answer; a.Repeat == nil || a.Repeat.Pause == nil {
-					t.Fatalf("got %+v, want to be told to repeat, and of the pause", a)
+					t.Fatalf("got %+v, want a request to repeat, with the pause", a)
 				}
 			}
 			w.sleep(queue.Linger - time.Second)
@@ -99,7 +99,7 @@ func TestAcquire_LeaveOnPause_IsDenied(t *testing.T) {
 		}
 		b := w.wait1(leaves("b", "2"))
 		if !b.waits() {
-			t.Fatal("it does not wait for a permit")
+			t.Fatal("b does not wait for a permit")
 		}
 		w.pause(false, "r")
 		c := w.wait1(leaves("c", "3"))
@@ -112,7 +112,7 @@ func TestAcquire_LeaveOnPause_IsDenied(t *testing.T) {
 	})
 }
 
-// A crontab line that starts a run each minute has one of them in the queue, however long the pause.
+// If a crontab line starts a run every minute, only one run waits in the queue, however long the pause.
 func TestAcquire_OnePerAcquirer_TheNextOnesAreDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -134,14 +134,14 @@ func TestAcquire_OnePerAcquirer_TheNextOnesAreDenied(t *testing.T) {
 		}
 		fires := w.wait1(ofHost("4", "f"))
 		if !first.waits() || !fires.waits() || w.WaiterCount() != 2 {
-			t.Fatalf("%d wait, want the first and the one with a firing", w.WaiterCount())
+			t.Fatalf("WaiterCount() = %d, want the first and the one with a firing", w.WaiterCount())
 		}
 		w.resume()
 		w.release((<-first.answer).Permit.Token)
 		w.release((<-fires.answer).Permit.Token)
 		again := w.granted(ofHost("5", ""))
 		if next := w.wait1(ofHost("6", "")); !next.waits() {
-			t.Errorf("nobody waits, and it was not let into the queue: %+v", (<-next.answer).Denial)
+			t.Errorf("a call was denied although nobody waits: %+v", (<-next.answer).Denial)
 		} else {
 			w.release(again.Token)
 			<-next.answer
@@ -185,7 +185,7 @@ func TestAcquire_Paused_WhatWaitingDoesNotCure_EndsTheWait(t *testing.T) {
 	}
 }
 
-func TestAcquire_GrantOvertakenByAPause_WaitsOn(t *testing.T) {
+func TestAcquire_GrantOvertakenByAPause_KeepsWaiting(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
@@ -195,7 +195,7 @@ func TestAcquire_GrantOvertakenByAPause_WaitsOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, end := consensus.NewPending()
-		w.tape.applyLater([]*heldEntry{{entry: entry, end: end}}) // the pause comes first
+		w.tape.applyLater([]*heldEntry{{entry: entry, end: end}}) // the pause is applied first
 		w.tape.letGo()
 		if !b.waits() {
 			t.Fatal("the pause ended the wait")

@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is one leader under a virtual clock: the real state machine, batcher, lessor, queue and keeper, over a tape
-// that stands for the replicated log and a leadership that says what the test wants.
+// world is one leader under a virtual clock. The state machine, batcher, lessor, queue and keeper are real. A tape
+// replaces the replicated log, and the test controls the leadership.
 type world struct {
 	*Keeper
 	t       *testing.T
@@ -39,7 +39,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 	inWorldOf(t, func() *fsm.Machine { return fsm.New("test") }, test)
 }
 
-// inWorldOf is inWorld with a state machine that has lived before.
+// inWorldOf is inWorld with an existing state machine.
 func inWorldOf(t *testing.T, lived func() *fsm.Machine, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,7 +69,7 @@ func inNewWorld(t *testing.T, test func(w *world)) {
 	})
 }
 
-// raise lets commands of every feature level be proposed, as the leader does when every member supports them.
+// raise permits commands of every feature level, as the leader does when every member supports them.
 func (w *world) raise() {
 	w.t.Helper()
 	if o := w.batcher.Do(context.Background(), fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel}); o.Err != nil {
@@ -92,7 +92,7 @@ func (w *world) demote() {
 	synctest.Wait()
 }
 
-// define creates or replaces a definition by what the test says of a complete default one, or of what it was.
+// define creates or replaces a definition. set changes the existing definition, or a complete default one.
 func (w *world) define(name string, set func(*semaphore.Definition)) {
 	w.t.Helper()
 	if err := w.replace(name, set); err != nil {
@@ -127,7 +127,7 @@ func (w *world) delete(name string) {
 	}
 }
 
-// ask is a call for "job" by a host of the group "prod".
+// ask returns a call for "job" by a host of the group "prod".
 func ask(host, requestID string) *AcquireCall {
 	return &AcquireCall{
 		Request: semaphore.Request{
@@ -152,7 +152,7 @@ func (w *world) granted(call *AcquireCall) *semaphore.Permit {
 	w.t.Helper()
 	a := w.try(call)
 	if a.Outcome != semaphore.Granted {
-		w.t.Fatalf("%s is %v, want granted: %+v", call.Identity.Acquirer, a.Outcome, a.Denial)
+		w.t.Fatalf("TryAcquire() of %s = %v, want granted: %+v", call.Identity.Acquirer, a.Outcome, a.Denial)
 	}
 	return a.Permit
 }
@@ -161,7 +161,7 @@ func (w *world) denied(call *AcquireCall, want semaphore.Reason) *Denial {
 	w.t.Helper()
 	a := w.try(call)
 	if a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != want {
-		w.t.Fatalf("%s is %v %+v, want denied for %v", call.Identity.Acquirer, a.Outcome, a.Denial, want)
+		w.t.Fatalf("TryAcquire() of %s = %v %+v, want denied for %v", call.Identity.Acquirer, a.Outcome, a.Denial, want)
 	}
 	return a.Denial
 }
@@ -191,7 +191,7 @@ func refreshWithin(ctx context.Context, f *Frame, tokens []TokenRefresh) ([]Toke
 	}
 }
 
-// refreshStating refreshes one token on a stream, with the duration that its client counts by.
+// refreshStating refreshes one token on a stream, and states the duration that its client relies on.
 func (w *world) refreshStating(l *Listener, token uint64, states time.Duration) TokenResult {
 	w.t.Helper()
 	r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: token, Duration: states}})
@@ -205,7 +205,7 @@ func (w *world) wantStatus(token uint64, want Status) TokenResult {
 	w.t.Helper()
 	r := w.refresh1(token)
 	if r.Status != want {
-		w.t.Fatalf("refresh of %d is %+v, want status %d", token, r, want)
+		w.t.Fatalf("refresh of token %d = %+v, want status %d", token, r, want)
 	}
 	return r
 }
@@ -215,13 +215,13 @@ func (w *world) live(token uint64) bool {
 	return p != nil && p.State == semaphore.Live
 }
 
-// sleep lets virtual time pass, and everything happen that it makes happen.
+// sleep advances virtual time, and waits until everything that is due has happened.
 func (w *world) sleep(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// tape is a log of one server. Entries are applied at once, unless they are held back.
+// tape is the log of one server. It applies entries immediately, unless they are held back.
 type tape struct {
 	machine *fsm.Machine
 
@@ -272,14 +272,14 @@ func (t *tape) setTerm(term uint64) {
 	t.term = term
 }
 
-// hold keeps entries back from here on: they are handed to Raft, and nothing is known of them.
+// hold keeps entries back from now on: they are handed to Raft, and their outcome is unknown.
 func (t *tape) hold() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.holds = true
 }
 
-// letGo applies what was held back, in the term that is now.
+// letGo applies the entries that were held back, in the current term.
 func (t *tape) letGo() {
 	t.mu.Lock()
 	held := t.held
@@ -291,7 +291,8 @@ func (t *tape) letGo() {
 	synctest.Wait()
 }
 
-// lose ends what was held back as unknown and returns it, so that the test can apply it later, as another leader would.
+// lose fails the entries that were held back with an unknown outcome. It returns them, so that the test can apply them
+// later, as another leader would.
 func (t *tape) lose() []*heldEntry {
 	t.mu.Lock()
 	held := t.held
@@ -325,7 +326,7 @@ func (t *tape) entries() int {
 	return t.count
 }
 
-// lastEntry is what the last entry held.
+// lastEntry returns the commands of the last entry.
 func (t *tape) lastEntry() []fsm.Command {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -378,13 +379,13 @@ func (silent) Refreshed(Status)                            {}
 func wantErr(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
-		t.Fatalf("the error is %v, want %v", err, want)
+		t.Fatalf("got error %v, want %v", err, want)
 	}
 }
 
 func asError[E error](err error, target *E) bool { return errors.As(err, target) }
 
-// renewForTest is the first half of a refresh, for tests that stand in its middle.
+// renewForTest makes the first half of a refresh, for tests that act in the middle of one.
 func (w *world) renewForTest(token uint64) {
 	in := w.tenure.Load()
 	w.lessor.Renew(in.term, lessor.Frame{Received: time.Now()}, []lessor.Refresh{{Token: token}}, w.admit, nil)
@@ -393,6 +394,6 @@ func (w *world) renewForTest(token uint64) {
 func (w *world) wantWaiters(want int) {
 	w.t.Helper()
 	if n := w.WaiterCount(); n != want {
-		w.t.Fatalf("%d wait, want %d", n, want)
+		w.t.Fatalf("WaiterCount() = %d, want %d", n, want)
 	}
 }

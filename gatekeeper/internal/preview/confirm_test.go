@@ -35,20 +35,20 @@ func TestConfirm_EditOfOneDefinition(t *testing.T) {
 		after func(*semaphore.Definition) // nil: deleted
 		want  []ConfirmationKind
 	}{
-		"stops a holder":                 {world{holder: true}, statetest.Group("dr"), []ConfirmationKind{StopsHolders}},
-		"deletes what is held":           {world{holder: true}, nil, []ConfirmationKind{StopsHolders}},
-		"deletes what nobody uses":       {world{}, nil, nil},
-		"deletes what is asked for":      {world{seen: map[string]time.Duration{"prod": 0}}, nil, []ConfirmationKind{ShutsOutCallers}},
-		"leaves the holder":              {world{holder: true}, func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prod", 1 }, nil},
-		"shuts out, leaves none":         {world{seen: map[string]time.Duration{"prod": 6 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
-		"shuts out who asked long ago":   {world{seen: map[string]time.Duration{"prod": 8 * day}}, statetest.Group("dr"), nil},
-		"shuts out, leaves some":         {world{seen: map[string]time.Duration{"prod": day, "dr": day}}, statetest.Group("dr"), nil},
-		"shuts out, leaves an old one":   {world{seen: map[string]time.Duration{"prod": day, "dr": 8 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
-		"nobody was let in before":       {world{before: statetest.Group("no-run"), seen: map[string]time.Duration{"prod": 0}}, statetest.Group("dr"), nil},
-		"no permits":                     {world{}, func(d *semaphore.Definition) { d.Permits = 0 }, []ConfirmationKind{NoPermits}},
-		"had no permits":                 {world{before: func(d *semaphore.Definition) { d.Permits = 0 }}, func(d *semaphore.Definition) { d.MaxHold = time.Hour }, nil},
-		"nothing changes":                {world{holder: true}, func(*semaphore.Definition) {}, nil},
-		"an acquirer that nobody called": {world{seen: map[string]time.Duration{"prod": 0}}, func(d *semaphore.Definition) { d.AcquirerPattern = "b" }, []ConfirmationKind{ShutsOutCallers}},
+		"stops a holder":                  {world{holder: true}, statetest.Group("dr"), []ConfirmationKind{StopsHolders}},
+		"deletes a held definition":       {world{holder: true}, nil, []ConfirmationKind{StopsHolders}},
+		"deletes an unused definition":    {world{}, nil, nil},
+		"deletes a definition in use":     {world{seen: map[string]time.Duration{"prod": 0}}, nil, []ConfirmationKind{ShutsOutCallers}},
+		"leaves the holder":               {world{holder: true}, func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prod", 1 }, nil},
+		"shuts out, leaves none":          {world{seen: map[string]time.Duration{"prod": 6 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
+		"shuts out an old caller":         {world{seen: map[string]time.Duration{"prod": 8 * day}}, statetest.Group("dr"), nil},
+		"shuts out, leaves some":          {world{seen: map[string]time.Duration{"prod": day, "dr": day}}, statetest.Group("dr"), nil},
+		"shuts out, leaves an old caller": {world{seen: map[string]time.Duration{"prod": day, "dr": 8 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
+		"nobody was admitted before":      {world{before: statetest.Group("no-run"), seen: map[string]time.Duration{"prod": 0}}, statetest.Group("dr"), nil},
+		"no permits":                      {world{}, func(d *semaphore.Definition) { d.Permits = 0 }, []ConfirmationKind{NoPermits}},
+		"had no permits":                  {world{before: func(d *semaphore.Definition) { d.Permits = 0 }}, func(d *semaphore.Definition) { d.MaxHold = time.Hour }, nil},
+		"nothing changes":                 {world{holder: true}, func(*semaphore.Definition) {}, nil},
+		"an acquirer that never asked":    {world{seen: map[string]time.Duration{"prod": 0}}, func(d *semaphore.Definition) { d.AcquirerPattern = "b" }, []ConfirmationKind{ShutsOutCallers}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -70,15 +70,15 @@ func TestConfirm_EditOfOneDefinition(t *testing.T) {
 	}
 }
 
-func TestConfirm_NewDefinitionThatLetsInNobody_OnlyWarns(t *testing.T) {
+func TestConfirm_NewDefinitionThatAdmitsNobody_OnlyWarns(t *testing.T) {
 	c := newCluster(t)
 	c.Saw([2]string{"prod", "a"})
 	change := Change{Edits: []fsm.Change{c.Change("new", func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prdo", 0 })}}
 	if kinds, text := c.confirm(change); len(kinds) != 0 {
-		t.Errorf("confirm %s", text)
+		t.Errorf("Confirm() = %s, want nothing", text)
 	}
 	if effects, _ := c.preview(change); len(effects[0].Warnings) != 1 || !strings.Contains(effects[0].Warnings[0], `the nearest is "prod"`) {
-		t.Errorf("warned %q", effects[0].Warnings)
+		t.Errorf("warnings = %q, want the nearest group", effects[0].Warnings)
 	}
 }
 
@@ -116,10 +116,10 @@ func TestConfirm_ManyDefinitions(t *testing.T) {
 	change := c.Do(fsm.Pause{Names: names})
 	c.Do(fsm.Pause{Names: names[:1]})
 	if got, _ := c.confirm(Change{Resume: &fsm.Resume{Names: names}}); !slices.Equal(got, []ConfirmationKind{ChangesMany}) {
-		t.Errorf("21 resumes: got %v", got)
+		t.Errorf("21 resumes: got %v, want ChangesMany", got)
 	}
 	if got, _ := c.confirm(Change{Resume: &fsm.Resume{Names: names, Revision: change}}); len(got) != 0 {
-		t.Errorf("20 resumes, and one of another pause: got %v", got)
+		t.Errorf("20 resumes, and one of another pause: got %v, want none", got)
 	}
 }
 
@@ -147,10 +147,10 @@ func TestConfirm_PausesAndCordons(t *testing.T) {
 	}
 	c.Do(fsm.SetCordon{ID: "first", GroupPattern: "prod", Drain: time.Hour})
 	if got, _ := c.confirm(Change{Cordon: &fsm.SetCordon{ID: "second", AcquirerPattern: "b"}}); !slices.Equal(got, []ConfirmationKind{ShutsOutCallers}) {
-		t.Errorf("two cordons that leave nobody together: got %v", got)
+		t.Errorf("two cordons that together catch everybody: got %v, want ShutsOutCallers", got)
 	}
 	if _, text := c.confirm(Change{Cordon: &fsm.SetCordon{ID: "first", GroupPattern: "prod"}}); text != "1 holder has less time to stop: job" {
-		t.Errorf("a drain that is cut short: %q", text)
+		t.Errorf("a shortened drain: got %q", text)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestMoveDoubts(t *testing.T) {
 		"nobody was seen at all":                  {nil, "prod", `no caller was ever seen in the group "dr-site"`},
 		"a definition names it, and nobody asked": {[][2]string{{"prod", "a"}}, "prod", `no caller was ever seen in the group "dr-site"`},
 		"others stay admitted":                    {[][2]string{{"prod", "a"}, {"east", "a"}}, "prod|east", `no caller was ever seen in the group "dr-site"`},
-		"a slip in the word": {
+		"a typo in the group": {
 			[][2]string{{"dr-sit", "a"}}, "prod", `no caller was ever seen in the group "dr-site"; the nearest known group is "dr-sit"`,
 		},
 		"somebody asks": {[][2]string{{"dr-site", "a"}}, "prod", ""},
@@ -179,11 +179,11 @@ func TestMoveDoubts(t *testing.T) {
 			m := Move(c.State(), statetest.Patterns{}, "prod", "dr-site", func(*semaphore.Definition) bool { return true }, func(string) bool { return false })
 			effects, _ := c.preview(Change{Edits: m.Edits})
 			if got := strings.Join(MoveDoubts(c.State(), "dr-site", effects), "; "); got != x.want {
-				t.Errorf("got %q, want %q", got, x.want)
+				t.Errorf("MoveDoubts() = %q, want %q", got, x.want)
 			}
 		})
 	}
 	if got := MoveDoubts(newCluster(t).State(), "dr-site", nil); len(got) != 0 {
-		t.Errorf("a move of nothing: %q", got)
+		t.Errorf("MoveDoubts() without edits = %q, want none", got)
 	}
 }

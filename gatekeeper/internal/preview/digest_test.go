@@ -4,7 +4,8 @@ import (
 	"testing"
 )
 
-// A digest stands for names, versions and targets: each of them, and the number of edits, must change it.
+// A digest identifies names, versions and targets. A change of any of them, or of the number of edits, must change the
+// digest.
 func TestDigest_AnotherNameVersionOrTarget_Differs(t *testing.T) {
 	t.Parallel()
 	edit := func(name string, version uint64, group string) Target { return Target{name, version, group} }
@@ -19,18 +20,18 @@ func TestDigest_AnotherNameVersionOrTarget_Differs(t *testing.T) {
 		"one more":        of(7, edit("a", 1, "dr"), edit("b", 2, "dr"), edit("c", 2, "dr")),
 	} {
 		if shown.Same(other) {
-			t.Errorf("%s: the same digest", what)
+			t.Errorf("%s: got the same digest, want another", what)
 		}
 	}
 	if !shown.Same(of(9, edit("a", 1, "dr"), edit("b", 2, "dr"))) {
-		t.Error("the same edits at a later revision differ")
+		t.Error("the same edits at a later revision have another digest")
 	}
 	if read, ok := ParseDigest(shown.String()); !ok || read != shown {
-		t.Errorf("%s reads back as %v, %v", shown, read, ok)
+		t.Errorf("ParseDigest(%s) = %v, %v", shown, read, ok)
 	}
 	for _, s := range []string{"", "7", "-", "x-" + shown.sum, "7-" + shown.sum[1:]} {
 		if d, ok := ParseDigest(s); ok {
-			t.Errorf("%q reads as %v", s, d)
+			t.Errorf("ParseDigest(%q) = %v, want false", s, d)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func (c *cluster) preview(change Change) ([]Effect, []string) {
 	return Effects(c.State(), statetest.Patterns{}, change)
 }
 
-// edited is the effect of one edit of "job".
+// edited returns the effect of one edit of "job".
 func (c *cluster) edited(set func(*semaphore.Definition)) Effect {
 	c.T.Helper()
 	effects, _ := c.preview(Change{Edits: []fsm.Change{c.Change("job", set)}})
@@ -56,16 +56,16 @@ func TestEffects_Edit_NamesTheHoldersThatItStopsAndWhenTheirSlotIsFree(t *testin
 			effects, _ := c.preview(Change{Edits: []fsm.Change{c.Change("job", x.after)}, Drain: x.drain})
 			e := effects[0]
 			if !slices.Equal(stopped(&e), []uint64{old}) || e.Unaffected != 1 {
-				t.Fatalf("stopped %v, unaffected %d", stopped(&e), e.Unaffected)
+				t.Fatalf("stopped %v, unaffected %d; want the old permit and 1", stopped(&e), e.Unaffected)
 			}
 			if got := e.Stopped[0].FreeWithin; got != x.want {
-				t.Errorf("free within %v, want %v", got, x.want)
+				t.Errorf("FreeWithin = %v, want %v", got, x.want)
 			}
 		})
 	}
 }
 
-func TestEffects_HolderThatIsToldToStopAlready_IsNamedAgainOnlyWhenItHasLessTime(t *testing.T) {
+func TestEffects_HolderThatMustStopAlready_IsNamedOnlyWithLessTime(t *testing.T) {
 	for name, shut := range map[string]func(c *cluster, token uint64, drain time.Duration){
 		"cordon": func(c *cluster, _ uint64, drain time.Duration) {
 			c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain})
@@ -113,17 +113,17 @@ func TestEffects_HolderThatIsToldToStopAlready_IsNamedAgainOnlyWhenItHasLessTime
 					for _, e := range effects {
 						cut = append(cut, e.Stopped...)
 						if e.Unaffected != 0 {
-							t.Errorf("%+v: %d unaffected; it is told already", x, e.Unaffected)
+							t.Errorf("%+v: Unaffected = %d, want 0, because the holder must stop already", x, e.Unaffected)
 						}
 					}
 					switch {
-					case !x.cut || name == "edit" && next == "edit": // a second edit leaves the drain of the first alone
+					case !x.cut || name == "edit" && next == "edit": // a second edit does not change the drain of the first
 						if len(cut) != 0 {
-							t.Errorf("%+v: named %+v; nothing changes for it", x, cut)
+							t.Errorf("%+v: named %+v, want nobody, because nothing changes", x, cut)
 						}
 					case len(cut) != 1 || cut[0].Permit.Token != token || cut[0].DrainLeft != x.first ||
 						cut[0].FreeWithin != x.then+time.Minute+semaphore.Grace(time.Minute):
-						t.Errorf("%+v: named %+v, want the holder whose drain is cut", x, cut)
+						t.Errorf("%+v: named %+v, want the holder whose drain is shortened", x, cut)
 					}
 				}
 			})
@@ -169,7 +169,7 @@ func TestEffects_HeldForAnOperator_WarnsThatTheSlotStaysTaken(t *testing.T) {
 	c.Define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
 	c.Grant("job", "prod", "a")
 	if e := c.edited(statetest.Group("dr")); len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "until an operator clears it") {
-		t.Errorf("warned %q", e.Warnings)
+		t.Errorf("warnings = %q, want on_expiry", e.Warnings)
 	}
 }
 
@@ -179,11 +179,11 @@ func TestEffects_PermitsHeldForAnOperator_AreNamed(t *testing.T) {
 	token := c.Grant("job", "prod", "a")
 	c.Do(fsm.Expire{Token: token, Term: 1})
 	if e := c.edited(statetest.Group("dr")); len(e.Held) != 1 || e.Held[0].Token != token || len(e.Stopped) != 0 {
-		t.Errorf("held %+v, stopped %+v", e.Held, e.Stopped)
+		t.Errorf("held %+v, stopped %+v; want the held permit only", e.Held, e.Stopped)
 	}
 }
 
-func TestEffects_KnownCallers_WhoIsLetInAndShutOut(t *testing.T) {
+func TestEffects_KnownCallers_AreAdmittedOrShutOut(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod|east"))
 	c.Saw([2]string{"prod", "a"}, [2]string{"prod", "b"}, [2]string{"east", "a"}, [2]string{"dr", "a"}, [2]string{"dr", "x"})
@@ -201,7 +201,7 @@ func TestEffects_KnownCallers_WhoIsLetInAndShutOut(t *testing.T) {
 		t.Errorf("shut out %v, %d", got, e.ShutOutCount)
 	}
 	if e.Eligible != 2 || len(e.Warnings) != 0 {
-		t.Errorf("%d are eligible, warned %q", e.Eligible, e.Warnings)
+		t.Errorf("Eligible = %d, warnings = %q; want 2 and none", e.Eligible, e.Warnings)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestEffects_ManyKnownCallers_AllAreCountedAndSomeNamed(t *testing.T) {
 	}
 	c.Saw(all...)
 	if e := c.edited(statetest.Group("prod")); len(e.Admitted) != MaxCallers || e.AdmittedCount != MaxCallers+7 {
-		t.Errorf("%d are named and %d counted", len(e.Admitted), e.AdmittedCount)
+		t.Errorf("%d callers are named and %d counted", len(e.Admitted), e.AdmittedCount)
 	}
 }
 
@@ -223,15 +223,15 @@ func TestEffects_Warnings(t *testing.T) {
 	for name, x := range map[string]struct {
 		seen [][2]string
 		set  func(*semaphore.Definition)
-		want string // in the warning of the semaphore; empty: there is none
-		all  string // in that of the whole
+		want string // part of the semaphore's warning; empty if it has none
+		all  string // part of the warning about the whole change
 	}{
-		"typo":                 {seen, statetest.Group("prod-uе"), "No known group matches", ""},
-		"the nearest":          {seen, statetest.Group("dr-sitte"), `the nearest is "dr-site"`, ""},
-		"wrong acquirers":      {seen, func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "dr-site", "a" }, `group "dr-site" matches, but none of its acquirers`, ""},
-		"somebody":             {seen, statetest.Group("dr-site"), "", ""},
-		"nothing known":        {nil, statetest.Group("dr-sitte"), "", "No caller has been seen yet"},
-		"patterns left as are": {seen, func(d *semaphore.Definition) { d.Permits = 3 }, "", ""},
+		"typo":                    {seen, statetest.Group("prod-uе"), "No known group matches", ""},
+		"the nearest":             {seen, statetest.Group("dr-sitte"), `the nearest is "dr-site"`, ""},
+		"wrong acquirers":         {seen, func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "dr-site", "a" }, `group "dr-site" matches, but none of its acquirers`, ""},
+		"somebody":                {seen, statetest.Group("dr-site"), "", ""},
+		"nothing known":           {nil, statetest.Group("dr-sitte"), "", "No caller has been seen yet"},
+		"patterns left unchanged": {seen, func(d *semaphore.Definition) { d.Permits = 3 }, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -239,10 +239,10 @@ func TestEffects_Warnings(t *testing.T) {
 			c.Saw(x.seen...)
 			effects, warnings := c.preview(Change{Edits: []fsm.Change{c.Change("job", x.set)}})
 			if got := strings.Join(effects[0].Warnings, " "); !strings.Contains(got, x.want) || x.want == "" && got != "" {
-				t.Errorf("warned %q, want %q", got, x.want)
+				t.Errorf("warnings = %q, want %q", got, x.want)
 			}
 			if got := strings.Join(warnings, " "); !strings.Contains(got, x.all) || x.all == "" && got != "" {
-				t.Errorf("warned of the whole %q, want %q", got, x.all)
+				t.Errorf("warnings about the whole change = %q, want %q", got, x.all)
 			}
 		})
 	}
@@ -256,11 +256,11 @@ func TestEffects_Pause_StopsHoldersOnlyWithStop(t *testing.T) {
 	names := []string{"other", "job"}
 	effects, _ := c.preview(Change{Pause: &fsm.Pause{Names: names}})
 	if len(effects) != 2 || effects[0].Semaphore != "job" || len(effects[0].Stopped) != 0 || effects[0].Unaffected != 1 {
-		t.Errorf("a plain pause: %+v", effects)
+		t.Errorf("a plain pause: got %+v, want no stopped holder", effects)
 	}
 	effects, _ = c.preview(Change{Pause: &fsm.Pause{Names: names, Stop: true, Drain: time.Hour}})
 	if !slices.Equal(stopped(&effects[0]), []uint64{token}) || effects[0].Stopped[0].FreeWithin < time.Hour {
-		t.Errorf("a pause with stop: %+v", effects[0])
+		t.Errorf("a pause with stop: got %+v, want the holder stopped after its drain", effects[0])
 	}
 }
 
@@ -274,31 +274,31 @@ func TestEffects_Cordon_StopsItsHoldersInEverySemaphore(t *testing.T) {
 	c.Saw([2]string{"prod", "host1"})
 	effects, warnings := c.preview(Change{Cordon: &fsm.SetCordon{AcquirerPattern: "host1"}})
 	if len(effects) != 2 || !slices.Equal(stopped(&effects[0]), []uint64{a}) || !slices.Equal(stopped(&effects[1]), []uint64{b}) || len(warnings) != 0 {
-		t.Errorf("got %+v, warned %q", effects, warnings)
+		t.Errorf("got %+v and warnings %q, want the holders of both semaphores", effects, warnings)
 	}
 	_, warnings = c.preview(Change{Cordon: &fsm.SetCordon{GroupPattern: "prodd"}})
 	if len(warnings) != 1 || !strings.Contains(warnings[0], `the nearest known group is "prod"`) {
-		t.Errorf("warned %q", warnings)
+		t.Errorf("warnings = %q, want the nearest group", warnings)
 	}
 	_, warnings = newCluster(t).preview(Change{Cordon: &fsm.SetCordon{GroupPattern: "prod"}})
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "unknown whom this cordon catches") {
-		t.Errorf("warned %q", warnings)
+		t.Errorf("warnings = %q, want that no caller has been seen", warnings)
 	}
 }
 
-func TestEffects_Cordon_CatchesAHolderOfWhomNoNoteWasTakenYet(t *testing.T) {
+func TestEffects_Cordon_CatchesAHolderWithoutASighting(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Grant("job", "prod", "host1")
 	for range 2 {
 		if _, warnings := c.preview(Change{Cordon: &fsm.SetCordon{AcquirerPattern: "host1"}}); len(warnings) != 0 {
-			t.Errorf("warned %q", warnings)
+			t.Errorf("warnings = %q, want none", warnings)
 		}
 		c.Saw([2]string{"prod", "host2"})
 	}
 }
 
-func TestEffects_Cordon_SaysWhoGetsTheTasksThatWait(t *testing.T) {
+func TestEffects_Cordon_SaysWhoGetsTheWaitingTasks(t *testing.T) {
 	c := newCluster(t)
 	for _, name := range []string{"job", "idle"} {
 		c.Define(name, nil)
@@ -316,7 +316,7 @@ func TestEffects_Cordon_SaysWhoGetsTheTasksThatWait(t *testing.T) {
 	}
 }
 
-func TestConflict_SaysWhatTheBatchWouldBeRefusedFor(t *testing.T) {
+func TestConflict_MatchesTheRefusalOfTheBatch(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	stale := c.Change("job", statetest.Group("dr"))
@@ -335,7 +335,7 @@ func TestConflict_SaysWhatTheBatchWouldBeRefusedFor(t *testing.T) {
 			got := Conflict(c.State(), []fsm.Change{fresh, x.edit})
 			r, _ := c.Apply(fsm.EditBatch{Changes: []fsm.Change{fresh, x.edit}}).(fsm.EditResult)
 			if got == nil || r.Conflict == nil || *got != *r.Conflict || got.Kind != x.want {
-				t.Errorf("planned %+v, applied %+v", got, r.Conflict)
+				t.Errorf("Conflict() = %+v, applying the batch gave %+v", got, r.Conflict)
 			}
 		})
 	}
@@ -344,17 +344,17 @@ func TestConflict_SaysWhatTheBatchWouldBeRefusedFor(t *testing.T) {
 	}
 }
 
-func TestEffects_OfWhatTakesThePlaceOfAnother_WarnsOfIt(t *testing.T) {
+func TestEffects_ReplacedPauseOrCordon_Warns(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
 	c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Reason: "moon", Author: "bob"})
 	effects, _ := Effects(c.State(), statetest.Patterns{}, Change{Pause: &fsm.Pause{Names: []string{"job"}}})
 	if w := effects[0].Warnings; len(w) != 1 || !strings.Contains(w[0], `already paused, by ann, "dark", without an end`) {
-		t.Errorf("warnings %q", w)
+		t.Errorf("warnings = %q, want the replaced pause", w)
 	}
 	_, warnings := Effects(c.State(), statetest.Patterns{}, Change{Cordon: &fsm.SetCordon{ID: "c", AcquirerPattern: "b"}})
 	if w := strings.Join(warnings, ""); !strings.Contains(w, `already in force, by bob, "moon"`) {
-		t.Errorf("warnings %q", warnings)
+		t.Errorf("warnings = %q, want the replaced cordon", warnings)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 func TestMove_GroupPatterns(t *testing.T) {
 	const from, to = "prod", "dr.1"
-	for pattern, want := range map[string]string{ // "": it is not moved, and that is a problem; "-": nothing to do
+	for pattern, want := range map[string]string{ // "": not moved, which is a problem; "-": nothing to do
 		"prod":               `dr\.1`,
 		"(prod)":             `(dr\.1)`,
 		"(?:prod|east)":      `(?:dr\.1|east)`,
@@ -54,7 +54,7 @@ func TestMove_GroupPatterns(t *testing.T) {
 						t.Fatalf("got %+v", m)
 					}
 					if p := m.Edits[0].Definition.GroupPattern; !(statetest.Patterns{}).Match(p, to) || (statetest.Patterns{}).Match(p, from) {
-						t.Fatalf("%q does not move anybody", p)
+						t.Fatalf("%q does not move the group", p)
 					}
 				}
 			}
@@ -73,7 +73,8 @@ func TestMove_OnlyTheChosen_InTheOrderOfTheirNames(t *testing.T) {
 	}
 }
 
-// A rule that admits both groups is left as it is, so its holder in the old group continues. The preview names it.
+// A definition that admits both groups is left unchanged, so its holder in the old group continues. The preview names
+// it.
 func TestPlanMove_RuleAdmitsBothGroups_NamesTheHoldersThatStay(t *testing.T) {
 	c := newCluster(t)
 	c.Define("both", statetest.Group("prod|dr"))

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// events makes one event of each revision given.
+// events returns one event for each given revision.
 func events(revisions ...uint64) []fsm.Event {
 	var es []fsm.Event
 	for _, r := range revisions {
@@ -53,7 +53,7 @@ func wantMissed(t *testing.T, s *Subscription, revision uint64) {
 	}
 }
 
-// wantNothing checks that Next waits. It is for synctest.
+// wantNothing checks that Next waits. It must be called in a synctest bubble.
 func wantNothing(t *testing.T, s *Subscription) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -88,7 +88,7 @@ func TestSubscribe_AfterTheHubsRevision_BeginsNow(t *testing.T) {
 	})
 }
 
-func TestSubscribe_FromRevision_GoesOnExactlyThere(t *testing.T) {
+func TestSubscribe_FromRevision_ContinuesExactlyThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(0)
 		put(h, 11, 12)
@@ -104,7 +104,7 @@ func TestSubscribe_RevisionAheadOfThisServer_IsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(0)
 		put(h, 1)
-		s := h.Subscribe(3) // read on another server, which is further
+		s := h.Subscribe(3) // read on another server, which is ahead
 		defer s.Close()
 		wantNothing(t, s)
 		put(h, 2)
@@ -114,7 +114,7 @@ func TestSubscribe_RevisionAheadOfThisServer_IsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestSubscribe_RevisionNoLongerRemembered_MissedThenGoesOn(t *testing.T) {
+func TestSubscribe_RevisionNoLongerRemembered_MissedThenContinues(t *testing.T) {
 	h := New(4)
 	for r := uint64(1); r <= 10; r++ {
 		put(h, r)
@@ -132,11 +132,11 @@ func TestSubscribe_BeforeTheFirstEntryKnown_Missed(t *testing.T) {
 	h := New(0)
 	s := h.Subscribe(3)
 	defer s.Close()
-	put(h, 10) // the state machine had applied more before it was subscribed to
+	put(h, 10) // the state machine applied more before the Hub subscribed to it
 	wantMissed(t, s, 10)
 }
 
-func TestNext_SlowReader_IsOvertakenAndHoldsUpNobody(t *testing.T) {
+func TestNext_SlowReader_MissesEventsAndDelaysNobody(t *testing.T) {
 	h := New(8)
 	slow, quick := h.Subscribe(0), h.Subscribe(0)
 	defer slow.Close()
@@ -161,7 +161,7 @@ func TestNext_EntryLargerThanTheRing_Missed(t *testing.T) {
 	wantBatch(t, s, 3, 3, 3, 3)
 }
 
-func TestNext_RevisionMovesWithoutEvents_IsTold(t *testing.T) {
+func TestNext_RevisionMovesWithoutEvents_IsDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(0)
 		put(h, 1)
@@ -198,7 +198,7 @@ func TestClose_EndsNextAndIsCounted(t *testing.T) {
 		h := New(0)
 		s := h.Subscribe(0)
 		if h.Watchers() != 1 {
-			t.Errorf("%d watchers", h.Watchers())
+			t.Errorf("Watchers() = %d, want 1", h.Watchers())
 		}
 		ended := make(chan error)
 		go func() {
@@ -209,26 +209,25 @@ func TestClose_EndsNextAndIsCounted(t *testing.T) {
 		s.Close()
 		s.Close()
 		if err := <-ended; !errors.Is(err, ErrClosed) {
-			t.Errorf("Next ended with %v", err)
+			t.Errorf("Next() after Close: got %v, want ErrClosed", err)
 		}
 		put(h, 1)
 		if _, err := s.Next(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("a later Next ended with %v", err)
+			t.Errorf("second Next() after Close: got %v, want ErrClosed", err)
 		}
 		if h.Watchers() != 0 {
-			t.Errorf("%d watchers", h.Watchers())
+			t.Errorf("Watchers() = %d, want 0", h.Watchers())
 		}
 	})
 }
 
-// Whatever is put and read in whatever order: a watcher sees every event once and in order, or hears that it missed
-// some.
-func TestNext_AnyUse_NothingIsLostOrToldTwice(t *testing.T) {
+// For any order of puts and reads, a watcher gets every event once and in order, or learns that it missed some.
+func TestNext_AnyUse_NothingIsLostOrDeliveredTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := New(rapid.IntRange(1, 12).Draw(t, "capacity"))
 		s := h.Subscribe(0)
 		defer s.Close()
-		var all []uint64 // of all events
+		var all []uint64 // the revisions of all events
 		revision, told := uint64(0), uint64(0)
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
@@ -258,7 +257,7 @@ func TestNext_AnyUse_NothingIsLostOrToldTwice(t *testing.T) {
 				}
 				b, err := s.Next(context.Background())
 				if err != nil || b.Revision <= told {
-					t.Fatalf("batch %+v, %v after %d", b, err, told)
+					t.Fatalf("Next() = %+v, %v, want a revision above %d", b, err, told)
 				}
 				var want []uint64
 				for _, r := range all {
@@ -313,7 +312,7 @@ func TestSubscribe_AfterZero_BeginsAtTheVeryFirst(t *testing.T) {
 	wantBatch(t, s, 2, 1, 2)
 }
 
-// A new cluster's first entry may raise the feature level: that has a revision, and no event that anybody could have
+// A new cluster's first entry may raise the feature level. That has a revision, but no event that a watcher could have
 // missed.
 func TestSubscribe_FirstEntryHasNoEvents_NothingIsMissed(t *testing.T) {
 	h := New(0)

@@ -21,7 +21,7 @@ func create(names ...string) fsm.EditBatch {
 	return batch
 }
 
-func TestHub_OfAStateMachine_TellsEditsAndItsReplacement(t *testing.T) {
+func TestHub_StateMachine_DeliversEditsAndSnapshots(t *testing.T) {
 	machine, h := fsm.New("id"), New(0)
 	machine.Subscribe(h.Applied)
 	s := h.Subscribe(0)
@@ -49,7 +49,7 @@ func TestHub_OfAStateMachine_TellsEditsAndItsReplacement(t *testing.T) {
 		t.Fatalf("batch %+v, %v", b, err)
 	}
 	if b.Events[0].Revision != b.Events[1].Revision || b.Events[1].Revision == b.Events[2].Revision {
-		t.Errorf("revisions %v: the edits of one batch share one", revisions(b.Events))
+		t.Errorf("revisions %v, want one revision for the edits of one batch", revisions(b.Events))
 	}
 	if e := b.Events[2]; e.Kind != fsm.Created || e.Semaphore != "c" || e.Definition == nil {
 		t.Errorf("event %+v", e)
@@ -62,7 +62,7 @@ func TestHub_OfAStateMachine_TellsEditsAndItsReplacement(t *testing.T) {
 	}
 	other, late := fsm.New("id"), New(0)
 	other.Subscribe(late.Applied)
-	behind := late.Subscribe(b.Revision) // the watcher goes on at another server, which was sent a snapshot
+	behind := late.Subscribe(b.Revision) // the watcher continues on another server, which was sent a snapshot
 	defer behind.Close()
 	if err := other.Restore(&snapshot); err != nil {
 		t.Fatal(err)

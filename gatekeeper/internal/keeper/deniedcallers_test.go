@@ -38,7 +38,7 @@ func named(call *AcquireCall, name string) *AcquireCall {
 	return call
 }
 
-func TestDeniedCallers_NeedsAction_IsRememberedUntilCured(t *testing.T) {
+func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *testing.T) {
 	op := context.Background()
 	for want, c := range map[semaphore.Reason]struct {
 		deny func(w *world) *AcquireCall

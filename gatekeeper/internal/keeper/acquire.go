@@ -40,7 +40,7 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 		round
 	}
 	var together []decided
-	var received time.Time // the latest of all calls: a leader at that time was the leader after every other call too
+	var received time.Time // the latest: a server that led then led after every other call arrived
 	for i, call := range calls {
 		r, ok := k.unchanging(call) // decide all before the wait: each answer was true when it was decided
 		if !ok {

@@ -101,8 +101,8 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 				if v.Cured || v.Reason != want || v.Count != 2 || !v.First.Equal(began) || !v.Last.Equal(began.Add(time.Hour)) || v.Message != d.Message {
 					t.Errorf("DeniedCallers() = %+v, want two denials for that reason", v)
 				}
-				if says := `"app1" in group "prod" asks for "` + call.Semaphore + `" and is denied: ` + want.String() + ". " + d.Message + " Denied 2 times, first at "; !strings.HasPrefix(v.Text, says) {
-					t.Errorf("Text = %q, want the prefix %q", v.Text, says)
+				if prefix := `"app1" in group "prod" asks for "` + call.Semaphore + `" and is denied: ` + want.String() + ". " + d.Message + " Denied 2 times, first at "; !strings.HasPrefix(v.Text, prefix) {
+					t.Errorf("Text = %q, want the prefix %q", v.Text, prefix)
 				}
 				if err := c.cure(w); err != nil {
 					t.Fatal(err)
@@ -124,7 +124,7 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 func TestDeniedCallers_AnotherCauseSince_IsNamed(t *testing.T) {
 	op := context.Background()
 	inNewWorld(t, func(w *world) {
-		says := func(when string, reason semaphore.Reason, part, text string) {
+		check := func(when string, reason semaphore.Reason, part, text string) {
 			t.Helper()
 			v := w.denied1()
 			if v.Cured || v.Reason != reason || !strings.Contains(v.Message, part) || !strings.Contains(v.Text, text) {
@@ -136,14 +136,14 @@ func TestDeniedCallers_AnotherCauseSince_IsNamed(t *testing.T) {
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "lab" }); err != nil {
 			t.Fatal(err)
 		}
-		says("another pattern", semaphore.GroupMismatch, `"lab"`, "Denied once, at ")
+		check("another pattern", semaphore.GroupMismatch, `"lab"`, "Denied once, at ")
 		if _, err := w.Cordon(op, fsm.SetCordon{ID: "c", GroupPattern: "prod"}, Ending{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" }); err != nil {
 			t.Fatal(err)
 		}
-		says("a cordon", semaphore.Cordoned, "is cordoned", ", at that time for another reason: "+semaphore.GroupMismatch.String()+".")
+		check("a cordon", semaphore.Cordoned, "is cordoned", ", at that time for another reason: "+semaphore.GroupMismatch.String()+".")
 		if _, byCordon := w.DeniesAll(w.cfg.Machine.State(), "job"); !byCordon {
 			t.Error("DeniesAll() did not report that the cordon is the only reason")
 		}

@@ -190,7 +190,7 @@ func (e *WorkLimitError) Error() string { return e.LimitError.Error() }
 type NoSuchJobError struct{ ID string }
 
 func (e *NoSuchJobError) Error() string {
-	return fmt.Sprintf("there is no job %q: it was not submitted, or it was deleted, by an operator or when its retention was over", e.ID)
+	return fmt.Sprintf("there is no job %q: it was not submitted, or it was deleted, explicitly or when its retention was over", e.ID)
 }
 
 // SubmissionLostError ends a submission that was dropped, or that was replaced by another one with the same id.

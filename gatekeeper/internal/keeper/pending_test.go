@@ -122,7 +122,7 @@ func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing
 // A process that shares its identity with a waiting call finds the permit that the call was granted, and is answered
 // with it. The end of the waiting call must not end that permit.
 func TestGiveUp_AnotherCallGotTheGrant_PermitStays(t *testing.T) {
-	for name, told := range map[string]bool{"told": true, "told nobody": false} {
+	for name, answered := range map[string]bool{"answered": true, "not answered": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", nil)
@@ -134,7 +134,7 @@ func TestGiveUp_AnotherCallGotTheGrant_PermitStays(t *testing.T) {
 				if granted == nil {
 					t.Fatal("b was not granted")
 				}
-				if told {
+				if answered {
 					if a := w.try(ask("b", "")); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
 						t.Fatalf("other call = %+v, want a refresh of the permit", a)
 					}
@@ -143,8 +143,8 @@ func TestGiveUp_AnotherCallGotTheGrant_PermitStays(t *testing.T) {
 					t.Fatal("b had no grant to give up")
 				}
 				synctest.Wait()
-				if w.live(granted.Token) != told {
-					t.Errorf("the permit is live: %v, although a call received it: %v", !told, told)
+				if w.live(granted.Token) != answered {
+					t.Errorf("the permit is live: %v, and a call was answered with it: %v; want both or neither", !answered, answered)
 				}
 			})
 		})

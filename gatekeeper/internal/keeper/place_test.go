@@ -171,14 +171,14 @@ func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RepeatKeepsItsPlace(t *testin
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
-		blocked, told := make(chan struct{}), make(chan error, 1)
+		blocked, failed := make(chan struct{}), make(chan error, 1)
 		call := ask("b", "2")
 		go func() {
 			_, err := w.Acquire(context.Background(), call, func(Place) error {
 				<-blocked // its connection accepts nothing
 				return nil
 			})
-			told <- err
+			failed <- err
 		}()
 		synctest.Wait()
 		w.demote()
@@ -186,7 +186,7 @@ func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RepeatKeepsItsPlace(t *testin
 		again := w.wait1(ask("b", "2"))
 		close(blocked)
 		var not *consensus.NotLeaderError
-		if err := <-told; !errors.As(err, &not) {
+		if err := <-failed; !errors.As(err, &not) {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -257,14 +257,14 @@ func TestRefresh_BetweenTheGrantAndItsEvent_IsNotForgotten(t *testing.T) {
 		synctest.Wait()
 		cancel() // its caller leaves before the entry is committed
 		<-failed
-		var told uint64
+		var token uint64
 		between(func() {
-			told = w.machine.State().Own("job", ask("a", "").Identity).Token
-			w.wantStatus(told, StatusRefreshed)
+			token = w.machine.State().Own("job", ask("a", "").Identity).Token
+			w.wantStatus(token, StatusRefreshed)
 		})
 		w.tape.letGo()
 		w.sleep(59 * time.Second)
-		if !w.live(told) {
+		if !w.live(token) {
 			t.Error("the permit ended although a caller had received it")
 		}
 	})

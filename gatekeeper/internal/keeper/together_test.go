@@ -12,15 +12,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// told holds the results of calls that were made together.
-type told struct {
+// togetherResult holds the results of calls that were made together.
+type togetherResult struct {
 	open   []int
 	denied map[int]Answer
 	errs   map[int]error
 }
 
-func (w *world) together(calls ...*AcquireCall) told {
-	r := told{denied: make(map[int]Answer), errs: make(map[int]error)}
+func (w *world) together(calls ...*AcquireCall) togetherResult {
+	r := togetherResult{denied: make(map[int]Answer), errs: make(map[int]error)}
 	w.TryAcquireTogether(context.Background(), calls, func(i int, a Answer, err error) {
 		if err != nil {
 			r.errs[i] = err

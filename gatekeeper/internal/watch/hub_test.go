@@ -228,7 +228,7 @@ func TestNext_AnyUse_NothingIsLostOrDeliveredTwice(t *testing.T) {
 		s := h.Subscribe(0)
 		defer s.Close()
 		var all []uint64 // the revisions of all events
-		revision, told := uint64(0), uint64(0)
+		revision, last := uint64(0), uint64(0)
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
 				var rs []uint64
@@ -246,29 +246,29 @@ func TestNext_AnyUse_NothingIsLostOrDeliveredTwice(t *testing.T) {
 				h.add(revision, nil, true)
 			},
 			"resume": func(t *rapid.T) {
-				if told > 0 {
+				if last > 0 {
 					s.Close()
-					s = h.Subscribe(told)
+					s = h.Subscribe(last)
 				}
 			},
 			"read": func(t *rapid.T) {
-				if told == revision {
+				if last == revision {
 					return
 				}
 				b, err := s.Next(context.Background())
-				if err != nil || b.Revision <= told {
-					t.Fatalf("Next() = %+v, %v, want a revision above %d", b, err, told)
+				if err != nil || b.Revision <= last {
+					t.Fatalf("Next() = %+v, %v, want a revision above %d", b, err, last)
 				}
 				var want []uint64
 				for _, r := range all {
-					if r > told && r <= b.Revision {
+					if r > last && r <= b.Revision {
 						want = append(want, r)
 					}
 				}
 				if !b.Missed && !slices.Equal(revisions(b.Events), want) {
-					t.Fatalf("events %v from %d to %d, want %v", revisions(b.Events), told, b.Revision, want)
+					t.Fatalf("events %v from %d to %d, want %v", revisions(b.Events), last, b.Revision, want)
 				}
-				told = b.Revision
+				last = b.Revision
 			},
 		})
 	})

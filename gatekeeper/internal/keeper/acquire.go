@@ -163,7 +163,7 @@ func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place
 func (k *Keeper) once(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
 	key := keyOf(call)
 	// Read the state before attach. If attach finds no grant on its way, this state has no handed-over grant for the
-	// call either, so the call is not denied because of its own permit.
+	// call either, so the call is not denied because of the permit that it holds.
 	state := k.cfg.Machine.State()
 	if rec := k.attach(key, place.me); rec != nil {
 		return k.await(ctx, t, rec, call, place)

@@ -104,8 +104,8 @@ func (k *Keeper) DeniedCallers(
 
 // DenyAll returns one caller of each semaphore that grants no permit until somebody acts: the caller whose denial is
 // the likely cause. The callers are in the order of the semaphores' last denials. A paused semaphore is left out, and
-// so is one with a caller that is denied because of its own permit. Use the result for a summary only: DenyAll does not
-// confirm that this server still leads.
+// so is one with a caller that is denied because of a permit it holds. Use the result for a summary only: DenyAll does
+// not confirm that this server still leads.
 func (k *Keeper) DenyAll() []DeniedCaller {
 	state := k.cfg.Machine.State()
 	served := make(map[string]bool) // false: no denial shows it yet

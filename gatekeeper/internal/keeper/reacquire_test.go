@@ -168,7 +168,7 @@ func TestReacquire_WithAFiring_IsDenied(t *testing.T) {
 		p := w.granted(first)
 		d := w.denied(again, semaphore.FiringClaimed)
 		if d.Decision.Claim == nil || d.Decision.Claim.Winner != p.Identity || d.RetryAfter <= 0 {
-			t.Errorf("denial = %+v, want the claim of its own permit", d)
+			t.Errorf("denial = %+v, want the claim of the permit that it holds", d)
 		}
 	})
 }

@@ -106,9 +106,8 @@ type drained struct {
 	cordon string
 }
 
-// stopLeft asks the leader how long a holder may continue, and computes the drains that the change begins without it. It
-// asks once for each cause: time passes between two answers, and the results before and after the change must be
-// comparable.
+// stopLeft asks the leader how long a holder may continue, and adds the drains that the change begins. It asks once for
+// each cause: time passes between two answers, and the results before and after the change must be comparable.
 func (w *world) stopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
 	if n := len(s.Drains) - 1; n >= 0 && s.Drains[n].Revision == begins {
 		left, s.Drains = s.Drains[n].Duration, s.Drains[:n]

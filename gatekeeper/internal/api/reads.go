@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/preview"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -39,8 +40,8 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	}
 	record.Warnings = a.warnings(stored.Definition)
 	record.Disabled = a.reader.Disabled(stored)
-	if r := a.reaches.get(state, a.keeper, stored.Definition); r.text != "" && record.Disabled == "" {
-		record.Warnings = append(record.Warnings, r.text)
+	if reach, callers := a.reaches.get(state, a.keeper, stored.Definition); reach != preview.ReachesSome && record.Disabled == "" {
+		record.Warnings = append(record.Warnings, callers.Warning(reach, stored.Definition))
 	}
 	if report, isMissed := a.reader.Missed(name); isMissed {
 		record.Missed = toMissed(&report)

@@ -26,7 +26,7 @@ func (a *API) states(state *fsm.State, stored *fsm.StoredDefinition) (states []g
 	disabled := a.reader.Disabled(stored) != ""
 	var reach preview.Reach
 	if !disabled {
-		reach = a.reaches.get(state, a.keeper, stored.Definition).Reach
+		reach, _ = a.reaches.get(state, a.keeper, stored.Definition)
 	}
 	for _, s := range []struct {
 		is bool

@@ -42,46 +42,46 @@ func (a *API) warnings(d *semaphore.Definition) []string {
 	return []string{fmt.Sprintf("permits of %s last %v: they may be lost when the leader dies; with %v or more they survive a failover", d.Name, d.Duration, smallest)}
 }
 
-// maxReaches is the maximum number of cached pairs of patterns.
-const maxReaches = 100_000
+const (
+	// maxReaches bounds the pairs of patterns whose reach is remembered.
+	maxReaches = 100_000
+	// reachesKept is how long the known callers are remembered although their number stays the same: at its limit a new
+	// caller takes the place of another.
+	reachesKept = time.Minute
+)
 
-// reaches caches preview.ReachOf by pair of patterns, because lists and summaries ask for many definitions. The cache
-// is valid for one number of known callers and one revision of the cordons. The zero value is an empty cache. It is
-// safe for concurrent use.
+// reaches remembers the known callers and the reach of pairs of patterns while the number of callers and the cordons
+// are the same: lists and summaries ask about many definitions. The zero value is empty. It is safe for concurrent use.
 type reaches struct {
-	mu      sync.Mutex // guards the fields below
-	callers int
-	cordons uint64 // revision of the cordons
-	of      map[[2]string]reach
+	mu      sync.Mutex // guards all below
+	count   int        // of callers
+	cordons uint64     // their revision
+	until   time.Time
+	callers *preview.Callers
+	of      map[[2]string]preview.Reach
 }
 
-type reach struct {
-	preview.Reach
-	text string
-}
-
-// get returns the reach of a definition. A definition with 0 permits has an empty reach, because it admits nobody and
-// needs no warning.
-func (m *reaches) get(state *fsm.State, patterns preview.Patterns, d *semaphore.Definition) reach {
+// get returns the reach of a definition, and the callers from which it was found. One without permits serves nobody
+// anyway, so its reach is of no interest.
+func (m *reaches) get(state *fsm.State, patterns preview.Patterns, d *semaphore.Definition) (preview.Reach, *preview.Callers) {
 	if d.Permits == 0 {
-		return reach{}
+		return preview.ReachesSome, nil
 	}
-	pair, callers, cordons := [2]string{d.GroupPattern, d.AcquirerPattern}, state.SightingCount(), state.CordonRevision()
-	m.mu.Lock()
-	r, ok := m.of[pair]
-	ok = ok && m.callers == callers && m.cordons == cordons
-	m.mu.Unlock()
-	if ok {
-		return r
-	}
-	r.Reach, r.text = preview.ReachOf(state, patterns, d)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.of == nil || m.callers != callers || m.cordons != cordons || len(m.of) >= maxReaches {
-		m.callers, m.cordons, m.of = callers, cordons, make(map[[2]string]reach)
+	count, cordons, now := state.SightingCount(), state.CordonRevision(), time.Now()
+	if m.callers == nil || m.count != count || m.cordons != cordons || now.After(m.until) {
+		m.count, m.cordons, m.until = count, cordons, now.Add(reachesKept)
+		m.callers, m.of = preview.CallersOf(state, patterns), make(map[[2]string]preview.Reach)
 	}
-	m.of[pair] = r
-	return r
+	pair := [2]string{d.GroupPattern, d.AcquirerPattern}
+	reach, ok := m.of[pair]
+	if !ok {
+		if reach = m.callers.Reach(d); len(m.of) < maxReaches {
+			m.of[pair] = reach
+		}
+	}
+	return reach, m.callers
 }
 
 // warningsOf returns the warnings about the definitions that a batch created or replaced.

@@ -52,7 +52,7 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	}
 	w := &watcher{api: s.API, chosen: chosen.Within(s.sees(stream.Context())), permits: m.GetPermits(), send: stream.Send}
 	if m.GetRecords() {
-		w.changed = &changes{names: make(map[string]bool), callers: s.cfg.Machine.State().SightingCount()}
+		w.changed = &changes{names: make(map[string]bool)}
 		if m.GetFromRevision() == 0 { // otherwise send the denials since the caller read the records
 			_, w.changed.denials = s.reader.DenialsChanged(0)
 		}
@@ -94,7 +94,6 @@ type changes struct {
 	missed   bool
 	revision uint64
 	denials  uint64    // revision of the denials that the watcher knows
-	callers  int       // number of known callers
 	due      time.Time // when the next message is due; zero if there are no changes
 	paid     time.Time // rate limit: each message moves it forward by collectBusy
 }
@@ -126,7 +125,7 @@ func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) err
 			live = now.Add(w.every)
 			if w.api.cfg.Consensus.Role() == consensus.RoleLeader {
 				if w.changed != nil {
-					w.noteCallers(now)
+					w.noteDenials(now)
 				}
 				err = w.send(&gatekeeperv1.WatchResponse{Revision: w.sent, Live: w.live()})
 			}
@@ -169,14 +168,10 @@ func (w *watcher) note(batch *watch.Batch) {
 	}
 }
 
-// noteCallers collects changes about callers that hold no permit, for which there are no events. A new caller can match
-// the patterns of any definition.
-func (w *watcher) noteCallers(now time.Time) {
+// noteDenials collects the semaphores whose denials have changed, because no events report them.
+func (w *watcher) noteDenials(now time.Time) {
 	c, state := w.changed, w.api.cfg.Machine.State()
 	before := len(c.names)
-	if n := state.SightingCount(); n != c.callers {
-		c.callers, c.missed = n, true
-	}
 	var names []string
 	names, c.denials = w.api.reader.DenialsChanged(c.denials)
 	for _, name := range names {
@@ -184,7 +179,7 @@ func (w *watcher) noteCallers(now time.Time) {
 			c.names[name] = true
 		}
 	}
-	if (len(c.names) > before || c.missed) && c.due.IsZero() {
+	if len(c.names) > before && c.due.IsZero() {
 		c.revision = max(c.revision, w.sent)
 		c.schedule(now)
 	}

@@ -108,22 +108,17 @@ func (k *Keeper) DeniedCallers(
 // not confirm that this server still leads.
 func (k *Keeper) DenyAll() []DeniedCaller {
 	state := k.cfg.Machine.State()
-	served := make(map[string]bool) // false: no denial shows it yet
 	of := make(map[string][]denials.Denial)
 	var names []string
 	for _, d := range k.denials.All(k.cfg.WallClock()) {
-		one, met := served[d.Semaphore]
-		if !met {
+		if of[d.Semaphore] == nil {
 			names = append(names, d.Semaphore)
 		}
-		if !one { // so that the other callers of a semaphore with many standbys cost nothing
-			served[d.Semaphore] = k.serves(state, &d)
-			of[d.Semaphore] = append(of[d.Semaphore], d)
-		}
+		of[d.Semaphore] = append(of[d.Semaphore], d)
 	}
 	var out []DeniedCaller
 	for _, name := range names {
-		if !served[name] {
+		if all, _ := k.denyAll(state, name, of[name]); all {
 			out = append(out, k.judged(state, of[name])[0])
 		}
 	}
@@ -131,32 +126,43 @@ func (k *Keeper) DenyAll() []DeniedCaller {
 }
 
 // DeniesAll reports whether a semaphore has callers, and grants none of them a permit until somebody acts. byCordon
-// reports whether a cordon is the reason, so that a caller gets permits again once the cordon is removed.
+// reports whether a cordon is the reason, so that a caller gets permits again once the cordon is removed. A paused
+// semaphore denies nobody in this sense.
 func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
-	of := k.denials.Of(name, k.cfg.WallClock())
-	if len(of) == 0 || slices.ContainsFunc(of, func(d denials.Denial) bool { return k.serves(state, &d) }) {
-		return false, false
-	}
-	return true, slices.ContainsFunc(of, func(d denials.Denial) bool {
-		reason, _, _ := k.decideAgain(state, &d)
-		return reason == semaphore.Cordoned
-	})
+	return k.denyAll(state, name, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// serves reports whether a denial shows that some caller gets permits of the semaphore, or that no operator needs to
-// act.
-func (k *Keeper) serves(state *fsm.State, d *denials.Denial) bool {
-	reason, _, still := k.decideAgain(state, d)
-	if !still {
-		return true
+// denyAll is DeniesAll for the denials of a semaphore. It stops at the first that shows a served caller, so that the
+// others of a semaphore with many standbys cost nothing.
+func (k *Keeper) denyAll(state *fsm.State, name string, of []denials.Denial) (all, byCordon bool) {
+	if sd := state.Definition(name); sd != nil && sd.Pause != nil {
+		return false, false
 	}
-	switch reason {
-	case semaphore.Paused, semaphore.AlreadyHeld, semaphore.FiringClaimed:
-		return true
-	default:
-		letIn, _ := k.others(state, d)
-		return letIn != nil
+	for i := range of {
+		d := &of[i]
+		if d.Passed {
+			if k.admits(state, name, d.Identity) {
+				return false, false
+			}
+			continue // it was served once, and an edit or a cordon shuts it out now
+		}
+		reason, _, still := k.decideAgain(state, d)
+		switch {
+		case !still, reason == semaphore.Paused, reason == semaphore.AlreadyHeld, reason == semaphore.FiringClaimed:
+			return false, false
+		case k.letIn(state, d) != nil:
+			return false, false
+		}
+		all = true
+		byCordon = byCordon || reason == semaphore.Cordoned
 	}
+	return all, byCordon
+}
+
+// admits reports whether the patterns of a definition admit a caller that no cordon catches.
+func (k *Keeper) admits(state *fsm.State, name string, id semaphore.Identity) bool {
+	a := k.patterns.admission(state, state.Definition(name), id)
+	return a.Group && a.Acquirer && len(a.Cordons) == 0
 }
 
 // DenialsChanged returns the names of definitions whose denials have changed since an earlier call returned after; see
@@ -179,7 +185,7 @@ func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 // deniedCaller decides a denied request again, in the current state.
 func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller {
 	v := DeniedCaller{Denial: *d}
-	v.LetIn, v.Held = k.others(state, d)
+	v.LetIn, v.Held = k.letIn(state, d), hadPermit(state, d)
 	now, message, still := k.decideAgain(state, d)
 	if v.Cured = !still; still {
 		v.Reason, v.Message = now, message
@@ -241,29 +247,44 @@ func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaph
 	return now.Reason, k.sentence(state, &d.Request, &facts, now), true
 }
 
-// others returns another caller that has had a permit since the denied caller was first denied, and that would still be
-// admitted. held reports whether the denied caller has ever had a permit.
-func (k *Keeper) others(state *fsm.State, d *denials.Denial) (letIn *semaphore.Identity, held bool) {
-	sd := state.Definition(d.Semaphore)
-	note := func(p *semaphore.Permit, serves bool) {
-		switch own := p.Identity.Group == d.Identity.Group && p.Identity.Acquirer == d.Identity.Acquirer; {
-		case own:
-			held = true
-		case serves && letIn == nil:
-			if a := k.patterns.admission(state, sd, p.Identity); a.Group && a.Acquirer && len(a.Cordons) == 0 {
-				letIn = &p.Identity
-			}
-		}
-	}
+// letIn returns another caller that has had a permit since the denied caller was first denied, and that would still be
+// admitted; nil if there is none.
+func (k *Keeper) letIn(state *fsm.State, d *denials.Denial) *semaphore.Identity {
+	serves := func(p *semaphore.Permit) bool { return !sameCaller(p, d) && k.admits(state, d.Semaphore, p.Identity) }
 	for p := range state.Holders(d.Semaphore) {
-		note(p, p.State == semaphore.Live)
+		if p.State == semaphore.Live && serves(p) {
+			return &p.Identity
+		}
 	}
 	for e := range state.JournalBackward(d.Semaphore, 0) {
-		if e.Permit != nil {
-			note(e.Permit, e.Kind == fsm.Released && !e.At.Before(d.First))
+		if e.At.Before(d.First) {
+			break
+		}
+		if e.Kind == fsm.Released && serves(e.Permit) {
+			return &e.Permit.Identity
 		}
 	}
-	return letIn, held
+	return nil
+}
+
+// hadPermit reports whether the denied caller holds a permit of the semaphore, or held one as far as the journal shows.
+func hadPermit(state *fsm.State, d *denials.Denial) bool {
+	for p := range state.Holders(d.Semaphore) {
+		if sameCaller(p, d) {
+			return true
+		}
+	}
+	for e := range state.JournalBackward(d.Semaphore, 0) {
+		if e.Permit != nil && sameCaller(e.Permit, d) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameCaller reports whether the holder of a permit is the denied caller. Holder ids differ between acquisitions.
+func sameCaller(p *semaphore.Permit, d *denials.Denial) bool {
+	return p.Identity.Group == d.Identity.Group && p.Identity.Acquirer == d.Identity.Acquirer
 }
 
 // text describes which caller is denied what and why, how often, and whether it still is. asked is the reason of its

@@ -63,7 +63,7 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 				return ask("app1", "")
 			},
 			func(w *world) error {
-				return w.replace("job", func(d *semaphore.Definition) { d.AcquirerPattern = "app1" })
+				return w.replace("job", func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "prod", "app1" })
 			},
 		},
 		semaphore.Cordoned: {
@@ -432,6 +432,38 @@ func TestDeniedCallers_PausedLater_ThePauseIsNotTheReason(t *testing.T) {
 		if v := w.denied1(); !v.Cured {
 			t.Errorf("app1 got a permit since, but is not cured: %+v", v)
 		}
+	})
+}
+
+// A caller that was denied once, and served later, does not hide that an edit shuts everybody out now. A pause hides it,
+// because nobody can get a permit before the pause ends anyway.
+func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		want := func(when string, want bool) {
+			t.Helper()
+			all, _ := w.DeniesAll(w.machine.State(), "job")
+			if n := len(w.DenyAll()); all != want || n > 0 != want {
+				t.Errorf("%s: DeniesAll() = %t and DenyAll() names %d, want %t", when, all, n, want)
+			}
+		}
+		w.define("job", nil)
+		w.pause(false, "")
+		w.denied(ask("app1", ""), semaphore.Paused)
+		w.resume()
+		w.release(w.granted(ask("app1", "1")).Token)
+		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prdo" }); err != nil {
+			t.Fatal(err)
+		}
+		want("before any denial", false)
+		w.denied(ask("app2", ""), semaphore.GroupMismatch)
+		want("after an edit that admits nobody", true)
+		w.pause(true, "")
+		want("while it is paused", false)
+		w.resume()
+		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "prod", "app1" }); err != nil {
+			t.Fatal(err)
+		}
+		want("after an edit that admits app1 again", false)
 	})
 }
 

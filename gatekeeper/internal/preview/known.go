@@ -96,7 +96,7 @@ func (w *world) callers(e *Effect) {
 		return // an edit of something else must not warn about patterns that may be intended
 	}
 	if e.Eligible == 0 && len(w.known.all) > 0 {
-		e.Warnings = append(e.Warnings, w.nobody(e.After))
+		e.Warnings = append(e.Warnings, unreached(w.patterns, w.known.groups, e.After))
 	}
 }
 
@@ -123,7 +123,7 @@ func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, co
 	return named, g.count
 }
 
-// Reach says which of the callers that were seen a definition can serve.
+// Reach says which of the known callers a definition can serve.
 type Reach int
 
 const (
@@ -135,54 +135,76 @@ const (
 	ReachesCordoned
 )
 
-// ReachOf returns the reach of a definition, with a sentence for the operator that is empty for ReachesSome.
-func ReachOf(state *fsm.State, patterns Patterns, d *semaphore.Definition) (Reach, string) {
-	w := &world{patterns: patterns, known: known{state: state, patterns: patterns}}
-	seen, matched := false, false
-	group, inside := "", false
-	for s := range state.Sightings() {
-		if !seen || s.Group != group {
-			group, inside = s.Group, patterns.Match(d.GroupPattern, s.Group)
+// Callers is an index of the callers that were seen, and of the cordons that catch them. It never changes.
+type Callers struct {
+	patterns Patterns
+	groups   []string
+	of       map[string][]knownCaller // by group
+}
+
+type knownCaller struct {
+	acquirer string
+	cordoned bool
+}
+
+// CallersOf returns the index for a state.
+func CallersOf(state *fsm.State, patterns Patterns) *Callers {
+	c := &Callers{patterns: patterns, of: make(map[string][]knownCaller)}
+	for s := range state.Sightings() { // by group
+		if n := len(c.groups); n == 0 || c.groups[n-1] != s.Group {
+			c.groups = append(c.groups, s.Group)
 		}
-		seen = true
-		if !inside || !patterns.Match(d.AcquirerPattern, s.Acquirer) {
+		id := semaphore.Identity{Group: s.Group, Acquirer: s.Acquirer}
+		cordoned := slices.ContainsFunc(state.Cordons(), func(o *fsm.Cordon) bool { return patterns.Catches(o.GroupPattern, o.AcquirerPattern, id) })
+		c.of[s.Group] = append(c.of[s.Group], knownCaller{s.Acquirer, cordoned})
+	}
+	return c
+}
+
+// Reach returns the reach of a definition.
+func (c *Callers) Reach(d *semaphore.Definition) Reach {
+	if len(c.groups) == 0 {
+		return ReachesSome
+	}
+	reach := ReachesNobody
+	for _, group := range c.groups {
+		if !c.patterns.Match(d.GroupPattern, group) {
 			continue
 		}
-		matched = true
-		if !w.cordoned(semaphore.Identity{Group: s.Group, Acquirer: s.Acquirer}) {
-			return ReachesSome, ""
+		for _, caller := range c.of[group] {
+			if caller.cordoned && reach == ReachesCordoned || !c.patterns.Match(d.AcquirerPattern, caller.acquirer) {
+				continue
+			}
+			if !caller.cordoned {
+				return ReachesSome
+			}
+			reach = ReachesCordoned
 		}
 	}
-	switch {
-	case matched:
-		return ReachesCordoned, "Every known caller that it admits is cordoned."
-	case seen:
-		w.known.load()
-		return ReachesNobody, w.nobody(d)
+	return reach
+}
+
+// Warning says for a person why a definition of that reach serves no known caller; empty for ReachesSome.
+func (c *Callers) Warning(reach Reach, d *semaphore.Definition) string {
+	switch reach {
+	case ReachesNobody:
+		return unreached(c.patterns, c.groups, d)
+	case ReachesCordoned:
+		return "Every known caller that it admits is cordoned."
 	default:
-		return ReachesSome, ""
+		return ""
 	}
 }
 
-// cordoned reports whether a cordon in force catches a caller.
-func (w *world) cordoned(id semaphore.Identity) bool {
-	for _, c := range w.known.state.Cordons() {
-		if w.patterns.Catches(c.GroupPattern, c.AcquirerPattern, id) {
-			return true
-		}
-	}
-	return false
-}
-
-// nobody returns a warning that no known caller is admitted, and which of the two patterns keeps them out.
-func (w *world) nobody(d *semaphore.Definition) string {
-	for _, group := range w.known.groups {
-		if w.patterns.Match(d.GroupPattern, group) {
+// unreached returns a warning that no known caller is admitted, and which of the two patterns keeps them out.
+func unreached(patterns Patterns, groups []string, d *semaphore.Definition) string {
+	for _, group := range groups {
+		if patterns.Match(d.GroupPattern, group) {
 			return fmt.Sprintf("No known caller is admitted: group %q matches, but none of its acquirers matches the acquirer pattern %q.",
 				group, d.AcquirerPattern)
 		}
 	}
-	if near := nearest.Word(d.GroupPattern, w.known.groups); near != "" {
+	if near := nearest.Word(d.GroupPattern, groups); near != "" {
 		return fmt.Sprintf("No known group matches; the nearest is %q. The group pattern is %q.", near, d.GroupPattern)
 	}
 	return fmt.Sprintf("No known group matches the group pattern %q.", d.GroupPattern)

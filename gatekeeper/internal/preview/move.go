@@ -107,7 +107,7 @@ func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*sem
 		admitsFrom, admitsTo := patterns.Match(d.GroupPattern, from), patterns.Match(d.GroupPattern, to)
 		if admitsFrom && admitsTo && from != to {
 			for p := range state.Holders(d.Name) {
-				if p.State == semaphore.Live && p.Identity.Group == from {
+				if p.State == semaphore.Live && p.Stop == semaphore.NotStopping && p.Identity.Group == from {
 					m.Stay = append(m.Stay, p)
 				}
 			}

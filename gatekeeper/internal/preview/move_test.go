@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/statetest"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
@@ -82,6 +83,8 @@ func TestPlanMove_RuleAdmitsBothGroups_NamesTheHoldersThatStay(t *testing.T) {
 	for _, name := range []string{"both", "moves"} {
 		c.Grant(name, "prod", "app1")
 	}
+	c.Define("stops", statetest.Group("prod|dr"))
+	c.Do(fsm.Revoke{Token: c.Grant("stops", "prod", "app1"), Author: "test"})
 	chosen, err := selector.Parse("", nil, "")
 	if err != nil {
 		t.Fatal(err)

@@ -702,7 +702,8 @@ type GetStatusResponse struct {
 	// that waiting does not cure would still be denied, and nobody else was granted a permit. Paused semaphores do not
 	// count. Only the leader knows this.
 	DeniedSemaphores uint32 `protobuf:"varint,22,opt,name=denied_semaphores,json=deniedSemaphores,proto3" json:"denied_semaphores,omitempty"`
-	// One caller of each such semaphore, the most recently denied first; at most 10.
+	// One caller of each such semaphore, the one whose denial is the likely cause; at most 10. The semaphore with the
+	// latest denial comes first.
 	Denied []*DeniedCaller `protobuf:"bytes,23,rep,name=denied,proto3" json:"denied,omitempty"`
 	// Permits with a shorter duration may be lost when the leader dies. Absent in a cluster with one voter.
 	SmallestDuration *durationpb.Duration `protobuf:"bytes,24,opt,name=smallest_duration,json=smallestDuration,proto3" json:"smallest_duration,omitempty"`

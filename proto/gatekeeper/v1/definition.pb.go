@@ -187,14 +187,14 @@ func (Misfire) EnumDescriptor() ([]byte, []int) {
 }
 
 // DefinitionState is a property of a semaphore's current state. Several can apply. Only the leader knows WAITING,
-// MISSED, DENIED and CORDONED.
+// MISSED and DENIED.
 type DefinitionState int32
 
 const (
 	DefinitionState_DEFINITION_STATE_UNSPECIFIED DefinitionState = 0
 	// A permit is held.
 	DefinitionState_DEFINITION_STATE_RUNNING DefinitionState = 1
-	// None of the others.
+	// None of the others. A slot may still cool after a permit has ended.
 	DefinitionState_DEFINITION_STATE_IDLE DefinitionState = 2
 	// Its queue has a waiter. An idle worker does not count; see Waiter.
 	DefinitionState_DEFINITION_STATE_WAITING DefinitionState = 3

@@ -38,7 +38,7 @@ type WatchRequest struct {
 	// Instead of events, send the current records of the affected semaphores, for pages that show the current state.
 	// Records are collected for a tenth of a second, or for a second if changes keep coming. An event that affects many
 	// semaphores, such as a cordon, is sent as missed. With live_every, the records of semaphores whose denials have
-	// changed are also sent.
+	// changed are also sent, with from_revision also of those that had denials before.
 	Records       bool `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

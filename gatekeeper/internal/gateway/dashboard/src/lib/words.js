@@ -55,7 +55,7 @@ export function notesOf(record) {
 export function rowNote(record) {
   const [d, ...more] = causes(record);
   if (d && !record.disabled && !record.pause && !record.missed)
-    return `${word(d.reason, 'REASON_')}: ${andMore(who(d.identity), more.length)}, ${deniedWhen(d)}`;
+    return `${word(d.reason, 'REASON_')}: ${who(d.identity)}, ${deniedWhen(d)}${more.length ? `; ${count(more.length)} more` : ''}`;
   return notesOf(record)[0];
 }
 
@@ -63,10 +63,9 @@ export function rowNote(record) {
 export const deniedWhen = (d) =>
   (d.count > 1 ? `since ${soon(d.first)}` : `once at ${soon(d.last)}`);
 
-const andMore = (text, more) => (more > 0 ? `${text} and ${count(more)} more` : text);
-
 export const deniedText = (d, more = 0) =>
-  `${andMore(who(d.identity), more)} ${more > 0 ? 'are' : 'is'} denied, ${deniedWhen(d)}: ${d.message}`;
+  `${who(d.identity)} is denied, ${deniedWhen(d)}: ${d.message}${more
+    ? ` ${plural(more, 'more caller is', 'more callers are')} denied.` : ''}`;
 
 export function pauseSentence(p) {
   let text = p.until ? `Paused until ${when(p.until)}` : 'Paused until resumed';

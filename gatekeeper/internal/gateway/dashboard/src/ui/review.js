@@ -98,8 +98,8 @@ export function Review(props) {
 const undoing = store(null);
 
 // openUndo opens the dialog that undoes a change. what describes the change, if known.
-export function openUndo(change, { what = '', onDone } = {}) {
-  undoing.set({ change: String(change), what, onDone });
+export function openUndo(change, { what = '', where, onDone } = {}) {
+  undoing.set({ change: String(change), what, where, onDone });
 }
 
 // The last change made here, {text, change, where, at, stopped}. Its holders are followed until it is closed, even
@@ -127,15 +127,21 @@ function Undo({ u }) {
     title=${u.what ? `Undo change ${u.change}: ${u.what}` : `Undo change ${u.change}`}
     verb=${`Undo change ${u.change}`}
     deps=${o}
-    preview=${() => post('/v1/undo', { ...request(), dry_run: true, ...byline() })}
+    preview=${(signal) => post('/v1/undo', { ...request(), dry_run: true, ...byline() }, signal)}
     extra=${(p) => (p.effects ?? []).some((e) => e.stopped?.length) && html`<${DrainField} value=${o} set=${set} />`}
     nothing=${(p) => {
+      if (bad) return 'Correct the drain first.';
       if (p.undone_by && p.undone_by !== '0') return `Already undone, by change ${p.undone_by}.`;
       return p.nothing ? 'There is nothing left to undo.' : '';
     }}
     run=${(common, p) => post('/v1/undo', { ...request(), plan: p.plan, ...common })}
     done=${() => `Change ${u.change} undone.`}
-    onDone=${(a, p) => (made(`Undid change ${u.change}${u.what && `: ${u.what}`}`, a, p), u.onDone?.())}
+    onDone=${(answer, p) => {
+      // Otherwise the undo of a small edit would end the view of a move whose holders still stop.
+      const stops = (p.effects ?? []).some((e) => e.stopped?.length);
+      if (u.where || stops) made(`Undid change ${u.change}${u.what && `: ${u.what}`}`, answer, p, u.where);
+      u.onDone?.();
+    }}
     onClose=${() => undoing.set(null)}
   />`;
 }

@@ -100,7 +100,7 @@ function Ran({ where }) {
     <p class="row">
       <a class="button" href=${`/activity?change=${of.change}`}>Show change ${of.change}</a>
       ${!undone && html`<${Action} role="ROLE_OPERATOR"
-        onClick=${() => openUndo(of.change, { what: of.text, onDone: entries.refresh })}>Undo …<//>`}
+        onClick=${() => openUndo(of.change, { what: of.text, where, onDone: entries.refresh })}>Undo …<//>`}
     </p>
   </section>`;
 }

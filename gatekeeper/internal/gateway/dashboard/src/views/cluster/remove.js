@@ -38,7 +38,7 @@ export function RemoveDialog() {
     preview=${(signal) => post('/v1/members:remove', { id, dry_run: true }, signal)}
     show=${(p) => html`<p>${id} leaves for good: it stops, and its id can never be used again. A new server
       needs a new id and an empty
-      data folder.${r.member.leader && ' It leads now, so another server takes over.'}</p><${Left} of=${p} />`}
+      data directory.${r.member.leader && ' It leads now, so another server takes over.'}</p><${Left} of=${p} />`}
     nothing=${(p) => (p.already_removed ? `${id} was removed before.` : p.refusal ?? '')}
     run=${() => post('/v1/members:remove', { id })}
     done=${(a) => `${id} is removed. ${plural(a.members?.length ?? 0, 'member is', 'members are')} left.`}

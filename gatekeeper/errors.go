@@ -10,14 +10,14 @@ var (
 	// ErrListen means that the server cannot listen on an address, for example because another process does.
 	ErrListen = errors.New("cannot listen")
 	// ErrDataDir means that the data directory cannot be created, read or written, or is damaged.
-	ErrDataDir = errors.New("cannot use the data folder")
+	ErrDataDir = errors.New("cannot use the data directory")
 	// ErrDataDirLocked means that another server is using the data directory.
-	ErrDataDirLocked = errors.New("the data folder is in use")
+	ErrDataDirLocked = errors.New("the data directory is in use")
 	// ErrForeignDataDir means that the data directory belongs to another member than the configured one, or to another
 	// cluster.
-	ErrForeignDataDir = errors.New("the data folder belongs to another member or cluster")
+	ErrForeignDataDir = errors.New("the data directory belongs to another member or cluster")
 	// ErrLogStore means that the data directory has another log store than Config.LogStore.
-	ErrLogStore = errors.New("cannot change the log store of a data folder")
+	ErrLogStore = errors.New("cannot change the log store of a data directory")
 	// ErrJoin means that no server of the cluster accepted this one before the context ended.
 	ErrJoin = errors.New("cannot join")
 	// ErrJoinRefused means that the cluster does not accept this member, and retrying cannot help.

@@ -160,7 +160,7 @@ func (f *founding) validate() error {
 
 func (f *founding) checkEmpty() error {
 	if err := consensus.CheckEmpty(f.dataDir); err != nil {
-		return fmt.Errorf("%w: %s: the new cluster needs a new folder: %w", ErrDataDir, f.dataDir, err)
+		return fmt.Errorf("%w: %s: the new cluster needs a new directory: %w", ErrDataDir, f.dataDir, err)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (r *recovering) read() error {
 		for i, f := range r.out.Folders {
 			errs[i] = f.Err
 		}
-		return fmt.Errorf("%w: none of the folders can be recovered from: %w", ErrDataDir, errors.Join(errs...))
+		return fmt.Errorf("%w: none of the directories can be recovered: %w", ErrDataDir, errors.Join(errs...))
 	}
 	for i := range r.out.Folders {
 		r.out.Folders[i].Chosen = r.out.Folders[i].Dir == r.latest.Dir

@@ -352,7 +352,7 @@ func TestRecover_BadInput_ChangesNothing(t *testing.T) {
 		"below 0":           {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(-1) }, nil, "negative"},
 		"longer than safe":  {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(100 * time.Hour) }, nil, "omit it"},
 		"not there":         {func(c *RecoverConfig) { c.From = []string{missing} }, ErrDataDir, missing},
-		"no data folder":    {func(c *RecoverConfig) { c.From = append(c.From, full) }, ErrForeignDataDir, "cluster.json"},
+		"no data directory": {func(c *RecoverConfig) { c.From = append(c.From, full) }, ErrForeignDataDir, "cluster.json"},
 		"of another":        {func(c *RecoverConfig) { c.From = append(c.From, other.DataDir) }, ErrForeignDataDir, "one cluster"},
 		"its server runs":   {func(c *RecoverConfig) { c.From = append(c.From, running) }, ErrDataDirLocked, "stop its server"},
 		"the target exists": {func(c *RecoverConfig) { c.DataDir = full }, ErrDataDir, "notes"},

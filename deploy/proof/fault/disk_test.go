@@ -3,7 +3,7 @@ package fault
 import "testing"
 
 func TestRefused_OnlyWithTheCodesForDamage(t *testing.T) {
-	const said, unsaid = "gatekeeperd: cannot use the data folder: damaged: raft.db: page 3", "no space left on device"
+	const said, unsaid = "gatekeeperd: cannot use the data directory: damaged: raft.db: page 3", "no space left on device"
 	for name, tc := range map[string]struct {
 		file     string
 		code     int

@@ -90,7 +90,7 @@ func lacks(self, first string, own standing, id string, other standing, all bool
 	if !all { // an absent member may have founded that cluster, and then its id must be kept
 		return text
 	}
-	return text + fmt.Sprintf(", of a start that was not finished: nothing was granted under it; stop %s, empty its data folder, and start it again", stale)
+	return text + fmt.Sprintf(", of a start that was not finished: nothing was granted under it; stop %s, empty its data directory, and start it again", stale)
 }
 
 // founds refuses to start next to a member that has data.
@@ -102,7 +102,7 @@ func founds(self, id string, own, other standing, others []string) error {
 	case own.state == peer.Holds:
 		what = "holds the id of another cluster, which was never founded"
 	}
-	return fmt.Errorf("%w: %s has data, and the data folder of %s %s. If %s lost its data, it must not return under its id: remove it (gkctl cluster remove %s), "+
-		"and start a server with another id, an empty data folder and --join. To start a new cluster without the data of the old one, stop all of %s, empty their "+
-		"data folders, and start them again", ErrMemberFounded, id, self, what, self, self, strings.Join(slices.Sorted(slices.Values(append(slices.Clone(others), self))), ", "))
+	return fmt.Errorf("%w: %s has data, and the data directory of %s %s. If %s lost its data, it must not return under its id: remove it (gkctl cluster remove %s), "+
+		"and start a server with another id, an empty data directory and --join. To start a new cluster without the data of the old one, stop all of %s, empty their "+
+		"data directories, and start them again", ErrMemberFounded, id, self, what, self, self, strings.Join(slices.Sorted(slices.Values(append(slices.Clone(others), self))), ", "))
 }

@@ -370,7 +370,7 @@ func TestAgree_FirstMemberWipedBeforeTheFounding_NamesTheFoldersToEmpty(t *testi
 		s.start()
 	}
 	until(t, "both log what to do", func() bool {
-		return set[0].log.contains("stop gk2, empty its data folder") && set[1].log.contains("stop gk2, empty its data folder")
+		return set[0].log.contains("stop gk2, empty its data directory") && set[1].log.contains("stop gk2, empty its data directory")
 	})
 	set[1].wipe()
 	set[1].start()
@@ -598,7 +598,7 @@ func TestFolder_OfAnUnfinishedStart_IsBoundToItsMembers(t *testing.T) {
 		cfg := same
 		change(&cfg)
 		t.Log(name)
-		refuse(t, set[1].dir, cfg, "start it with the same settings as before, or empty the folder")
+		refuse(t, set[1].dir, cfg, "start it with the same settings as before, or empty the directory")
 	}
 	f := prepare(t, set[1].dir, same)
 	if err := f.found(agreed); err != nil {

@@ -409,7 +409,7 @@ func TestCluster_MemberThatLostItsData_IsKeptOut(t *testing.T) {
 	req := &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte(leader.ID()), Addr: []byte(leader.PeerAddress())}, Term: 1}
 	until(t, "the leader is refused", func() bool {
 		err = leader.transport.AppendEntries(again.id, again.address, req, &raft.AppendEntriesResponse{})
-		return err != nil && strings.Contains(err.Error(), "new data folder")
+		return err != nil && strings.Contains(err.Error(), "new data directory")
 	})
 	if again.machine.State().Retired("two") {
 		t.Error("the member that lost its data takes part")

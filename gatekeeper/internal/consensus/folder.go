@@ -21,7 +21,7 @@ import (
 
 var (
 	// ErrClusterIDNeeded means that a joiner has a new data directory and must first ask the cluster for its id.
-	ErrClusterIDNeeded = errors.New("consensus: a joiner with a new data folder needs the cluster's id")
+	ErrClusterIDNeeded = errors.New("consensus: a joiner with a new data directory needs the cluster's id")
 	// ErrNotAgreed means that the members of a new set have no cluster id yet, see Folder.Agree.
 	ErrNotAgreed = errors.New("consensus: the members of the new set have not agreed on the cluster's id")
 	// ErrFolderInUse means that another process is using the data directory.
@@ -131,10 +131,10 @@ func PrepareFolder(cfg FolderConfig) (*Folder, error) {
 	}
 	f := &Folder{dir: cfg.Dir, memory: cfg.Memory, met: make(map[string]string)}
 	if err := f.take(); err != nil {
-		return nil, fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, f.withOwner(err))
+		return nil, fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, f.withOwner(err))
 	}
 	if err := f.open(cfg); err != nil {
-		return nil, errors.Join(fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, f.withOwner(err)), f.Close())
+		return nil, errors.Join(fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, f.withOwner(err)), f.Close())
 	}
 	return f, nil
 }
@@ -167,7 +167,7 @@ func (f *Folder) open(cfg FolderConfig) error {
 		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
 	}
 	if f.file.MemberID != cfg.MemberID {
-		return fmt.Errorf("%w: it belongs to member %q, not %q; a member keeps its data folder and its id for life", ErrForeignFolder, f.file.MemberID, cfg.MemberID)
+		return fmt.Errorf("%w: it belongs to member %q, not %q; a member keeps its data directory and its id for life", ErrForeignFolder, f.file.MemberID, cfg.MemberID)
 	}
 	if f.file.ClusterName != cfg.ClusterName {
 		return fmt.Errorf("%w: it belongs to cluster %q, not %q", ErrForeignFolder, f.file.ClusterName, cfg.ClusterName)
@@ -257,7 +257,7 @@ func (f *Folder) readSeed(cfg FolderConfig) error {
 	}
 	if f.seed.MemberID != cfg.MemberID || f.seed.Set != digest(cfg.ClusterName, cfg.Members) {
 		return fmt.Errorf("%w: it was created to start a new cluster as member %q, but with other members or under another cluster name than now, "+
-			"and has no data yet: start it with the same settings as before, or empty the folder", ErrForeignFolder, f.seed.MemberID)
+			"and has no data yet: start it with the same settings as before, or empty the directory", ErrForeignFolder, f.seed.MemberID)
 	}
 	return nil
 }
@@ -333,7 +333,7 @@ func (f *Folder) compare(id, folder string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if known, ok := f.met[id]; ok && known != folder {
-		return fmt.Errorf("%s returned with a new data folder: it has lost what others count on; remove it and add it under a new id", id)
+		return fmt.Errorf("%s returned with a new data directory: it has lost what others count on; remove it and add it under a new id", id)
 	}
 	return nil
 }

@@ -348,6 +348,6 @@ func (n *Node) close(ctx context.Context) error {
 	case err := <-closed:
 		return errors.Join(transportErr, err)
 	case <-ctx.Done():
-		return fmt.Errorf("consensus: close: a store call or the state machine hangs, and the data folder stays locked until it returns: %w", ctx.Err())
+		return fmt.Errorf("consensus: close: a store call or the state machine hangs, and the data directory stays locked until it returns: %w", ctx.Err())
 	}
 }

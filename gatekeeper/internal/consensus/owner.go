@@ -85,6 +85,6 @@ func (f *Folder) withOwner(err error) error {
 	if its.uid != 0 {
 		otherwise = "run it as " + its.name() + ", or "
 	}
-	return fmt.Errorf("%w: %s belongs to %s, but the server runs as %s: %sgive it the folder with chown -R %s %s",
+	return fmt.Errorf("%w: %s belongs to %s, but the server runs as %s: %sgive it the directory with chown -R %s %s",
 		err, denied.Path, its.name(), self.name(), otherwise, self.name(), f.dir)
 }

@@ -77,7 +77,7 @@ func ofFolder(dir string, err error) error {
 	if none, ok := errors.AsType[*noFolderError](err); ok {
 		return none
 	}
-	return fmt.Errorf("consensus: data folder %s: %w", dir, err)
+	return fmt.Errorf("consensus: data directory %s: %w", dir, err)
 }
 
 // noFolderError means that a directory is not the data directory of a server. It matches ErrForeignFolder, whose text
@@ -85,7 +85,7 @@ func ofFolder(dir string, err error) error {
 type noFolderError struct{ dir, why string }
 
 func (e *noFolderError) Error() string {
-	return fmt.Sprintf("%s is not the data folder of a server: %s", e.dir, e.why)
+	return fmt.Sprintf("%s is not the data directory of a server: %s", e.dir, e.why)
 }
 
 // Is makes errors.Is(err, ErrForeignFolder) true.

@@ -63,11 +63,11 @@ func Found(cfg Founding) (err error) {
 	}
 	to, top, err := heir(cfg.Dir)
 	if err != nil {
-		return fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, err)
+		return fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, err)
 	}
 	f := &Folder{dir: cfg.Dir}
 	if err := f.take(); err != nil {
-		return fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, err)
+		return fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	var number [8]byte
@@ -83,7 +83,7 @@ func Found(cfg Founding) (err error) {
 		Write: cfg.State.Snapshot,
 	})
 	if err != nil {
-		return fmt.Errorf("consensus: data folder %s: %w", cfg.Dir, err)
+		return fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, err)
 	}
 	f.file = clusterFile{
 		Format:      folderFormat,

@@ -143,7 +143,7 @@ func (n *Node) leaderless() bool {
 // heard processes a peer's response to an introduction.
 func (n *Node) heard(from raft.ServerID, err error) {
 	if refused, ok := errors.AsType[*peer.RefusedError](err); ok && refused.Removed {
-		n.guard.Fail(fmt.Errorf("%w, according to %s. The other members keep its permits and definitions; a new server needs a new id and an empty data folder",
+		n.guard.Fail(fmt.Errorf("%w, according to %s. The other members keep its permits and definitions; a new server needs a new id and an empty data directory",
 			ErrRemoved, from))
 	}
 }
@@ -164,5 +164,5 @@ func (n *Node) succeeded(reason string) {
 }
 
 func succeededBy(reason string) error {
-	return fmt.Errorf("%w: %s. It must not continue; a new server needs a new id and an empty data folder", ErrSucceeded, reason)
+	return fmt.Errorf("%w: %s. It must not continue; a new server needs a new id and an empty data directory", ErrSucceeded, reason)
 }

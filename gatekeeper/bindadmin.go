@@ -57,9 +57,9 @@ func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 	switch {
 	case err == nil:
 		return id, nil
-	case errors.Is(err, consensus.ErrFolderInUse):
+	case errors.Is(err, consensus.ErrDataDirInUse):
 		return "", fmt.Errorf("%w: stop its server first: %w", ErrDataDirLocked, err)
-	case errors.Is(err, consensus.ErrForeignFolder):
+	case errors.Is(err, consensus.ErrForeignDataDir):
 		return "", &noDataDirError{err}
 	case errors.Is(err, consensus.ErrSucceeded):
 		return "", fmt.Errorf("%w: %w", ErrSucceeded, err)
@@ -80,7 +80,7 @@ const (
 )
 
 // bindAdmin carries out the request that BindAdmin left in the data directory, if there is one.
-func (s *Server) bindAdmin(folder *consensus.Folder) {
+func (s *Server) bindAdmin(folder *consensus.DataDir) {
 	left, err := folder.AdminRequest()
 	file := filepath.Join(s.cfg.DataDir, consensus.AdminFileName)
 	switch {

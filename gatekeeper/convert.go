@@ -13,13 +13,13 @@ import (
 // already has the current format and its log can be read. After a crash, call it again. Errors: ErrDataDirLocked,
 // ErrForeignDataDir if dir is not a data directory, ErrDataDir.
 func ConvertDataDir(dir string) (kept []string, err error) {
-	kept, err = consensus.ConvertFolder(dir, newMachine)
+	kept, err = consensus.ConvertDataDir(dir, newMachine)
 	switch {
 	case err == nil:
 		return kept, nil
-	case errors.Is(err, consensus.ErrFolderInUse):
+	case errors.Is(err, consensus.ErrDataDirInUse):
 		return nil, fmt.Errorf("%w: %w", ErrDataDirLocked, err)
-	case errors.Is(err, consensus.ErrForeignFolder):
+	case errors.Is(err, consensus.ErrForeignDataDir):
 		return nil, &noDataDirError{err}
 	default:
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)

@@ -82,7 +82,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 	}
 
 	peerAddress := advertised(cfg.AdvertisePeer, cfg.PeerAddress, cfg.Listeners.Peer, s.listeners.Peer)
-	folder, err := cfg.prepareFolder(ctx, peerAddress, credentials)
+	folder, err := cfg.prepareDataDir(ctx, peerAddress, credentials)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 
 // agree waits until the members of a new cluster have agreed on its id. It does nothing if the directory already has
 // one.
-func (s *Server) agree(ctx context.Context, folder *consensus.Folder) error {
+func (s *Server) agree(ctx context.Context, folder *consensus.DataDir) error {
 	if !folder.ClusterID().IsZero() {
 		return nil
 	}
@@ -176,10 +176,10 @@ func (s *Server) agree(ctx context.Context, folder *consensus.Folder) error {
 	return nil
 }
 
-func (s *Server) openConsensus(folder *consensus.Folder, peerAddress string, measures *metrics.Metrics) (err error) {
+func (s *Server) openConsensus(folder *consensus.DataDir, peerAddress string, measures *metrics.Metrics) (err error) {
 	cfg := &s.cfg
 	s.node, err = consensus.Open(consensus.Config{
-		Folder:        folder,
+		DataDir:       folder,
 		LogStore:      consensus.LogStore(cfg.LogStore),
 		Machine:       s.machine,
 		PeerListener:  s.listeners.Peer,
@@ -302,7 +302,7 @@ func (s *Server) serve(measures *metrics.Metrics, admin net.Listener) {
 				err = fmt.Errorf("%w: %w", ErrRemoved, err)
 			case errors.Is(err, consensus.ErrSucceeded):
 				err = fmt.Errorf("%w: %w", ErrSucceeded, err)
-			case errors.Is(err, consensus.ErrFolderDamaged):
+			case errors.Is(err, consensus.ErrDataDirDamaged):
 				err = fmt.Errorf("%w: %w", ErrDataDir, err)
 			}
 			s.fail(err)

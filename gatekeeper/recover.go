@@ -53,8 +53,8 @@ type Recovery struct {
 	ClusterName             string
 	// PeerAddress is the peer address that is assumed for the new server until it starts.
 	PeerAddress string
-	// Folders are the directories of RecoverConfig.From, in the same order.
-	Folders []RecoveredFolder
+	// DataDirs are the directories of RecoverConfig.From, in the same order.
+	DataDirs []RecoveredDataDir
 	// VotersRead is the number of voters, out of Voters, whose directories could be read completely. Retired are the
 	// ids of all old members that are known.
 	VotersRead, Voters int
@@ -72,8 +72,8 @@ type Recovery struct {
 	TakenAt time.Time
 }
 
-// RecoveredFolder describes one directory that Recover read.
-type RecoveredFolder struct {
+// RecoveredDataDir describes one directory that Recover read.
+type RecoveredDataDir struct {
 	Dir, MemberID       string
 	LastTerm, LastIndex uint64
 	// Chosen marks the directory from which the new cluster starts: the one with the highest last entry.
@@ -189,27 +189,27 @@ func (r *recovering) read() error {
 		}
 	}
 	if r.latest == nil {
-		errs := make([]error, len(r.out.Folders))
-		for i, f := range r.out.Folders {
+		errs := make([]error, len(r.out.DataDirs))
+		for i, f := range r.out.DataDirs {
 			errs[i] = f.Err
 		}
 		return fmt.Errorf("%w: none of the directories can be recovered: %w", ErrDataDir, errors.Join(errs...))
 	}
-	for i := range r.out.Folders {
-		r.out.Folders[i].Chosen = r.out.Folders[i].Dir == r.latest.Dir
+	for i := range r.out.DataDirs {
+		r.out.DataDirs[i].Chosen = r.out.DataDirs[i].Dir == r.latest.Dir
 	}
 	return nil
 }
 
 func (r *recovering) readOne(dir string) error {
-	found, err := consensus.ReadFolder(dir, newMachine)
+	found, err := consensus.ReadDataDir(dir, newMachine)
 	switch {
-	case errors.Is(err, consensus.ErrFolderDamaged):
-		r.out.Folders = append(r.out.Folders, RecoveredFolder{Dir: dir, Err: err})
+	case errors.Is(err, consensus.ErrDataDirDamaged):
+		r.out.DataDirs = append(r.out.DataDirs, RecoveredDataDir{Dir: dir, Err: err})
 		return nil
-	case errors.Is(err, consensus.ErrFolderInUse):
+	case errors.Is(err, consensus.ErrDataDirInUse):
 		return fmt.Errorf("%w: stop its server first, permanently: %w", ErrDataDirLocked, err)
-	case errors.Is(err, consensus.ErrForeignFolder):
+	case errors.Is(err, consensus.ErrForeignDataDir):
 		return &noDataDirError{err}
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrDataDir, err)
@@ -219,7 +219,7 @@ func (r *recovering) readOne(dir string) error {
 		return fmt.Errorf("%w: %s: %s. Recovering from this directory again creates a second cluster, and both would grant the same permits: recover from the directories of the recovered cluster, "+
 			"or confirm that it is permanently lost (gatekeeperd recover --again)", ErrSucceeded, dir, found.Succeeded)
 	}
-	r.out.Folders = append(r.out.Folders, RecoveredFolder{
+	r.out.DataDirs = append(r.out.DataDirs, RecoveredDataDir{
 		Dir: dir, MemberID: found.MemberID, LastTerm: found.LastTerm, LastIndex: found.LastIndex,
 	})
 	if first := r.found[0]; first.ClusterID != found.ClusterID {

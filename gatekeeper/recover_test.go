@@ -176,7 +176,7 @@ func TestRecover_ChoosesTheDirectoryWithTheNewestEntry(t *testing.T) {
 		folders = append(folders, s.cfg.DataDir)
 	}
 	r, s, _ := recovered(t, RecoverConfig{From: folders})
-	for _, f := range r.Folders {
+	for _, f := range r.DataDirs {
 		if f.MemberID == late.cfg.ID && f.Chosen {
 			t.Errorf("the outdated directory %+v was chosen", f)
 		}
@@ -272,7 +272,7 @@ func TestRecover_DamagedDirectory_CountsAsLost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Folders[0].Err == nil || r.Folders[0].Chosen || !r.Folders[1].Chosen || r.VotersRead != 1 || r.PermitsKept {
+			if r.DataDirs[0].Err == nil || r.DataDirs[0].Chosen || !r.DataDirs[1].Chosen || r.VotersRead != 1 || r.PermitsKept {
 				t.Errorf("Recover() = %+v, want the damaged directory lost", r)
 			}
 			unmade := filepath.Join(t.TempDir(), "data")

@@ -16,7 +16,7 @@ const (
 	exitDefinitions = 65 // EX_DATAERR
 	exitUnavailable = 69 // EX_UNAVAILABLE
 	exitFault       = 70 // EX_SOFTWARE
-	exitDataFolder  = 73 // EX_CANTCREAT
+	exitDataDir     = 73 // EX_CANTCREAT
 	exitLocked      = 75 // EX_TEMPFAIL
 	exitForeign     = 78 // EX_CONFIG
 )
@@ -57,7 +57,7 @@ func exitCode(err error) int {
 		errors.Is(err, gatekeeper.ErrSucceeded), errors.Is(err, gatekeeper.ErrLogStore), errors.Is(err, gatekeeper.ErrMemberHasData):
 		return exitForeign
 	case errors.Is(err, gatekeeper.ErrDataDir):
-		return exitDataFolder
+		return exitDataDir
 	case errors.Is(err, gatekeeper.ErrListen), errors.Is(err, gatekeeper.ErrJoin):
 		return exitUnavailable
 	case errors.Is(err, context.Canceled):

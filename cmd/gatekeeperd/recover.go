@@ -122,7 +122,7 @@ func (o *recoverOptions) report(out io.Writer, r *gatekeeper.Recovery) error {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "DIRECTORY\tMEMBER\tLAST ENTRY\tUSED")
-	for _, f := range r.Folders {
+	for _, f := range r.DataDirs {
 		switch {
 		case f.Err != nil:
 			fmt.Fprintf(w, "%s\t-\tcounts as lost\t%v\n", f.Dir, f.Err)

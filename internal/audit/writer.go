@@ -146,13 +146,13 @@ func (w *writer) rotate() error {
 	if err := w.disk.rename(next, w.Path); err != nil {
 		return errors.Join(err, file.Close(), w.disk.rename(old, w.Path))
 	}
-	err = errors.Join(w.file.Close(), syncFolder(w.Path))
+	err = errors.Join(w.file.Close(), syncDataDir(w.Path))
 	w.file, w.size, w.first = file, 0, 0
 	w.anchor(time.Now())
 	return errors.Join(err, w.removeOld())
 }
 
-func syncFolder(path string) error {
+func syncDataDir(path string) error {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err

@@ -16,9 +16,9 @@ import (
 
 // Exit codes of gatekeeperd, see docs/gatekeeperd.md.
 const (
-	leftByFault   = 70
-	refusedFolder = 73
-	foreignFolder = 78
+	leftByFault    = 70
+	refusedDataDir = 73
+	foreignDataDir = 78
 )
 
 // FullDisk requires that each server has a separate disk.
@@ -84,11 +84,11 @@ func refused(file string, code int, byItself bool, log string) error {
 	switch {
 	case !byItself:
 		return fmt.Errorf("the server with a damaged file was killed by a signal:\n%s", log)
-	case code == refusedFolder:
-	case code == foreignFolder && !ofTheLog(file):
-	case (code == leftByFault || code == foreignFolder) && !strings.Contains(log, "damaged: "): // caused by another fault
+	case code == refusedDataDir:
+	case code == foreignDataDir && !ofTheLog(file):
+	case (code == leftByFault || code == foreignDataDir) && !strings.Contains(log, "damaged: "): // caused by another fault
 	default:
-		return fmt.Errorf("the server with a damaged file exited with %d, want %d:\n%s", code, refusedFolder, log)
+		return fmt.Errorf("the server with a damaged file exited with %d, want %d:\n%s", code, refusedDataDir, log)
 	}
 	return nil
 }

@@ -208,10 +208,10 @@ func retryAfter(err error) time.Duration {
 func unlisted() map[string]string {
 	return map[string]string{
 		"consensus.ErrClusterIDNeeded": "start-up only",
-		"consensus.ErrFolderInUse":     "start-up only",
-		"consensus.ErrForeignFolder":   "start-up only",
-		"consensus.ErrFolderDamaged":   "start-up only",
-		"consensus.ErrFolderNotEmpty":  "offline only",
+		"consensus.ErrDataDirInUse":    "start-up only",
+		"consensus.ErrForeignDataDir":  "start-up only",
+		"consensus.ErrDataDirDamaged":  "start-up only",
+		"consensus.ErrDataDirNotEmpty": "offline only",
 		"consensus.ErrLogStore":        "start-up only",
 		"consensus.ErrNotAgreed":       "start-up only",
 		"consensus.ErrMemberFounded":   "start-up only",

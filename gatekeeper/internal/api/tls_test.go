@@ -98,7 +98,7 @@ func TestNew_UnusableTLSFiles_AreNamed(t *testing.T) {
 		"needs a certificate":     {CA: good.CA},
 		"missing.pem":             {Cert: "missing.pem", Key: good.Key},
 		"missing-ca.pem":          {Cert: good.Cert, Key: good.Key, CA: "missing-ca.pem"},
-		"contains no PEM":            {Cert: good.Cert, Key: good.Key, CA: noPEM},
+		"contains no PEM":         {Cert: good.Cert, Key: good.Key, CA: noPEM},
 		"private key does not ma": {Cert: good.Cert, Key: other.Key},
 	} {
 		if _, err := New(Config{TLS: files}); err == nil || !strings.Contains(err.Error(), says) {

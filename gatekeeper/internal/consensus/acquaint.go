@@ -46,7 +46,7 @@ func (n *Node) introduce(servers []raft.Server, all bool) {
 	var dialing sync.WaitGroup
 	defer dialing.Wait()
 	for _, s := range servers {
-		if s.ID == n.id || n.cfg.Folder.hasMet(string(s.ID)) && !all {
+		if s.ID == n.id || n.cfg.DataDir.hasMet(string(s.ID)) && !all {
 			continue
 		}
 		dialing.Go(func() {

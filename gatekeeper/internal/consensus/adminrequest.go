@@ -25,15 +25,15 @@ type AdminRequest struct {
 
 // LeaveAdminRequest leaves a request in the data directory dir, whose server must not be running, and returns the
 // member and cluster to which the directory belongs. It replaces an earlier request. When root leaves the request, the
-// file is given to the owner of the directory. Errors: ErrFolderInUse, ErrForeignFolder, ErrFolderDamaged,
+// file is given to the owner of the directory. Errors: ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged,
 // ErrSucceeded, and those of the system.
 func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster ClusterID, err error) {
 	defer func() {
 		if err != nil {
-			err = ofFolder(dir, err)
+			err = ofDataDir(dir, err)
 		}
 	}()
-	// Like ConvertFolder, this does not create the LOCK file.
+	// Like ConvertDataDir, this does not create the LOCK file.
 	r := &Remains{Dir: dir}
 	err = r.open()
 	if r.lock != nil {
@@ -45,8 +45,8 @@ func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster
 	if err != nil {
 		return "", ClusterID{}, err
 	}
-	f := &Folder{dir: dir}
-	if f.lock, err = lockFolder(filepath.Join(dir, lockFileName)); err != nil {
+	f := &DataDir{dir: dir}
+	if f.lock, err = lockDataDir(filepath.Join(dir, lockFileName)); err != nil {
 		return "", ClusterID{}, err
 	}
 	to, top, err := heir(dir)
@@ -58,7 +58,7 @@ func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster
 }
 
 // AdminRequest returns the request in the data directory, or nil if there is none.
-func (f *Folder) AdminRequest() (*AdminRequest, error) {
+func (f *DataDir) AdminRequest() (*AdminRequest, error) {
 	request := new(AdminRequest)
 	switch err := f.read(AdminFileName, request); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -70,7 +70,7 @@ func (f *Folder) AdminRequest() (*AdminRequest, error) {
 }
 
 // DropAdminRequest removes the request once it has been carried out.
-func (f *Folder) DropAdminRequest() error {
+func (f *DataDir) DropAdminRequest() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	if f.memory != nil {

@@ -50,9 +50,9 @@ const (
 // all members are up or ctx ends. The package documentation explains why the members never agree on two ids.
 //
 // It returns a listener that takes the place of cfg.Listener and must be passed to Open. When Agree fails, it closes
-// the listener, and the caller still owns the folder. Errors: ErrNotAgreed when ctx ended first, ErrMemberFounded,
+// the listener, and the caller still owns the directory. Errors: ErrNotAgreed when ctx ended first, ErrMemberFounded,
 // ErrInvalidMember, and those of the system.
-func (f *Folder) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err error) {
+func (f *DataDir) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -101,7 +101,7 @@ func digest(clusterName string, members []Member) string {
 
 // agreement is the state of one call of Agree.
 type agreement struct {
-	folder *Folder
+	folder *DataDir
 	layer  *peer.Layer
 	log    *slog.Logger
 	self   string
@@ -120,7 +120,7 @@ type agreement struct {
 	said map[string]peer.Note // the others' last queries: only a reason to query them
 }
 
-func newAgreement(f *Folder, cfg Agreement) *agreement {
+func newAgreement(f *DataDir, cfg Agreement) *agreement {
 	a := &agreement{
 		folder: f, log: cfg.Logger, self: f.MemberID(), set: digest(f.file.ClusterName, f.members),
 		news: make(chan struct{}, 1), own: standing{state: peer.Empty}, said: make(map[string]peer.Note),
@@ -268,7 +268,7 @@ func (a *agreement) become(next standing) (err error) {
 }
 
 // hold stores the id of a cluster that is not founded yet.
-func (f *Folder) hold(id ClusterID, set string) error {
+func (f *DataDir) hold(id ClusterID, set string) error {
 	seed := seedFile{Format: 1, ClusterID: id.String(), MemberID: f.file.MemberID, Set: set}
 	if err := f.write(seedFileName, seed); err != nil {
 		return err

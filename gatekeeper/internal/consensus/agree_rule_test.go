@@ -16,8 +16,8 @@ const agreeing = 3 // number of members
 
 func agreeingID(i int) string { return fmt.Sprintf("gk%d", i+1) }
 
-// folder is a standing in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in the order in which
-// they are drawn.
+// directory is a standing in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in the order in
+// which they are drawn.
 type folder uint8
 
 const (
@@ -178,7 +178,7 @@ func explore(t *testing.T, wipes, draws uint8) map[members]members {
 
 // A cluster may be founded only if no directory has the seed of another founded cluster, and not by a member that has
 // already founded it and lost the directory.
-func TestDecide_InEveryOrderWithLostFolders_OneClusterIsFounded(t *testing.T) {
+func TestDecide_InEveryOrderWithLostDataDirs_OneClusterIsFounded(t *testing.T) {
 	again := 0
 	states := explore(t, 3, 2)
 	for s := range states {

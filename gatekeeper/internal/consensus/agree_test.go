@@ -76,7 +76,7 @@ func (s *starting) start() {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	s.cancel, s.ended, s.id, s.err, s.shut = cancel, make(chan struct{}), ClusterID{}, nil, func() {}
 	s.t.Cleanup(s.stop)
-	folder, err := PrepareFolder(FolderConfig{Dir: s.dir, MemberID: s.ID, ClusterName: s.name, Members: s.set})
+	folder, err := PrepareDataDir(DataDirConfig{Dir: s.dir, MemberID: s.ID, ClusterName: s.name, Members: s.set})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func (s *starting) listen() net.Listener {
 }
 
 // serve answers like a member of a founded cluster, without bootstrapping Raft.
-func (s *starting) serve(folder *Folder, listener net.Listener) {
+func (s *starting) serve(folder *DataDir, listener net.Listener) {
 	layer := newPeerLayer(folder, listener)
 	s.shut = func() {
 		layer.Close()
@@ -353,7 +353,7 @@ func ended(set ...*starting) (errs []error) {
 // hold makes the member store an id as if the first had drawn it.
 func (s *starting) hold(id ClusterID) {
 	s.t.Helper()
-	f, err := PrepareFolder(FolderConfig{Dir: s.dir, MemberID: s.ID, ClusterName: s.name, Members: s.set})
+	f, err := PrepareDataDir(DataDirConfig{Dir: s.dir, MemberID: s.ID, ClusterName: s.name, Members: s.set})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -363,7 +363,7 @@ func (s *starting) hold(id ClusterID) {
 	}
 }
 
-func TestAgree_FirstMemberWipedBeforeTheFounding_NamesTheFoldersToEmpty(t *testing.T) {
+func TestAgree_FirstMemberWipedBeforeTheFounding_NamesTheDataDirsToEmpty(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[1].hold(agreed)
 	for _, s := range set {
@@ -584,16 +584,16 @@ func (l *pipeListener) Close() error {
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: l.address} }
 
 // The directory of an unfinished start can be used for that start only.
-func TestFolder_OfAnUnfinishedStart_IsBoundToItsMembers(t *testing.T) {
+func TestDataDir_OfAnUnfinishedStart_IsBoundToItsMembers(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[1].hold(agreed)
-	same := FolderConfig{MemberID: "gk2", ClusterName: "test", Members: set[0].set}
-	for name, change := range map[string]func(*FolderConfig){
-		"member":  func(c *FolderConfig) { c.MemberID = "gk1" },
-		"name":    func(c *FolderConfig) { c.ClusterName = "other" },
-		"members": func(c *FolderConfig) { c.Members = c.Members[:2] },
-		"alone":   func(c *FolderConfig) { c.Members = nil },
-		"join":    func(c *FolderConfig) { c.Members, c.Join = nil, true },
+	same := DataDirConfig{MemberID: "gk2", ClusterName: "test", Members: set[0].set}
+	for name, change := range map[string]func(*DataDirConfig){
+		"member":  func(c *DataDirConfig) { c.MemberID = "gk1" },
+		"name":    func(c *DataDirConfig) { c.ClusterName = "other" },
+		"members": func(c *DataDirConfig) { c.Members = c.Members[:2] },
+		"alone":   func(c *DataDirConfig) { c.Members = nil },
+		"join":    func(c *DataDirConfig) { c.Members, c.Join = nil, true },
 	} {
 		cfg := same
 		change(&cfg)
@@ -614,12 +614,12 @@ func TestFolder_OfAnUnfinishedStart_IsBoundToItsMembers(t *testing.T) {
 	}
 }
 
-func TestFolder_OfSeveralMembers_HasNoIDBeforeTheyAgree(t *testing.T) {
-	f := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named})
-	if _, err := Open(Config{Folder: f}); !errors.Is(err, ErrNotAgreed) {
+func TestDataDir_OfSeveralMembers_HasNoIDBeforeTheyAgree(t *testing.T) {
+	f := prepare(t, t.TempDir(), DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: named})
+	if _, err := Open(Config{DataDir: f}); !errors.Is(err, ErrNotAgreed) {
 		t.Errorf("Open() = %v, want ErrNotAgreed", err)
 	}
-	one := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named[:1]})
+	one := prepare(t, t.TempDir(), DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: named[:1]})
 	if one.ClusterID().IsZero() {
 		t.Error("a set of one member has no id")
 	}

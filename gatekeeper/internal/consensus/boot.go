@@ -41,7 +41,7 @@ func (n *Node) newRaft() error {
 		case <-time.After(time.Second): // the disk hangs: closing its files would hang too, and the hanging call may still write
 			closeStores := n.stores.close
 			n.stores.close = func() error { return nil }
-			n.cfg.Folder.closeAfter(func() {
+			n.cfg.DataDir.closeAfter(func() {
 				if o := <-done; o.raft != nil {
 					_ = o.raft.Shutdown().Error() // always nil
 				}
@@ -60,7 +60,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder := n.cfg.Folder
+	folder := n.cfg.DataDir
 	if !hasState && folder.hasBegun() {
 		return nil, store.Damaged(store.RaftFile, "it has no term and no entry, and there is no snapshot, although this member had them before")
 	}

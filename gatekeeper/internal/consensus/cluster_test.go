@@ -48,15 +48,15 @@ func listenAt(t *testing.T, address string) net.Listener {
 }
 
 // boot starts a member in dir whose Leading is a recorder.
-func boot(t *testing.T, cfg FolderConfig, listener net.Listener, adjust func(*Config)) *server {
+func boot(t *testing.T, cfg DataDirConfig, listener net.Listener, adjust func(*Config)) *server {
 	t.Helper()
-	folder, err := PrepareFolder(cfg)
+	folder, err := PrepareDataDir(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &server{machine: fsm.New(folder.ClusterID().String()), dir: cfg.Dir}
 	c := Config{
-		Folder: folder, Machine: s.machine, PeerListener: listener, Members: cfg.Members, Timeouts: steady,
+		DataDir: folder, Machine: s.machine, PeerListener: listener, Members: cfg.Members, Timeouts: steady,
 		APIAddress: cfg.MemberID + ".api:7420",
 	}
 	if adjust != nil {
@@ -85,7 +85,7 @@ func bootSet(t *testing.T, ids ...string) []*server {
 	set, listeners := namedSet(t, ids...)
 	var servers []*server
 	for i, id := range ids {
-		cfg := FolderConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set, ClusterID: agreed}
+		cfg := DataDirConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set, ClusterID: agreed}
 		servers = append(servers, boot(t, cfg, listeners[i], nil))
 	}
 	return servers
@@ -175,7 +175,7 @@ func TestCluster_SurvivesElectionsLossAndMembershipChanges(t *testing.T) {
 	}
 
 	// A fourth joins, first as a non-voter.
-	joiner := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: "gk4", ClusterName: "test", Join: true, ClusterID: leader.ClusterID()}, listen(t), nil)
+	joiner := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: "gk4", ClusterName: "test", Join: true, ClusterID: leader.ClusterID()}, listen(t), nil)
 	if err := joiner.Ready(); err == nil {
 		t.Error("an unknown joiner is ready")
 	}
@@ -184,7 +184,7 @@ func TestCluster_SurvivesElectionsLossAndMembershipChanges(t *testing.T) {
 	}
 	applied(t, "two", joiner)
 	until(t, "the joiner is ready", func() bool { return joiner.Ready() == nil })
-	if !joiner.cfg.Folder.hasBegun() {
+	if !joiner.cfg.DataDir.hasBegun() {
 		t.Error("a joiner that has applied entries has not recorded that it began")
 	}
 	if err := leader.Transfer(t.Context(), "gk4"); !errors.Is(err, ErrNotAVoter) {
@@ -266,7 +266,7 @@ func TestCluster_SurvivesElectionsLossAndMembershipChanges(t *testing.T) {
 
 func TestCluster_RestartedMember_KeepsItsState(t *testing.T) {
 	dir, l := t.TempDir(), listen(t)
-	cfg := FolderConfig{Dir: dir, MemberID: "gk1", ClusterName: "test"}
+	cfg := DataDirConfig{Dir: dir, MemberID: "gk1", ClusterName: "test"}
 	s := boot(t, cfg, l, nil)
 	leading(t, []*server{s})
 	mustAppend(t, s.Node, "one")
@@ -311,7 +311,7 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 		c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = 10, 20*time.Millisecond, 5
 		c.LogStore = store
 	}
-	cfg := FolderConfig{Dir: dir, MemberID: "gk1", ClusterName: "test"}
+	cfg := DataDirConfig{Dir: dir, MemberID: "gk1", ClusterName: "test"}
 	s := boot(t, cfg, listen(t), adjust)
 	leading(t, []*server{s})
 	snapshots := func() int {
@@ -326,7 +326,7 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 	s = boot(t, cfg, listen(t), adjust)
 	leading(t, []*server{s})
 	applied(t, "last", s)
-	joiner := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: "gk2", ClusterName: "test", Join: true, ClusterID: s.ClusterID()}, listen(t), adjust)
+	joiner := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: "gk2", ClusterName: "test", Join: true, ClusterID: s.ClusterID()}, listen(t), adjust)
 	if err := s.AddMember(t.Context(), Addition{ID: "gk2", PeerAddress: joiner.PeerAddress()}); err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func TestCluster_FollowerThatWasAway_ContinuesFromASnapshot(t *testing.T) {
 		set, listeners := namedSet(t, "gk1", "gk2", "gk3")
 		var servers []*server
 		start := func(id, dir string, l net.Listener) *server {
-			return boot(t, FolderConfig{Dir: dir, MemberID: id, ClusterName: "test", Members: set, ClusterID: agreed}, l, func(c *Config) {
+			return boot(t, DataDirConfig{Dir: dir, MemberID: id, ClusterName: "test", Members: set, ClusterID: agreed}, l, func(c *Config) {
 				c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = 10, 20*time.Millisecond, 1
 				c.LogStore = store
 			})
@@ -394,7 +394,7 @@ func TestCluster_MemberThatLostItsData_IsKeptOut(t *testing.T) {
 	applied(t, "one", servers...)
 	lost := without(servers, leader)[0]
 	for _, s := range without(servers, lost) {
-		until(t, s.ID()+" has met "+lost.ID(), func() bool { return s.cfg.Folder.hasMet(lost.ID()) })
+		until(t, s.ID()+" has met "+lost.ID(), func() bool { return s.cfg.DataDir.hasMet(lost.ID()) })
 	}
 	closeNode(t, lost.Node)
 	if err := os.RemoveAll(lost.dir); err != nil {
@@ -404,7 +404,7 @@ func TestCluster_MemberThatLostItsData_IsKeptOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: lost.ID(), ClusterName: "test", Members: lost.cfg.Members, ClusterID: agreed}, l, nil)
+	again := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: lost.ID(), ClusterName: "test", Members: lost.cfg.Members, ClusterID: agreed}, l, nil)
 	mustAppend(t, leader.Node, "two")
 	req := &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte(leader.ID()), Addr: []byte(leader.PeerAddress())}, Term: 1}
 	until(t, "the leader is refused", func() bool {

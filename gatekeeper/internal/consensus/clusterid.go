@@ -11,7 +11,7 @@ import (
 // ClusterID identifies a cluster, and its incarnation between offline recoveries. Peers with different ids refuse each
 // other.
 type ClusterID struct {
-	// Seed is drawn by a single server, or by the first member of a named set, see Folder.Agree.
+	// Seed is drawn by a single server, or by the first member of a named set, see DataDir.Agree.
 	Seed uint64
 	// Incarnation is 1 at first. A recovery draws a new one. A cluster restored from a backup has another seed.
 	Incarnation uint64

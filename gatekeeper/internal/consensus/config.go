@@ -68,10 +68,10 @@ func (t Timeouts) SmallestDuration() time.Duration {
 	return (time.Duration(float64(failover)/left) + time.Second - 1).Truncate(time.Second)
 }
 
-// Config configures Open. Folder and Machine are required, and one of PeerListener and PeerAddress.
+// Config configures Open. DataDir and Machine are required, and one of PeerListener and PeerAddress.
 type Config struct {
-	// Folder is owned by the node once Open succeeded.
-	Folder  *Folder
+	// DataDir is owned by the node once Open succeeded.
+	DataDir *DataDir
 	Machine Machine
 
 	// LogStore is how a new data directory stores its log. An existing directory must already use this kind. Default:
@@ -138,7 +138,7 @@ func (c *Config) setDefaults() {
 	if c.StoreTimeout == 0 {
 		c.StoreTimeout = 10 * time.Second
 	}
-	if m := c.Folder.memory; m != nil && m.options.Pace != (SnapshotPace{}) {
+	if m := c.DataDir.memory; m != nil && m.options.Pace != (SnapshotPace{}) {
 		c.SnapshotThreshold, c.SnapshotInterval, c.TrailingLogs = m.options.Pace.Threshold, m.options.Pace.Interval, m.options.Pace.Trailing
 	}
 	if c.SnapshotThreshold == 0 {

@@ -8,14 +8,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// ConvertFolder rewrites the data directory dir, whose server must not be running, in the format of this build. It
+// ConvertDataDir rewrites the data directory dir, whose server must not be running, in the format of this build. It
 // returns the names of the old files that it keeps in the directory, or none if the directory already has that format
-// and a server can start on it. newMachine is that of ReadFolder. Errors: ErrFolderInUse, ErrForeignFolder,
-// ErrFolderDamaged, and those of the system.
-func ConvertFolder(dir string, newMachine func(clusterID string) Machine) (kept []string, err error) {
+// and a server can start on it. newMachine is that of ReadDataDir. Errors: ErrDataDirInUse, ErrForeignDataDir,
+// ErrDataDirDamaged, and those of the system.
+func ConvertDataDir(dir string, newMachine func(clusterID string) Machine) (kept []string, err error) {
 	defer func() {
 		if err != nil {
-			err = ofFolder(dir, err)
+			err = ofDataDir(dir, err)
 		}
 	}()
 	// This does not create the LOCK file, because a directory that does not belong to a server must stay unchanged. A
@@ -28,7 +28,7 @@ func ConvertFolder(dir string, newMachine func(clusterID string) Machine) (kept 
 	if err != nil {
 		return nil, err
 	}
-	lock, err := lockFolder(filepath.Join(dir, lockFileName))
+	lock, err := lockDataDir(filepath.Join(dir, lockFileName))
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func ConvertFolder(dir string, newMachine func(clusterID string) Machine) (kept 
 	case errors.Is(err, store.ErrConverted): // this means only that raft.db is intact
 		return nil, r.read(func(old *store.Old) error { return r.begin(old, newMachine(r.ClusterID.String())) })
 	case errors.Is(err, store.ErrInUse): // by a server whose lock file was deleted
-		return nil, fmt.Errorf("%w: %w", ErrFolderInUse, err)
+		return nil, fmt.Errorf("%w: %w", ErrDataDirInUse, err)
 	}
 	return kept, err
 }

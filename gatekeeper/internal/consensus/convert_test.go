@@ -14,34 +14,34 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-func TestConvertFolder_NotADataFolderOrInUse_IsRefused(t *testing.T) {
+func TestConvertDataDir_NotADataDirOrInUse_IsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := ConvertFolder(dir, newMachine); !errors.Is(err, ErrForeignFolder) {
-		t.Errorf("ConvertFolder of an empty directory = %v, want ErrForeignFolder", err)
+	if _, err := ConvertDataDir(dir, newMachine); !errors.Is(err, ErrForeignDataDir) {
+		t.Errorf("ConvertDataDir of an empty directory = %v, want ErrForeignDataDir", err)
 	}
-	if _, err := ConvertFolder(filepath.Join(dir, "none"), newMachine); !errors.Is(err, ErrForeignFolder) {
-		t.Errorf("ConvertFolder of a missing directory = %v, want ErrForeignFolder", err)
+	if _, err := ConvertDataDir(filepath.Join(dir, "none"), newMachine); !errors.Is(err, ErrForeignDataDir) {
+		t.Errorf("ConvertDataDir of a missing directory = %v, want ErrForeignDataDir", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("ConvertFolder left %v, %v, want an empty directory", left, err)
+		t.Errorf("ConvertDataDir left %v, %v, want an empty directory", left, err)
 	}
 	dir = found(t)
-	lock, err := lockFolder(filepath.Join(dir, lockFileName))
+	lock, err := lockDataDir(filepath.Join(dir, lockFileName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ConvertFolder(dir, newMachine); !errors.Is(err, ErrFolderInUse) {
-		t.Errorf("ConvertFolder with a running server = %v, want ErrFolderInUse", err)
+	if _, err := ConvertDataDir(dir, newMachine); !errors.Is(err, ErrDataDirInUse) {
+		t.Errorf("ConvertDataDir with a running server = %v, want ErrDataDirInUse", err)
 	}
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if kept, err := ConvertFolder(dir, newMachine); err != nil || len(kept) > 0 {
-		t.Errorf("ConvertFolder of a directory in the format of this build = %q, %v, want none and nil", kept, err)
+	if kept, err := ConvertDataDir(dir, newMachine); err != nil || len(kept) > 0 {
+		t.Errorf("ConvertDataDir of a directory in the format of this build = %q, %v, want none and nil", kept, err)
 	}
 }
 
-func TestConvertFolder_CurrentFormatThatAServerRefuses_IsDamaged(t *testing.T) {
+func TestConvertDataDir_CurrentFormatThatAServerRefuses_IsDamaged(t *testing.T) {
 	for kind, files := range map[LogStore][]string{
 		store.KindBolt: {"acknowledged", "snapshots/*/state.bin"},
 		store.KindWAL:  {"wal", "wal/acknowledged", "snapshots/*/state.bin", "snapshots/*/meta.json"},
@@ -55,15 +55,15 @@ func TestConvertFolder_CurrentFormatThatAServerRefuses_IsDamaged(t *testing.T) {
 			if err := os.RemoveAll(paths[0]); err != nil {
 				t.Fatal(err)
 			}
-			if kept, err := ConvertFolder(dir, newMachine); !errors.Is(err, ErrFolderDamaged) {
-				t.Errorf("%s without %s: ConvertFolder() = %q, %v, want ErrFolderDamaged", kind, gone, kept, err)
+			if kept, err := ConvertDataDir(dir, newMachine); !errors.Is(err, ErrDataDirDamaged) {
+				t.Errorf("%s without %s: ConvertDataDir() = %q, %v, want ErrDataDirDamaged", kind, gone, kept, err)
 			}
 		}
 	}
 }
 
 // A member that has not heard from its cluster yet has an empty log, and can start.
-func TestConvertFolder_EmptyLog_IsIntact(t *testing.T) {
+func TestConvertDataDir_EmptyLog_IsIntact(t *testing.T) {
 	for _, kind := range []LogStore{store.KindBolt, store.KindWAL} {
 		dir := foundIn(t, kind)
 		for _, name := range []string{"raft.db", "acknowledged", "wal", "snapshots", begunFileName} {
@@ -78,25 +78,25 @@ func TestConvertFolder_EmptyLog_IsIntact(t *testing.T) {
 		if err := files.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if kept, err := ConvertFolder(dir, newMachine); err != nil || len(kept) > 0 {
-			t.Errorf("%s: ConvertFolder() = %q, %v, want none and nil", kind, kept, err)
+		if kept, err := ConvertDataDir(dir, newMachine); err != nil || len(kept) > 0 {
+			t.Errorf("%s: ConvertDataDir() = %q, %v, want none and nil", kind, kept, err)
 		}
 		// A member that has lost everything looks the same, except for its begun file.
-		f := &Folder{dir: dir, file: clusterFile{MemberID: "gk4"}}
+		f := &DataDir{dir: dir, file: clusterFile{MemberID: "gk4"}}
 		if err := f.begin(); err != nil {
 			t.Fatal(err)
 		}
-		if kept, err := ConvertFolder(dir, newMachine); !errors.Is(err, ErrFolderDamaged) {
-			t.Errorf("%s that lost everything: ConvertFolder() = %q, %v, want ErrFolderDamaged", kind, kept, err)
+		if kept, err := ConvertDataDir(dir, newMachine); !errors.Is(err, ErrDataDirDamaged) {
+			t.Errorf("%s that lost everything: ConvertDataDir() = %q, %v, want ErrDataDirDamaged", kind, kept, err)
 		}
-		if _, err := ReadFolder(dir, newMachine); !errors.Is(err, ErrFolderDamaged) || !errors.Is(err, errLost) {
-			t.Errorf("%s that lost everything: ReadFolder() = %v, want errLost", kind, err)
+		if _, err := ReadDataDir(dir, newMachine); !errors.Is(err, ErrDataDirDamaged) || !errors.Is(err, errLost) {
+			t.Errorf("%s that lost everything: ReadDataDir() = %v, want errLost", kind, err)
 		}
 	}
 }
 
 // Raft does not start with an unreadable snapshot, even if the log contains everything.
-func TestConvertFolder_OnlySnapshotUnreadable_IsDamagedDespiteACompleteLog(t *testing.T) {
+func TestConvertDataDir_OnlySnapshotUnreadable_IsDamagedDespiteACompleteLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := openOn(t, dir); err != nil {
 		t.Fatal(err)
@@ -115,10 +115,10 @@ func TestConvertFolder_OnlySnapshotUnreadable_IsDamagedDespiteACompleteLog(t *te
 	if err := os.Truncate(paths[0], 30); err != nil {
 		t.Fatal(err)
 	}
-	if err := openOn(t, dir); !errors.Is(err, ErrFolderDamaged) {
-		t.Errorf("Open() = %v, want ErrFolderDamaged", err)
+	if err := openOn(t, dir); !errors.Is(err, ErrDataDirDamaged) {
+		t.Errorf("Open() = %v, want ErrDataDirDamaged", err)
 	}
-	if _, err := ConvertFolder(dir, newMachine); !errors.Is(err, ErrFolderDamaged) {
-		t.Errorf("ConvertFolder() = %v, want ErrFolderDamaged", err)
+	if _, err := ConvertDataDir(dir, newMachine); !errors.Is(err, ErrDataDirDamaged) {
+		t.Errorf("ConvertDataDir() = %v, want ErrDataDirDamaged", err)
 	}
 }

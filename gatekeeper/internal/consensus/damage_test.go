@@ -20,11 +20,11 @@ import (
 // openOn opens a member on a directory made by found, and closes it if that succeeds.
 func openOn(t *testing.T, dir string) error {
 	t.Helper()
-	folder, err := PrepareFolder(FolderConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
+	folder, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := Open(Config{Folder: folder, Machine: fsm.New(folder.ClusterID().String()), PeerAddress: "127.0.0.1:0", AdvertisePeer: "gk4.test:7421"})
+	n, err := Open(Config{DataDir: folder, Machine: fsm.New(folder.ClusterID().String()), PeerAddress: "127.0.0.1:0", AdvertisePeer: "gk4.test:7421"})
 	if err != nil {
 		return errors.Join(err, folder.Close())
 	}
@@ -56,8 +56,8 @@ func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = openOn(t, dir)
-			if !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "snapshot up to entry") || !strings.Contains(err.Error(), "remove this member") {
-				t.Errorf("open = %v, want ErrFolderDamaged with the loss and the next steps", err)
+			if !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "snapshot up to entry") || !strings.Contains(err.Error(), "remove this member") {
+				t.Errorf("open = %v, want ErrDataDirDamaged with the loss and the next steps", err)
 			}
 		})
 	}
@@ -83,9 +83,9 @@ func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, err := PrepareFolder(FolderConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
-			if !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "raft.db") || !strings.Contains(err.Error(), "remove this member") {
-				t.Errorf("PrepareFolder() = %v, want ErrFolderDamaged with the loss and the next steps", err)
+			_, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
+			if !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "raft.db") || !strings.Contains(err.Error(), "remove this member") {
+				t.Errorf("PrepareDataDir() = %v, want ErrDataDirDamaged with the loss and the next steps", err)
 			}
 			// An empty raft.db replaces the lost one.
 			guard := store.NewGuard(store.GuardConfig{Timeout: time.Minute, Slow: time.Minute})
@@ -93,8 +93,8 @@ func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 			if err := errors.Join(err, files.Close()); err != nil {
 				t.Fatal(err)
 			}
-			if err := openOn(t, dir); !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "it has no term and no entry") {
-				t.Errorf("open = %v, want ErrFolderDamaged", err)
+			if err := openOn(t, dir); !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "it has no term and no entry") {
+				t.Errorf("open = %v, want ErrDataDirDamaged", err)
 			}
 		})
 	}
@@ -112,8 +112,8 @@ func TestOpen_EntriesMissing_IsDamaged(t *testing.T) {
 	if err := errors.Join(err, files.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := openOn(t, dir); !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "entries are missing") {
-		t.Errorf("open = %v, want ErrFolderDamaged", err)
+	if err := openOn(t, dir); !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "entries are missing") {
+		t.Errorf("open = %v, want ErrDataDirDamaged", err)
 	}
 }
 
@@ -129,28 +129,28 @@ func (r refusing) Restore(io.Reader) error { return fmt.Errorf("%w: %w", fsm.Err
 func TestOpen_IntactSnapshotNotForThisServer_IsNotDamaged(t *testing.T) {
 	for _, why := range []error{fsm.ErrNewer, fsm.ErrForeign} {
 		dir := found(t)
-		folder, err := PrepareFolder(FolderConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
+		folder, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		machine := refusing{fsm.New(folder.ClusterID().String()), why}
-		_, err = Open(Config{Folder: folder, Machine: machine, PeerAddress: "127.0.0.1:0", AdvertisePeer: "gk4.test:7421"})
+		_, err = Open(Config{DataDir: folder, Machine: machine, PeerAddress: "127.0.0.1:0", AdvertisePeer: "gk4.test:7421"})
 		if err := folder.Close(); err != nil {
 			t.Error(err)
 		}
-		if !errors.Is(err, why) || errors.Is(err, ErrFolderDamaged) || strings.Contains(err.Error(), "remove this member") {
+		if !errors.Is(err, why) || errors.Is(err, ErrDataDirDamaged) || strings.Contains(err.Error(), "remove this member") {
 			t.Errorf("open = %v, want only the reason", err)
 		}
 	}
 }
 
 // The advice for a directory without data is to empty it. A directory that has lost its data must not get that advice.
-func TestPrepareFolder_FounderThatLostItsData_IsDamaged(t *testing.T) {
+func TestPrepareDataDir_FounderThatLostItsData_IsDamaged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := openOn(t, dir); err != nil {
 		t.Fatal(err)
 	}
-	f := &Folder{dir: dir}
+	f := &DataDir{dir: dir}
 	if err := f.write(seedFileName, seedFile{Format: 1, ClusterID: "0000000000000007.1", MemberID: "gk4", Set: "another"}); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestPrepareFolder_FounderThatLostItsData_IsDamaged(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, store.RaftFile)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PrepareFolder(FolderConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"}); !errors.Is(err, ErrFolderDamaged) {
-		t.Errorf("PrepareFolder without the data = %v, want ErrFolderDamaged", err)
+	if _, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"}); !errors.Is(err, ErrDataDirDamaged) {
+		t.Errorf("PrepareDataDir without the data = %v, want ErrDataDirDamaged", err)
 	}
 }

@@ -79,7 +79,7 @@
 //
 // # The first start of several members
 //
-// The members of a new set agree on the cluster's id before any of them starts Raft. See Folder.Agree, and decide for
+// The members of a new set agree on the cluster's id before any of them starts Raft. See DataDir.Agree, and decide for
 // the rule. Each member queries all others on the peer port. Each is empty, or holds an id, or has founded the cluster
 // with that id. Every step is on disk before another member can learn of it.
 //
@@ -108,7 +108,7 @@
 //
 // # Recovery
 //
-// A cluster that has permanently lost its majority is recovered offline. ReadFolder reads what is left without writing
+// A cluster that has permanently lost its majority is recovered offline. ReadDataDir reads what is left without writing
 // to it, Latest chooses by the order in which Raft elects, and Found creates the data directory of a new cluster of one
 // server. Raft's files are never edited in place, so a failed recovery leaves the old directories unchanged. The new
 // cluster has the old seed and a later incarnation. Its members refuse the old servers in the handshake, as they refuse

@@ -67,12 +67,12 @@ func withDisk(t *testing.T, write func() error) (*member, *disk) {
 	closeNode(t, first.Node)
 
 	d := &disk{InmemStore: first.memory}
-	folder, err := PrepareFolder(FolderConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "test"})
+	folder, err := PrepareDataDir(DataDirConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := first.cfg
-	cfg.Folder = folder
+	cfg.DataDir = folder
 	m := &member{Node: newNode(cfg, first.PeerAddress()), leading: newRecorder(), machine: first.machine}
 	_, inner := raft.NewInmemTransport(first.address)
 	s := m.guardedMemory(first.memory)
@@ -162,8 +162,8 @@ func TestFault_MachineCannotApply_AppliesNothingMore(t *testing.T) {
 }
 
 func TestOpen_StoreFails_ReturnsTheError(t *testing.T) {
-	folder := prepare(t, t.TempDir(), FolderConfig{MemberID: "gk1", ClusterName: "test"})
-	cfg := Config{Folder: folder, Machine: faultyMachine{}}
+	folder := prepare(t, t.TempDir(), DataDirConfig{MemberID: "gk1", ClusterName: "test"})
+	cfg := Config{DataDir: folder, Machine: faultyMachine{}}
 	cfg.setDefaults()
 	n := newNode(cfg, "gk1.test:7421")
 	m := &member{Node: n}

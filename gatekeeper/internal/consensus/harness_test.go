@@ -168,13 +168,13 @@ func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*m
 	}
 	var members []*member
 	for i, m := range set {
-		folder, err := PrepareFolder(FolderConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set, ClusterID: agreed})
+		folder, err := PrepareDataDir(DataDirConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set, ClusterID: agreed})
 		if err != nil {
 			t.Fatal(err)
 		}
 		memory := raft.NewInmemStore()
 		member := &member{leading: newRecorder(), memory: memory, disk: &disk{InmemStore: memory}, machine: fsm.New(folder.ClusterID().String())}
-		cfg := Config{Folder: folder, Members: set, Machine: member.machine, APIAddress: fmt.Sprintf("gk%d.test:7420", i+1)}
+		cfg := Config{DataDir: folder, Members: set, Machine: member.machine, APIAddress: fmt.Sprintf("gk%d.test:7420", i+1)}
 		cfg.setDefaults()
 		if adjust != nil {
 			adjust(i, &cfg)
@@ -299,9 +299,9 @@ func (c counter) WithAttrs([]slog.Attr) slog.Handler           { return c }
 func (c counter) WithGroup(string) slog.Handler                { return c }
 
 // newPeerLayer returns a layer that answers on listener as the member to which the directory belongs.
-func newPeerLayer(f *Folder, listener net.Listener) *peer.Layer {
+func newPeerLayer(f *DataDir, listener net.Listener) *peer.Layer {
 	return peer.New(peer.Config{
-		Cluster: f.ClusterID().String(), ID: f.MemberID(), Folder: f.file.Folder, Listener: listener, Logger: slog.New(slog.DiscardHandler),
+		Cluster: f.ClusterID().String(), ID: f.MemberID(), DataDir: f.file.DataDir, Listener: listener, Logger: slog.New(slog.DiscardHandler),
 		Meet: func(peer.Statement) error { return nil },
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockFolder locks the lock file at path. The system releases the lock whenever and however the process exits. The file
+// lockDataDir locks the lock file at path. The system releases the lock whenever the process exits. The file
 // contains the process id, for the error message of the next process.
-func lockFolder(path string) (io.Closer, error) {
+func lockDataDir(path string) (io.Closer, error) {
 	file := flock.New(path)
 	if ok, err := file.TryLock(); !ok {
 		return nil, notLocked(path, err)
@@ -24,9 +24,9 @@ func lockFolder(path string) (io.Closer, error) {
 	return file, nil
 }
 
-// watchFolder locks the lock file at path without writing to it, so that no server can start in the meantime. A
+// watchDataDir locks the lock file at path without writing to it, so that no server can start in the meantime. A
 // directory without a lock file, such as a copy, has no server to keep out.
-func watchFolder(path string) (io.Closer, error) {
+func watchDataDir(path string) (io.Closer, error) {
 	file := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	ok, err := file.TryRLock()
 	switch {
@@ -44,5 +44,5 @@ func notLocked(path string, err error) error {
 		return fmt.Errorf("lock %s: %w", path, err)
 	}
 	holder, _ := os.ReadFile(path)
-	return fmt.Errorf("%w by process %.32s", ErrFolderInUse, strings.TrimSpace(string(holder)))
+	return fmt.Errorf("%w by process %.32s", ErrDataDirInUse, strings.TrimSpace(string(holder)))
 }

@@ -57,19 +57,19 @@ func TestAddMember_LeaderCutOff_EndsAsUnknown(t *testing.T) {
 }
 
 func TestOpen_AddressOfAnotherMember_IsRefused(t *testing.T) {
-	cfg := FolderConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "test"}
+	cfg := DataDirConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "test"}
 	s := boot(t, cfg, listen(t), nil)
 	other := listen(t)
 	if err := leading(t, []*server{s}).AddMember(t.Context(), Addition{ID: "gk2", PeerAddress: other.Addr().String(), NonVoter: true}); err != nil {
 		t.Fatal(err)
 	}
 	closeNode(t, s.Node)
-	folder, err := PrepareFolder(cfg)
+	folder, err := PrepareDataDir(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	_, err = Open(Config{Folder: folder, Machine: fsm.New(folder.ClusterID().String()), PeerListener: other, Timeouts: steady})
+	_, err = Open(Config{DataDir: folder, Machine: fsm.New(folder.ClusterID().String()), PeerListener: other, Timeouts: steady})
 	taken, ok := errors.AsType[*AddressTakenError](err)
 	if !ok || taken.Member != "gk2" || taken.Address != other.Addr().String() {
 		t.Fatalf("Open() = %v, want an AddressTakenError that names gk2 at %s", err, other.Addr())

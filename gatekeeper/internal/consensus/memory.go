@@ -66,12 +66,12 @@ func NewMemoryOn(disk Disk, options MemoryOptions) *Memory {
 	return m
 }
 
-// lock is the counterpart of lockFolder.
+// lock is the counterpart of lockDataDir.
 func (m *Memory) lock() (*memoryLock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.used {
-		return nil, fmt.Errorf("%w by another server of this process", ErrFolderInUse)
+		return nil, fmt.Errorf("%w by another server of this process", ErrDataDirInUse)
 	}
 	m.used = true
 	return &memoryLock{m}, nil

@@ -68,7 +68,7 @@ type stores struct {
 // Open starts a member. Until an election, or until a leader finds it, the member is a follower or has no role at all.
 func Open(cfg Config) (*Node, error) {
 	cfg.setDefaults()
-	if cfg.Folder.ClusterID().IsZero() {
+	if cfg.DataDir.ClusterID().IsZero() {
 		return nil, ErrNotAgreed
 	}
 	listener := cfg.PeerListener
@@ -78,7 +78,7 @@ func Open(cfg Config) (*Node, error) {
 			return nil, fmt.Errorf("consensus: listen for peers: %w", err)
 		}
 	}
-	address, err := cfg.advertise(cfg.Folder.MemberID(), listener.Addr())
+	address, err := cfg.advertise(cfg.DataDir.MemberID(), listener.Addr())
 	if err != nil {
 		return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
 	}
@@ -88,15 +88,15 @@ func Open(cfg Config) (*Node, error) {
 		}
 	}
 	n := newNode(cfg, address)
-	opened, err := cfg.Folder.stores(cfg.LogStore, n.guard, raftLogger(cfg.Logger))
+	opened, err := cfg.DataDir.stores(cfg.LogStore, n.guard, raftLogger(cfg.Logger))
 	if err != nil {
 		return nil, errors.Join(err, closeUnless(cfg.PeerListener, listener))
 	}
 	layer := peer.New(peer.Config{
-		Cluster:    cfg.Folder.ClusterID().String(),
-		ID:         cfg.Folder.MemberID(),
+		Cluster:    cfg.DataDir.ClusterID().String(),
+		ID:         cfg.DataDir.MemberID(),
 		APIAddress: cfg.APIAddress,
-		Folder:     cfg.Folder.file.Folder,
+		DataDir:    cfg.DataDir.file.DataDir,
 		Advertise:  address,
 		Listener:   listener,
 		Dial:       cfg.PeerDial,
@@ -139,7 +139,7 @@ func closeUnless(given, listener net.Listener) error {
 func newNode(cfg Config, address string) *Node {
 	n := &Node{
 		cfg:        cfg,
-		id:         raft.ServerID(cfg.Folder.MemberID()),
+		id:         raft.ServerID(cfg.DataDir.MemberID()),
 		address:    raft.ServerAddress(address),
 		answers:    newAnswers(),
 		metrics:    newMetrics(),
@@ -162,7 +162,7 @@ func newNode(cfg Config, address string) *Node {
 		Observe: n.metrics.observeStore,
 		Logger:  cfg.Logger,
 	})
-	n.replica = &replica{machine: cfg.Machine, guard: n.guard, changed: n.ask, begin: cfg.Folder.begin}
+	n.replica = &replica{machine: cfg.Machine, guard: n.guard, changed: n.ask, begin: cfg.DataDir.begin}
 	n.transfers = &transferWatch{
 		// Twice the longest transfer: sending all entries to the target, telling it to start, and its election.
 		limit:   2 * (2*cfg.Timeouts.Election + transportTimeout),
@@ -239,7 +239,7 @@ func (n *Node) ownAddress() error {
 func (n *Node) meet(s peer.Statement) error {
 	if !n.started.Load() { // the members are not known yet
 		n.ask()
-		return n.cfg.Folder.compare(s.ID, s.Folder)
+		return n.cfg.DataDir.compare(s.ID, s.DataDir)
 	}
 	if n.removed(s.ID) {
 		return peer.ErrRemoved
@@ -251,7 +251,7 @@ func (n *Node) meet(s peer.Statement) error {
 	if find(servers, raft.ServerID(s.ID)) == nil {
 		return nil
 	}
-	if err := n.cfg.Folder.compare(s.ID, s.Folder); err != nil {
+	if err := n.cfg.DataDir.compare(s.ID, s.DataDir); err != nil {
 		return err
 	}
 	n.noteClock(s)
@@ -259,13 +259,13 @@ func (n *Node) meet(s peer.Statement) error {
 	known := n.apiAddress[s.ID] == s.APIAddress && n.levels[s.ID] == s.Level
 	n.mu.Unlock()
 	switch {
-	case known && n.cfg.Folder.hasMet(s.ID):
+	case known && n.cfg.DataDir.hasMet(s.ID):
 		return nil
 	case !s.Proved:
 		n.ask()
 		return nil
 	}
-	if err := n.cfg.Folder.meet(s.ID, s.Folder, servers); err != nil {
+	if err := n.cfg.DataDir.meet(s.ID, s.DataDir, servers); err != nil {
 		return err
 	}
 	n.mu.Lock()
@@ -342,7 +342,7 @@ func (n *Node) close(ctx context.Context) error {
 	go func() {
 		_ = shut.Error() // always nil
 		n.wg.Wait()
-		closed <- errors.Join(n.stores.close(), n.cfg.Folder.Close())
+		closed <- errors.Join(n.stores.close(), n.cfg.DataDir.Close())
 	}()
 	select {
 	case err := <-closed:

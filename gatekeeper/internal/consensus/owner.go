@@ -67,7 +67,7 @@ func handOver(top string, o owner) error {
 }
 
 // withOwner adds to a permission error who owns the file, and how to fix the permissions.
-func (f *Folder) withOwner(err error) error {
+func (f *DataDir) withOwner(err error) error {
 	denied, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !errors.Is(denied, fs.ErrPermission) {
 		return err

@@ -54,7 +54,7 @@ func give(t *testing.T, dir string, to owner) {
 	}
 }
 
-func TestFound_ByRoot_FilesBelongToTheOwnerOfTheFolder(t *testing.T) {
+func TestFound_ByRoot_FilesBelongToTheOwnerOfTheDataDir(t *testing.T) {
 	requireRoot(t)
 	for name, inside := range map[string]string{"existing": ".", "new": "a/b"} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestFound_ByRoot_FilesBelongToTheOwnerOfTheFolder(t *testing.T) {
 	}
 }
 
-func TestLeaveAdminRequest_ByRoot_BelongsToTheOwnerOfTheFolder(t *testing.T) {
+func TestLeaveAdminRequest_ByRoot_BelongsToTheOwnerOfTheDataDir(t *testing.T) {
 	requireRoot(t)
 	dir := found(t)
 	if err := os.Remove(filepath.Join(dir, lockFileName)); err != nil {
@@ -82,7 +82,7 @@ func TestLeaveAdminRequest_ByRoot_BelongsToTheOwnerOfTheFolder(t *testing.T) {
 }
 
 // The old files come from an archive, and stay in the directory under other names.
-func TestConvertFolder_ByRoot_FilesBelongToTheOwnerOfTheFolder(t *testing.T) {
+func TestConvertDataDir_ByRoot_FilesBelongToTheOwnerOfTheDataDir(t *testing.T) {
 	requireRoot(t)
 	archive := filepath.Join("..", "..", "..", "cmd", "gatekeeperd", "testdata", "old-folder.tar.gz")
 	dir := t.TempDir()
@@ -90,8 +90,8 @@ func TestConvertFolder_ByRoot_FilesBelongToTheOwnerOfTheFolder(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	give(t, dir, another)
-	if kept, err := ConvertFolder(dir, newMachine); err != nil || len(kept) == 0 {
-		t.Fatalf("ConvertFolder() = %q, %v, want the old files", kept, err)
+	if kept, err := ConvertDataDir(dir, newMachine); err != nil || len(kept) == 0 {
+		t.Fatalf("ConvertDataDir() = %q, %v, want the old files", kept, err)
 	}
 	owned(t, dir, another)
 }
@@ -126,7 +126,7 @@ func TestWithOwner_FileOfAnotherUser_NamesTheOwnerAndTheFix(t *testing.T) {
 	} else {
 		path = "/" // belongs to root
 	}
-	f := &Folder{dir: "/data"}
+	f := &DataDir{dir: "/data"}
 	err := f.withOwner(&fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission})
 	for _, want := range []string{path + " belongs to ", "the server runs as " + self.name(), "chown -R " + self.name() + " /data"} {
 		if !strings.Contains(err.Error(), want) {

@@ -54,10 +54,10 @@ type Remains struct {
 // Close unlocks the directory.
 func (r *Remains) Close() error { return r.lock.Close() }
 
-// ReadFolder reads all of a data directory whose server is not running, without writing anything. newMachine returns
-// the state machine of a cluster, to which ReadFolder applies the snapshot and the log. Errors: ErrFolderInUse,
-// ErrFolderDamaged, ErrForeignFolder, and those of the system.
-func ReadFolder(dir string, newMachine func(clusterID string) Machine) (*Remains, error) {
+// ReadDataDir reads all of a data directory whose server is not running, without writing anything. newMachine returns
+// the state machine of a cluster, to which ReadDataDir applies the snapshot and the log. Errors: ErrDataDirInUse,
+// ErrDataDirDamaged, ErrForeignDataDir, and those of the system.
+func ReadDataDir(dir string, newMachine func(clusterID string) Machine) (*Remains, error) {
 	r := &Remains{Dir: dir}
 	err := r.open()
 	if err == nil {
@@ -67,44 +67,44 @@ func ReadFolder(dir string, newMachine func(clusterID string) Machine) (*Remains
 		if r.lock != nil {
 			err = errors.Join(err, r.lock.Close())
 		}
-		return nil, ofFolder(dir, err)
+		return nil, ofDataDir(dir, err)
 	}
 	return r, nil
 }
 
-// ofFolder adds the directory to err.
-func ofFolder(dir string, err error) error {
-	if none, ok := errors.AsType[*noFolderError](err); ok {
+// ofDataDir adds the directory to err.
+func ofDataDir(dir string, err error) error {
+	if none, ok := errors.AsType[*noDataDirError](err); ok {
 		return none
 	}
 	return fmt.Errorf("consensus: data directory %s: %w", dir, err)
 }
 
-// noFolderError means that a directory is not the data directory of a server. It matches ErrForeignFolder, whose text
+// noDataDirError means that a directory is not the data directory of a server. It matches ErrForeignDataDir, whose text
 // is about another member.
-type noFolderError struct{ dir, why string }
+type noDataDirError struct{ dir, why string }
 
-func (e *noFolderError) Error() string {
+func (e *noDataDirError) Error() string {
 	return fmt.Sprintf("%s is not the data directory of a server: %s", e.dir, e.why)
 }
 
-// Is makes errors.Is(err, ErrForeignFolder) true.
-func (e *noFolderError) Is(target error) bool { return target == ErrForeignFolder }
+// Is makes errors.Is(err, ErrForeignDataDir) true.
+func (e *noDataDirError) Is(target error) bool { return target == ErrForeignDataDir }
 
 // open takes the lock and reads to which member the directory belongs.
 func (r *Remains) open() (err error) {
 	if _, err := os.ReadDir(r.Dir); errors.Is(err, fs.ErrNotExist) {
-		return &noFolderError{r.Dir, "it does not exist"}
+		return &noDataDirError{r.Dir, "it does not exist"}
 	} else if err != nil {
 		return err
 	}
-	if r.lock, err = watchFolder(filepath.Join(r.Dir, lockFileName)); err != nil {
+	if r.lock, err = watchDataDir(filepath.Join(r.Dir, lockFileName)); err != nil {
 		return err
 	}
 	var file clusterFile
 	if err := r.json(clusterFileName, &file); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return &noFolderError{r.Dir, "it holds no " + clusterFileName}
+			return &noDataDirError{r.Dir, "it holds no " + clusterFileName}
 		}
 		return err
 	}
@@ -112,7 +112,7 @@ func (r *Remains) open() (err error) {
 		return anotherFormat(file.Format)
 	}
 	if r.ClusterID, err = ParseClusterID(file.ClusterID); err != nil {
-		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
+		return fmt.Errorf("%w: %w", ErrDataDirDamaged, err)
 	}
 	r.ClusterName, r.MemberID = file.ClusterName, file.MemberID
 	met := make(map[string]string)
@@ -140,7 +140,7 @@ func (r *Remains) json(name string, v any) error {
 		return err
 	}
 	if err := unseal(data, v); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrFolderDamaged, name, err)
+		return fmt.Errorf("%w: %s: %w", ErrDataDirDamaged, name, err)
 	}
 	return nil
 }
@@ -157,20 +157,20 @@ func (r *Remains) readHere(use func(old *store.Old) error) (err error) {
 	debug.SetPanicOnFault(true) // for this goroutine
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %s: %v", ErrFolderDamaged, store.RaftFile, p)
+			err = fmt.Errorf("%w: %s: %v", ErrDataDirDamaged, store.RaftFile, p)
 		}
 	}()
 	old, err := store.OpenOld(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: there is no %s", ErrFolderDamaged, store.RaftFile)
+		return fmt.Errorf("%w: there is no %s", ErrDataDirDamaged, store.RaftFile)
 	}
 	switch {
 	case errors.Is(err, store.ErrInUse):
-		return fmt.Errorf("%w: %w", ErrFolderInUse, err)
-	case errors.Is(err, ErrFolderDamaged), errors.Is(err, store.ErrOldFormat):
+		return fmt.Errorf("%w: %w", ErrDataDirInUse, err)
+	case errors.Is(err, ErrDataDirDamaged), errors.Is(err, store.ErrOldFormat):
 		return err
 	case err != nil:
-		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
+		return fmt.Errorf("%w: %w", ErrDataDirDamaged, err)
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
 	r.LogStore = old.Kind()
@@ -179,7 +179,7 @@ func (r *Remains) readHere(use func(old *store.Old) error) (err error) {
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
+		return fmt.Errorf("%w: %w", ErrDataDirDamaged, err)
 	}
 	return nil
 }

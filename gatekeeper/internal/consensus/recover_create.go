@@ -52,7 +52,7 @@ type Founding struct {
 
 // Found creates the data directory. Files created by root are given to the owner of the directory or, if it does not
 // exist yet, of its parent. If Found fails or is interrupted, no server can start on the result, because the file that
-// says to which member the directory belongs is written last. Errors: ErrFolderInUse, ErrFolderNotEmpty,
+// says to which member the directory belongs is written last. Errors: ErrDataDirInUse, ErrDataDirNotEmpty,
 // ErrInvalidMember, and those of the system.
 func Found(cfg Founding) (err error) {
 	if err := errors.Join(checkMemberID(cfg.MemberID), checkAddress(cfg.PeerAddress)); err != nil {
@@ -65,7 +65,7 @@ func Found(cfg Founding) (err error) {
 	if err != nil {
 		return fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, err)
 	}
-	f := &Folder{dir: cfg.Dir}
+	f := &DataDir{dir: cfg.Dir}
 	if err := f.take(); err != nil {
 		return fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, err)
 	}
@@ -90,7 +90,7 @@ func Found(cfg Founding) (err error) {
 		ClusterID:   cfg.ClusterID.String(),
 		ClusterName: cfg.ClusterName,
 		MemberID:    cfg.MemberID,
-		Folder:      hex.EncodeToString(number[:]),
+		DataDir:     hex.EncodeToString(number[:]),
 	}
 	if err := errors.Join(f.begin(), handOver(top, to)); err != nil {
 		return err
@@ -101,7 +101,7 @@ func Found(cfg Founding) (err error) {
 	return handOver(top, to)
 }
 
-// CheckEmpty returns ErrFolderNotEmpty if dir contains anything but the lost+found of a new file system. dir need not
+// CheckEmpty returns ErrDataDirNotEmpty if dir contains anything but the lost+found of a new file system. dir need not
 // exist.
 func CheckEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
@@ -113,7 +113,7 @@ func CheckEmpty(dir string) error {
 	}
 	for _, e := range entries {
 		if e.Name() != "lost+found" {
-			return fmt.Errorf("%w: there is %s", ErrFolderNotEmpty, filepath.Join(dir, e.Name()))
+			return fmt.Errorf("%w: there is %s", ErrDataDirNotEmpty, filepath.Join(dir, e.Name()))
 		}
 	}
 	return nil

@@ -51,8 +51,8 @@ func foundAt(t *testing.T, dir string, kind LogStore, more ...uint64) {
 	}
 }
 
-func TestReadFolder_Snapshots_TakesTheNewestAndItsMembers(t *testing.T) {
-	r, err := ReadFolder(found(t, 20), newMachine)
+func TestReadDataDir_Snapshots_TakesTheNewestAndItsMembers(t *testing.T) {
+	r, err := ReadDataDir(found(t, 20), newMachine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestReadFolder_Snapshots_TakesTheNewestAndItsMembers(t *testing.T) {
 }
 
 // Falling back to an older snapshot would silently lose the entries in between.
-func TestReadFolder_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
+func TestReadDataDir_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 	for _, file := range []string{"state.bin", "meta.json"} {
 		dir := found(t, 20)
 		newest, err := filepath.Glob(filepath.Join(dir, "snapshots", "4-20-*", file))
@@ -73,27 +73,27 @@ func TestReadFolder_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 		if err := os.Truncate(newest[0], 30); err != nil {
 			t.Fatal(err)
 		}
-		r, err := ReadFolder(dir, newMachine)
+		r, err := ReadDataDir(dir, newMachine)
 		if err == nil {
 			r.Close()
 		}
-		if !errors.Is(err, ErrFolderDamaged) || !strings.Contains(err.Error(), "entry 20") || !strings.Contains(err.Error(), "entry 10") {
-			t.Errorf("%s cut short: got error %v, want ErrFolderDamaged with the lost entries", file, err)
+		if !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "entry 20") || !strings.Contains(err.Error(), "entry 10") {
+			t.Errorf("%s cut short: got error %v, want ErrDataDirDamaged with the lost entries", file, err)
 		}
 	}
 }
 
-func TestReadFolder_Twice_SharesTheLockAndKeepsServersOut(t *testing.T) {
+func TestReadDataDir_Twice_SharesTheLockAndKeepsServersOut(t *testing.T) {
 	dir := found(t)
-	a, err := ReadFolder(dir, newMachine)
+	a, err := ReadDataDir(dir, newMachine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := ReadFolder(dir, newMachine)
+	b, err := ReadDataDir(dir, newMachine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := FolderConfig{MemberID: "gk4", ClusterName: "main"}
+	cfg := DataDirConfig{MemberID: "gk4", ClusterName: "main"}
 	refuse(t, dir, cfg, "in use")
 	if err := errors.Join(a.Close(), b.Close()); err != nil {
 		t.Error(err)

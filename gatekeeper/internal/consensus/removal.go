@@ -160,7 +160,7 @@ func succeeds(later, earlier string) bool {
 // same permits as the new one.
 func (n *Node) succeeded(reason string) {
 	// The reason is stored first. After a restart, this server may not reach a peer that would report it again.
-	n.guard.Fail(errors.Join(succeededBy(reason), n.cfg.Folder.succeeded(reason)))
+	n.guard.Fail(errors.Join(succeededBy(reason), n.cfg.DataDir.succeeded(reason)))
 }
 
 func succeededBy(reason string) error {

@@ -26,7 +26,7 @@ func bootRetiring(t *testing.T, ids ...string) []*server {
 	var servers []*server
 	for i, id := range ids {
 		node := new(*Node)
-		s := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set, ClusterID: agreed}, listeners[i], retiring(t, node))
+		s := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: id, ClusterName: "test", Members: set, ClusterID: agreed}, listeners[i], retiring(t, node))
 		*node = s.Node
 		servers = append(servers, s)
 	}
@@ -72,13 +72,13 @@ func TestRemoveMember_Away_StopsWhenItIsBack(t *testing.T) {
 	leader := leading(t, servers)
 	gone := without(servers, leader)[0]
 	address := gone.PeerAddress()
-	until(t, "the leader has met the member", func() bool { return leader.cfg.Folder.hasMet(gone.ID()) })
+	until(t, "the leader has met the member", func() bool { return leader.cfg.DataDir.hasMet(gone.ID()) })
 	closeNode(t, gone.Node)
 	if _, err := leader.RemoveMember(t.Context(), gone.ID(), false); err != nil {
 		t.Fatal(err)
 	}
 	node := new(*Node)
-	again := boot(t, FolderConfig{Dir: gone.dir, MemberID: gone.ID(), ClusterName: "test", Members: gone.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
+	again := boot(t, DataDirConfig{Dir: gone.dir, MemberID: gone.ID(), ClusterName: "test", Members: gone.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
 	*node = again.Node
 	if err := stopped(t, again); !errors.Is(err, ErrRemoved) {
 		t.Errorf("the member stops with %v, want ErrRemoved", err)
@@ -109,7 +109,7 @@ func TestRemoveMember_CannotRetire_RemovesNothing(t *testing.T) {
 	full := errors.New("the log is full")
 	var servers []*server
 	for i, m := range set {
-		servers = append(servers, boot(t, FolderConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set, ClusterID: agreed}, listeners[i], func(c *Config) {
+		servers = append(servers, boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: m.ID, ClusterName: "test", Members: set, ClusterID: agreed}, listeners[i], func(c *Config) {
 			c.Retire = func(context.Context, string) error { return full }
 		}))
 	}
@@ -129,7 +129,7 @@ func TestJoiner_NotYetAMember_Stays(t *testing.T) {
 	servers := bootRetiring(t, "gk1")
 	leader := leading(t, servers)
 	node := new(*Node)
-	joiner := boot(t, FolderConfig{Dir: t.TempDir(), MemberID: "gk2", ClusterName: "test", Join: true, ClusterID: leader.ClusterID()}, listen(t), retiring(t, node))
+	joiner := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: "gk2", ClusterName: "test", Join: true, ClusterID: leader.ClusterID()}, listen(t), retiring(t, node))
 	*node = joiner.Node
 	for _, id := range []string{"gk1", "gk2"} {
 		if leader.removed(id) || joiner.removed(id) {
@@ -219,7 +219,7 @@ func removeWithOneDead(t *testing.T) (uncommitted bool) {
 	default:
 	}
 	node := new(*Node)
-	again := boot(t, FolderConfig{Dir: dead.dir, MemberID: dead.ID(), ClusterName: "test", Members: dead.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
+	again := boot(t, DataDirConfig{Dir: dead.dir, MemberID: dead.ID(), ClusterName: "test", Members: dead.cfg.Members, ClusterID: agreed}, listenAt(t, address), retiring(t, node))
 	*node = again.Node
 	if err := stopped(t, named); !errors.Is(err, ErrRemoved) { // the third member is back, so the removal is committed
 		t.Errorf("the member stops with %v, want ErrRemoved", err)

@@ -9,11 +9,11 @@ import (
 )
 
 // ClusterID returns the id of the cluster.
-func (n *Node) ClusterID() ClusterID { return n.cfg.Folder.ClusterID() }
+func (n *Node) ClusterID() ClusterID { return n.cfg.DataDir.ClusterID() }
 
 // Name returns a globally unique name of this server, made of the cluster's id, the member's id, and the number of its
 // data directory. Only the number distinguishes two clusters that were created with the same names.
-func (n *Node) Name() string { return n.cfg.Folder.nameOf(n.ID()) }
+func (n *Node) Name() string { return n.cfg.DataDir.nameOf(n.ID()) }
 
 // ID returns this member's id.
 func (n *Node) ID() string { return string(n.id) }
@@ -79,7 +79,7 @@ func (n *Node) Leader() Leader {
 		ID:          string(id),
 		PeerAddress: string(address),
 		APIAddress:  n.apiAddressOf(string(id)),
-		Name:        n.cfg.Folder.nameOf(string(id)),
+		Name:        n.cfg.DataDir.nameOf(string(id)),
 		Term:        n.raft.CurrentTerm(),
 	}
 }
@@ -101,7 +101,7 @@ func (n *Node) members(servers []raft.Server) []Member {
 			ID:          string(s.ID),
 			PeerAddress: string(s.Address),
 			APIAddress:  n.apiAddressOf(string(s.ID)),
-			Name:        n.cfg.Folder.nameOf(string(s.ID)),
+			Name:        n.cfg.DataDir.nameOf(string(s.ID)),
 			Voter:       s.Suffrage == raft.Voter,
 			Leader:      s.ID == leader,
 		}

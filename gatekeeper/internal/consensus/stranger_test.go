@@ -66,7 +66,7 @@ func TestStranger_ClaimsALaterIncarnation_StopsNoServer(t *testing.T) {
 	}
 	dir := leader.dir
 	closeNode(t, leader.Node)
-	prepare(t, dir, FolderConfig{MemberID: leader.ID(), ClusterName: "test", Members: leader.cfg.Members})
+	prepare(t, dir, DataDirConfig{MemberID: leader.ID(), ClusterName: "test", Members: leader.cfg.Members})
 }
 
 func TestStranger_IsNotRemembered(t *testing.T) {
@@ -83,14 +83,14 @@ func TestStranger_IsNotRemembered(t *testing.T) {
 		t.Errorf("the real gk9 is refused: %s", said)
 	}
 	until(t, "the members meet", func() bool { return leader.apiAddressOf(other.ID()) == other.ID()+".api:7420" })
-	if leader.cfg.Folder.hasMet("gk9") || leader.apiAddressOf("gk9") != "" {
+	if leader.cfg.DataDir.hasMet("gk9") || leader.apiAddressOf("gk9") != "" {
 		t.Error("the stranger's statement was recorded")
 	}
 }
 
-func TestFolder_DiskStalls_WhoLeadsIsStillKnown(t *testing.T) {
+func TestDataDir_DiskStalls_WhoLeadsIsStillKnown(t *testing.T) {
 	memory := NewMemory()
-	f, err := PrepareFolder(FolderConfig{Memory: memory, MemberID: "gk1", ClusterName: "test"})
+	f, err := PrepareDataDir(DataDirConfig{Memory: memory, MemberID: "gk1", ClusterName: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -435,8 +435,8 @@ func TestDeniedCallers_PausedLater_ThePauseIsNotTheReason(t *testing.T) {
 	})
 }
 
-// A caller that was denied once, and served later, does not hide that an edit shuts everybody out now. A pause hides it,
-// because nobody can get a permit before the pause ends anyway.
+// A caller that was denied once and served later does not hide that an edit shuts everybody out now. A pause hides it,
+// because nobody gets a permit before the pause ends anyway.
 func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		want := func(when string, want bool) {

@@ -66,7 +66,7 @@ func TestFailover_SmallestDuration_KeepsPermits(t *testing.T) {
 
 // A server that cannot stop because its disk hangs may still write to its data directory. No other server may start on
 // it until the first one has stopped.
-func TestCrash_WhileTheDiskHangs_LeavesTheFolderLocked(t *testing.T) {
+func TestCrash_WhileTheDiskHangs_LeavesTheDataDirLocked(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(&plan{members: 3, profile: gatekeeper.ProfileDefault, rates: []float64{1, 1, 1, 1}})
 		for _, m := range w.members {

@@ -42,7 +42,7 @@ func newMember(w *world, i int) *member {
 		},
 	})
 	// The members have agreed on the cluster's id before the run begins, so that a world depends on its plan alone.
-	folder, err := consensus.PrepareFolder(consensus.FolderConfig{
+	folder, err := consensus.PrepareDataDir(consensus.DataDirConfig{
 		Memory: m.memory, MemberID: m.id, ClusterName: gatekeeper.DefaultClusterName, ClusterID: consensus.ClusterID{Seed: 1, Incarnation: 1},
 	})
 	if err != nil {

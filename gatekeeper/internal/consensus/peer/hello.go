@@ -35,7 +35,7 @@ type hello struct {
 	From    string // the sender's member id
 	To      string // the member id of the intended peer
 	API     string // the sender's API address
-	Folder  string // drawn when the sender's data directory was created
+	DataDir string // drawn when the sender's data directory was created
 	// Level is the newest feature level that the sender supports, in decimal. A sender that states none supports 1.
 	Level string
 	// Clock is the sender's wall clock at the time of sending, in nanoseconds since 1970, in decimal. Older versions do
@@ -86,7 +86,7 @@ func (e *RefusedError) Error() string {
 // skips fields that it does not know, and treats missing ones as empty.
 
 func writeHello(w io.Writer, h hello) error {
-	return writeMessage(w, statusWelcome, texts(h.Cluster, h.From, h.To, h.API, h.Folder, h.Level, h.Clock))
+	return writeMessage(w, statusWelcome, texts(h.Cluster, h.From, h.To, h.API, h.DataDir, h.Level, h.Clock))
 }
 
 // texts encodes fields as a body.
@@ -160,11 +160,11 @@ func readHello(r io.Reader) (hello, error) {
 
 func parseHello(body []byte) (hello, error) {
 	var h hello
-	required := []*string{&h.Cluster, &h.From, &h.To, &h.API, &h.Folder}
+	required := []*string{&h.Cluster, &h.From, &h.To, &h.API, &h.DataDir}
 	if err := parseTexts(body, required, &h.Level, &h.Clock); err != nil {
 		return hello{}, err
 	}
-	if len(h.API) > maxAddress || tooLong(h.Cluster, h.From, h.To, h.Folder, h.Level, h.Clock) {
+	if len(h.API) > maxAddress || tooLong(h.Cluster, h.From, h.To, h.DataDir, h.Level, h.Clock) {
 		return hello{}, errNotPeer
 	}
 	return h, nil

@@ -8,7 +8,7 @@ import (
 )
 
 func TestHello_RoundTrip(t *testing.T) {
-	said := hello{Cluster: "c", From: "a", To: "b", API: "x:1", Folder: "f", Level: "2", Clock: "1700000000000000000"}
+	said := hello{Cluster: "c", From: "a", To: "b", API: "x:1", DataDir: "f", Level: "2", Clock: "1700000000000000000"}
 	var b bytes.Buffer
 	if err := writeHello(&b, said); err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestHello_OfAnotherVersion_IsUnderstood(t *testing.T) {
 		t.Errorf("hello of an earlier version: %+v, %v, want level 1", earlier, err)
 	}
 	later, err := parseHello(fields("c", "a", "b", "x:1", "f", "9", "1000000000", "a later field"))
-	if err != nil || later.level() != 9 || later.Folder != "f" {
+	if err != nil || later.level() != 9 || later.DataDir != "f" {
 		t.Errorf("hello of a later version: %+v, %v, want level 9", later, err)
 	}
 	if ahead := later.ahead(time.Unix(0, 0), 500*time.Millisecond); ahead == nil || *ahead != 750*time.Millisecond {

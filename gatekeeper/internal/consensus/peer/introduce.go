@@ -216,7 +216,7 @@ func (l *Layer) objection(h hello, proved bool, ahead *time.Duration) error {
 	case h.From == "" || h.From == l.cfg.ID:
 		return fmt.Errorf("%q is not another member's id", h.From)
 	}
-	return l.cfg.Meet(Statement{ID: h.From, APIAddress: h.API, Folder: h.Folder, Level: h.level(), Proved: proved, Ahead: ahead})
+	return l.cfg.Meet(Statement{ID: h.From, APIAddress: h.API, DataDir: h.DataDir, Level: h.level(), Proved: proved, Ahead: ahead})
 }
 
 // stranger returns the refusal of a peer from another cluster. If that is an earlier incarnation of this cluster, the
@@ -231,7 +231,7 @@ func (l *Layer) stranger(h hello) error {
 
 func (l *Layer) hello(to string) hello {
 	return hello{
-		Cluster: l.cfg.Cluster, From: l.cfg.ID, To: to, API: l.cfg.APIAddress, Folder: l.cfg.Folder,
+		Cluster: l.cfg.Cluster, From: l.cfg.ID, To: to, API: l.cfg.APIAddress, DataDir: l.cfg.DataDir,
 		Level: strconv.FormatUint(uint64(l.cfg.Level), 10), Clock: strconv.FormatInt(l.cfg.WallClock().UnixNano(), 10),
 	}
 }

@@ -21,7 +21,7 @@ type Config struct {
 	Cluster    string // the cluster id, equal on all members
 	ID         string // this member's id
 	APIAddress string // sent to peers
-	Folder     string // drawn when this member's data directory was created
+	DataDir    string // drawn when this member's data directory was created
 	// Advertise is the address at which peers reach Listener.
 	Advertise string
 	Listener  net.Listener
@@ -62,7 +62,7 @@ type Config struct {
 // Statement is what a peer of this cluster states about itself.
 type Statement struct {
 	ID, APIAddress string
-	Folder         string // drawn when its data directory was created
+	DataDir        string // drawn when its data directory was created
 	Level          uint32 // the newest feature level that it supports
 	// Proved means that this side dialed the member at the address that the cluster knows for it, or that the peer
 	// showed a certificate of the cluster's authority. Otherwise anybody who knows the cluster's id may have made the

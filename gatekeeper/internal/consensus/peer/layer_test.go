@@ -37,14 +37,14 @@ func open(t *testing.T, id string, adjust func(*Config)) *host {
 	}
 	h := &host{addr: listener.Addr().String(), rejected: make(chan struct{}, 1000), met: make(map[string]string)}
 	cfg := Config{
-		Cluster: "c1", ID: id, APIAddress: id + ":7420", Folder: "folder-" + id,
+		Cluster: "c1", ID: id, APIAddress: id + ":7420", DataDir: "folder-" + id,
 		Advertise: h.addr, Listener: listener,
 		Logger:   slog.New(slog.NewTextHandler(lockedWriter{h}, nil)),
 		Rejected: func() { h.rejected <- struct{}{} },
 		Meet: func(s Statement) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			h.met[s.ID] = s.APIAddress + " " + s.Folder
+			h.met[s.ID] = s.APIAddress + " " + s.DataDir
 			if s.Proved {
 				h.met[s.ID] += " proved"
 			}
@@ -330,7 +330,7 @@ func TestClose_ClosesAcceptedConnections(t *testing.T) {
 
 func FuzzReadHello(f *testing.F) {
 	var b bytes.Buffer
-	_ = writeHello(&b, hello{Cluster: "c", From: "a", To: "b", API: "x:1", Folder: "f"})
+	_ = writeHello(&b, hello{Cluster: "c", From: "a", To: "b", API: "x:1", DataDir: "f"})
 	f.Add(b.Bytes())
 	_ = writeRefusal(&b, errors.New("no"))
 	f.Add(b.Bytes())

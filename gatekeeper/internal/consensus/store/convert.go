@@ -113,7 +113,7 @@ func (c *conversion) write() (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, o.Close(), syncFolder(c.dir)) }()
+	defer func() { err = errors.Join(err, o.Close(), syncDataDir(c.dir)) }()
 	for key, value := range c.old.values {
 		if err := o.values.Set([]byte(key), value); err != nil {
 			return err
@@ -185,19 +185,19 @@ func (c *conversion) keepRaftFile() error {
 		return err
 	}
 	c.kept = append(c.kept, RaftFile+oldSuffix)
-	return syncFolder(c.dir)
+	return syncDataDir(c.dir)
 }
 
 func (c *conversion) placeRaftFile() error {
 	return c.rename(filepath.Join(c.tmp, RaftFile), filepath.Join(c.dir, RaftFile))
 }
 
-func (c *conversion) cleanUp() error { return errors.Join(os.RemoveAll(c.tmp), syncFolder(c.dir)) }
+func (c *conversion) cleanUp() error { return errors.Join(os.RemoveAll(c.tmp), syncDataDir(c.dir)) }
 
 // rename renames a file and makes sure that the new name is on disk before it returns.
 func (c *conversion) rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	return syncFolder(c.dir)
+	return syncDataDir(c.dir)
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// oldFolder creates a data directory written by the last build before raft-boltdb, with entries 8 to 98, a term and a
+// oldDataDir creates a data directory written by the last build before raft-boltdb, with entries 8 to 98, a term and a
 // vote.
-func oldFolder(t *testing.T, kind Kind) (dir string) {
+func oldDataDir(t *testing.T, kind Kind) (dir string) {
 	t.Helper()
 	file, err := os.Open(filepath.Join("testdata", "old-"+string(kind)+".tar.gz"))
 	if err != nil {
@@ -55,7 +55,7 @@ func oldFolder(t *testing.T, kind Kind) (dir string) {
 	}
 }
 
-// holdsTheOld checks that a directory in the new format contains everything that oldFolder does.
+// holdsTheOld checks that a directory in the new format contains everything that oldDataDir does.
 func holdsTheOld(t *testing.T, dir string, kind Kind) {
 	t.Helper()
 	for _, old := range []bool{true, false} {
@@ -95,7 +95,7 @@ func holdsTheOld(t *testing.T, dir string, kind Kind) {
 
 func TestOpen_OldFormat_IsRefusedAndNamesTheCommand(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
-		dir := oldFolder(t, kind)
+		dir := oldDataDir(t, kind)
 		before := imageOf(t, dir)
 		g, _ := newGuard(t)
 		_, errServer := Open(dir, "", g, hclog.NewNullLogger())
@@ -113,7 +113,7 @@ func TestOpen_OldFormat_IsRefusedAndNamesTheCommand(t *testing.T) {
 
 func TestConvert_KeepsEverythingAndTheOldFiles(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
-		dir := oldFolder(t, kind)
+		dir := oldDataDir(t, kind)
 		before := imageOf(t, dir)
 		kept, err := Convert(dir)
 		if err != nil {
@@ -155,7 +155,7 @@ func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
 		steps := len((&conversion{}).steps())
 		for n := range steps + 1 {
-			dir := oldFolder(t, kind)
+			dir := oldDataDir(t, kind)
 			c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: tested()}
 			if err := c.run(c.steps()[:n]); err != nil {
 				t.Fatalf("first %d steps: %v", n, err)
@@ -182,7 +182,7 @@ func TestConvert_CrashBetweenSteps_IsFinishedByTheNextCall(t *testing.T) {
 // After an interrupted conversion, an operator copies the segments back to start the earlier build again, and that
 // build writes to them.
 func TestConvert_SegmentsPutBackByHand_AreNotReplacedByOlderOnes(t *testing.T) {
-	dir := oldFolder(t, KindWAL)
+	dir := oldDataDir(t, KindWAL)
 	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: tested()}
 	if err := c.run(c.steps()[:5]); err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestConvert_SegmentsPutBackByHand_AreNotReplacedByOlderOnes(t *testing.T) {
 // A crash within a step leaves only some of its files.
 func TestConvert_HalfWritten_BeginsAgain(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
-		dir := oldFolder(t, kind)
+		dir := oldDataDir(t, kind)
 		c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: tested()}
 		if err := c.run(c.steps()[:3]); err != nil {
 			t.Fatal(err)
@@ -224,11 +224,11 @@ func TestConvert_HalfWritten_BeginsAgain(t *testing.T) {
 func TestConvert_Damaged_IsRefused(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, kind Kind) {
-		whole := imageOf(t, oldFolder(t, kind))
+		whole := imageOf(t, oldDataDir(t, kind))
 		refused := 0
 		for name, data := range whole {
 			for at := 0; at < end(data); at += 1499 {
-				dir := oldFolder(t, kind)
+				dir := oldDataDir(t, kind)
 				flipped := bytes.Clone(data)
 				flipped[at] ^= 1 << (at % 8)
 				if err := os.WriteFile(filepath.Join(dir, name), flipped, 0o600); err != nil {
@@ -257,7 +257,7 @@ func TestConvert_Damaged_IsRefused(t *testing.T) {
 // Existing files are not overwritten.
 func TestConvert_OldNamesTaken_IsRefused(t *testing.T) {
 	for kind, name := range map[Kind]string{KindBolt: RaftFile + oldSuffix, KindWAL: wal.Dir + oldSuffix} {
-		dir := oldFolder(t, kind)
+		dir := oldDataDir(t, kind)
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o600); err != nil {
 			t.Fatal(err)
 		}

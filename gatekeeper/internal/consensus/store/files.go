@@ -62,7 +62,7 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, logger)
 	if err == nil {
-		err = syncFolder(dir) // or the snapshots' directory, with all its contents, could be missing after a crash
+		err = syncDataDir(dir) // or the snapshots' directory, with all its contents, could be missing after a crash
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: open snapshots in %s: %w", dir, err), o.Close())
@@ -199,11 +199,11 @@ func create(dir string, kind Kind) error {
 	if err := os.Rename(path+".tmp", path); err != nil {
 		return err
 	}
-	return syncFolder(dir)
+	return syncDataDir(dir)
 }
 
-// syncFolder syncs a directory, so that files created in it are found under their names after a crash.
-func syncFolder(dir string) error {
+// syncDataDir syncs a directory, so that files created in it are found under their names after a crash.
+func syncDataDir(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
 		return err

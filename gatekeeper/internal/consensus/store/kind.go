@@ -25,7 +25,7 @@ var ErrKind = errors.New("another log store")
 // anotherKind returns an ErrKind that names both kinds and the next steps.
 func anotherKind(own, want Kind) error {
 	return fmt.Errorf("%w: its log is kept in %s, not in %s, and a folder keeps its log store for life: start it without choosing one, or remove this "+
-		"member and let a new one join under a new id with an empty folder, or create a new folder from this one with recover", ErrKind, own, want)
+		"member and let a new one join under a new id with an empty directory, or create a new directory from this one with recover", ErrKind, own, want)
 }
 
 // kindOf reads the kind of a data directory from the values in its RaftFile.

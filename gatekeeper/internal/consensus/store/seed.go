@@ -50,7 +50,7 @@ func Plant(dir string, seed Seed) (err error) {
 	if err := o.values.SetUint64([]byte("CurrentTerm"), seed.Term); err != nil {
 		return fmt.Errorf("store: write the term in %s: %w", dir, err)
 	}
-	if err := syncFolder(dir); err != nil {
+	if err := syncDataDir(dir); err != nil {
 		return fmt.Errorf("store: sync %s: %w", dir, err)
 	}
 	return nil

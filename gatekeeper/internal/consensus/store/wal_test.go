@@ -89,7 +89,7 @@ func (i image) segments() (names []string) {
 	return names
 }
 
-// folder is a directory with the content of an image, of which the tests change one file at a time.
+// directory is a directory with the content of an image, of which the tests change one file at a time.
 type folder struct {
 	dir   string
 	whole image
@@ -281,7 +281,7 @@ func TestOpen_AnotherKind_IsRefused(t *testing.T) {
 	})
 }
 
-func TestOpen_NewFolderWithoutKind_IsBolt(t *testing.T) {
+func TestOpen_NewDataDirWithoutKind_IsBolt(t *testing.T) {
 	f := openFiles(t, "", t.TempDir())
 	defer closeFiles(t, f)
 	if f.Kind != KindBolt {

@@ -13,7 +13,7 @@ var ErrDamaged = errors.New("damaged")
 // Damaged returns an ErrDamaged that names the damaged part of a data directory, the cause, and the next steps.
 func Damaged(part, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %w; do not start a server on it: remove this member and let a new one join under a new id with an empty "+
-		"folder, or recover from the folders of the others or a backup", ErrDamaged, part, fmt.Errorf(format, args...))
+		"directory, or recover from the directories of the other members or from a backup", ErrDamaged, part, fmt.Errorf(format, args...))
 }
 
 // ReadAt fills b from a file. For a file that is too short it returns an error other than io.EOF, which would not name

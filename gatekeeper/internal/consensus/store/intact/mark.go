@@ -27,7 +27,7 @@ type Mark struct {
 	at   Place
 }
 
-// CreateMark creates the mark of an empty log in the directory folder. It is on disk when CreateMark returns.
+// CreateMark creates the mark of an empty log in the directory directory. It is on disk when CreateMark returns.
 func CreateMark(folder string) error {
 	file, err := os.OpenFile(filepath.Join(folder, MarkFile), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -37,8 +37,8 @@ func CreateMark(folder string) error {
 	return errors.Join(m.set(Place{}), m.file.Sync(), m.file.Close())
 }
 
-// OpenMark reads the mark in a directory folder within the data directory dir, and opens it for writing unless readOnly
-// is set. Errors: ErrDamaged, also if there is no mark, and those of the system.
+// OpenMark reads the mark in a directory within the data directory dir, and opens it for writing unless readOnly is set.
+// It returns ErrDamaged, also if there is no mark, or an error from the system.
 func OpenMark(dir, folder string, readOnly bool) (*Mark, error) {
 	flag := os.O_RDWR
 	if readOnly {

@@ -106,7 +106,7 @@ func (s *scan) durable(files types.VFS) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(tail.Sync(), tail.Close(), syncFolder(s.folder))
+	return errors.Join(tail.Sync(), tail.Close(), syncDataDir(s.folder))
 }
 
 // settle finishes what a crash interrupted, because raft-wal does not: it would leave the remains of a write after the
@@ -135,8 +135,8 @@ func (s *scan) settle() (changed bool, err error) {
 	return true, nil
 }
 
-// syncFolder syncs a directory, so that files created in it are found under their names after a crash.
-func syncFolder(dir string) error {
+// syncDataDir syncs a directory, so that files created in it are found under their names after a crash.
+func syncDataDir(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
 		return err

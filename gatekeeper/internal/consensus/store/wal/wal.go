@@ -48,7 +48,7 @@ func Create(dir string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	return errors.Join(intact.CreateMark(folder), syncFolder(folder))
+	return errors.Join(intact.CreateMark(folder), syncDataDir(folder))
 }
 
 // Begin records in the stable store that the log is in segments. There are none yet.

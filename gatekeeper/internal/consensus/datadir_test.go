@@ -16,10 +16,10 @@ import (
 
 var named = []Member{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk3"}}
 
-func prepare(t *testing.T, dir string, cfg FolderConfig) *Folder {
+func prepare(t *testing.T, dir string, cfg DataDirConfig) *DataDir {
 	t.Helper()
 	cfg.Dir = dir
-	f, err := PrepareFolder(cfg)
+	f, err := PrepareDataDir(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,14 +27,14 @@ func prepare(t *testing.T, dir string, cfg FolderConfig) *Folder {
 	return f
 }
 
-// refuse checks that PrepareFolder returns an error that contains all of want.
-func refuse(t *testing.T, dir string, cfg FolderConfig, want ...string) {
+// refuse checks that PrepareDataDir returns an error that contains all of want.
+func refuse(t *testing.T, dir string, cfg DataDirConfig, want ...string) {
 	t.Helper()
 	cfg.Dir = dir
-	f, err := PrepareFolder(cfg)
+	f, err := PrepareDataDir(cfg)
 	if err == nil {
 		f.Close()
-		t.Fatalf("PrepareFolder succeeded, want an error that contains %q", want)
+		t.Fatalf("PrepareDataDir succeeded, want an error that contains %q", want)
 	}
 	for _, w := range want {
 		if !strings.Contains(err.Error(), w) {
@@ -43,18 +43,18 @@ func refuse(t *testing.T, dir string, cfg FolderConfig, want ...string) {
 	}
 }
 
-func TestFolder_InUse_IsRefusedNamingTheProcess(t *testing.T) {
+func TestDataDir_InUse_IsRefusedNamingTheProcess(t *testing.T) {
 	dir := t.TempDir()
-	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
+	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main"}
 	f := prepare(t, dir, cfg)
 	refuse(t, dir, cfg, "in use by process", fmt.Sprint(os.Getpid()), dir)
 	f.Close()
 	prepare(t, dir, cfg)
 }
 
-func TestFolder_SingleServer_DrawsAnIDAndKeepsIt(t *testing.T) {
+func TestDataDir_SingleServer_DrawsAnIDAndKeepsIt(t *testing.T) {
 	dir := t.TempDir()
-	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
+	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main"}
 	f := prepare(t, dir, cfg)
 	id := f.ClusterID()
 	if id.Incarnation != 1 || id.Seed == 0 || f.HasState() {
@@ -69,20 +69,20 @@ func TestFolder_SingleServer_DrawsAnIDAndKeepsIt(t *testing.T) {
 	}
 }
 
-func TestFolder_OfAnotherMember_IsRefusedNamingBoth(t *testing.T) {
+func TestDataDir_OfAnotherMember_IsRefusedNamingBoth(t *testing.T) {
 	dir := t.TempDir()
-	f := prepare(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named, ClusterID: agreed})
+	f := prepare(t, dir, DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: named, ClusterID: agreed})
 	id := f.ClusterID()
 	f.Close()
-	refuse(t, dir, FolderConfig{MemberID: "gk2", ClusterName: "main", Members: named}, `"gk1"`, `"gk2"`)
-	refuse(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "test", Members: named}, `"main"`, `"test"`)
-	refuse(t, dir, FolderConfig{MemberID: "gk1", ClusterName: "main", Join: true, ClusterID: ClusterID{Seed: 1, Incarnation: 2}},
+	refuse(t, dir, DataDirConfig{MemberID: "gk2", ClusterName: "main", Members: named}, `"gk1"`, `"gk2"`)
+	refuse(t, dir, DataDirConfig{MemberID: "gk1", ClusterName: "test", Members: named}, `"main"`, `"test"`)
+	refuse(t, dir, DataDirConfig{MemberID: "gk1", ClusterName: "main", Join: true, ClusterID: ClusterID{Seed: 1, Incarnation: 2}},
 		id.String(), "0000000000000001.2")
 }
 
 // By then, the list may name later members.
-func TestFolder_WithState_IgnoresTheListOfMembers(t *testing.T) {
-	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main", Members: named}
+func TestDataDir_WithState_IgnoresTheListOfMembers(t *testing.T) {
+	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: named}
 	dir := t.TempDir()
 	f := prepare(t, dir, cfg)
 	if err := f.hold(agreed, digest(cfg.ClusterName, cfg.Members)); err != nil {
@@ -102,12 +102,12 @@ func TestFolder_WithState_IgnoresTheListOfMembers(t *testing.T) {
 	}
 }
 
-func TestFolder_Joiner_NeedsTheIDOnceAndNeverStartsACluster(t *testing.T) {
+func TestDataDir_Joiner_NeedsTheIDOnceAndNeverStartsACluster(t *testing.T) {
 	dir := t.TempDir()
-	join := FolderConfig{MemberID: "gk4", ClusterName: "main", Join: true}
+	join := DataDirConfig{MemberID: "gk4", ClusterName: "main", Join: true}
 	join.Dir = dir
-	if _, err := PrepareFolder(join); !errors.Is(err, ErrClusterIDNeeded) {
-		t.Fatalf("PrepareFolder of a joiner without the cluster's id = %v, want ErrClusterIDNeeded", err)
+	if _, err := PrepareDataDir(join); !errors.Is(err, ErrClusterIDNeeded) {
+		t.Fatalf("PrepareDataDir of a joiner without the cluster's id = %v, want ErrClusterIDNeeded", err)
 	}
 	join.ClusterID = ClusterID{Seed: 7, Incarnation: 3}
 	prepare(t, dir, join).Close()
@@ -117,14 +117,14 @@ func TestFolder_Joiner_NeedsTheIDOnceAndNeverStartsACluster(t *testing.T) {
 	} else {
 		f.Close()
 	}
-	if f := prepare(t, dir, FolderConfig{MemberID: "gk4", ClusterName: "main"}); !f.file.Joiner {
+	if f := prepare(t, dir, DataDirConfig{MemberID: "gk4", ClusterName: "main"}); !f.file.Joiner {
 		t.Error("a joiner restarted without Join is no longer a joiner, and could found another cluster under the same id")
 	}
 }
 
-func TestFolder_Damaged_IsRefused(t *testing.T) {
+func TestDataDir_Damaged_IsRefused(t *testing.T) {
 	dir := t.TempDir()
-	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
+	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main"}
 	for content, want := range map[string]string{
 		"{":             "damaged",
 		`{"format":1}`:  "format is 1",
@@ -143,9 +143,9 @@ func TestFolder_Damaged_IsRefused(t *testing.T) {
 	refuse(t, lost, cfg, clusterFileName)
 }
 
-func TestFolder_PeerReturnsWithANewFolder_IsRefused(t *testing.T) {
+func TestDataDir_PeerReturnsWithANewDataDir_IsRefused(t *testing.T) {
 	dir := t.TempDir()
-	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
+	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main"}
 	f := prepare(t, dir, cfg)
 	members := []raft.Server{{ID: "gk1"}, {ID: "gk2"}, {ID: "gk3"}}
 	if err := errors.Join(f.meet("gk2", "one", members), f.meet("gk3", "two", members), f.meet("gk2", "one", members)); err != nil {
@@ -211,8 +211,8 @@ func (a addr) String() string { return string(a) }
 
 // A flipped bit is detected or harmless. Otherwise a server with another directory's number or cluster's id would wait
 // forever.
-func TestFolder_BitFlips_AreDetected(t *testing.T) {
-	cfg := FolderConfig{MemberID: "gk1", ClusterName: "main"}
+func TestDataDir_BitFlips_AreDetected(t *testing.T) {
+	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main"}
 	dir := t.TempDir()
 	f := prepare(t, dir, cfg)
 	if err := f.meet("gk2", "0123456789abcdef", []raft.Server{{ID: "gk2"}}); err != nil {
@@ -223,7 +223,7 @@ func TestFolder_BitFlips_AreDetected(t *testing.T) {
 	cfg.Dir = dir
 	for _, name := range []string{clusterFileName, metFileName} {
 		flipBits(t, filepath.Join(dir, name), func(what string) {
-			f, err := PrepareFolder(cfg)
+			f, err := PrepareDataDir(cfg)
 			if err != nil {
 				return
 			}
@@ -237,8 +237,8 @@ func TestFolder_BitFlips_AreDetected(t *testing.T) {
 }
 
 // A member that replaced its id would found a cluster that no other member agreed on.
-func TestFolder_BitFlipsInTheSeed_AreDetected(t *testing.T) {
-	cfg := FolderConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "main", Members: named}
+func TestDataDir_BitFlipsInTheSeed_AreDetected(t *testing.T) {
+	cfg := DataDirConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "main", Members: named}
 	f := prepare(t, cfg.Dir, cfg)
 	if err := f.hold(agreed, digest(cfg.ClusterName, cfg.Members)); err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestFolder_BitFlipsInTheSeed_AreDetected(t *testing.T) {
 	f.Close()
 	seed := f.seed
 	flipBits(t, filepath.Join(cfg.Dir, seedFileName), func(what string) {
-		f, err := PrepareFolder(cfg)
+		f, err := PrepareDataDir(cfg)
 		if err != nil {
 			return
 		}

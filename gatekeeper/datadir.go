@@ -13,10 +13,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// prepareFolder opens or creates the data directory. A new directory is for a cluster of this server alone, for a
+// prepareDataDir opens or creates the data directory. A new directory is for a cluster of this server alone, for a
 // cluster of Members, which must still agree on an id, or, with Join, for the cluster that accepts this server.
-func (c *Config) prepareFolder(ctx context.Context, peerAddress string, creds credentials.TransportCredentials) (*consensus.Folder, error) {
-	want := consensus.FolderConfig{
+func (c *Config) prepareDataDir(ctx context.Context, peerAddress string, creds credentials.TransportCredentials) (*consensus.DataDir, error) {
+	want := consensus.DataDirConfig{
 		Dir:         c.DataDir,
 		Memory:      c.consensusMemory(),
 		MemberID:    c.ID,
@@ -24,7 +24,7 @@ func (c *Config) prepareFolder(ctx context.Context, peerAddress string, creds cr
 		Members:     c.members(),
 		Join:        len(c.Join) > 0,
 	}
-	folder, err := consensus.PrepareFolder(want)
+	folder, err := consensus.PrepareDataDir(want)
 	if !errors.Is(err, consensus.ErrClusterIDNeeded) {
 		if err == nil && want.Join {
 			c.Logger.Info("the data directory already belongs to a cluster: Join is only used to ask for a vote, if this member has none", slog.Any("cluster_id", folder.ClusterID()))
@@ -38,7 +38,7 @@ func (c *Config) prepareFolder(ctx context.Context, peerAddress string, creds cr
 	if want.ClusterID, err = consensus.ParseClusterID(answer); err != nil {
 		return nil, fmt.Errorf("%w: a server of %v sent an invalid cluster id: %w", ErrJoin, c.Join, err)
 	}
-	folder, err = consensus.PrepareFolder(want)
+	folder, err = consensus.PrepareDataDir(want)
 	return folder, c.folderError(err)
 }
 
@@ -68,9 +68,9 @@ func (c *Config) folderError(err error) error {
 		return fmt.Errorf("%w: %w", ErrMembersMissing, err)
 	case errors.Is(err, consensus.ErrMemberFounded):
 		return fmt.Errorf("%w: %w", ErrMemberHasData, err)
-	case errors.Is(err, consensus.ErrFolderInUse):
+	case errors.Is(err, consensus.ErrDataDirInUse):
 		return fmt.Errorf("%w: %w", ErrDataDirLocked, err)
-	case errors.Is(err, consensus.ErrForeignFolder), errors.Is(err, fsm.ErrForeign):
+	case errors.Is(err, consensus.ErrForeignDataDir), errors.Is(err, fsm.ErrForeign):
 		return fmt.Errorf("%w: %w", ErrForeignDataDir, err)
 	case errors.Is(err, consensus.ErrLogStore):
 		return fmt.Errorf("%w: %w", ErrLogStore, err)

@@ -22,22 +22,22 @@ import (
 var (
 	// ErrClusterIDNeeded means that a joiner has a new data directory and must first ask the cluster for its id.
 	ErrClusterIDNeeded = errors.New("consensus: a joiner with a new data directory needs the cluster's id")
-	// ErrNotAgreed means that the members of a new set have no cluster id yet, see Folder.Agree.
+	// ErrNotAgreed means that the members of a new set have no cluster id yet, see DataDir.Agree.
 	ErrNotAgreed = errors.New("consensus: the members of the new set have not agreed on the cluster's id")
-	// ErrFolderInUse means that another process is using the data directory.
-	ErrFolderInUse = errors.New("in use")
-	// ErrForeignFolder means that the data directory belongs to another member, another cluster, or another program.
-	ErrForeignFolder = errors.New("not this member's")
-	// ErrFolderDamaged means that the content of the data directory is missing or corrupt.
-	ErrFolderDamaged = store.ErrDamaged
+	// ErrDataDirInUse means that another process is using the data directory.
+	ErrDataDirInUse = errors.New("in use")
+	// ErrForeignDataDir means that the data directory belongs to another member, another cluster, or another program.
+	ErrForeignDataDir = errors.New("not this member's")
+	// ErrDataDirDamaged means that the content of the data directory is missing or corrupt.
+	ErrDataDirDamaged = store.ErrDamaged
 	// ErrLogStore means that the data directory stores its log in a different way than the one requested.
 	ErrLogStore = store.ErrKind
-	// ErrFolderNotEmpty means that the new data directory is not empty.
-	ErrFolderNotEmpty = errors.New("not empty")
+	// ErrDataDirNotEmpty means that the new data directory is not empty.
+	ErrDataDirNotEmpty = errors.New("not empty")
 )
 
-// FolderConfig configures PrepareFolder.
-type FolderConfig struct {
+// DataDirConfig configures PrepareDataDir.
+type DataDirConfig struct {
 	Dir string
 	// Memory is used instead of Dir. It is for tests.
 	Memory      *Memory
@@ -54,12 +54,12 @@ type FolderConfig struct {
 	ClusterID ClusterID
 }
 
-// Folder is a locked data directory. It belongs to one member of one incarnation of one cluster.
+// DataDir is a locked data directory. It belongs to one member of one incarnation of one cluster.
 //
-// Each data directory carries a number drawn when it was created, and a Folder remembers the numbers of the other
+// Each data directory carries a number drawn when it was created, and a DataDir remembers the numbers of the other
 // members' directories. A member that returns with another number has lost its data, and with it votes and entries that
 // others rely on. It is refused and must return under a new id.
-type Folder struct {
+type DataDir struct {
 	dir    string
 	memory *Memory // instead of dir, or nil
 	lock   io.Closer
@@ -96,7 +96,7 @@ type clusterFile struct {
 	ClusterID   string `json:"cluster_id"`
 	ClusterName string `json:"cluster_name"`
 	MemberID    string `json:"member_id"`
-	Folder      string `json:"folder"`
+	DataDir     string `json:"folder"`
 	Joiner      bool   `json:"joiner,omitempty"`
 }
 
@@ -121,15 +121,15 @@ type succeededFile struct {
 	Reason string `json:"reason"`
 }
 
-// PrepareFolder creates or opens a data directory, locks it, and determines the cluster's id. Only the new directory of
-// one of several Members has none before Agree. Errors: ErrClusterIDNeeded, ErrFolderInUse, ErrForeignFolder,
-// ErrFolderDamaged, ErrInvalidMember, those of the system, and ErrSucceeded on every call once a server of that
+// PrepareDataDir creates or opens a data directory, locks it, and determines the cluster id. Only the new directory of
+// one of several Members has none before Agree. Errors: ErrClusterIDNeeded, ErrDataDirInUse, ErrForeignDataDir,
+// ErrDataDirDamaged, ErrInvalidMember, those of the system, and ErrSucceeded on every call once a server of that
 // directory has stopped with it.
-func PrepareFolder(cfg FolderConfig) (*Folder, error) {
+func PrepareDataDir(cfg DataDirConfig) (*DataDir, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
 		return nil, err
 	}
-	f := &Folder{dir: cfg.Dir, memory: cfg.Memory, met: make(map[string]string)}
+	f := &DataDir{dir: cfg.Dir, memory: cfg.Memory, met: make(map[string]string)}
 	if err := f.take(); err != nil {
 		return nil, fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, f.withOwner(err))
 	}
@@ -140,7 +140,7 @@ func PrepareFolder(cfg FolderConfig) (*Folder, error) {
 }
 
 // take creates the directory if necessary, and locks it.
-func (f *Folder) take() (err error) {
+func (f *DataDir) take() (err error) {
 	if f.memory != nil {
 		f.lock, err = f.memory.lock()
 		return err
@@ -148,11 +148,11 @@ func (f *Folder) take() (err error) {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
 	}
-	f.lock, err = lockFolder(filepath.Join(f.dir, lockFileName))
+	f.lock, err = lockDataDir(filepath.Join(f.dir, lockFileName))
 	return err
 }
 
-func (f *Folder) open(cfg FolderConfig) error {
+func (f *DataDir) open(cfg DataDirConfig) error {
 	err := f.read(clusterFileName, &f.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f.create(cfg)
@@ -164,16 +164,16 @@ func (f *Folder) open(cfg FolderConfig) error {
 		return anotherFormat(f.file.Format)
 	}
 	if f.id, err = ParseClusterID(f.file.ClusterID); err != nil {
-		return fmt.Errorf("%w: %w", ErrFolderDamaged, err)
+		return fmt.Errorf("%w: %w", ErrDataDirDamaged, err)
 	}
 	if f.file.MemberID != cfg.MemberID {
-		return fmt.Errorf("%w: it belongs to member %q, not %q; a member keeps its data directory and its id for life", ErrForeignFolder, f.file.MemberID, cfg.MemberID)
+		return fmt.Errorf("%w: it belongs to member %q, not %q; a member keeps its data directory and its id for life", ErrForeignDataDir, f.file.MemberID, cfg.MemberID)
 	}
 	if f.file.ClusterName != cfg.ClusterName {
-		return fmt.Errorf("%w: it belongs to cluster %q, not %q", ErrForeignFolder, f.file.ClusterName, cfg.ClusterName)
+		return fmt.Errorf("%w: it belongs to cluster %q, not %q", ErrForeignDataDir, f.file.ClusterName, cfg.ClusterName)
 	}
 	if want := cfg.ClusterID; !want.IsZero() && want != f.id {
-		return fmt.Errorf("%w: it belongs to cluster id %s, not %s", ErrForeignFolder, f.id, want)
+		return fmt.Errorf("%w: it belongs to cluster id %s, not %s", ErrForeignDataDir, f.id, want)
 	}
 	if err := f.readBegun(); err != nil { // before readSeed, whose advice applies to a directory without data
 		return err
@@ -197,7 +197,7 @@ func (f *Folder) open(cfg FolderConfig) error {
 }
 
 // readBegun rejects a directory whose member has begun but whose stores are missing.
-func (f *Folder) readBegun() error {
+func (f *DataDir) readBegun() error {
 	switch err := f.read(begunFileName, new(begunFile)); {
 	case err == nil:
 		f.begun = true
@@ -213,7 +213,7 @@ func (f *Folder) readBegun() error {
 // begin records that this member has a log, a term or a snapshot. Without that record, a directory that has lost all of
 // them would look new: its member would vote again in old terms, and a single server would issue its tokens a second
 // time.
-func (f *Folder) begin() error {
+func (f *DataDir) begin() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	if f.begun {
@@ -227,7 +227,7 @@ func (f *Folder) begin() error {
 }
 
 // hasBegun reports whether begin was called, in this process or in an earlier one.
-func (f *Folder) hasBegun() bool {
+func (f *DataDir) hasBegun() bool {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	return f.begun
@@ -236,12 +236,12 @@ func (f *Folder) hasBegun() bool {
 // anotherFormat rejects the directory of an older or a newer version, which is neither damaged nor foreign.
 func anotherFormat(format int) error {
 	return fmt.Errorf("its format is %d, but this version of the program supports only %d: start the version that created it, "+
-		"or let a new member join under a new id with an empty folder", format, folderFormat)
+		"or let a new member join under a new id with an empty directory", format, folderFormat)
 }
 
 // readSeed reads what the directory has stored for the start of a set, if anything. A stored seed binds the directory
 // to that set.
-func (f *Folder) readSeed(cfg FolderConfig) error {
+func (f *DataDir) readSeed(cfg DataDirConfig) error {
 	err := f.read(seedFileName, &f.seed)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -253,18 +253,18 @@ func (f *Folder) readSeed(cfg FolderConfig) error {
 		return anotherFormat(f.seed.Format)
 	}
 	if _, err := ParseClusterID(f.seed.ClusterID); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrFolderDamaged, seedFileName, err)
+		return fmt.Errorf("%w: %s: %w", ErrDataDirDamaged, seedFileName, err)
 	}
 	if f.seed.MemberID != cfg.MemberID || f.seed.Set != digest(cfg.ClusterName, cfg.Members) {
 		return fmt.Errorf("%w: it was created to start a new cluster as member %q, but with other members or under another cluster name than now, "+
-			"and has no data yet: start it with the same settings as before, or empty the directory", ErrForeignFolder, f.seed.MemberID)
+			"and has no data yet: start it with the same settings as before, or empty the directory", ErrForeignDataDir, f.seed.MemberID)
 	}
 	return nil
 }
 
-func (f *Folder) create(cfg FolderConfig) error {
+func (f *DataDir) create(cfg DataDirConfig) error {
 	if f.HasState() {
-		return fmt.Errorf("%w: there is %s but no %s", ErrFolderDamaged, store.RaftFile, clusterFileName)
+		return fmt.Errorf("%w: there is %s but no %s", ErrDataDirDamaged, store.RaftFile, clusterFileName)
 	}
 	if err := f.readSeed(cfg); err != nil {
 		return err
@@ -284,11 +284,11 @@ func (f *Folder) create(cfg FolderConfig) error {
 }
 
 // found permanently assigns a new directory to a member of the cluster id.
-func (f *Folder) found(id ClusterID) error {
+func (f *DataDir) found(id ClusterID) error {
 	var number [8]byte
 	rand.Read(number[:]) // never fails, see crypto/rand
 	file := f.file
-	file.ClusterID, file.Folder = id.String(), hex.EncodeToString(number[:])
+	file.ClusterID, file.DataDir = id.String(), hex.EncodeToString(number[:])
 	if err := f.write(clusterFileName, file); err != nil {
 		return err
 	}
@@ -297,13 +297,13 @@ func (f *Folder) found(id ClusterID) error {
 }
 
 // ClusterID returns the id of the cluster to which the directory belongs. It is zero before Agree.
-func (f *Folder) ClusterID() ClusterID { return f.id }
+func (f *DataDir) ClusterID() ClusterID { return f.id }
 
 // MemberID returns the id of the member to which the directory belongs.
-func (f *Folder) MemberID() string { return f.file.MemberID }
+func (f *DataDir) MemberID() string { return f.file.MemberID }
 
 // HasState reports whether the member's stores have been created.
-func (f *Folder) HasState() bool {
+func (f *DataDir) HasState() bool {
 	if f.memory != nil {
 		return f.memory.hasState()
 	}
@@ -311,15 +311,15 @@ func (f *Folder) HasState() bool {
 	return err == nil
 }
 
-// Close unlocks the directory. A Node closes the Folder that it was opened with.
-func (f *Folder) Close() error {
+// Close unlocks the directory. A Node closes the DataDir that it was opened with.
+func (f *DataDir) Close() error {
 	var err error
 	f.close.Do(func() { err = f.lock.Close() })
 	return err
 }
 
-// closeAfter closes the folder in the background once wait has returned. A call of Close before that does nothing.
-func (f *Folder) closeAfter(wait func()) {
+// closeAfter closes the directory in the background once wait has returned. A call of Close before that does nothing.
+func (f *DataDir) closeAfter(wait func()) {
 	f.close.Do(func() {
 		go func() {
 			wait()
@@ -329,7 +329,7 @@ func (f *Folder) closeAfter(wait func()) {
 }
 
 // compare rejects member id if its directory is not the one that it had before.
-func (f *Folder) compare(id, folder string) error {
+func (f *DataDir) compare(id, folder string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if known, ok := f.met[id]; ok && known != folder {
@@ -339,7 +339,7 @@ func (f *Folder) compare(id, folder string) error {
 }
 
 // meet calls compare, then remembers the directory of member id, and forgets those of former members.
-func (f *Folder) meet(id, folder string, members []raft.Server) error {
+func (f *DataDir) meet(id, folder string, members []raft.Server) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	if err := f.compare(id, folder); err != nil || f.hasMet(id) {
@@ -360,15 +360,15 @@ func (f *Folder) meet(id, folder string, members []raft.Server) error {
 }
 
 // succeeded records permanently that the cluster was recovered without this member.
-func (f *Folder) succeeded(reason string) error {
+func (f *DataDir) succeeded(reason string) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	return f.write(succeededFileName, succeededFile{reason})
 }
 
 // nameOf returns the name of a member, see Node.Name, or "" while its directory is unknown.
-func (f *Folder) nameOf(id string) string {
-	number := f.file.Folder
+func (f *DataDir) nameOf(id string) string {
+	number := f.file.DataDir
 	if id != f.file.MemberID {
 		f.mu.Lock()
 		number = f.met[id]
@@ -380,25 +380,25 @@ func (f *Folder) nameOf(id string) string {
 	return f.file.ClusterID + "/" + id + "/" + number
 }
 
-func (f *Folder) hasMet(id string) bool {
+func (f *DataDir) hasMet(id string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	_, ok := f.met[id]
 	return ok
 }
 
-func (f *Folder) read(name string, v any) error {
+func (f *DataDir) read(name string, v any) error {
 	data, err := f.readFile(name)
 	if err != nil {
 		return err
 	}
 	if err := unseal(data, v); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrFolderDamaged, name, err)
+		return fmt.Errorf("%w: %s: %w", ErrDataDirDamaged, name, err)
 	}
 	return nil
 }
 
-func (f *Folder) readFile(name string) ([]byte, error) {
+func (f *DataDir) readFile(name string) ([]byte, error) {
 	if f.memory != nil {
 		return f.memory.read(name)
 	}
@@ -406,7 +406,7 @@ func (f *Folder) readFile(name string) ([]byte, error) {
 }
 
 // write replaces a file such that a crash leaves either the old or the new content.
-func (f *Folder) write(name string, v any) error {
+func (f *DataDir) write(name string, v any) error {
 	data, err := seal(v)
 	if err != nil {
 		return err
@@ -435,13 +435,13 @@ func (f *Folder) write(name string, v any) error {
 }
 
 // stores opens the stores that Raft writes to.
-func (f *Folder) stores(kind LogStore, guard *store.Guard, logger hclog.Logger) (stores, error) {
+func (f *DataDir) stores(kind LogStore, guard *store.Guard, logger hclog.Logger) (stores, error) {
 	if f.memory != nil {
 		return f.memory.stores(guard), nil
 	}
 	files, err := store.Open(f.dir, kind, guard, logger)
 	if errors.Is(err, store.ErrInUse) { // by a server whose lock file was deleted
-		err = fmt.Errorf("%w: %w", ErrFolderInUse, err)
+		err = fmt.Errorf("%w: %w", ErrDataDirInUse, err)
 	}
 	if err != nil {
 		return stores{}, f.withOwner(err)

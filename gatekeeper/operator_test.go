@@ -226,7 +226,7 @@ func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
 		"move to itself": {func(ctx context.Context) error {
 			_, err := c.Move(ctx, &gatekeeperv1.MoveRequest{FromGroup: "prod", ToGroup: "prod", Selector: named("job")})
 			return err
-		}, codes.InvalidArgument, "another group"},
+		}, codes.InvalidArgument, "must differ from from_group"},
 		"preview of nothing": {func(ctx context.Context) error {
 			_, err := c.Preview(ctx, &gatekeeperv1.PreviewRequest{})
 			return err

@@ -16,7 +16,7 @@ const agreeing = 3 // number of members
 
 func agreeingID(i int) string { return fmt.Sprintf("gk%d", i+1) }
 
-// directory is a standing in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in the order in
+// folder is a standing in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in the order in
 // which they are drawn.
 type folder uint8
 

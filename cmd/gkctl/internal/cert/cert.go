@@ -52,7 +52,7 @@ others. Servers and clients read their files again at each handshake.`,
 	return []*cobra.Command{cmd}
 }
 
-// directory is the directory of the certificates.
+// folder is the directory of the certificates.
 type folder struct {
 	dir   string
 	force bool

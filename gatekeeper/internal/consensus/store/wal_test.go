@@ -89,7 +89,7 @@ func (i image) segments() (names []string) {
 	return names
 }
 
-// directory is a directory with the content of an image, of which the tests change one file at a time.
+// folder is a directory with the content of an image, of which the tests change one file at a time.
 type folder struct {
 	dir   string
 	whole image

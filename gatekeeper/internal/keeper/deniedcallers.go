@@ -24,8 +24,8 @@ type DeniedCaller struct {
 	// LetIn is another caller that would still be admitted, and that holds a permit or has released one since the first
 	// of these denials; nil if there is none.
 	LetIn *semaphore.Identity
-	// Held reports that, according to the journal, the caller has had a permit.
-	Held bool
+	// HeldAt is when the caller last had a permit, as far as the journal shows; zero if it never had one.
+	HeldAt time.Time
 	// Text describes the denials to an operator.
 	Text string
 }
@@ -185,7 +185,7 @@ func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 // deniedCaller decides a denied request again, in the current state.
 func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller {
 	v := DeniedCaller{Denial: *d}
-	v.LetIn, v.Held = k.letIn(state, d), hadPermit(state, d)
+	v.LetIn, v.HeldAt = k.letIn(state, d), k.heldAt(state, d)
 	now, message, still := k.decideAgain(state, d)
 	if v.Cured = !still; still {
 		v.Reason, v.Message = now, message
@@ -200,19 +200,22 @@ func (k *Keeper) judged(state *fsm.State, list []denials.Denial) []DeniedCaller 
 	for i := range list {
 		out[i] = k.deniedCaller(state, &list[i])
 	}
-	slices.SortStableFunc(out, func(a, b DeniedCaller) int { return cmp.Compare(a.urgency(), b.urgency()) })
+	slices.SortStableFunc(out, func(a, b DeniedCaller) int {
+		return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), b.HeldAt.Compare(a.HeldAt))
+	})
 	return out
 }
 
-// urgency ranks callers by how likely they are the cause of trouble: first a caller that used to get permits, then one
-// that never had one as far as the journal shows, then a likely standby, and last one that would not be denied now.
+// urgency ranks callers by how likely they are the cause of trouble: first a caller that a cordon catches, then any other
+// that is denied, then a likely standby, and last one that would not be denied now. Among equals, the caller that had a
+// permit last comes first.
 func (v *DeniedCaller) urgency() int {
 	switch {
 	case v.Cured:
 		return 3
 	case v.LetIn != nil:
 		return 2
-	case v.Held:
+	case v.Reason == semaphore.Cordoned:
 		return 0
 	default:
 		return 1
@@ -267,19 +270,20 @@ func (k *Keeper) letIn(state *fsm.State, d *denials.Denial) *semaphore.Identity 
 	return nil
 }
 
-// hadPermit reports whether the denied caller holds a permit of the semaphore, or held one as far as the journal shows.
-func hadPermit(state *fsm.State, d *denials.Denial) bool {
+// heldAt returns when the denied caller last had a permit of the semaphore: now if it holds one, zero if the journal shows
+// none.
+func (k *Keeper) heldAt(state *fsm.State, d *denials.Denial) time.Time {
 	for p := range state.Holders(d.Semaphore) {
 		if sameCaller(p, d) {
-			return true
+			return k.cfg.WallClock()
 		}
 	}
 	for e := range state.JournalBackward(d.Semaphore, 0) {
 		if e.Permit != nil && sameCaller(e.Permit, d) {
-			return true
+			return e.At
 		}
 	}
-	return false
+	return time.Time{}
 }
 
 // sameCaller reports whether the holder of a permit is the denied caller. Holder ids differ between acquisitions.

@@ -405,7 +405,7 @@ func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 			t.Errorf("DeniesAll() = %t, %t; want true, true", all, byCordon)
 		}
 		callers := w.DeniedCallersOf(state(), "job")
-		if len(callers) != 2 || callers[0].Identity.Acquirer != "app1" || !callers[0].Held || callers[0].LetIn != nil || callers[1].Held || callers[1].LetIn != nil {
+		if len(callers) != 2 || callers[0].Identity.Acquirer != "app1" || callers[0].HeldAt.IsZero() || callers[0].LetIn != nil || !callers[1].HeldAt.IsZero() || callers[1].LetIn != nil {
 			t.Errorf("DeniedCallersOf() = %+v; want app1, which has had a permit, before b", callers)
 		}
 		if all := w.DenyAll(); len(all) != 1 || all[0].Identity.Acquirer != "app1" {
@@ -464,6 +464,28 @@ func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		want("after an edit that admits app1 again", false)
+	})
+}
+
+// After a move and its undo, each caller has had a permit. The caller that had one last is the one that is missing.
+func TestDeniedCallers_EachHadAPermit_TheLastHolderComesFirst(t *testing.T) {
+	inNewWorld(t, func(w *world) {
+		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = ".*" })
+		standby := as(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
+		for _, call := range []*AcquireCall{standby, ask("app1", "")} {
+			w.release(w.granted(call).Token)
+			w.sleep(time.Second)
+		}
+		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prdo" }); err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range []*AcquireCall{ask("app1", "2"), as(standby.Identity, "2")} {
+			w.denied(call, semaphore.GroupMismatch)
+			w.sleep(time.Second)
+		}
+		if callers := w.DeniedCallersOf(w.machine.State(), "job"); len(callers) != 2 || callers[0].Identity.Acquirer != "app1" {
+			t.Errorf("DeniedCallersOf() = %+v, want app1 first", callers)
+		}
 	})
 }
 

@@ -35,9 +35,12 @@ export const stateOf = (value) => states.find((s) => s.value === value) ?? unkno
 // statesOf returns all states of a record, the most urgent first.
 export const statesOf = (record) => states.filter((s) => record.states?.includes(s.value));
 
-// causes returns the denials that require action, the likely cause first. Other denied callers are standbys, because
-// another caller is served.
-const causes = (record) => (record.denied ?? []).filter((d) => !d.let_in);
+// causes are the denials that need an operator, the likely cause first. A caller is a standby while another is served,
+// and when a cordon is why nobody is served, so is a caller that the cordon does not catch.
+const causes = (record) => {
+  const cordoned = record.states?.includes('DEFINITION_STATE_CORDONED');
+  return (record.denied ?? []).filter((d) => !d.let_in && (!cordoned || d.reason === 'REASON_CORDONED'));
+};
 
 // notesOf says what keeps callers out, what was missed, which edits end, and what the servers warn about.
 export function notesOf(record) {

@@ -15,6 +15,8 @@ export function Entries({ entries, semaphore, onChange }) {
   return html`<ol class="entries">
     ${entries.map((e) => {
       const first = e.revision !== last;
+      const all = first ? entries.filter((x) => x.revision === e.revision).length : 0;
+      const what = all > 1 ? `${kindText(e.kind)} ${all} semaphores` : [kindText(e.kind), e.semaphore].filter(Boolean).join(' ');
       last = e.revision;
       return html`<li key=${`${e.revision}.${e.ordinal ?? 0}`} class=${first ? '' : 'same'}>
         <div class="entry-head">
@@ -27,7 +29,7 @@ export function Entries({ entries, semaphore, onChange }) {
             ` by ${e.author}`}</span>
           ${first && undoable(e) &&
             html`<${Action} role=${undoRole(e.kind)} semaphore=${e.semaphore ?? ''}
-              onClick=${() => openUndo(e.revision, { what: [kindText(e.kind), e.semaphore].filter(Boolean).join(' '), onDone: onChange })}>Undo …<//>`}
+              onClick=${() => openUndo(e.revision, { what, onDone: onChange })}>Undo …<//>`}
         </div>
         ${e.reason && html`<p class="entry-reason">${e.reason}</p>`}
         ${e.before && e.after && html`<${Changes} before=${e.before} after=${e.after} />`}

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { drawn, post } from '../lib/api.js';
 import { html } from '../lib/html.js';
+import { navigate } from '../lib/router.js';
 import { byline } from '../lib/session.js';
 import { kept, store, useStore } from '../lib/store.js';
 import { useData } from '../lib/use.js';
@@ -140,6 +141,8 @@ function Undo({ u }) {
       // Otherwise the undo of a small edit would end the view of a move whose holders still stop.
       const stops = (p.effects ?? []).some((e) => e.stopped?.length);
       if (u.where || stops) made(`Undid change ${u.change}${u.what && `: ${u.what}`}`, answer, p, u.where);
+      if (stops && location.pathname !== '/move')
+        notify('Holders must stop.', { action: { text: 'Follow', run: () => navigate('/move') } });
       u.onDone?.();
     }}
     onClose=${() => undoing.set(null)}

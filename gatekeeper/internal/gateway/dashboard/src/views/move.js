@@ -18,6 +18,7 @@ import { Review, made, openUndo, ran } from '../ui/review.js';
 import { Title } from '../ui/shell.js';
 import { Cordons, cordonsChanged } from './cordons.js';
 import { filtersOf } from './overview.js';
+import { selectorText } from './pause.js';
 
 const tabs = [['move', 'Move'], ['pause', 'Pause'], ['resume', 'Resume'], ['cordon', 'Cordon']];
 
@@ -200,7 +201,7 @@ function PauseForm({ resume }) {
       why=${why}>${resume ? 'Preview …' : 'Preview the pause …'}<//></p>
     ${open &&
     html`<${Review}
-      title=${resume ? 'Resume' : 'Pause'}
+      title=${`${resume ? 'Resume' : 'Pause'} ${selectorText(choice.selector)}${o.lasts.trim() ? ` for ${o.lasts.trim()}` : ''}`}
       verb=${resume ? 'Resume' : 'Pause'}
       role="ROLE_OPERATOR"
       preview=${async (signal) => post('/v1/preview', { [name]: request() }, signal)}

@@ -192,12 +192,22 @@ export function Overview() {
       return answer;
     },
     ['summary', search, group, labels],
-    { every, keep: true },
+    { every: every / 2, keep: true },
   );
   // A server caches its counts for a second.
-  const recount = useSoon(summary.refresh, 1200, { rest: every / 2, burst: 2 });
+  const recount = useSoon(summary.refresh, 1200, { rest: every / 4, burst: 2 });
   const counts = useMemo(() => summary.data &&
     new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
+
+  // A list of some states changes with their counts.
+  const chosen = filters.states.map((s) => counts?.get(s) ?? 0).join();
+  const counted = useRef(chosen);
+  useEffect(() => {
+    if (counts && counted.current !== chosen) {
+      counted.current = chosen;
+      list.refresh();
+    }
+  }, [chosen, counts]);
 
   // The visible semaphores are watched from the revision at which they were read.
   const [watched, setWatched] = useState({ names: [] });

@@ -89,7 +89,7 @@ function Actions({ record, onChange }) {
     ${record.pause
       ? html`<${Action} role="ROLE_OPERATOR" semaphore=${name} onClick=${() => setDialog('resume')}>Resume …<//>`
       : html`<${Action} role="ROLE_OPERATOR" semaphore=${name} onClick=${() => setDialog('pause')}>Pause …<//>`}
-    <a class="button" href=${`/move?names=${encodeURIComponent(name)}`}>Move …</a>
+    <a class="button" href=${`/move?${new URLSearchParams({ names: name, ...(/^[\w-]+$/.test(record.definition.group_pattern) && { from: record.definition.group_pattern }) })}`}>Move …</a>
     <${Action} role="ROLE_EDITOR" semaphore=${name} kind="danger" onClick=${() => setDialog('delete')}>Delete …<//>
     ${dialog === 'pause' && html`<${PauseDialog} selector=${{ names: [name] }} onClose=${close} onDone=${onChange} />`}
     ${dialog === 'resume' && html`<${ResumeDialog} selector=${{ names: [name] }} onClose=${close}

@@ -146,7 +146,7 @@ function DeniedTable({ rows, caption }) {
       ['Caller', (d) => who(d.identity), 'name'],
       ['Why', (d) => html`${d.message}
         <div class="under">${word(d.reason, 'REASON_')}${d.let_in &&
-          `; ${who(d.let_in)} was let in, so this may be a standby`}${d.cured && '; would not be denied now'}${d.semaphore &&
+          `; ${who(d.let_in)} got a permit, so this may be a standby`}${d.cured && '; no longer denied for this reason'}${d.semaphore &&
             html`. <a class="whole" href=${explain(d)}>Explain</a>`}</div>`],
       ['Times', (d) => count(d.count), 'num'],
       ['Last', (d) => html`<span title=${when(d.last)}><${Since} at=${d.last} /> ago</span>`, 'num'],

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// waitTimeout bounds one Acquire call. The server ends it after 60 s.
+	// waitTimeout bounds one Acquire call. The server ends the call after 60 s.
 	waitTimeout = 75 * time.Second
-	// lastWord bounds a call that is still made after the caller's context has ended.
+	// lastWord bounds a call that is made after the caller's context has ended.
 	lastWord = 2 * time.Second
 )
 
@@ -37,7 +37,7 @@ type answer struct {
 // asking makes one attempt. It must read the clock before it hands the call to the transport.
 type asking func(context.Context, *link, *acquisition) (answer, error)
 
-// acquire makes attempts until one is answered; timeout bounds each attempt.
+// acquire makes attempts until it gets an answer. timeout bounds each attempt.
 func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Duration, ask asking) (*Permit, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // not an outage: no server was called
@@ -58,8 +58,8 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 			return err
 		})
 		if revision, tooOld := tooOldSince(err); tooOld && !a.named && revision > a.revision {
-			// The servers may have forgotten requests that are as old as this one, so they cannot tell whether it is
-			// new. If it was granted a permit, that permit has ended.
+			// The servers may have forgotten requests as old as this one, so they cannot tell whether it is new. If an
+			// earlier attempt was granted a permit, that permit has ended.
 			c.saw(revision)
 			a.draw(revision)
 			got.repeat = true
@@ -84,7 +84,7 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 	return p, nil
 }
 
-// wait makes attempts of Acquire until one is answered.
+// wait makes Acquire attempts until it gets an answer.
 func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
 	started := time.Now()
 	return c.acquire(ctx, a, waitTimeout, func(ctx context.Context, conn *link, a *acquisition) (answer, error) {
@@ -135,7 +135,7 @@ func invalidField(field, value, rule string) error {
 	}}
 }
 
-// brief rounds a duration for people.
+// brief rounds a duration for display.
 func brief(d time.Duration) time.Duration {
 	if d < 100*time.Millisecond {
 		return d
@@ -143,15 +143,15 @@ func brief(d time.Duration) time.Duration {
 	return d.Round(10 * time.Millisecond)
 }
 
-// maxHolders is how many holders a denial contains at most.
+// maxHolders is the maximum number of holders in a denial.
 const maxHolders = 16
 
-// takeBack asks the servers to undo an acquisition that this process no longer counts on, whatever its outcome was: it
-// leaves the queue, and a permit that was granted to it becomes free. If the cancellation does not get through, the
-// permit expires.
+// takeBack asks the servers to undo an acquisition that this process no longer counts on, whatever its outcome was. The
+// request leaves the queue, and a permit that it was granted becomes free. If the cancellation does not get through,
+// the permit expires.
 //
 // A request with an id from the application is not taken back. The application, or the process that replaces it, may
-// repeat the request, and a late cancellation would end the permit that the repeat was granted.
+// retry the request, and a late cancellation would end the permit that the retry was granted.
 func (c *Client) takeBack(a *acquisition) {
 	if a.named {
 		return

@@ -32,7 +32,7 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 		asked := get(a, func(s *server) []*gatekeeperv1.TryAcquireRequest { return s.acquired })
 		for _, q := range asked {
 			if q.GetRequestId() == "" || q.GetRequestId() != asked[0].GetRequestId() || q.GetIdentity().GetHolderId() != asked[0].GetIdentity().GetHolderId() || q.GetIdentity().GetHolderId() == "" {
-				t.Errorf("request %v does not have the ids of the first attempt", q)
+				t.Errorf("attempt %v does not have the ids of the first attempt", q)
 			}
 			if q.GetWeight() != 2 || q.GetFiring().GetName() != "nightly" || q.GetMetadata()["pid"] != "1" || q.GetIdentity().GetGroup() != "prod" || q.GetIdentity().GetAcquirer() != "app1" {
 				t.Errorf("sent request %v, want all its fields set", q)
@@ -43,10 +43,10 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 			t.Errorf("SafeUntil() = %s, want %s", p.SafeUntil(), want)
 		}
 		if p.HolderID() != asked[0].GetIdentity().GetHolderId() || p.Token() != 7 || p.Semaphore() != "export" {
-			t.Errorf("the permit has holder id %q, token %d and semaphore %q", p.HolderID(), p.Token(), p.Semaphore())
+			t.Errorf("the permit has holder id %q, token %d and semaphore %q, want the first attempt's holder id, token 7 and \"export\"", p.HolderID(), p.Token(), p.Semaphore())
 		}
 		if name, due := p.Firing(); name != "nightly" || !due.Equal(time.Unix(1, 0)) {
-			t.Errorf("Firing() = %q, %v", name, due)
+			t.Errorf("Firing() = %q, %v, want the firing of the request", name, due)
 		}
 		release(t, p)
 		acquire(t, c.Semaphore("export"))
@@ -222,7 +222,7 @@ func TestRelease_BeliefEndsBeforeItIsSent(t *testing.T) {
 				return &gatekeeperv1.ReleaseResponse{Released: true}, nil
 			}
 		})
-		for range 2 { // the second call sends nothing
+		for range 2 { // the second Release sends nothing
 			release(t, p)
 		}
 		if n := get(a, func(s *server) int { return len(s.released) }); n != 1 {
@@ -259,8 +259,8 @@ func TestRelease_PermitHadEnded_ReturnsEndedError(t *testing.T) {
 	})
 }
 
-// A release whose answer was lost may still arrive. So the client must not accept the same token when it is granted
-// again to a repeat of the request.
+// A release whose answer was lost may still arrive. So the client must not accept the same token when a retry of the
+// request is granted it again.
 func TestRelease_Unanswered_ItsTokenIsNotTakenAgain(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		mine := []AcquireOption{WithHolderID("me"), WithRequestID("import")}

@@ -8,7 +8,8 @@ import (
 )
 
 // Begin acquires a permit for one run, following the Runner's policies. It is for schedulers that call the job
-// themselves; everyone else calls Run. The caller must end the Run that Begin returns. A zero due claims no firing.
+// themselves; all other callers use Run. The caller must end the Run that Begin returns. With a zero due, no firing is
+// claimed.
 func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	var opts []AcquireOption
 	if !due.IsZero() {
@@ -39,7 +40,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	return r.newRun(ctx, due, nil), nil
 }
 
-// ask asks for a permit until the policies make it stop.
+// ask requests a permit until it gets one or the policies make it stop.
 func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error) {
 	policy := DenialSkip
 	if r.denial != nil {
@@ -62,7 +63,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 		p, err := r.askOnce(limited, opts)
 		d, denied := errors.AsType[*DeniedError](err)
 		if denied && d.canQueue() && policy != DenialSkip {
-			r.report(opts, err) // before queueing: the wait for an operator may never end
+			r.report(opts, err) // reported before queueing, because the wait for an operator may never end
 			r.tell(func(h *Hooks) { hook(ctx, h.Waiting, d) })
 			p, err = r.queue(ctx, limited, opts)
 			d, denied = errors.AsType[*DeniedError](err)
@@ -82,7 +83,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 	}
 }
 
-// askOnce asks without waiting in the queue. If no server answers, it tries until the outage limit.
+// askOnce requests a permit without waiting in the queue. If no server answers, it keeps trying until the outage limit.
 func (r *Runner) askOnce(ctx context.Context, opts []AcquireOption) (*Permit, error) {
 	if r.outage != OutageWait {
 		patient, cancel := context.WithTimeout(ctx, r.outageLimit)

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// minConcurrent is how many goroutines must be asking before requests are sent in batches.
+	// minConcurrent is how many goroutines must be requesting permits before requests are sent in batches.
 	minConcurrent = 3
 	// maxBatch is the maximum number of requests in a batch; servers refuse larger batches.
 	maxBatch = 1024
@@ -30,16 +30,16 @@ const (
 	maxBatched = 16 << 10
 	// maxDenied is how many semaphores are remembered as denied.
 	maxDenied = 10_000
-	// batchRest is how long no batches are sent after one has failed, and olderRest if the server does not support
-	// them.
+	// batchRest is how long batches are turned off after one has failed. olderRest applies if the server does not
+	// support batches.
 	batchRest = time.Second
 	olderRest = time.Minute
 )
 
 // coalescer sends requests for permits in batches. A batch answers only denials and errors, and changes nothing on the
 // servers. All other requests, and those of a failed batch, are sent again, each as a TryAcquire. To avoid this second
-// call for grants, requests are sent in batches only for semaphores whose last answer was a denial. One batch is in
-// flight at a time, and the next one is collected meanwhile.
+// call for grants, requests are sent in batches only for semaphores whose last answer was a denial. Only one batch is
+// in flight at a time, and the next one is collected meanwhile.
 type coalescer struct {
 	conn    *grpc.ClientConn
 	timeout time.Duration   // of a batch
@@ -47,8 +47,8 @@ type coalescer struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	mu      sync.Mutex // guards everything below, and adding to running
-	callers int        // goroutines that are asking now, in a batch or alone
+	mu      sync.Mutex // guards everything below, and calls of running.Add
+	callers int        // goroutines that are requesting a permit now, in a batch or alone
 	denied  map[string]bool
 	next    []*batched
 	sending bool
@@ -76,8 +76,8 @@ func (b *coalescer) close() {
 	b.running.Wait()
 }
 
-// Invoke makes a unary call. It sends a TryAcquire in a batch if that may help, unless the call has headers or options
-// that a batch does not support.
+// Invoke makes a unary call. It sends a TryAcquire in a batch if a denial is likely, unless the call has headers or
+// options that a batch does not support.
 func (l *link) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	m, isTry := args.(*gatekeeperv1.TryAcquireRequest)
 	out, isReply := reply.(*gatekeeperv1.TryAcquireResponse)
@@ -95,8 +95,8 @@ func (l *link) Invoke(ctx context.Context, method string, args, reply any, opts 
 	return l.ClientConn.Invoke(ctx, method, args, reply, opts...)
 }
 
-// plainOptions reports whether a batch supports the options. It ignores a request for the peer, which is used only to
-// classify failures.
+// plainOptions reports whether a batch supports the options. It ignores grpc.Peer, which is used only to classify
+// failures.
 func plainOptions(opts []grpc.CallOption) bool {
 	for _, o := range opts {
 		switch o.(type) {
@@ -181,10 +181,10 @@ func (b *coalescer) join(c *batched) bool {
 	return true
 }
 
-// send sends one batch after the other until the next batch is empty.
+// send sends batches one after the other until there are no more requests.
 func (b *coalescer) send() {
 	for {
-		runtime.Gosched() // let callers that are about to ask join
+		runtime.Gosched() // let callers that are about to send a request join
 		calls := b.take()
 		if calls == nil {
 			return

@@ -163,7 +163,7 @@ func TestBatch_InFlight_CollectsTheNext(t *testing.T) {
 		var group sync.WaitGroup
 		group.Go(func() { _ = ask(t.Context()) })
 		synctest.Wait()
-		// One of the callers in the next batch stops waiting. The others and the server are not affected.
+		// One of the callers in the batch in flight stops waiting. The others and the server are not affected.
 		ctx, cancel := context.WithCancel(t.Context())
 		group.Go(func() {
 			u := new(UnavailableError)
@@ -232,7 +232,7 @@ func TestBatch_CallerStopsWaiting_WhileItIsInFlight_LeavesTheOthersAlone(t *test
 }
 
 // A request that a batch does not answer is sent again alone, and its outcome is not unknown. This includes requests
-// without an id, which are never retried otherwise.
+// without an id, which are otherwise never retried.
 func TestBatch_Results_EachCallerHasItsOwn(t *testing.T) {
 	open := &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{{}}}
 	answered := func(r *gatekeeperv1.TryAcquireResult) *gatekeeperv1.BatchTryAcquireResponse {
@@ -264,10 +264,10 @@ func TestBatch_Results_EachCallerHasItsOwn(t *testing.T) {
 				b := engage(t, c, "a", "s")
 				r, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
 				if test.alone != (r.GetGrant() != nil) || len(calls(a)) > 1 || test.alone && err != nil {
-					t.Errorf("TryAcquire() = %v, %v after calls %v", r, err, calls(a))
+					t.Errorf("TryAcquire() = %v, %v after the calls %v, want a retry with a separate TryAcquire only if the batch did not answer", r, err, calls(a))
 				}
 				if name == "denied" && r.GetDenial() == nil || name == "refused" && !errors.As(err, new(*RevisionChangedError)) {
-					t.Errorf("TryAcquire() = %v, %v", r, err)
+					t.Errorf("TryAcquire() = %v, %v, want the denial or error of the batch", r, err)
 				}
 				b.mu.Lock()
 				b.denied["s"] = true
@@ -338,14 +338,14 @@ func TestBatch_LargeRequests_AreSplit(t *testing.T) {
 			t.Fatalf("decoded %d requests of %d: %v", len(m.GetRequests()), len(calls), err)
 		}
 		if len(fields) > maxBatchBytes || len(calls) > maxBatch {
-			t.Errorf("a batch has %d requests and %d bytes, which is too much", len(calls), len(fields))
+			t.Errorf("a batch has %d requests and %d bytes, which is over the limit", len(calls), len(fields))
 		}
 		for _, q := range m.GetRequests() {
 			got = append(got, q.GetRequestId())
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("sent %d requests of %d, or in another order", len(got), len(want))
+		t.Errorf("sent %d of %d requests, or in the wrong order", len(got), len(want))
 	}
 }
 

@@ -24,10 +24,10 @@ func WithBearerToken(source func(ctx context.Context) (string, error)) Option {
 	return dialOption(func(s *settings) error { s.bearer, s.bearerGiven = source, true; return nil })
 }
 
-// WithBearerTokenFile is WithBearerToken with the token in a file; white space around it is ignored. The file is read
-// again when it has changed, so that tokens can be renewed while a Client runs, such as a service account token that
-// Kubernetes projects into a pod. Replace the file atomically, by renaming. While it cannot be used, the last token is
-// sent. If it cannot be used at the start, Dial returns an error.
+// WithBearerTokenFile is like WithBearerToken, with the token in a file. White space around the token is ignored. The
+// file is read again after it has changed, so that tokens can be renewed while a Client runs. An example is a service
+// account token that Kubernetes projects into a pod. Replace the file atomically, by renaming. While the file cannot be
+// used, the last token is sent. If it cannot be used at the start, Dial returns an error.
 func WithBearerTokenFile(path string) Option {
 	return dialOption(func(s *settings) error {
 		f := &bearerFile{path: path}
@@ -37,8 +37,8 @@ func WithBearerTokenFile(path string) Option {
 	})
 }
 
-// authenticate uses the bearer token of the environment variables, unless an option or WithPlaintext overrides them. It
-// must be called after secure, because a token requires TLS.
+// authenticate uses the bearer token from the environment variables, unless an option or WithPlaintext overrides them.
+// It must be called after secure, because a token requires TLS.
 func (s *settings) authenticate() error {
 	if !s.bearerGiven && !s.plaintext {
 		file, token := os.Getenv("GK_BEARER_TOKEN_FILE"), strings.TrimSpace(os.Getenv("GK_BEARER_TOKEN"))
@@ -87,8 +87,8 @@ func (b bearer) GetRequestMetadata(ctx context.Context, _ ...string) (map[string
 // RequireTransportSecurity implements credentials.PerRPCCredentials.
 func (bearer) RequireTransportSecurity() bool { return true }
 
-// errTokenEnded ends an attempt if the token of its caller ended after the server had accepted the call. The attempt is
-// repeated with the new token. If there is none, the next attempt is refused.
+// errTokenEnded ends an attempt if the caller's token expired or was revoked after the server had accepted the call.
+// The attempt is retried with the new token. If there is none, the next attempt is refused.
 var errTokenEnded = status.Error(codes.Unavailable, "the server ended the call because the token of its caller has ended")
 
 // tokenEnded reports whether a server cannot identify the caller. Use it only for a call that the server has already
@@ -98,7 +98,7 @@ func tokenEnded(err error) bool {
 	return ok && info(s).GetReason() == reasonUnauthenticated
 }
 
-// token returns the bearer token that a call would send now; empty if there is none.
+// token returns the bearer token that a call would send now, or the empty string if there is none.
 func (c *Client) token(ctx context.Context) string {
 	if c.settings.bearer == nil {
 		return ""
@@ -123,8 +123,8 @@ func checkBearer(token string) error {
 	return nil
 }
 
-// shortestToken is the length of a token of gkctl auth token create: gk_, an id of 12 characters, _, and a secret of 43
-// characters.
+// shortestToken is the length of a token made by gkctl auth token create: gk_, an id of 12 characters, _, and a secret
+// of 43 characters.
 const shortestToken = 3 + 12 + 1 + 43
 
 // bearerChars are the characters that any kind of bearer token may contain (RFC 6750, section 2.1).
@@ -140,11 +140,11 @@ type bearerFile struct {
 	path string
 
 	mu   sync.Mutex  // guards the others
-	read os.FileInfo // of the last file that was read; nil: none
+	read os.FileInfo // of the last file that was read, or nil
 	last string
 }
 
-// token returns the token in the file, or the last one if the file cannot be used.
+// token returns the token in the file, or the last usable token if the file cannot be used.
 func (f *bearerFile) token(context.Context) (string, error) {
 	info, err := os.Stat(f.path)
 	f.mu.Lock()

@@ -96,8 +96,8 @@ func TestWithBearerTokenFile_FileReplaced_NextCallSendsTheNewToken(t *testing.T)
 	}
 }
 
-// Kubernetes renews the token of a projected volume with a link: token points to ..data/token, and a rename replaces
-// ..data.
+// Kubernetes renews the token of a projected volume through symbolic links: token points to ..data/token, and a rename
+// replaces ..data.
 func TestWithBearerTokenFile_ProjectedVolumeRenewed_NextCallSendsTheNewToken(t *testing.T) {
 	t.Parallel()
 	s := new(bearerServer)
@@ -162,7 +162,7 @@ func (s *expiringServer) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerS
 	return stream.Send(&gatekeeperv1.WatchResponse{Revision: 2})
 }
 
-// A stream outlives its token: it is reopened with the new token, and refused if there is none.
+// A stream can outlive its token. It is then reopened with the new token, and refused if there is none.
 func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextOneIsUsed(t *testing.T) {
 	t.Parallel()
 	refusal := must(status.New(codes.Unauthenticated, "it has expired").WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reasonUnauthenticated}))(t).Err()
@@ -181,13 +181,13 @@ func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextOneIsUsed(t *testing.T)
 		})))(t)
 		_, err := c.Semaphore("job").Acquire(t.Context())
 		if renewed != as[*DeniedError](err) || renewed == as[*UnauthenticatedError](err) {
-			t.Errorf("renewed %t: Acquire() error = %v", renewed, err)
+			t.Errorf("token renewed = %t: Acquire() error = %v", renewed, err)
 		}
 		asked.Store(0)
 		for r, err := range c.Watch(t.Context(), &gatekeeperv1.WatchRequest{}) {
 			if err != nil {
 				if renewed || !as[*UnauthenticatedError](err) {
-					t.Errorf("renewed %t: Watch() error = %v", renewed, err)
+					t.Errorf("token renewed = %t: Watch() error = %v", renewed, err)
 				}
 				break
 			}
@@ -211,7 +211,7 @@ func TestWithBearerToken_SourceHasNone_CallIsUnauthenticatedAndSaysWhy(t *testin
 		err   error
 		want  string
 	}{
-		{"", errors.New("the issuer is away"), "the issuer is away"},
+		{"", errors.New("the issuer is down"), "the issuer is down"},
 		{"", nil, "it is empty"},
 		{"secret word", nil, "it is not one token"},
 		{`"secret"`, nil, "remove quotation marks and the like"},
@@ -220,7 +220,7 @@ func TestWithBearerToken_SourceHasNone_CallIsUnauthenticatedAndSaysWhy(t *testin
 		client := must(Dial(t.Context(), []string{address}, with, WithBearerToken(func(context.Context) (string, error) { return c.token, c.err })))(t)
 		heard, err := askWith(t, client, s)
 		if !as[*UnauthenticatedError](err) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") || heard != "" {
-			t.Errorf("TryAcquire() error = %v, and the server received %q; want %q", err, heard, c.want)
+			t.Errorf("TryAcquire() error = %v, and the server received %q; want an *UnauthenticatedError that contains %q, and no call", err, heard, c.want)
 		}
 		_ = client.Close()
 	}
@@ -258,7 +258,7 @@ func TestDial_InvalidBearerToken_ReturnsSpecificError(t *testing.T) {
 	source := WithBearerToken(func(context.Context) (string, error) { return "secret", nil })
 	for _, opts := range [][]Option{{source}, {source, WithPlaintext()}} {
 		if _, err := Dial(t.Context(), nil, opts...); err == nil || !strings.Contains(err.Error(), "only sent over TLS") {
-			t.Errorf("Dial without TLS: error = %v", err)
+			t.Errorf("Dial without TLS: error = %v, want one that requires TLS", err)
 		}
 	}
 	if _, err := Dial(t.Context(), nil, with, WithBearerTokenFile("/no/such/file")); !errors.Is(err, fs.ErrNotExist) {

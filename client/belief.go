@@ -2,7 +2,8 @@ package client
 
 import "time"
 
-// rateDivisor is the divisor for the margin: twice the allowed difference of clock rates, which is 1 % or 1/100.
+// rateDivisor is the divisor for the margin. The margin is twice the allowed difference of clock rates, which is 1 %,
+// so it is 1/50 of the duration.
 const rateDivisor = 50
 
 // margin returns how much a client subtracts from a duration that a leader measured: twice the allowed difference of
@@ -12,8 +13,8 @@ func margin(d time.Duration) time.Duration { return d / rateDivisor }
 // maxStopTime bounds the default stop time.
 const maxStopTime = 10 * time.Second
 
-// stopTime returns how long before the local deadline a permit's context ends. If asked is 0, it is a fifth of the
-// duration, but at most maxStopTime.
+// stopTime returns how long before the local deadline a permit's context ends. If asked is 0, the stop time is a fifth
+// of the duration, but at most maxStopTime.
 func stopTime(asked, duration time.Duration) time.Duration {
 	if asked > 0 {
 		return asked
@@ -30,9 +31,9 @@ func refreshEvery(stop, duration time.Duration) time.Duration {
 // tooBrief reports whether a permit's duration is too short for the requested stop time.
 func tooBrief(asked, duration time.Duration) bool { return asked > duration/2 }
 
-// drainEnd returns until when, at least, refreshes are granted if an answer says that the drain lasts for left more.
-// The answer was given at base or later, and left counts from then. It returns 0 if there is no drain. Belief does not
-// depend on it: an operator may end a drain, and only answers move belief.
+// drainEnd returns the earliest time until which refreshes are still granted, if an answer says that the drain lasts
+// for left more. The answer was given at base or later, and left counts from then. It returns 0 if there is no drain.
+// Belief does not depend on the drain, because an operator may end it, and only answers move belief.
 func drainEnd(base, left time.Duration) time.Duration {
 	if left <= 0 {
 		return 0
@@ -40,7 +41,7 @@ func drainEnd(base, left time.Duration) time.Duration {
 	return base + left - margin(left)
 }
 
-// election is more time than the servers need to elect a leader.
+// election is longer than the servers need to elect a leader.
 const election = 5 * time.Second
 
 // afterDeadline returns how long after a permit's local deadline a server may hold the permit if the leader has changed
@@ -50,10 +51,10 @@ func afterDeadline(duration time.Duration) time.Duration {
 	return duration + 2*margin(duration) + election
 }
 
-// belief is how long a permit can be counted on. All times are readings of the client's Clock.
+// belief is the period for which a permit can be counted on. All times are readings of the client's Clock.
 type belief struct {
-	// base is the reading before the attempt whose answer is used, plus the time that the call waited according to the
-	// leader.
+	// base is the reading before the attempt whose answer is used, plus the time that the call waited, as measured by
+	// the leader.
 	base time.Duration
 	// duration is the one in the last answer. The next refresh states it.
 	duration time.Duration
@@ -62,8 +63,8 @@ type belief struct {
 	deadline time.Duration
 }
 
-// believe returns the belief that follows from an answer. sent is the reading before its attempt, now the reading when
-// it arrived.
+// believe returns the belief that follows from an answer. sent is the reading before the attempt, and now the reading
+// when the answer arrived.
 func believe(sent, waited, duration, now time.Duration) belief {
 	base := sent + waited
 	deadline := base + duration - margin(waited+duration)
@@ -73,15 +74,15 @@ func believe(sent, waited, duration, now time.Duration) belief {
 }
 
 // refreshed returns the belief after the answer to a frame that was sent at sent. It never moves the deadline to an
-// earlier time: the promise of an earlier answer holds until a later frame states a shorter duration.
+// earlier time, because the promise of an earlier answer holds until a later frame states a shorter duration.
 func (b belief) refreshed(sent, duration time.Duration) belief {
 	n := belief{base: sent, duration: duration, deadline: sent + duration - margin(duration)}
 	n.deadline = max(n.deadline, b.deadline)
 	return n
 }
 
-// stated returns the belief after a frame that states b.duration was sent: from then on a leader may pass only that
-// duration to its successor.
+// stated returns the belief after a frame with b.duration was sent. From then on, a leader may pass only that duration
+// to its successor.
 func (b belief) stated(sent time.Duration) belief {
 	b.deadline = min(b.deadline, sent+b.duration-margin(b.duration))
 	return b

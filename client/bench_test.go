@@ -73,7 +73,7 @@ func BenchmarkTryAcquire_Release(b *testing.B) {
 	})
 }
 
-// BenchmarkRenewer_Round measures one round of refreshes of 10 000 permits: everything that the renewer does except the
+// BenchmarkRenewer_Round measures one round of refreshes of 10 000 permits: all the work of the renewer except for the
 // stream.
 func BenchmarkRenewer_Round(b *testing.B) {
 	const permits = 10_000
@@ -103,7 +103,7 @@ func BenchmarkRenewer_Round(b *testing.B) {
 		round()
 	}
 	if len(k.permits) != permits {
-		b.Fatalf("%d of %d permits are left, want all", len(k.permits), permits)
+		b.Fatalf("%d of %d permits are still held, want all", len(k.permits), permits)
 	}
 	b.ReportMetric(float64(number-frames)/float64(b.N), "frames/op")
 }
@@ -116,7 +116,7 @@ func refreshedAll(q *gatekeeperv1.KeepAliveRequest) []*gatekeeperv1.TokenResult 
 	return results
 }
 
-// benchServer grants "free", refreshes every token, and denies anything else. Unlike the fakes of tests, it records
+// benchServer grants "free", refreshes every token, and denies anything else. Unlike the fakes in the tests, it records
 // nothing.
 type benchServer struct {
 	gatekeeperv1.UnimplementedPermitServiceServer
@@ -149,7 +149,7 @@ func (s *benchServer) KeepAlive(stream gatekeeperv1.PermitService_KeepAliveServe
 	}
 }
 
-// benchCluster returns a client and a stub of the same server.
+// benchCluster returns a client and a stub for the same server.
 func benchCluster(b *testing.B) (*Client, gatekeeperv1.PermitServiceClient) {
 	b.Helper()
 	listener := bufconn.Listen(64 << 10)

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// shortens makes the server answer every refresh after the given time with another duration.
+// shortens makes the server answer every refresh after the given time with a different duration.
 func (s *stage) shortens(after, to time.Duration) {
 	start := time.Now()
 	s.a.keeps(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
@@ -32,7 +32,7 @@ func TestShorterDuration_RoomForTheStopTime_DoesNotStopTheJob(t *testing.T) {
 		p := acquire(t, s.client.Semaphore("export", WithStopTime(2*time.Second)))
 		pass(time.Minute)
 		if p.Context().Err() != nil || !p.Held() || p.Duration() != 4*time.Second {
-			t.Errorf("cause %v, held %t with a duration of %s; want a live permit of 4s", context.Cause(p.Context()), p.Held(), p.Duration())
+			t.Errorf("cause = %v, Held() = %t, Duration() = %s; want a live permit of 4s", context.Cause(p.Context()), p.Held(), p.Duration())
 		}
 	})
 }
@@ -48,12 +48,12 @@ func TestShorterDuration_TooBriefForTheStopTime_StopsWithThatCause(t *testing.T)
 			t.Errorf("the permit's cause is %v, want *StopTimeError and ErrStopped", cause)
 		}
 		if left := time.Until(p.SafeUntil()); left < 3*time.Second {
-			t.Errorf("%s are left to stop, want at least 3s", left)
+			t.Errorf("the job has %s left to stop, want at least 3s", left)
 		}
 	})
 }
 
-// A run that fails until the definition is edited is retried more and more rarely, and is logged once.
+// A run that fails until the definition is edited is retried at longer and longer intervals, and is logged once.
 func TestLoop_StopTimeTooLong_BacksOffAndLogsOnce(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
@@ -65,7 +65,7 @@ func TestLoop_StopTimeTooLong_BacksOffAndLogsOnce(t *testing.T) {
 		}
 		asked := get(s.a, func(s *server) int { return len(s.acquired) })
 		if logged := strings.Count(s.log.String(), "a run of the loop failed"); asked > 90 || asked < 20 || logged != 1 {
-			t.Errorf("asked %d times, logged %d times; want 20 to 90 times and once", asked, logged)
+			t.Errorf("sent %d requests and logged %d failures, want 20 to 90 requests and one log entry", asked, logged)
 		}
 	})
 }

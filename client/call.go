@@ -20,25 +20,25 @@ const maxHints = 3
 
 // call describes how a call may be made.
 type call struct {
-	// repeatable calls have the same effect if they are carried out twice, so they are also repeated after an unknown
+	// repeatable calls have the same effect if they are carried out twice, so they are also retried after an unknown
 	// outcome.
 	repeatable bool
 	// harmless calls change nothing, so their outcome is never unknown. They are repeatable.
 	harmless bool
-	// named calls carry a request id, by which the servers recognize a repeat for as long as they remember the request.
+	// named calls carry a request id, by which the servers recognize a retry while they remember the request.
 	named bool
-	// held calls are about a permit that this process may hold and that another cluster does not know. If a server
+	// held calls concern a permit that this process may hold and that another cluster does not know. If a server
 	// belongs to another cluster, they are tried on the other servers.
 	held bool
 	// timeout bounds one attempt.
 	timeout time.Duration
-	// within bounds all attempts together; if it is 0, only ctx does.
+	// within bounds all attempts together. If it is 0, only ctx bounds them.
 	within time.Duration
 }
 
-// do makes attempts until one succeeds, a server gives a final refusal, a repeat is not safe, certificates keep the
-// Client from every server, or ctx ends. try makes one attempt. Everything that try reads before the attempt, such as
-// the clock, it must read again each time.
+// do makes attempts until one succeeds, a server gives a final refusal, a retry is not safe, certificates keep the
+// Client from every server, or ctx ends. try makes one attempt. It must read anything that depends on the time of the
+// attempt, such as the clock, each time it is called.
 func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context, conn *link) error) error {
 	failure := new(UnavailableError)
 	hints := 0
@@ -80,7 +80,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 			}
 			return err
 		}
-		if n == 0 && how.within > 0 { // not earlier: nearly every call succeeds at once, and another context would cost time
+		if n == 0 && how.within > 0 { // not earlier: nearly every call succeeds immediately, and another context would cost time
 			bounded, cancel := withTimeout(ctx, how.within-time.Since(started))
 			defer cancel()
 			ctx = bounded
@@ -108,8 +108,8 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 	}
 }
 
-// pause sleeps, but returns early when the Client is closed: calls that take long, such as a release, must not delay
-// Close.
+// pause sleeps, but returns early when the Client is closed, because calls that can take a long time, such as a
+// release, must not delay Close.
 func (c *Client) pause(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -199,7 +199,7 @@ func judge(err error) verdict {
 	return verdict{final: true}
 }
 
-// caller implements the connection of the generated clients: unary calls are repeated, and streams are opened once, on
+// caller implements the connection of the generated clients: unary calls are retried, and streams are opened once, on
 // the current target.
 type caller struct{ *Client }
 
@@ -225,10 +225,10 @@ func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method str
 	return conn.NewStream(ctx, desc, method, opts...)
 }
 
-// how returns how a method may be called. Clear and the changes of the cluster are not repeatable: if the first attempt
-// was carried out, the repeat is refused, which would look like a failure. Pause, Cordon and Uncordon are not
-// repeatable without a request id: a repeated pause or cordon would replace the first one, which an undo would then
-// restore, and a repeated Uncordon would find no cordon.
+// how returns how a method may be called. Clear and changes to the cluster are not repeatable: if the first attempt was
+// carried out, the retry is refused, which would look like a failure. Pause, Cordon and Uncordon are not repeatable
+// without a request id: a repeated pause or cordon would replace the first one, which an undo would then restore, and a
+// repeated Uncordon would find no cordon.
 func (c caller) how(method string, args any) call {
 	how := call{timeout: c.settings.attemptTimeout}
 	switch method {
@@ -241,7 +241,7 @@ func (c caller) how(method string, args any) call {
 		how.repeatable = true
 	case gatekeeperv1.PermitService_Revoke_FullMethodName:
 		r, ok := args.(*gatekeeperv1.RevokeRequest)
-		how.repeatable = !ok || !r.GetUnsafeNow() // the repeat of an unsafe one would find no permit
+		how.repeatable = !ok || !r.GetUnsafeNow() // the retry of an unsafe one would find no permit
 	case gatekeeperv1.PermitService_Refresh_FullMethodName:
 		how.harmless, how.held = true, true
 	case gatekeeperv1.PermitService_Verify_FullMethodName,
@@ -277,7 +277,7 @@ func (c caller) how(method string, args any) call {
 		how.timeout = max(how.timeout, longTimeout)
 	}
 	if r, ok := args.(interface{ GetAsOf() uint64 }); ok && r.GetAsOf() != 0 {
-		how.repeatable = true // its own changes are newer
+		how.repeatable = true // changes made by the first attempt are newer than as_of
 	}
 	if r, ok := args.(*gatekeeperv1.DeleteJobRequest); ok && r.GetSubmittedRevision() != 0 {
 		how.repeatable = true
@@ -292,7 +292,7 @@ func (c caller) how(method string, args any) call {
 }
 
 const (
-	// longTimeout bounds an attempt of a call that may take long.
+	// longTimeout bounds an attempt of a call that can take a long time.
 	longTimeout = time.Minute
 	// forever is the timeout of an attempt without a limit.
 	forever = time.Duration(1<<63 - 1)

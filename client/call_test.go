@@ -56,8 +56,8 @@ func TestCall_NotLeader_FollowsTheHintAtOnceAndStays(t *testing.T) {
 	})
 }
 
-// The address in a hint may by now belong to a server of another cluster, which would grant. So the call names the
-// server that it expects.
+// By now, the address in a hint may belong to a server of another cluster, which would grant the permit. So the call
+// names the server that it expects.
 func TestCall_AtAHintedAddress_SaysWhoIsMeant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
@@ -72,7 +72,7 @@ func TestCall_AtAHintedAddress_SaysWhoIsMeant(t *testing.T) {
 		c := w.dial([]string{"a"})
 		acquire(t, c.Semaphore("s"))
 		if !slices.Equal(meant, []string{"cluster/b/data"}) {
-			t.Errorf("the call at b named %q", meant)
+			t.Errorf("the call at b names the server %q", meant)
 		}
 	})
 }
@@ -85,7 +85,7 @@ func TestCall_HintOfOlderTerm_IsIgnored(t *testing.T) {
 		if err := list(t, c); err != nil {
 			t.Fatal(err)
 		}
-		w.servers["c"].set(func(s *server) { s.list = failing(notLeader("a", 4)) }) // c lags behind
+		w.servers["c"].set(func(s *server) { s.list = failing(notLeader("a", 4)) }) // c is behind
 		if err := list(t, c); err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestCall_NoServerAnswers_NamesEveryEndpoint(t *testing.T) {
 	})
 }
 
-// A call is repeated only if that is safe after the kind of failure.
+// A call is retried only if that is safe after the kind of failure.
 func TestCall_Repeats_OnlyWhatIsSafe(t *testing.T) {
 	undone := []error{refused(codes.Unavailable, reasonNoLeader), refused(codes.Unavailable, reasonRecovering), refused(codes.Unavailable, reasonNotAppended),
 		refused(codes.Unavailable, reasonHopLimit), notLeader("nowhere", 1), refused(codes.ResourceExhausted, reasonNotAppended),
@@ -264,10 +264,10 @@ func TestCall_Repeats_OnlyWhatIsSafe(t *testing.T) {
 						err := call(t.Context(), c)
 						repeats := kind == "undone" || kind == "unknown" && safe[name]
 						if repeated := n > 1; repeated != repeats || (err == nil) != repeats {
-							t.Errorf("called %d times, error = %v", n, err)
+							t.Errorf("the server was called %d times, error = %v, want a retry only if it is safe", n, err)
 						}
 						if unsafe := kind == "unknown" && !safe[name]; errors.Is(err, ErrOutcomeUnknown) != unsafe {
-							t.Errorf("error = %v, which is wrong about an unknown outcome", err)
+							t.Errorf("error = %v, want ErrOutcomeUnknown only after an unsafe call with an unknown outcome", err)
 						}
 					})
 				})
@@ -329,7 +329,7 @@ func TestMembers_AsksEachDirectly(t *testing.T) {
 			}
 		}
 		w.servers["c"].down()
-		c := w.dial([]string{"b"}) // the client learns of the others
+		c := w.dial([]string{"b"}) // the client learns about the others from the answers
 		all := must(c.Members(t.Context(), &gatekeeperv1.GetStatusRequest{}))(t)
 		var ids []string
 		for _, m := range all {
@@ -372,7 +372,7 @@ func TestWatch_BrokenStream_ContinuesAfterTheLastRevision(t *testing.T) {
 			}
 		}
 		if !slices.Equal(revisions, []uint64{10, 11, 12, 13}) || !slices.Equal(from, []uint64{0, 13}) {
-			t.Errorf("got revisions %v, asked from %v", revisions, from)
+			t.Errorf("got revisions %v from streams that start at %v, want [10 11 12 13] from [0 13]", revisions, from)
 		}
 	})
 }

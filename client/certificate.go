@@ -23,7 +23,7 @@ import (
 //
 // An endpoint with a certificate error counts as one that does not answer, and the others are tried. If all endpoints
 // fail this way and the Client has never reached a server, its configuration is probably wrong, so a call fails after
-// one round instead of trying until its context ends. A Client that has reached a server before retries as in any
+// one round instead of retrying until its context ends. A Client that has reached a server before retries as in any
 // outage, because certificates expire and are renewed.
 type CertificateError struct {
 	Endpoint string
@@ -60,7 +60,7 @@ func (e *CertificateError) plain() string {
 	return plainBadCertificate + ": " + strings.TrimPrefix(text, "remote error: ")
 }
 
-// alertCertificateRequired is the alert for a client that sends no certificate (RFC 8446, 6.2).
+// alertCertificateRequired is the alert sent to a client without a certificate (RFC 8446, 6.2).
 const alertCertificateRequired tls.AlertError = 116
 
 // alert returns the alert with which the other side rejected a certificate. Package tls identifies the alerts of a
@@ -137,9 +137,9 @@ func (h *handshakes) note(err error) {
 	h.last.trouble = trouble
 }
 
-// explain returns the certificate error of the last handshake if it caused err, the error of an attempt; otherwise it
-// returns err. The connection may have failed for another reason since, so err must contain the text of the certificate
-// error: gRPC includes the whole text of a cause.
+// explain returns the certificate error of the last handshake if that error caused err, which is the error of an
+// attempt. Otherwise it returns err. The connection may have failed for another reason since, so err must contain the
+// text of the certificate error: gRPC includes the whole text of a cause.
 func (h *handshakes) explain(err error) error {
 	if h == nil {
 		return err
@@ -158,7 +158,7 @@ func (h *handshakes) explain(err error) error {
 	return err
 }
 
-// lastWords bounds how long a failed connection is read for the server's last message.
+// lastWords bounds how long a failed connection is read to find the server's last message.
 const lastWords = time.Second
 
 // firstRead is a connection on which nothing has been read yet.

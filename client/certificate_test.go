@@ -62,7 +62,7 @@ func writePEM(t *testing.T, path, kind string, der []byte) {
 	}
 }
 
-// sign issues a certificate for an IP address, valid until the given time.
+// sign issues a certificate for an IP address that is valid until the given time.
 func (a *authority) sign(host string, until time.Time) tls.Certificate {
 	a.t.Helper()
 	key := newKey(a.t)
@@ -124,7 +124,7 @@ func dialTLS(t *testing.T, with TLS, endpoints ...string) *Client {
 	return c
 }
 
-// Each kind of certificate error fails a call with a specific error, although the context never ends.
+// Each kind of certificate error makes a call fail with a specific error, although its context never ends.
 func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	later := time.Now().Add(time.Hour)
@@ -132,7 +132,7 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 	expired, expiredKey := ours.files(ours.sign("127.0.0.1", time.Now().Add(-time.Minute)))
 	strange, strangeKey := strangers.files(strangers.sign("127.0.0.1", later))
 	mutual := &tls.Config{Certificates: []tls.Certificate{good}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.pool}
-	unnamed := mutual.Clone() // it does not send its authorities, so clients send any certificate that they have
+	unnamed := mutual.Clone() // the server does not send its authorities, so clients send any certificate they have
 	unnamed.ClientAuth, unnamed.ClientCAs = tls.RequireAnyClientCert, nil
 	unnamed.VerifyPeerCertificate = func(raw [][]byte, _ [][]*x509.Certificate) error {
 		c, err := x509.ParseCertificate(raw[0])
@@ -200,14 +200,14 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 				t.Fatalf("error = %v, want a *CertificateError of one of the endpoints, got %+v", err, e)
 			}
 			if !c.is(err) {
-				t.Errorf("error = %v, which does not wrap the error of package tls", err)
+				t.Errorf("error = %v, want one that wraps the error of package tls", err)
 			}
 			u, ok := errors.AsType[*UnavailableError](err)
 			if !ok || errors.Is(err, ErrOutcomeUnknown) || u.Ended != nil || len(u.Tried) != 2 {
-				t.Errorf("error = %+v, want both endpoints tried and no unknown outcome", u)
+				t.Errorf("error = %+v, want two endpoints tried and no unknown outcome", u)
 			}
 			if want := e.Endpoint + ": " + c.text; !strings.HasPrefix(e.Error(), want) || !strings.Contains(err.Error(), want) {
-				t.Errorf("%q in %q, want %q", e, err, want)
+				t.Errorf("got the certificate error %q in the error %q, want both to contain %q", e, err, want)
 			}
 			if status.Code(e) != codes.Unavailable {
 				t.Errorf("status.Code() = %s, want Unavailable", status.Code(e))
@@ -265,7 +265,7 @@ func TestCertificateError_AfterItWorked_IsAnOutage(t *testing.T) {
 	config := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if handshakes++; present == &wrong && handshakes >= 3 { // the right certificate is back after some attempts
+		if handshakes++; present == &wrong && handshakes >= 3 { // the right certificate returns after some attempts
 			present = &good
 			close(fixed)
 		}

@@ -15,11 +15,11 @@ import (
 // acquisitions of one identity in one process would take the permit from each other, so the Client rejects the second.
 type claims struct {
 	byKey map[claimKey]*claim
-	// sweepAt is the number of claims at which those that no longer matter are removed.
+	// sweepAt is the number of claims at which claims that no longer matter are removed.
 	sweepAt int
 }
 
-// minSweep is the smallest number of claims at which they are swept.
+// minSweep is the smallest number of claims that triggers a sweep.
 const minSweep = 64
 
 // claimKey identifies a claim: an identity and a semaphore.
@@ -31,9 +31,11 @@ type claim struct {
 	acquiring bool    // an acquisition is in progress
 	permit    *Permit // the permit that is held; nil: none
 
-	// ended is the token of the last permit that ended in this process. A permit that has ended is never valid again.
+	// ended is the token of the last permit that ended in this process. A permit that has ended never becomes valid
+	// again.
 	ended uint64
-	// leftover equals ended while a server may still hold that permit, which this process no longer counts on; 0: none.
+	// leftover equals ended while a server may still hold that permit, on which this process no longer counts. It is 0
+	// if there is no such permit.
 	leftover uint64
 
 	// unanswered is the number of releases and cancellations of this identity that are in progress. settled is closed
@@ -41,15 +43,15 @@ type claim struct {
 	unanswered int
 	settled    chan struct{}
 
-	lost *supersession // the last loss to another process; nil: none
-	// forget is the clock's reading after which leftover and lost no longer matter.
+	lost *supersession // the last loss to another process, or nil
+	// forget is the clock reading after which leftover and lost no longer matter.
 	forget time.Duration
 }
 
 // supersession is the loss of a permit to another process with the same identity.
 type supersession struct {
 	by uint64 // the token of the other process
-	// until is the clock's reading before which a Runner does not acquire again. rest is the time between two attempts.
+	// until is the clock reading before which a Runner does not acquire again. rest is the time between two attempts.
 	until, rest time.Duration
 }
 
@@ -58,7 +60,7 @@ type supersession struct {
 // holder.
 type InUseError struct {
 	Semaphore, Group, Acquirer, HolderID string
-	// Token is that of the permit that is held; 0 while it is being acquired.
+	// Token is the token of the permit that is held. It is 0 while the permit is being acquired.
 	Token uint64
 }
 
@@ -71,8 +73,7 @@ func (e *InUseError) Error() string {
 }
 
 // enter begins an acquisition. For an identity that the application chose, no other acquisition can begin before exit.
-// enter waits for the answers to releases and cancellations of that identity that were sent before, but only for
-// lastWord.
+// enter waits until earlier releases and cancellations of that identity have been answered, but only for lastWord.
 func (r *renewer) enter(ctx context.Context, a *acquisition) error {
 	if !a.chosen {
 		return nil
@@ -139,8 +140,8 @@ func (r *renewer) exit(a *acquisition) {
 	r.tidy(a.claim)
 }
 
-// speak records that a release or a cancellation of an identity is about to be sent. The caller must call over when it
-// is done.
+// speak records that a release or a cancellation of an identity is about to be sent. The caller must call over when
+// that call has returned.
 func (r *renewer) speak(c *claim) (over func()) {
 	if c == nil {
 		return func() {}
@@ -161,8 +162,8 @@ func (r *renewer) speak(c *claim) (over func()) {
 	}
 }
 
-// letGo records that belief in a permit has ended. A server may hold the permit for as long as it could after one more
-// change of leaders. The caller holds mu.
+// letGo records that belief in a permit has ended. After one more change of leaders, a server may still hold the permit
+// for the time that afterDeadline returns. The caller holds mu.
 func (r *renewer) letGo(p *Permit) {
 	c := p.claim
 	if c == nil || c.permit != p {
@@ -222,7 +223,7 @@ func (r *renewer) reportTaken() {
 }
 
 // resting returns the last loss of an identity to another process, and how long a Runner must still wait before it
-// acquires again; nil if there was none.
+// acquires again. It returns nil if there was no loss.
 func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -233,8 +234,8 @@ func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
 	return c.lost, c.lost.until - r.clock.Now()
 }
 
-// changeRest makes the Runners of an identity wait for the same time again, or, if again is false, no longer. It does
-// nothing if the permit was lost again, or granted, since lost.
+// changeRest makes the Runners of an identity wait for the same time again. If again is false, they no longer wait. It
+// does nothing if the permit was lost again, or granted, since lost.
 func (r *renewer) changeRest(key claimKey, lost *supersession, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -259,7 +260,7 @@ func (r *renewer) tidy(c *claim) {
 	}
 }
 
-// sweep tidies all claims each time that their number has doubled, so that those of unanswered releases do not
+// sweep tidies all claims each time their number has doubled, so that the claims of unanswered releases do not
 // accumulate. The caller holds mu.
 func (r *renewer) sweep() {
 	if len(r.claims.byKey) < max(r.claims.sweepAt, minSweep) {

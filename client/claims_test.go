@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// rising grants increasing tokens, starting with 1.
+// rising returns a hook that grants increasing tokens, starting with 1.
 func rising(duration time.Duration) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 	token := uint64(0)
 	return func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -23,7 +23,7 @@ func rising(duration time.Duration) func(context.Context, *gatekeeperv1.TryAcqui
 	}
 }
 
-// unanswered is a call without an answer, so its outcome is unknown.
+// unanswered is a hook that never answers, so the outcome of its call is unknown.
 func unanswered[Q, A any](ctx context.Context, _ Q) (none A, err error) {
 	<-ctx.Done()
 	return none, status.FromContextError(ctx.Err()).Err()
@@ -64,7 +64,7 @@ func TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded(t *testing.T) 
 		}
 		last := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[len(s.acquired)-1] })
 		if last.GetReplacesToken() != 0 {
-			t.Errorf("the request replaces token %d, which was released", last.GetReplacesToken())
+			t.Errorf("the request replaces token %d, which was released; want 0", last.GetReplacesToken())
 		}
 	})
 }
@@ -125,7 +125,7 @@ func TestTryAcquire_AfterBeliefEnded_NamesTheReplacedToken(t *testing.T) {
 				a.set(func(s *server) { s.release = releases })
 				release(t, q)
 				if n := len(c.renewer.claims.byKey); n != 0 {
-					t.Errorf("%d claims are left, want 0", n)
+					t.Errorf("the client still records %d claims, want 0", n)
 				}
 			})
 		})
@@ -159,7 +159,7 @@ func TestTryAcquire_TakeBackInProgress_IsSentAfterIt(t *testing.T) {
 		a.set(func(s *server) { s.tryAcquire, s.release = grant, releases })
 		p, err := sem.TryAcquire(t.Context())
 		if err != nil || asked.Sub(ended) != 700*time.Millisecond {
-			t.Fatalf("TryAcquire asked after %s, error = %v; want 700ms", asked.Sub(ended), err)
+			t.Fatalf("TryAcquire sent its request after %s, error = %v; want 700ms", asked.Sub(ended), err)
 		}
 		release(t, p)
 
@@ -174,13 +174,13 @@ func TestTryAcquire_TakeBackInProgress_IsSentAfterIt(t *testing.T) {
 			t.Errorf("TryAcquire with a context of 100ms took %s, error = %v", time.Since(ended), err)
 		}
 		if _, err := sem.TryAcquire(t.Context()); err != nil || asked.Sub(ended) != lastWord {
-			t.Errorf("TryAcquire asked after %s, error = %v; want lastWord", asked.Sub(ended), err)
+			t.Errorf("TryAcquire sent its request after %s, error = %v; want lastWord", asked.Sub(ended), err)
 		}
 	})
 }
 
-// The application may repeat the request, perhaps in another process. A late cancellation would end the permit that the
-// repeat was granted.
+// The application may retry the request, perhaps in another process. A late cancellation would end the permit that the
+// retry was granted.
 func TestTryAcquire_RequestThatTheApplicationNamed_IsNotTakenBack(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered
@@ -205,7 +205,7 @@ func TestRelease_NamesTheIdentity(t *testing.T) {
 		release(t, p)
 		id := get(a, func(s *server) *gatekeeperv1.Identity { return s.releaser[0] })
 		if id.GetGroup() != "prod" || id.GetAcquirer() != "app1" || id.GetHolderId() != "worker" {
-			t.Errorf("the release named %v", id)
+			t.Errorf("the release has the identity %v", id)
 		}
 	})
 }
@@ -227,14 +227,15 @@ func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *t
 		over()
 		clock.now += time.Second
 	}
-	// The lifetime of a permit including one change of leaders, doubled because claims are swept at twice their number.
+	// The lifetime of a permit, including one change of leaders. It is doubled because claims are swept at twice their
+	// number.
 	life := time.Minute + afterDeadline(time.Minute)
 	if n, most := len(k.claims.byKey), 2*int(life/time.Second)+minSweep; n > most {
 		t.Errorf("%d of %d unanswered releases are remembered, want at most %d", n, many, most)
 	}
 }
 
-// A drawn holder id is never used again, so no claim remains.
+// A generated holder id is never used again, so no claim remains.
 func TestClaims_DrawnHolderID_LeavesNothing(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute)
@@ -249,7 +250,7 @@ func TestClaims_DrawnHolderID_LeavesNothing(t *testing.T) {
 			t.Error(err)
 		}
 		if n := len(c.renewer.claims.byKey); n != 0 {
-			t.Errorf("%d claims are left, want 0", n)
+			t.Errorf("the client still records %d claims, want 0", n)
 		}
 	})
 }

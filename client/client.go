@@ -15,7 +15,7 @@ type Client struct {
 	renewer  *renewer
 	// unrunnable is shared by the Runners of the Client.
 	unrunnable unrunnable
-	// seen is the newest revision of the cluster in any answer; 0 before the first answer.
+	// seen is the newest cluster revision in any answer. It is 0 before the first answer.
 	seen atomic.Uint64
 	// submitting counts the submissions that wait because no server answers.
 	submitting atomic.Int64
@@ -24,16 +24,16 @@ type Client struct {
 	ctx        context.Context //nolint:containedctx // the lifetime of the Client
 	cancel     context.CancelFunc
 	background sync.WaitGroup
-	checks     sync.WaitGroup // checks of the endpoints' clusters; they stop with ctx
+	checks     sync.WaitGroup // cluster checks of the endpoints; they stop with ctx
 
 	mu     sync.Mutex // guards closed
 	closed bool
 }
 
 // Dial returns a Client for the cluster at endpoints. Give all its members, or the address of a load balancer, as
-// host:port; the port is optional. Without endpoints, Dial uses those of GK_ENDPOINTS, or DefaultEndpoint. It makes no
-// connection yet, so its error is about an option or ctx. Problems with a connection, such as a certificate that is
-// rejected, are errors of the calls.
+// host:port; the port is optional. Without endpoints, Dial uses those in GK_ENDPOINTS, or DefaultEndpoint. Dial does
+// not connect yet, so its error concerns an option or ctx. Problems with a connection, such as a rejected certificate,
+// are reported by the calls.
 //
 // Before the first acquisition or change, the Client asks the endpoints which cluster they belong to; see
 // WrongClusterError.
@@ -85,13 +85,13 @@ func (c *Client) Permits() gatekeeperv1.PermitServiceClient {
 }
 
 // Definitions returns the API's DefinitionService, with retries as described in the package comment. An edit whose
-// outcome is unknown is repeated only if it carries a request id; see NewRequestID.
+// outcome is unknown is retried only if it carries a request id; see NewRequestID.
 func (c *Client) Definitions() gatekeeperv1.DefinitionServiceClient {
 	return gatekeeperv1.NewDefinitionServiceClient(caller{c})
 }
 
 // Operator returns the API's OperatorService: the journal, undo, firings, known and denied callers, and the calls that
-// Move, Pause, Resume, Cordon, Uncordon and Preview make. A change whose outcome is unknown is repeated only if it
+// Move, Pause, Resume, Cordon, Uncordon and Preview make. A change whose outcome is unknown is retried only if it
 // carries a request id; see NewRequestID.
 func (c *Client) Operator() gatekeeperv1.OperatorServiceClient {
 	return gatekeeperv1.NewOperatorServiceClient(caller{c})
@@ -99,12 +99,12 @@ func (c *Client) Operator() gatekeeperv1.OperatorServiceClient {
 
 // Auth returns the API's AuthService: the caller's identity and permissions, and the bindings and bearer tokens of all
 // callers. Servers without authentication have no bindings and allow every call. A change whose outcome is unknown is
-// not repeated: ListBindings shows whether it was made.
+// not retried: ListBindings shows whether it was made.
 func (c *Client) Auth() gatekeeperv1.AuthServiceClient {
 	return gatekeeperv1.NewAuthServiceClient(caller{c})
 }
 
-// Cluster returns the API's ClusterService. Any member that is reached answers GetStatus; see Members.
+// Cluster returns the API's ClusterService. GetStatus is answered by the member that is reached; see Members.
 func (c *Client) Cluster() gatekeeperv1.ClusterServiceClient {
 	return gatekeeperv1.NewClusterServiceClient(caller{c})
 }

@@ -17,12 +17,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// clusterHeader contains a cluster id: in answers that of the server, in requests the one that the client expects. A
-// server of another cluster refuses the call and does nothing.
+// clusterHeader contains a cluster id: in an answer the id of the server's cluster, in a request the id that the client
+// expects. A server of another cluster refuses the call and does nothing.
 const clusterHeader = "gatekeeper-cluster"
 
 const (
-	// askEach bounds how long the first change waits for an endpoint to name its cluster.
+	// askEach bounds how long the first change waits for an endpoint to report its cluster.
 	askEach = time.Second
 	// askAgain is how often the endpoints are asked again in the background.
 	askAgain = time.Minute
@@ -32,13 +32,14 @@ const (
 var ErrWrongCluster = errors.New("servers of two clusters")
 
 // WrongClusterError says that an endpoint does not belong to the cluster that the Client is bound to. Two clusters
-// grant permits of the same name independently, so both could grant the same job. The Client acquires and changes
-// nothing until all endpoints belong to one cluster. It keeps its permits alive on the cluster that granted them.
+// grant permits of the same name independently, so both could grant a permit to the same job. The Client acquires and
+// changes nothing until all endpoints belong to one cluster. It keeps its permits alive on the cluster that granted
+// them.
 type WrongClusterError struct {
 	// Endpoint is the address of the server that answered, and Cluster is its cluster.
 	Endpoint, Cluster string
-	// Bound is the cluster that the Client is bound to. BoundBy is the endpoint whose answer bound it; empty for
-	// WithCluster.
+	// Bound is the cluster that the Client is bound to. BoundBy is the endpoint whose answer bound it, or empty if
+	// WithCluster did.
 	Bound, BoundBy string
 }
 
@@ -57,9 +58,9 @@ func (e *WrongClusterError) Error() string {
 // Is reports whether target is ErrWrongCluster.
 func (e *WrongClusterError) Is(target error) bool { return target == ErrWrongCluster }
 
-// WithCluster binds the Client to a cluster. id is the id that `gkctl status` shows, or its part before the dot, the
-// seed. Servers of other clusters then refuse the Client's calls. GK_CLUSTER has the same effect. Without either, the
-// first answer binds the Client.
+// WithCluster binds the Client to a cluster. id is the id that `gkctl status` shows, or the part of it before the dot,
+// called the seed. Servers of other clusters then refuse the Client's calls. GK_CLUSTER has the same effect. Without
+// either, the first answer binds the Client.
 func WithCluster(id string) Option {
 	return dialOption(func(s *settings) error {
 		if seedOf(id) == "" {
@@ -75,7 +76,8 @@ func seedOf(id string) string {
 	return seed
 }
 
-// incarnationOf returns the incarnation in a cluster id, which each recovery increases; 0 if the id is only a seed.
+// incarnationOf returns the incarnation in a cluster id, or 0 if the id is only a seed. Each recovery increases the
+// incarnation.
 func incarnationOf(id string) uint64 {
 	_, life, _ := strings.Cut(id, ".")
 	n, _ := strconv.ParseUint(life, 16, 64) // 0 if it is invalid
@@ -94,7 +96,7 @@ type binding struct {
 // boundTo is immutable.
 type boundTo struct {
 	id string
-	by string // the endpoint whose answer bound the Client; empty for WithCluster
+	by string // the endpoint whose answer bound the Client; empty if WithCluster did
 }
 
 func newBinding(id string) *binding {
@@ -113,10 +115,10 @@ func (b *binding) meant(ctx context.Context) context.Context {
 	return ctx
 }
 
-// saw processes the cluster id of a server. It binds the Client if it is not bound yet. When a cluster was recovered,
-// it follows to the new incarnation, but never back.
+// saw processes the cluster id of a server. It binds the Client if it is not bound yet. If the cluster was recovered,
+// it binds the Client to the new incarnation, but never to an older one.
 func (b *binding) saw(endpoint, id string) error {
-	for id != "" { // empty: not a server of Gatekeeper
+	for id != "" { // empty: not a Gatekeeper server
 		to := b.to.Load()
 		next := &boundTo{id: id, by: endpoint}
 		switch {
@@ -139,8 +141,8 @@ func (to *boundTo) wrong(endpoint, id string) *WrongClusterError {
 	return &WrongClusterError{Endpoint: endpoint, Cluster: id, Bound: to.id, BoundBy: to.by}
 }
 
-// header processes the header of an answer. If the server refused the call because it belongs to another cluster, it
-// returns a WrongClusterError.
+// header processes the header of an answer. If the server refused the call because it belongs to another cluster,
+// header returns a WrongClusterError.
 func (b *binding) header(endpoint string, md metadata.MD, err error) error {
 	if err != nil {
 		if s, ok := status.FromError(err); ok {

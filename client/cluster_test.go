@@ -68,7 +68,7 @@ func TestClient_EndpointsOfTwoClusters_ChangesNothing(t *testing.T) {
 	})
 }
 
-// The second endpoint is down when the client starts. Later it turns out to be of another cluster.
+// The second endpoint is down when the client starts. When it comes up, it turns out to belong to another cluster.
 func TestClient_EndpointOfAnotherClusterAppears_KeepsWhatItHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)
@@ -94,7 +94,7 @@ func TestClient_EndpointOfAnotherClusterAppears_KeepsWhatItHolds(t *testing.T) {
 	})
 }
 
-// One address may belong to servers of two clusters, so each call names the cluster that it expects.
+// One address may lead to servers of two clusters, so each call names the cluster that it expects.
 func TestClient_OneAddressOfTwoClusters_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)
@@ -129,7 +129,7 @@ func TestClient_AnotherCallerChecksTheEndpoints_ContextEnds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), askEach/4)
 		defer cancel()
 		if _, err := client.Semaphore("job").TryAcquire(ctx); err == nil || time.Since(started) != askEach/4 {
-			t.Errorf("TryAcquire returned after %s, error = %v", time.Since(started), err)
+			t.Errorf("TryAcquire returned after %s, error = %v, want an error when its context ends", time.Since(started), err)
 		}
 		<-first
 	})

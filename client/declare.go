@@ -19,7 +19,7 @@ const (
 // definitions, and does not recreate those that an operator has deleted, so every process of an application can call it
 // at startup. Warnings of the servers, for example that permits are too short to survive a failover, are logged.
 // Declare returns the names that it skipped. The error is an *InvalidFieldError, whose field contains the index of the
-// definition, or an error that any call can return. Definitions before the one at fault may have been created.
+// definition, or an error that any call can return. Definitions before the invalid one may have been created.
 func (c *Client) Declare(ctx context.Context, definitions ...*gatekeeperv1.Definition) (skipped []string, err error) {
 	for len(definitions) > 0 {
 		req := &gatekeeperv1.BatchEditRequest{Author: c.settings.defaults.acquirer, Reason: "declared by the application", RequestId: NewRequestID()}

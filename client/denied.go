@@ -9,7 +9,7 @@ import (
 )
 
 // Reason says why a request was denied. The values are frozen names of the API. A newer server may send other values,
-// which are denials too.
+// which also mean a denial.
 type Reason string
 
 // The reasons, in the order in which the servers check them.
@@ -35,36 +35,37 @@ const (
 )
 
 // DeniedError is a denial: the servers decided not to grant a permit. It matches ErrDenied. A denial is an error so
-// that callers do not mistake it for a permit; the servers are working normally.
+// that callers do not mistake it for a permit. It does not mean that the servers have a problem.
 type DeniedError struct {
 	Semaphore string
 	// Group and Acquirer are those of the request.
 	Group, Acquirer string
 	Reason          Reason
-	// Message is one sentence for people.
+	// Message is one sentence for display.
 	Message string
-	// Holders are the permits that take the slots: at most 16 of HolderCount.
+	// Holders are the permits that occupy the slots: at most 16 of HolderCount.
 	Holders     []*gatekeeperv1.Permit
 	HolderCount int
 	// QueueLength is the number of waiters.
 	QueueLength int
-	// RetryAfter is the time from the answer after which a retry may succeed. It is valid if Retry is set; otherwise
-	// waiting does not help.
+	// RetryAfter is the time from the answer after which a retry may succeed. It is valid only if Retry is set. If
+	// Retry is not set, waiting does not help.
 	RetryAfter time.Duration
 	Retry      bool
-	// Firing says who has claimed the firing, or had it; nil if the denial is not about a firing.
+	// Firing says which holder has claimed the firing, or had claimed it. It is nil if the denial is not about a
+	// firing.
 	Firing *gatekeeperv1.FiringClaim
 	// Pause is set if the semaphore is paused.
 	Pause *gatekeeperv1.Pause
 	// Stop says why the caller's own permit is being stopped, if it is.
 	Stop gatekeeperv1.StopCause
-	// PermitRevision is that of the semaphore, for WithExpectedRevision.
+	// PermitRevision is the permit revision of the semaphore, for WithExpectedRevision.
 	PermitRevision uint64
-	// For ReasonFiringTooFarAhead, LeaderClock is the leader's wall clock, and CallerClock is this host's at that time.
-	// One of them, or the due time, is wrong. Otherwise they are zero.
+	// For ReasonFiringTooFarAhead, LeaderClock is the leader's wall clock, and CallerClock is this host's wall clock at
+	// that time. One of the clocks, or the due time, is wrong. For other reasons both are zero.
 	LeaderClock, CallerClock time.Time
 
-	asked *acquisition // nil if this package did not make it
+	asked *acquisition // nil if this package did not create the error
 }
 
 func newDenied(a *acquisition, d *gatekeeperv1.Denial) *DeniedError {
@@ -102,7 +103,7 @@ func (d *DeniedError) canQueue() bool {
 	return d.Reason == ReasonNoFreePermit || d.Reason == ReasonPaused
 }
 
-// firingIsOver reports whether no process runs the firing any more: it has ended, is no longer remembered, or is open
+// firingIsOver reports whether the firing will not run, or run again: it has ended, is no longer remembered, or is open
 // but has no attempts left.
 func (d *DeniedError) firingIsOver() bool {
 	open := d.Reason == ReasonFiringClaimed && d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_OPEN
@@ -115,7 +116,7 @@ func (d *DeniedError) runsElsewhere() bool {
 	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringClaimed && !d.ownClaim()
 }
 
-// Error returns the Message. If a slot is missing, it also names the first few holders, how long they have held their
+// Error returns the Message. If no slot is free, it also names the first few holders, how long they have held their
 // permits, and how to free a slot that no longer has a holder.
 func (d *DeniedError) Error() string {
 	text := d.Message
@@ -139,7 +140,7 @@ func (d *DeniedError) Error() string {
 // namedHolders is how many holders DeniedError.Error names.
 const namedHolders = 3
 
-// slot describes the holder of a slot, and the state of its permit.
+// slot describes the holder of a slot and the state of its permit.
 func slot(p *gatekeeperv1.Permit, now time.Time) string {
 	var state string
 	switch p.GetState() {

@@ -31,8 +31,8 @@
 //
 //   - A permit ends only by an answer of the leader, or at the local deadline. Losing the connection to a server does
 //     not end it: the client tries the refresh on all members until the local deadline.
-//   - At most one refresh of a permit is outstanding, and only its answer counts. Each frame states the duration with
-//     which the client counts from then on. If the duration became shorter, belief shrinks when the frame is sent,
+//   - At most one refresh of a permit is outstanding, and only its answer counts. Each frame states the duration that
+//     the client counts on from then on. If the duration became shorter, belief shrinks when the frame is sent,
 //     because from then on a leader may pass the shorter duration to its successor.
 //   - A refused refresh is not a loss yet: the permit's context ends so that the job stops, and belief lasts until its
 //     deadline, no longer. The status LOST ends belief immediately.
@@ -52,11 +52,12 @@
 //
 // Every call goes to the endpoint that answered last, or to the leader if a server named it, with a timeout for each
 // attempt. A call that is safe to repeat is retried on all endpoints, with jittered back-off, until the context ends.
-// Any call is safe to repeat if the server says that it did nothing. If the outcome is unknown, only calls are repeated
-// for which twice is the same as once: reads, refreshes, releases, cancellations, and acquisitions and edits with a
-// request id. If certificate errors keep a Client from every endpoint, and it has never reached a server before, the
-// call gives up after one round; see CertificateError. The Client classifies errors of servers by google.rpc.ErrorInfo,
-// never by their text. The exception is a failed TLS handshake, which has nothing but a text.
+// Any call is safe to repeat if the server says that it did nothing. If the outcome is unknown, a call is retried only
+// if making it twice has the same effect as making it once. This is true for reads, refreshes, releases and
+// cancellations, and for acquisitions and edits with a request id. If certificate errors keep a Client from every
+// endpoint, and it has never reached a server before, the call gives up after one round; see CertificateError. The
+// Client classifies errors of servers by google.rpc.ErrorInfo, never by their text. The exception is a failed TLS
+// handshake, which has nothing but a text.
 //
 // Goroutines that are denied the same semaphores at the same time ask for them in batches; see batch.go. A batch makes
 // denials cheaper and changes nothing else. It never grants a permit. Requests that it does not answer are sent again
@@ -78,7 +79,7 @@
 // messages may change. Symbols documented as "for tests", such as WithClock, may change in a minor version. The
 // messages of package gatekeeperv1 follow the API, which follows the same rule: no field changes its number, type or
 // meaning. A new call adds a method to its client and server interfaces: embed the Unimplemented server, and do not
-// implement the clients.
+// implement the client interfaces.
 //
 // A client works with servers of the same major version, older or newer. A call that an older server does not support
 // fails with a *StatusError of code Unimplemented. If the cluster must be upgraded before a call works, the error has

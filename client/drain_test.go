@@ -51,7 +51,7 @@ func draining(t *testing.T, notice bool) (a *server, p *Permit, ends time.Time) 
 }
 
 func TestDrain_NoticeOrResult_EndsTheContextAtOnceAndSaysForHowLong(t *testing.T) {
-	for name, notice := range map[string]bool{"notice": true, "the notice was missed": false} {
+	for name, notice := range map[string]bool{"notice": true, "the notice did not end the context": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, p, ends := draining(t, notice)
@@ -65,7 +65,7 @@ func TestDrain_NoticeOrResult_EndsTheContextAtOnceAndSaysForHowLong(t *testing.T
 				// Both times are conservative: they allow for the difference of the clocks, and count from before the
 				// answered frame.
 				if early := ends.Sub(stop.Until); early < 2*time.Second || early > 7*time.Second {
-					t.Errorf("Until is %s before the end of the drain, want 2s to 7s", early)
+					t.Errorf("StopError.Until is %s before the end of the drain, want 2s to 7s", early)
 				}
 				if early := ends.Sub(p.DrainUntil()); early < 2*time.Second || early > 3*time.Second {
 					t.Errorf("DrainUntil() is %s before the end of the drain, want 2s to 3s", early)
@@ -106,7 +106,7 @@ func TestDrain_PermitIsKeptAliveUntilItEndsAndBelievedUntilItsDeadline(t *testin
 			t.Errorf("belief ended %s after the drain", time.Since(ends))
 		}
 		if n := get(a, func(s *server) int { return len(s.frames) }); n != frames {
-			t.Errorf("sent %d more frames after the refusal, want 0", n-frames)
+			t.Errorf("the client sent %d more frames after the refusal, want 0", n-frames)
 		}
 	})
 }
@@ -136,7 +136,7 @@ func TestDrain_TakenBack_TheContextStaysEndedAndThePermitAlive(t *testing.T) {
 		a.answers(refreshed(7, 10*time.Second))
 		pass(time.Until(ends) + time.Minute)
 		if !errors.Is(ended(p), ErrMoved) || !p.Held() || !p.DrainUntil().IsZero() {
-			t.Errorf("cause %v, held %v, drain until %s", ended(p), p.Held(), p.DrainUntil())
+			t.Errorf("cause = %v, Held() = %v, DrainUntil() = %s; want ErrMoved, true and zero", ended(p), p.Held(), p.DrainUntil())
 		}
 		if err := p.Release(t.Context()); err != nil {
 			t.Error(err)
@@ -150,7 +150,7 @@ func TestDrain_CutShort_IsOnlyARefusal(t *testing.T) {
 		a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_CORDONED, "fire"))
 		synctest.Wait()
 		if !p.DrainUntil().IsZero() || !errors.Is(ended(p), ErrMoved) || !p.Held() {
-			t.Errorf("drain until %s, cause %v, held %v", p.DrainUntil(), ended(p), p.Held())
+			t.Errorf("DrainUntil() = %s, cause = %v, Held() = %v; want zero, ErrMoved and true", p.DrainUntil(), ended(p), p.Held())
 		}
 	})
 }
@@ -191,7 +191,7 @@ func TestRunner_JobIgnoresItsDrain_IsReportedAtItsEndAndWhenThePermitIsGone(t *t
 		}
 		s.wantHooks("granted", "lost", "overrun", "overrun", "finished")
 		if s.over[0].Gone || !s.over[1].Gone || at[0] < -time.Second || at[0] > 0 || at[1] <= 0 || at[1] > 10*time.Second {
-			t.Errorf("overruns were reported %v after the drain: %+v", at, s.over)
+			t.Errorf("overruns were reported %v after the drain: %+v; want one at its end and one up to 10s later with Gone", at, s.over)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func TestDial_InvalidEndpoint_IsNamedInTheError(t *testing.T) {
 	}
 }
 
-// Otherwise a job with OutageRunUnguarded would run without a permit because its caller's context has ended.
+// Otherwise a job with OutageRunUnguarded would run without a permit merely because its caller's context has ended.
 func TestCalls_ContextHasEnded_IsNoOutage(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -113,7 +113,7 @@ func TestStallLimit_NoProgress_EndsTheContextAndIsLogged(t *testing.T) {
 			t.Error("the permit was lost although its job may still run")
 		}
 		if n := strings.Count(log.String(), "no progress"); n != 1 || !strings.Contains(log.String(), "token=7") {
-			t.Errorf("logged %d times, want once with the token: %s", n, log.String())
+			t.Errorf("the stall was logged %d times, want once with the token:\n%s", n, log.String())
 		}
 	})
 }
@@ -139,10 +139,10 @@ func TestDeclare_ManyDefinitions_AreSentInBatches(t *testing.T) {
 		big := &gatekeeperv1.Definition{Name: "big", Description: strings.Repeat("x", maxEditBytes-10)}
 		skipped, err := c.Declare(t.Context(), append(definitions, big)...)
 		if err != nil || len(skipped) != 3 || len(ids) != 3 || sizes[0] != maxEdits || sizes[1] != 2 || sizes[2] != 1 {
-			t.Errorf("Declare() error = %v, batches of %v, skipped %v", err, sizes, skipped)
+			t.Errorf("Declare() error = %v, sent batches of %v edits, skipped %v; want 3 batches and one skipped name for each", err, sizes, skipped)
 		}
 		if _, err := c.Declare(t.Context()); err != nil || len(sizes) != 3 {
-			t.Errorf("Declare() without definitions: error = %v after %d calls, want 3", err, len(sizes))
+			t.Errorf("Declare() without definitions: error = %v, %d calls in total, want 3", err, len(sizes))
 		}
 	})
 }
@@ -185,7 +185,7 @@ func TestTryAcquireFor_NoServer_IsNotADenial(t *testing.T) {
 		}
 		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), 5*time.Second)
 		if _, ok := errors.AsType[*DeniedError](err); ok || !errors.Is(err, ErrUnavailable) || places != 1 {
-			t.Errorf("TryAcquireFor() error = %v after %d places, want ErrUnavailable after 1", err, places)
+			t.Errorf("TryAcquireFor() error = %v after %d places in the queue, want ErrUnavailable after 1", err, places)
 		}
 	})
 }
@@ -200,7 +200,7 @@ func TestTryAcquireFor_GrantedInTime_IsAPermit(t *testing.T) {
 		for timeout, token := range map[time.Duration]uint64{0: 7, 5 * time.Second: 8} {
 			p, err := c.Semaphore("export").TryAcquireFor(t.Context(), timeout)
 			if err != nil || p.Token() != token {
-				t.Errorf("TryAcquireFor(%s) error = %v", timeout, err)
+				t.Errorf("TryAcquireFor(%s) error = %v, want a permit", timeout, err)
 			}
 		}
 	})

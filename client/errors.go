@@ -18,7 +18,7 @@ var (
 	// ErrDenied means that the servers denied a request. It is always in a *DeniedError, which has the reason.
 	ErrDenied = errors.New("denied")
 	// ErrUnavailable means that no server is known to have carried out the call before the context ended. The attempts
-	// end earlier if a repeat is not safe, or if every endpoint has failed with a *CertificateError. With
+	// end earlier if a retry is not safe, or if every endpoint has failed with a *CertificateError. With
 	// ErrOutcomeUnknown they also end if a retry is refused as too old, because the servers may have forgotten an
 	// earlier attempt. It is always in an *UnavailableError, whose Ended is nil in these cases.
 	ErrUnavailable = errors.New("no server answered")
@@ -35,7 +35,7 @@ type UnavailableError struct {
 	Tried []Attempt
 	// Unknown is set if an attempt may have been carried out.
 	Unknown bool
-	// Ended is the error of the context that ended the attempts. It is nil if they ended because a repeat was not safe,
+	// Ended is the error of the context that ended the attempts. It is nil if they ended because a retry was not safe,
 	// because every endpoint failed with a *CertificateError, or because the servers no longer knew whether an earlier
 	// attempt was carried out.
 	Ended error
@@ -87,7 +87,7 @@ func (e *UnavailableError) Recovering() bool {
 	})
 }
 
-// Throttled reports whether a server refused to check the bearer token, because too many invalid tokens came from this
+// Throttled reports whether a server refused to check the bearer token because too many invalid tokens came from this
 // address. The call was not carried out. The error's text says when to try again.
 func (e *UnavailableError) Throttled() bool {
 	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool {
@@ -148,11 +148,11 @@ type InvalidFieldError struct {
 	*StatusError
 }
 
-// StaleVersionError says that a definition, or a binding of AuthService, was changed since the caller read it.
+// StaleVersionError says that a definition, or a binding of AuthService, was changed after the caller read it.
 type StaleVersionError struct {
 	Name              string
 	Expected, Current uint64
-	Index             int // of the edit at fault, in a batch
+	Index             int // of the invalid edit, in a batch
 	*StatusError
 }
 
@@ -160,40 +160,41 @@ type StaleVersionError struct {
 type AlreadyExistsError struct {
 	Name    string
 	Current uint64 // the version of the existing definition
-	Index   int    // of the edit at fault, in a batch
+	Index   int    // of the invalid edit, in a batch
 	*StatusError
 }
 
-// NoSuchDefinitionError says that there is no definition with that name.
+// NoSuchDefinitionError says that no definition has that name.
 type NoSuchDefinitionError struct {
 	Name  string
-	Meant string // the most similar name of a definition; empty if none is similar
-	Index int    // of the edit at fault, in a batch
+	Meant string // the most similar definition name, or empty
+	Index int    // of the invalid edit, in a batch
 	*StatusError
 }
 
-// NothingChosenError says that no definition matches the names and labels of a change. Nothing was done.
+// NothingChosenError says that no definition matches the names and labels of a change. Nothing was changed.
 type NothingChosenError struct {
-	Meant string // the most similar glob or labels; empty if nothing is similar
+	Meant string // the most similar glob or labels, or empty
 	*StatusError
 }
 
-// NoSuchPermitError says that no permit has that token, or that the call does not apply to it.
+// NoSuchPermitError says that no permit has that token, or that the call does not apply to the permit.
 type NoSuchPermitError struct {
 	Token uint64
 	*StatusError
 }
 
-// NoSuchCordonError says that there is no cordon with that id.
+// NoSuchCordonError says that no cordon has that id.
 type NoSuchCordonError struct {
 	ID    string
-	Meant string // the most similar id; empty if none is similar
+	Meant string // the most similar id, or empty
 	*StatusError
 }
 
-// ChangedSinceError says that a change would not do what its dry run or preview showed. Nothing was done.
+// ChangedSinceError says that a change would not do what its dry run or preview showed. Nothing was changed.
 type ChangedSinceError struct {
-	// Semaphores are the ones that differ; the message says how. Empty if the change is not about semaphores.
+	// Semaphores are the ones for which the effect differs. The message says how. It is empty if the change is not
+	// about semaphores.
 	Semaphores []string
 	*StatusError
 }
@@ -206,23 +207,23 @@ type RevisionChangedError struct {
 	*StatusError
 }
 
-// RequestEndedError says that the acquisition with this request id has ended, so it grants no further permits.
+// RequestEndedError says that the acquisition with this request id has ended, so the request grants no more permits.
 type RequestEndedError struct {
-	// How says how it ended, such as "released" or "cancelled".
+	// How says how the acquisition ended, such as "released" or "cancelled".
 	How string
-	// Token is that of its permit; 0 if it had none.
+	// Token is the token of its permit, or 0 if it had none.
 	Token uint64
 	*StatusError
 }
 
-// NoSuchJobError says that there is no job with that id: it was never submitted, or it was deleted, by an operator or
+// NoSuchJobError says that no job has that id: it was never submitted, or it was deleted, by an operator or
 // automatically some time after its end.
 type NoSuchJobError struct {
 	ID string
 	*StatusError
 }
 
-// JobDiffersError says that a job with this id was already submitted with other tasks or settings. Nothing was done.
+// JobDiffersError says that a job with this id was already submitted with other tasks or settings. Nothing was stored.
 type JobDiffersError struct {
 	ID string
 	*StatusError
@@ -234,7 +235,7 @@ type JobNotOverError struct {
 	*StatusError
 }
 
-// WorkLimitError says which limit a job, a task or its result would exceed. Nothing was done.
+// WorkLimitError says which limit a job, a task or its result would exceed. Nothing was stored.
 type WorkLimitError struct {
 	// Limit is the name of the limit: a setting of the cluster, or max_result of the job.
 	Limit string
@@ -248,8 +249,8 @@ type WorkLimitError struct {
 // to refresh the permits that it holds, as in an outage, because the credential may be renewed.
 type UnauthenticatedError struct{ *StatusError }
 
-// ForbiddenError says that the caller lacks a role for the call. The message says where, and who can grant the role.
-// The call was not carried out, and is not retried.
+// ForbiddenError says that the caller lacks a role for the call. The message says for which object, and who can grant
+// the role. The call was not carried out, and is not retried.
 type ForbiddenError struct {
 	// Principal is the name of the caller's binding.
 	Principal string

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// If certificates keep a client from every server, its first call fails without waiting for its context to end.
+// If certificate errors keep a client from every server, its first call fails without waiting for its context to end.
 func ExampleCertificateError() {
 	ctx := context.Background()
 	stranger := httptest.NewUnstartedServer(http.NotFoundHandler()) // its certificate is from an unknown authority

@@ -30,8 +30,8 @@ func ExampleDeniedError() {
 	prod := client.WithGroup("prod")
 	ask(app1, "biling", prod)                              // not defined
 	ask(app1, "billing", client.WithGroup("staging"))      // the wrong group
-	ask(db7, "billing", prod)                              // the wrong host
-	ask(app1, "billing", prod, client.WithWeight(2))       // more than all permits
+	ask(db7, "billing", prod)                              // the wrong acquirer
+	ask(app1, "billing", prod, client.WithWeight(2))       // more than the semaphore has
 	ask(app1, "billing", prod)                             // granted
 	ask(app1, "billing", prod, client.WithHolderID("two")) // taken
 	// Output:
@@ -47,7 +47,7 @@ func ExampleDeniedError() {
 	//   The only permit of semaphore "billing" is taken.
 }
 
-// Most programs skip the run after any denial. A program that does more decides by the Reason.
+// Most programs skip the run after any denial. A program that distinguishes denials uses the Reason.
 func ExampleReason() {
 	advice := func(r client.Reason) string {
 		switch r {
@@ -151,7 +151,7 @@ func ExampleWithOneWaiter() {
 	waiting, cancel := context.WithCancel(ctx)
 	var runs sync.WaitGroup
 	queued := make(chan struct{})
-	once := sync.OnceFunc(func() { close(queued) }) // the place may be reported again
+	once := sync.OnceFunc(func() { close(queued) }) // the place may be reported more than once
 	sem := c.Semaphore("nightly-export", client.WithPlace(func(client.Place) { once() }))
 	run := client.Wrap(sem, func(context.Context) error { return nil }, client.WithDenialPolicy(client.DenialWait), client.WithOneWaiter())
 	runs.Go(func() { _ = run(waiting) })
@@ -163,8 +163,8 @@ func ExampleWithOneWaiter() {
 	// The semaphore "nightly-export" is paused (the disks are replaced). Another acquire of "app1" in group "default" is already waiting.
 }
 
-// WithExpectedRevision acquires optimistically: the permit is granted only if none was acquired, released or lost since
-// the revision was read.
+// WithExpectedRevision acquires optimistically: the permit is granted only if no permit was acquired, released or lost
+// since the revision was read.
 func ExampleWithExpectedRevision() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -227,7 +227,7 @@ func ExampleInUseError() {
 	// after the release: <nil>
 }
 
-// An application that repeats an acquisition after a crash names it with a request id.
+// An application that retries an acquisition after a crash names it with a request id.
 func ExampleWithRequestID() {
 	clients, end := connect("app1", "app1") // one process, before and after a crash
 	defer end()

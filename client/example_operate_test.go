@@ -93,7 +93,7 @@ func ExampleClient_Pause() {
 	// resumed: [nightly-export] <nil>
 }
 
-// A cordon shuts a host out of every semaphore, for maintenance.
+// A cordon excludes a host from every semaphore, for maintenance.
 func ExampleClient_Cordon() {
 	clients, end := connect("app1")
 	defer end()

@@ -128,7 +128,7 @@ func ExampleRunner_RunDue_cutShort() {
 	// the disk is full: the job was cut short
 }
 
-// Two timetables that share a semaphore need different firing names. The same due time is then two firings.
+// Two schedules that share a semaphore need different firing names. The same due time then names two firings.
 func ExampleWithFiringName() {
 	clients, end := connect("app1")
 	defer end()

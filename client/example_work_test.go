@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// two yields the payloads of two tasks. It may be ranged over several times.
+// two yields the payloads of two tasks. It may be ranged over more than once.
 func two(yield func([]byte, error) bool) {
 	_ = yield([]byte("a"), nil) && yield([]byte("b"), nil)
 }

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write testdata/exported")
 // public lists the packages that promise compatibility in their package comment.
 var public = []string{".", "contexts", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work", "../gatekeeper"}
 
-// A change of an exported declaration must be deliberate: after the first release it can break programs.
+// A change to an exported declaration must be deliberate: after the first release it can break programs.
 func TestPublicPackages_ExportWhatIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	for _, dir := range public {

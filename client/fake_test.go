@@ -102,7 +102,7 @@ type server struct {
 	mu       sync.Mutex // guards everything below
 	cut      bool       // connections are refused
 	instead  *server    // if set, connections lead to this server
-	cluster  string     // the cluster it belongs to; empty: it sends none
+	cluster  string     // the cluster that it belongs to; if empty, it sends none
 	calls    []string
 	acquired []*gatekeeperv1.TryAcquireRequest
 	released []uint64
@@ -127,7 +127,7 @@ type server struct {
 	status     func() *gatekeeperv1.GetStatusResponse
 	verify     func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error)
 	tryBatch   batchHook
-	// older servers do not support groups of tokens. keep never receives groups.
+	// older servers do not support groups of tokens; keep never receives groups
 	older bool
 	// keep answers a frame; if the answer is nil, none is sent. The default refreshes every token.
 	keep func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)
@@ -137,7 +137,7 @@ type sentFrame struct {
 	at      time.Time
 	stream  int
 	message *gatekeeperv1.KeepAliveRequest // without groups
-	raw     *gatekeeperv1.KeepAliveRequest // as received
+	raw     *gatekeeperv1.KeepAliveRequest // groups are kept
 }
 
 // ungrouped returns a frame with its groups replaced by single tokens.
@@ -244,8 +244,8 @@ func (s *server) set(f func(*server)) {
 func (s *server) down() { s.set(func(s *server) { s.cut = true }); s.hangUp() }
 func (s *server) up()   { s.set(func(s *server) { s.cut = false }) }
 
-// refreshNothing stops the answers to frames, so that belief still depends on the grant: otherwise a new permit is
-// refreshed right away.
+// refreshNothing stops the answers to frames, so that belief still depends on the grant. Otherwise a new permit would
+// be refreshed right away.
 func (s *server) refreshNothing() {
 	s.keeps(func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil })
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // WatchFiring yields the state of a firing now, and again after each change, until the firing has ended. name and due
-// are those of WithFiring. With a token it follows the claim of that token, and ends with FIRING_STATE_TAKEN_OVER if
-// another holder has claimed the firing since. With 0 it follows every claim. The state of a firing that no process
-// runs is FIRING_STATE_OPEN. This is not an end, because the firing may be claimed.
+// are as in WithFiring. With a token, WatchFiring follows the claim of that token, and ends with
+// FIRING_STATE_TAKEN_OVER if another holder has claimed the firing since. With 0, it follows every claim. A firing that
+// no process runs has the state FIRING_STATE_OPEN. This is not an end, because the firing may be claimed.
 //
 // A stream that breaks is reopened, on another member if necessary, until ctx ends, so a state may be yielded twice. An
 // error is the last element, and only occurs if a server refuses the request. Servers below feature level 4 refuse it
@@ -50,8 +50,9 @@ func firingEnded(c *gatekeeperv1.FiringClaim) bool {
 	return true
 }
 
-// awaitClaim waits until the firing of a denial can be claimed or has ended, for at most most. If the servers refuse to
-// say so, for example because they do not support the call, it sleeps for poll. It returns false if ctx has ended.
+// awaitClaim waits until the firing of a denial can be claimed or has ended, but no longer than most. If the servers
+// refuse to report this, for example because they do not support the call, it sleeps for poll. It returns false if ctx
+// has ended.
 func (r *Runner) awaitClaim(ctx context.Context, d *DeniedError, most, poll time.Duration) bool {
 	f := d.Firing.GetFiring()
 	if f == nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Dial connects to the cluster of the named context. An empty name selects the context in force, as in Load. The given
+// Dial connects to the cluster of the named context. An empty name selects the current context, as in Load. The given
 // options are applied after those of the context. If a name is given, the context takes precedence over the client's
 // environment variables (GK_ENDPOINTS and so on); otherwise the variables take precedence. The errors are those of Load
 // and client.Dial.
@@ -36,9 +36,9 @@ func Dial(ctx context.Context, name string, opts ...client.Option) (*client.Clie
 	return client.Dial(ctx, endpoints, append(of, opts...)...)
 }
 
-// Load returns the named context. An empty name selects the context in force: that of GK_CONTEXT, or else the current
-// context of the file. If none is in force, Load returns the zero Context. The paths of the result are absolute. Load
-// fails if the file cannot be read or has no context of that name.
+// Load returns the named context. An empty name selects the context in GK_CONTEXT, or else the current context of the
+// file. If neither is set, Load returns the zero Context. The paths in the result are absolute. Load fails if the file
+// cannot be read or has no context with that name.
 func Load(name string) (Context, error) {
 	path, err := Path()
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *Context) Options(chosen bool) (endpoints []string, opts []client.Option
 	} else if file != "" {
 		opts = append(opts, client.WithBearerTokenFile(file))
 	} else if chosen && c.TLS.Cert != "" {
-		opts = append(opts, client.WithBearerToken(nil)) // servers prefer a token, and the context has a certificate
+		opts = append(opts, client.WithBearerToken(nil)) // servers prefer a token, but the chosen context has a certificate
 	}
 	if v := Setting("cluster", c.Cluster, chosen); v != "" {
 		opts = append(opts, client.WithCluster(v))

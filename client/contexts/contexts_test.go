@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// served starts a server with TLS, and sets GK_CONFIG to a context file that leads to it, with relative paths.
+// served starts a server with TLS, and sets GK_CONFIG to a context file for that server, with relative paths.
 func served(t *testing.T) (address string) {
 	t.Helper()
 	ca := authoritytest.New(t)
@@ -66,13 +66,13 @@ func TestDial_NamedContext_ConnectsWithItsCredential(t *testing.T) {
 		t.Errorf("credential with context \"prod\" and variables set = %q, %v, want cert:admin", got, err)
 	}
 	if c, err := contexts.Load(""); err != nil || c.Name != "none" {
-		t.Errorf("Load(\"\") = %+v, %v, want the context none", c, err)
+		t.Errorf("Load(\"\") = %+v, %v, want the context \"none\"", c, err)
 	}
 	if endpoints, _ := (&contexts.Context{Endpoints: []string{address}}).Options(false); len(endpoints) != 1 || endpoints[0] != "127.0.0.1:2" {
 		t.Errorf("Options(false) = %v, want GK_ENDPOINTS to take precedence over the current context", endpoints)
 	}
 	if _, err := contexts.Dial(t.Context(), "prd"); err == nil || !strings.Contains(err.Error(), `no context "prd"`) {
-		t.Errorf("Dial with an unknown context: %v", err)
+		t.Errorf("Dial with an unknown context: error = %v", err)
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// No host is up for three hours after the definition is created. Then two start, and one of them restarts.
+// No host is up for the first three hours after the definition is created. Then two hosts start, and one of them
+// restarts.
 func TestCatchUp_AllHostsWereDown_RunsMissedFirings(t *testing.T) {
 	for name, c := range map[string]struct {
 		misfire gatekeeperv1.Misfire
@@ -57,7 +58,7 @@ func TestCatchUp_AllHostsWereDown_RunsMissedFirings(t *testing.T) {
 					}
 				}
 				if !slices.Equal(ran, c.want) {
-					t.Errorf("ran %v, want %v", ran, c.want)
+					t.Errorf("the job ran for the due times %v, want %v", ran, c.want)
 				}
 			})
 		})
@@ -89,7 +90,7 @@ func TestCatchUp_PolicyChanged_RunsNoEarlierFirings(t *testing.T) {
 		runs := func(want ...string) {
 			t.Helper()
 			if ran = nil; runner.CatchUp(t.Context(), schedule.Next) != nil || !slices.Equal(ran, want) {
-				t.Errorf("ran %v, want %v", ran, want)
+				t.Errorf("the job ran for the due times %v, want %v", ran, want)
 			}
 		}
 		until(2) // bubbles start at midnight
@@ -107,7 +108,7 @@ func TestCatchUp_PolicyChanged_RunsNoEarlierFirings(t *testing.T) {
 	})
 }
 
-// suspender is a logger that delays the timetable once, when it starts the first activation. To cron this looks as if
+// suspender is a logger that blocks the scheduler once, when it starts the first activation. To cron this looks as if
 // the process had been suspended.
 type suspender struct {
 	once sync.Once
@@ -154,7 +155,7 @@ func TestAdd_ProcessWasSuspended_CatchesUpByPolicy(t *testing.T) {
 				start(t, table)
 				srv.Advance(t, time.Until(time.Now().Truncate(24*time.Hour).Add(5*time.Hour+time.Minute))) // bubbles start at midnight
 				if !slices.Equal(ran, c.want) {
-					t.Errorf("ran %v, want %v", ran, c.want)
+					t.Errorf("the job ran for the due times %v, want %v", ran, c.want)
 				}
 			})
 		})

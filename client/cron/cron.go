@@ -9,12 +9,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Add schedules a job that runs only while it holds a permit. Among all processes with the same timetable, one claims
+// Add schedules a job that runs only while it holds a permit. Among all processes with the same schedule, one claims
 // each activation. The job's context is cancelled with ctx, and when the permit must be given up. Errors of the job are
-// logged, and client.WithHooks reports more. Add returns an error if spec cannot be parsed.
+// logged; client.WithHooks reports more details. Add returns an error if spec cannot be parsed.
 //
-// An activation does not run if its entry is removed before the job has asked for a permit. To run the job by hand,
-// call runner.Run; running the entry's own job would count as its previous activation.
+// An activation does not run if its entry is removed before the job has requested a permit. To run the job by hand,
+// call runner.Run. Do not run the entry's own job, because that would count as the previous activation.
 func Add(ctx context.Context, c *cron.Cron, spec string, runner *client.Runner) (cron.EntryID, error) {
 	j := &entryJob{ctx: ctx, cron: c, runner: runner, known: make(chan struct{})}
 	id, err := c.AddJob(spec, j)
@@ -23,7 +23,7 @@ func Add(ctx context.Context, c *cron.Cron, spec string, runner *client.Runner) 
 	return id, err
 }
 
-// entryJob is a job that knows its cron entry.
+// entryJob is a job with a reference to its cron entry.
 type entryJob struct {
 	ctx    context.Context //nolint:containedctx // robfig/cron passes no context to Run
 	cron   *cron.Cron
@@ -72,7 +72,7 @@ func (f Func) RunContext(ctx context.Context) error { return f(ctx) }
 
 // JobWrapper returns a wrapper, for cron.NewChain and cron.WithChain, that makes jobs run only while they hold a permit
 // of sem. A ContextJob gets a context that is cancelled with ctx, and when the permit must be given up. A plain
-// cron.Job cannot be stopped; if it keeps running after that, this is reported.
+// cron.Job cannot be stopped. If it keeps running after its permit must be given up, this is reported.
 //
 // due returns the due time that names the activation; see Last. If due is nil or returns the zero time, jobs exclude
 // each other, but no activation is claimed: if the clocks of two hosts differ, a short job can run more than once. In
@@ -97,12 +97,12 @@ func JobWrapper(ctx context.Context, sem *client.Semaphore, due func() time.Time
 }
 
 // Last returns a function for JobWrapper that returns the due time of the running activation: the result of Latest at
-// the time of the call. in is the location of the cron.
+// the time of the call. in is the location of the cron.Cron.
 func Last(s cron.Schedule, in *time.Location) func() time.Time {
 	return func() time.Time { return Latest(s, time.Now().In(in)) }
 }
 
-// longest limits how far back Latest searches. robfig/cron searches as far ahead.
+// longest limits how far back Latest searches. robfig/cron searches equally far ahead.
 const longest = 5 * 366 * 24 * time.Hour
 
 // Latest returns the due time, in UTC, of the latest activation that is not after now, or the zero time if there was

@@ -29,7 +29,7 @@ func receive[T any](t *testing.T, c <-chan T, what string) T {
 	}
 }
 
-// start starts a timetable. At the end of the test it stops the timetable and waits for its jobs.
+// start starts a cron scheduler. At the end of the test it stops the scheduler and waits for its jobs.
 func start(t *testing.T, c *cron.Cron) {
 	c.Start()
 	t.Cleanup(func() { <-c.Stop().Done() })
@@ -37,7 +37,7 @@ func start(t *testing.T, c *cron.Cron) {
 
 var everySecond = cron.WithSeconds()
 
-// There are two processes, and the clock of the second is late by more than the job takes.
+// There are two processes. The second one's clock is behind by more than the job takes.
 func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 	srv := gktest.Start(t, "tick")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -17,7 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job runs every minute and is denied for a reason that only an edit can change. It must not be logged every minute.
+// A job runs every minute and is denied for a reason that only an edit can change. The denial must not be logged every
+// minute.
 func TestAdd_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)

@@ -43,7 +43,7 @@ func ExampleCatchUp() {
 	// Output: <nil>
 }
 
-// A scheduler that starts runs in its own way can ask for the missed firings.
+// A scheduler that starts runs itself can ask for the missed firings.
 func Example_missed() {
 	srv := gktest.NewServer("hourly-export")
 	defer srv.Close()

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-// report is a job with a separate type that can be stopped.
+// report is a job that can be stopped.
 type report struct{ name string }
 
 func (r report) Run() { _ = r.RunContext(context.Background()) }
@@ -42,7 +42,7 @@ func ExampleContextJob() {
 	// reporting totals under a permit: false
 }
 
-// Without a JobWrapper, a Func runs like any other job: without a permit, and without being stopped.
+// Without a JobWrapper, a Func runs like any other job: without a permit, and without a context that is cancelled.
 func ExampleFunc() {
 	job := gkcron.Func(func(ctx context.Context) error {
 		fmt.Println("under a permit:", client.PermitOf(ctx) != nil)

@@ -61,7 +61,7 @@ func ExampleJobWrapper() {
 	}))
 	timetable.Schedule(schedule, job)
 
-	job.Run() // the timetable does this at half past two
+	job.Run() // cron does this at half past two
 	job.Run() // the next host does the same
 	// Output: exporting
 }
@@ -72,7 +72,7 @@ func ExampleLatest() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	started := time.Date(2026, 6, 1, 14, 12, 0, 0, time.UTC) // started by a timer with a random delay on each host
+	started := time.Date(2026, 6, 1, 14, 12, 0, 0, time.UTC) // started on each host by a timer with a random delay
 	fmt.Println(gkcron.Latest(schedule, started))
 	// Output: 2026-06-01 00:30:00 +0000 UTC
 }

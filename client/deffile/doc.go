@@ -15,8 +15,8 @@
 //   - anchors, aliases and tags: a definition must be complete where it is written
 //   - a second document
 //
-// An entry may end with version: 17, the version of the definition at the time the file was written. The version
-// belongs to the entry, not to the definition; see Entry.Version.
+// An entry may end with a version, such as version: 17. It is the version of the definition at the time the file was
+// written. The version belongs to the entry, not to the definition; see Entry.Version.
 //
 // An absent key stays absent in the message, and the server applies the default. This package knows the structure of a
 // definition but none of its rules, such as ranges and patterns. The server checks those. Entry.Position maps a field
@@ -24,7 +24,7 @@
 //
 // # Compatibility
 //
-// The promise of package client applies, within major version 1. Every later version reads a file to the same
-// definitions. New keys may be added, which older versions reject. The layout of Marshal's output may change, but Parse
-// reads all of it.
+// The promise of package client applies, within major version 1. Later versions read the same definitions from a file.
+// New keys may be added, which older versions reject. The layout of Marshal's output may change, but Parse reads all
+// earlier layouts.
 package deffile

@@ -19,7 +19,7 @@ const versionKey = "version"
 
 const (
 	durationName = "google.protobuf.Duration"
-	// noForm rejects a field of the API whose type this package does not support.
+	// noForm is the message for a field of the API whose type this package does not support.
 	noForm = "this version does not support fields of this type in a file"
 )
 
@@ -106,8 +106,8 @@ func (p *parser) labels(e *Entry, n *yaml.Node) (map[string]string, error) {
 	return labels, err
 }
 
-// decimal excludes numbers that YAML reads as octal (010) or hexadecimal, and numbers with underscores. They are rarely
-// intended.
+// decimal excludes numbers that YAML reads as octal (010) or hexadecimal, and numbers with underscores, because such
+// numbers are rarely intended.
 var decimal = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 
 func (p *parser) count(key string, n *yaml.Node) (uint32, error) {

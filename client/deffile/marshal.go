@@ -18,14 +18,14 @@ import (
 )
 
 // Marshal writes definitions as a file that Parse reads back to the same definitions. It omits absent fields and sorts
-// labels. It fails for anything a file cannot represent: text that is not UTF-8, and fields and enumeration values of a
-// newer API.
+// labels. It fails for anything that a file cannot represent: text that is not UTF-8, and fields and enumeration values
+// of a newer API.
 func Marshal(definitions []*gatekeeperv1.Definition) ([]byte, error) {
 	return marshal(definitions, nil)
 }
 
-// MarshalRecords is like Marshal, but writes the version of each definition as its last key. With the version, an
-// edited file cannot be applied over somebody else's change. The key is omitted for a record without a version.
+// MarshalRecords is like Marshal, but writes the version of each definition as its last key. The version prevents an
+// edited file from being applied over somebody else's change. The key is omitted for a record without a version.
 func MarshalRecords(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	definitions := make([]*gatekeeperv1.Definition, len(records))
 	for i, r := range records {

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// believers are clients that take turns to hold a permit. It records which of them believe that they hold it.
+// believers are clients that take turns holding a permit. It records which of them believe that they hold it.
 type believers struct {
 	srv     *Server
 	clients []*client.Client
@@ -137,7 +137,8 @@ func TestBelief_ClocksWithinOnePerCent_NeverOverlaps(t *testing.T) {
 	}
 }
 
-// This tests the check itself: a client whose clock is far slower than allowed believes too long, and this is detected.
+// This tests the check itself: a client whose clock is far slower than allowed counts on its permit for too long, and
+// the check must detect this.
 func TestBelief_ClockFarTooSlow_OverlapIsDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBelievers(t, 0.5, 1)

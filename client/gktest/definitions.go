@@ -34,8 +34,8 @@ func (s *Server) Define(t testing.TB, definitions ...*gatekeeperv1.Definition) {
 	})
 }
 
-// DefineFile is like Define for a file of definitions as gkctl apply and gatekeeperd read it. Use it to test the
-// definitions that run in production.
+// DefineFile is like Define, but reads the definitions from a file, as gkctl apply and gatekeeperd do. Use it to test
+// the definitions that run in production.
 func (s *Server) DefineFile(t testing.TB, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -13,13 +13,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// endpoints returns the endpoints for clients created by this package. The name does not matter, because they dial
-// through their links.
+// endpoints returns the endpoints for clients created by this package. The name does not matter, because the clients
+// dial through their links.
 func endpoints() []string { return []string{"passthrough:///gktest"} }
 
 // Dial returns a client that represents one process on the host acquirer. It has a separate network, to which the
-// switches apply. It measures time with the test's clock and logs to t. Its group is "default", whatever GK_GROUP is.
-// opts are added to these options. The client is closed at the end of the test.
+// switches apply. It measures time with the test's clock and logs to t. Its group is "default", even if GK_GROUP is
+// set. opts are applied after these options. The client is closed at the end of the test.
 func (s *Server) Dial(t testing.TB, acquirer string, opts ...client.Option) *client.Client {
 	t.Helper()
 	l := newLink(s.enter)

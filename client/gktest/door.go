@@ -40,7 +40,7 @@ func (d *door) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the door to further connections.
+// Close prevents further connections.
 func (d *door) Close() error {
 	d.once.Do(func() { close(d.shut) })
 	return nil

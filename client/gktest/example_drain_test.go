@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// finishing is a job that needs 30 s to finish after it is moved to stop.
+// finishing is a job that needs 30 s to finish after a move orders it to stop.
 func finishing(ctx context.Context) error {
 	<-ctx.Done()
 	<-time.After(30 * time.Second)

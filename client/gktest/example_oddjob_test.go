@@ -12,9 +12,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The case of the Oddjob article "Distributing Work": docs/articles/oddjob.md.
+// This example implements the case of the Oddjob article "Distributing Work": docs/articles/oddjob.md.
 
-// timer calls job at each multiple of a period with the due time. Due times that pass while job is running are skipped.
+// timer calls job with the due time at each multiple of a period. Due times that pass while job is running are skipped.
 func timer(ctx context.Context, period time.Duration, job func(due time.Time)) {
 	for ctx.Err() == nil {
 		due := time.Now().Truncate(period).Add(period)
@@ -57,7 +57,7 @@ func repeats(counts []int, want ...int) bool {
 	return len(counts) > 3
 }
 
-// worker is one Oddjob of the article. All workers have the same timer.
+// worker is one Oddjob process of the article. All workers have the same timer.
 func worker(ctx context.Context, c *client.Client, name string, b *board) {
 	var due time.Time
 	runner := client.NewRunner(c.Semaphore("work"), func(ctx context.Context) error {

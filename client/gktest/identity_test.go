@@ -37,8 +37,8 @@ func wantTaken(t *testing.T, srv *Server, other *client.Client, p *client.Permit
 	}
 }
 
-// The response to an acquisition is lost, its process gives up, and the next process acquires. The cancel of the first
-// process arrives last.
+// The response to an acquisition is lost, its process gives up, and the next process acquires. The first process's
+// cancellation arrives last.
 func TestSameHolder_CancelArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
@@ -62,7 +62,7 @@ func TestSameHolder_CancelArrivesAfterTheNextAcquisition_KeepsThatPermit(t *test
 }
 
 // The denial of an acquisition is lost, and its process gives up. The server does not remember denied requests, so only
-// the request ID protects the permit of the next process from the late cancel.
+// the request ID protects the permit of the next process from the late cancellation.
 func TestSameHolder_CancelOfADenialArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
@@ -111,8 +111,8 @@ func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_KeepsThatPermit(t *tes
 	})
 }
 
-// lives are successive processes of one identity. Each may still believe that it holds a permit when the next one
-// acquires.
+// lives are successive processes with the same identity. Each may still believe that it holds a permit when the next
+// one acquires.
 type lives struct {
 	srv    *Server
 	random *rand.Rand
@@ -127,7 +127,7 @@ func (l *lives) below(most time.Duration) time.Duration {
 	return time.Duration(l.random.IntN(int(most/time.Millisecond))) * time.Millisecond
 }
 
-// begin starts a process that acquires, and possibly releases, over a slow connection that may be cut for a while.
+// begin starts a process that acquires, and possibly releases, over a slow connection that may be cut temporarily.
 func (l *lives) begin(t *testing.T, all *sync.WaitGroup) {
 	c, sem := life(t, l.srv)
 	l.srv.SlowDown(t, l.below(800*time.Millisecond), c)
@@ -168,7 +168,7 @@ func (l *lives) begin(t *testing.T, all *sync.WaitGroup) {
 	})
 }
 
-// believed returns a permit that a process now believes to hold, or nil. The caller holds mu.
+// believed returns a permit that a process currently believes it holds, or nil. The caller holds mu.
 func (l *lives) believed() *client.Permit {
 	for _, p := range l.held {
 		if p.Held() {
@@ -224,9 +224,9 @@ func TestSameHolder_SlowNetwork_NeverOverlapsWithAnotherHolder(t *testing.T) {
 		})
 	}
 	if reacquired < 5 {
-		t.Errorf("got %d acquisitions during another process's permit, want at least 5 for a meaningful test", reacquired)
+		t.Errorf("got %d acquisitions while another process held the permit, want at least 5 for a meaningful test", reacquired)
 	}
-	t.Logf("%d acquisitions during another process's permit", reacquired)
+	t.Logf("%d acquisitions while another process held the permit", reacquired)
 }
 
 func take(t *testing.T, sem *client.Semaphore) *client.Permit {

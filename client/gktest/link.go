@@ -11,7 +11,7 @@ import (
 )
 
 // link is the network between one client and the server. It relays every connection, so that it can hold data back. As
-// on a real network, neither side notices. The data, and the end of a connection, arrive when the link is healed.
+// on a real network, neither side notices. Data, and the end of a connection, arrive when the link is healed.
 type link struct {
 	enter func(net.Conn) error // passes the server its end of a connection
 
@@ -39,8 +39,8 @@ type chunk struct {
 
 const (
 	chunkSize = 32 << 10
-	// window is the number of chunks in transit in one direction. Beyond it the sender blocks, as it would for its
-	// peer.
+	// window is the number of chunks in transit in one direction. When it is full, the sender blocks, as it would for a
+	// slow peer.
 	window = 256
 )
 
@@ -145,8 +145,8 @@ func (w *wire) read(from net.Conn, sent chan<- chunk, late func() time.Duration)
 
 var errGone = errors.New("gone")
 
-// arrive waits until a chunk is due. If the network becomes faster, neither the chunks in transit nor those after them
-// keep the old delay.
+// arrive waits until a chunk is due. If the network becomes faster, neither the chunks in transit nor later chunks keep
+// the old delay.
 func (l *link) arrive(gone <-chan struct{}, c chunk, late func() time.Duration) error {
 	for {
 		l.mu.Lock()
@@ -261,7 +261,7 @@ func (l *link) disconnect() {
 	}
 }
 
-// serverGone closes the server's ends. The clients see it after all data sent before has arrived.
+// serverGone closes the server's ends. The clients see this after all data sent earlier has arrived.
 func (l *link) serverGone() {
 	for _, w := range l.present() {
 		_ = w.server.Close() // it may already be closed

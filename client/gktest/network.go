@@ -9,9 +9,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Partition cuts off the given clients, or all if none is given. Calls and streams hang, connections do not break, and
-// new ones cannot be opened. Data sent meanwhile is held back and arrives after Heal, unless its sender has closed the
-// connection by then, as a client does after some seconds without a response.
+// Partition cuts off the given clients, or all clients if none is given. Calls and streams hang, connections do not
+// break, and new ones cannot be opened. Data sent meanwhile is held back and arrives after Heal, unless its sender has
+// closed the connection by then, as a client does after some seconds without a response.
 func (s *Server) Partition(t testing.TB, clients ...*client.Client) {
 	t.Helper()
 	for _, l := range s.linksOf(t, clients) {
@@ -27,9 +27,9 @@ func (s *Server) Heal(t testing.TB, clients ...*client.Client) {
 	}
 }
 
-// SlowDown delays all data from the server to the given clients, or to all if none is given, by d. A d of 0 removes the
-// delay, and data in transit arrives. Data from clients is not delayed, so a d longer than every timeout simulates a
-// network that works in one direction only.
+// SlowDown delays all data from the server to the given clients, or to all clients if none is given, by d. A d of 0
+// removes the delay, and data in transit arrives. Data from clients is not delayed, so a d longer than every timeout
+// simulates a network that works in one direction only.
 func (s *Server) SlowDown(t testing.TB, d time.Duration, clients ...*client.Client) {
 	t.Helper()
 	for _, l := range s.linksOf(t, clients) {
@@ -46,8 +46,8 @@ func (s *Server) Disconnect(t testing.TB, clients ...*client.Client) {
 	}
 }
 
-// Crash ends a client like the death of its process: its connections break, it sends nothing more, and its permits are
-// not released, so they are free only after they expire. Goroutines cannot be killed; jobs see their context cancelled
+// Crash ends a client as if its process had died: its connections break, and it sends nothing more. Its permits are not
+// released, so they become free only when they expire. Goroutines cannot be killed; jobs see their context cancelled
 // with client.ErrClosed.
 func (s *Server) Crash(t testing.TB, c *client.Client) {
 	t.Helper()
@@ -75,8 +75,8 @@ func (s *Server) linksOf(t testing.TB, clients []*client.Client) []*link {
 	return links
 }
 
-// Stop stops the server, which is the only one and thus the leader, like a crash: connections break without notice, and
-// new ones are refused until Restart. The server keeps everything it has acknowledged.
+// Stop stops the server, which is the only member and so the leader, as a crash would: connections break without
+// notice, and new ones are refused until Restart. The server keeps everything it has acknowledged.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	s.changing.Lock()
@@ -86,8 +86,8 @@ func (s *Server) Stop(t testing.TB) {
 	}
 }
 
-// Restart starts the server again with its data. It calls Stop first if necessary, and returns when the server leads.
-// Like every new leader, the server gives every permit its full duration again.
+// Restart starts the server again with its data. It calls Stop first if necessary, and returns when the server is the
+// leader. Like every new leader, the server gives every permit its full duration again.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	s.changing.Lock()

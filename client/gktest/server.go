@@ -74,7 +74,7 @@ func NewServer(names ...string) *Server {
 	return s
 }
 
-// Close stops the server. A server of Start is closed at the end of its test.
+// Close stops the server. A server created by Start is closed at the end of its test.
 func (s *Server) Close() {
 	if err := s.end(); err != nil {
 		panic(fmt.Sprintf("gktest: %v", err))
@@ -139,7 +139,7 @@ func (s *Server) start() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	var profile gatekeeper.Profile // the server leads immediately
+	var profile gatekeeper.Profile // the server becomes the leader immediately
 	if s.virtual {
 		profile = gatekeeper.ProfileDefault // fewer heartbeats per virtual hour
 	}

@@ -91,7 +91,7 @@ func TestAdvance_OnVirtualTime_PassesExactlyTheDuration(t *testing.T) {
 		before := time.Now()
 		srv.Advance(t, time.Hour)
 		if passed := time.Since(before); passed != time.Hour {
-			t.Errorf("Advance(1h) let %s pass", passed)
+			t.Errorf("Advance(1h) let %s pass, want 1h", passed)
 		}
 	})
 }

@@ -48,7 +48,7 @@ func (s *Server) Tasks(t testing.TB, job string) (tasks []*gatekeeperv1.Task) {
 	return tasks
 }
 
-// Workers returns the workers that offer to work for a semaphore, with the tasks they hold.
+// Workers returns the workers that offer to work for a semaphore, with the tasks that they hold.
 func (s *Server) Workers(t testing.TB, semaphore string) (workers []*gatekeeperv1.Worker) {
 	t.Helper()
 	s.do(t, "workers for "+semaphore, func(ctx context.Context) error {

@@ -51,7 +51,7 @@ func draining(t *testing.T, notice bool) (a *server, p *Permit, ends time.Time) 
 }
 
 func TestDrain_NoticeOrResult_EndsTheContextAtOnceAndSaysForHowLong(t *testing.T) {
-	for name, notice := range map[string]bool{"notice": true, "the notice did not end the context": false} {
+	for name, notice := range map[string]bool{"notice": true, "the notice was missed": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, p, ends := draining(t, notice)

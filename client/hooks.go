@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Hooks are functions that the runs of a job call. Each may be nil. They are called on the goroutines of the run, which
-// waits for them, so they must be brief and must not end the run. Their context is that of the run, for its values; it
-// may have ended.
+// Hooks are functions that are called during the runs of a job. Each may be nil. They are called on the goroutines of
+// the run, which waits for them, so they must be brief and must not end the run. Their context is that of the run, for
+// its values; it may have ended.
 type Hooks struct {
 	// Granted is called before the job starts with this permit.
 	Granted func(context.Context, *Permit)
-	// Waiting is called when the run was denied but waits, as its DenialPolicy says.
+	// Waiting is called when the run was denied but waits, as required by its DenialPolicy.
 	Waiting func(context.Context, *DeniedError)
 	// Denied is called when the job does not run because it was denied.
 	Denied func(context.Context, *DeniedError)
 	// Unavailable is called when no server answered, after the OutagePolicy has decided.
 	Unavailable func(context.Context, Outage)
-	// Lost is called when the permit's context, and so the job's, has ended while the job is running.
+	// Lost is called when the contexts of the permit and the job have ended while the job is running.
 	Lost func(context.Context, Loss)
 	// Overrun is called when the job is still running although its context has ended.
 	Overrun func(context.Context, Overrun)
@@ -35,14 +35,14 @@ type Outage struct {
 
 // Loss describes why a running job must stop.
 type Loss struct {
-	// Permit is the job's permit. No other holder gets its slots before its SafeUntil.
+	// Permit is the job's permit. No other holder is granted its slots before its SafeUntil.
 	Permit *Permit
 	// Cause is one of ErrStopped, ErrExpiring, ErrStalled, ErrLost or ErrClosed.
 	Cause error
 }
 
-// Overrun describes a job that continues after its context has ended. It is reported when the stop time is over, or the
-// drain if that takes longer, and again when the permit has ended: from then on another holder may run at the same
+// Overrun describes a job that continues after its context has ended. It is reported when the stop time has passed, or
+// the drain if that takes longer, and again when the permit has ended. From then on another holder may run at the same
 // time.
 type Overrun struct {
 	Permit *Permit // nil for an unguarded run
@@ -59,18 +59,18 @@ type Report struct {
 	Semaphore string
 	// Due is the due time of the firing; zero if there is none.
 	Due time.Time
-	// Token is that of the permit; 0 for an unguarded run.
+	// Token is the token of the permit, or 0 for an unguarded run.
 	Token uint64
-	// Ran is set if the job was started. If the permit was lost before that, its firing is given back.
+	// Ran is set if the job was started. If the permit was lost before the start, the run gives its firing back.
 	Ran bool
 	// CutShort is set if the run's context had ended before the job returned an error, or if that error is ErrCutShort.
-	// The definition's firing_on_loss decides about the firing.
+	// The definition's firing_on_loss decides what happens to the firing.
 	CutShort bool
-	// Panicked is set if the job panicked or called runtime.Goexit; Err is nil then.
+	// Panicked is set if the job panicked or called runtime.Goexit. Err is nil in that case.
 	Panicked bool
 	Started  time.Time
 	Took     time.Duration
-	// Stopped is the reason why the permit's context ended before the job did; nil if it did not.
+	// Stopped is the reason why the permit's context ended before the job did, or nil if it did not.
 	Stopped error
 	// Err is the error that Run returns.
 	Err error

@@ -2,5 +2,5 @@ package client
 
 import "crypto/rand"
 
-// NewRequestID returns a new id for an acquisition or an edit. Use the same id in all its retries.
+// NewRequestID returns a new id for an acquisition or an edit. Use the same id for all retries of that request.
 func NewRequestID() string { return rand.Text() }

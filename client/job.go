@@ -15,10 +15,10 @@ const (
 	// DefaultLoopDelay is the default of WithLoopDelay.
 	DefaultLoopDelay = time.Second
 
-	// maxRetry bounds the wait before a denied run is tried again.
+	// maxRetry bounds the wait before a denied run is retried.
 	maxRetry = 15 * time.Second
 	// maxClaimedRetry replaces maxRetry for a run whose firing another holder has claimed. A claim ends sooner than a
-	// condition that a person must change, and a scheduler is blocked until the run learns that the claim has ended.
+	// condition that a person must change, and the run blocks its scheduler until it learns that the claim has ended.
 	maxClaimedRetry = 3 * time.Second
 )
 
@@ -43,23 +43,23 @@ func WithOutageLimit(d time.Duration) JobOption {
 // *DeniedError. By default, or with 0, the run waits until the job's context ends.
 func WithWaitLimit(d time.Duration) JobOption { return func(r *Runner) { r.waitLimit = d } }
 
-// WithOneWaiter lets only one run of an acquirer wait in the queue. Under DenialWait or DenialRunLate, a run is denied
-// instead of queued while another acquisition of the same semaphore, group and acquirer waits. So a timetable does not
-// pile up runs while the semaphore is paused or held. Runs with a firing always wait.
+// WithOneWaiter allows only one run of an acquirer in the queue. Under DenialWait or DenialRunLate, a run is denied
+// instead of queued while another acquisition for the same semaphore, group and acquirer is waiting. So a schedule does
+// not pile up runs while the semaphore is paused or held. Runs with a firing always wait.
 func WithOneWaiter() JobOption { return func(r *Runner) { r.oneWaiter = true } }
 
 // WithReleaseLimit bounds how long a run tries to release its permit when no server answers. The caller of the run is
 // blocked meanwhile. If the release does not get through, the firing ends as if the job had been cut short. By default,
-// or with 0, the run tries for as long as a server may hold the permit, as Permit.Release does; with OutageRunUnguarded
-// it tries for the WithOutageLimit. In any case it gives up 5 s after the context of the run has ended.
+// or with 0, the run tries while a server may hold the permit, as Permit.Release does; with OutageRunUnguarded it tries
+// for the WithOutageLimit. In any case it gives up 5 s after the context of the run has ended.
 func WithReleaseLimit(d time.Duration) JobOption { return func(r *Runner) { r.releaseLimit = d } }
 
-// WithFiringName names the firings of a job with due times. The default is the semaphore's name. Two timetables that
+// WithFiringName names the firings of a job with due times. The default is the semaphore's name. Two schedules that
 // share a semaphore need two names.
 func WithFiringName(name string) JobOption { return func(r *Runner) { r.firing = name } }
 
-// WithLoopDelay sets how long Loop waits between runs. The delay is jittered, so that processes do not ask in step. The
-// default is DefaultLoopDelay. With 0, Loop asks again immediately.
+// WithLoopDelay sets how long Loop waits between runs. The delay is jittered, so that processes do not ask at the same
+// moment. The default is DefaultLoopDelay. With 0, Loop asks again immediately.
 func WithLoopDelay(d time.Duration) JobOption { return func(r *Runner) { r.loopDelay = max(d, 0) } }
 
 // WithHooks adds hooks to the runs of the job. If the option is given several times, all hooks are called, in that
@@ -70,11 +70,11 @@ func WithHooks(h Hooks) JobOption { return func(r *Runner) { r.hooks = append(r.
 //
 // A run asks for a permit and, depending on its policies, skips, waits or runs late. The job's context ends with the
 // caller's context or with the permit's, and has its cause. PermitOf returns the permit of a context. The permit is
-// released only after the job has returned, with a separate context, so that a stopped job frees its slot immediately
-// too. The definition's firing_on_loss decides about the firing of a stopped job. If a run got a permit but did not
-// start its job, it gives the firing back. A job that continues after its context has ended keeps its permit for as
-// long as that lasts; it is reported to the hooks and logged as an error. If the job panics, the permit is released and
-// the panic continues.
+// released only after the job has returned, with a separate context, so that a stopped job also frees its slot
+// immediately. The definition's firing_on_loss decides what happens to the firing of a stopped job. If a run got a
+// permit but did not start its job, it gives the firing back. A job that continues after its context has ended keeps
+// its permit until the permit expires; the job is reported to the hooks and logged as an error. If the job panics, the
+// permit is released and the panic continues.
 type Runner struct {
 	sem *Semaphore
 	job func(context.Context) error
@@ -91,8 +91,8 @@ type Runner struct {
 	releaseLimit time.Duration
 }
 
-// NewRunner returns a Runner of job under permits of sem. Use WithHolderID only if a restarted process must take over
-// its own permit: with a fixed holder id, only one run at a time gets a permit, and other runs fail with an
+// NewRunner returns a Runner that runs job under permits of sem. Use WithHolderID only if a restarted process must take
+// over its own permit: with a fixed holder id, only one run at a time gets a permit, and other runs fail with an
 // *InUseError.
 func NewRunner(sem *Semaphore, job func(context.Context) error, opts ...JobOption) *Runner {
 	r := &Runner{sem: sem, job: job, outageLimit: DefaultOutageLimit, loopDelay: DefaultLoopDelay, firing: sem.name}
@@ -160,10 +160,10 @@ func (r *Runner) run(ctx context.Context, due time.Time) (ran bool, err error) {
 	return run.began, err
 }
 
-// Loop runs the job repeatedly, with a delay after each run, whenever it gets the permit. Of several processes that
-// loop over the same job, one runs it, and another takes over when that process exits or is lost. Loop logs errors and
-// continues. It returns the cause of ctx when ctx ends, and otherwise only if the Client is closed or the request is
-// invalid.
+// Loop runs the job repeatedly, with a delay after each run, whenever it gets the permit. If several processes loop
+// over the same job, one of them runs it, and another takes over when that process exits or is lost. Loop logs errors
+// and continues. It returns the cause of ctx when ctx ends. It returns earlier only if the Client is closed or the
+// request is invalid.
 func (r *Runner) Loop(ctx context.Context) error {
 	if r.denial == nil {
 		looping := *r
@@ -201,7 +201,7 @@ func (r *Runner) Loop(ctx context.Context) error {
 	}
 }
 
-// maxHopeless bounds the wait before a run is tried again that fails until somebody edits the definition.
+// maxHopeless bounds the wait before a run is retried that will fail until somebody edits the definition.
 const maxHopeless = time.Minute
 
 // needsAPerson reports whether a run failed for a reason that does not pass with time.

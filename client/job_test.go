@@ -110,7 +110,7 @@ func TestWrap_Granted_RunsUnderThePermitAndReleases(t *testing.T) {
 		failed := errors.New("the job failed")
 		run := Wrap(s.client.Semaphore("export"), func(ctx context.Context) error {
 			if p := PermitOf(ctx); TokenOf(ctx) != 7 || p.Token() != 7 || !p.Held() || ctx.Value(key{}) != "value" {
-				t.Errorf("the job has permit %v and value %v", p, ctx.Value(key{}))
+				t.Errorf("the job has the permit %v and the value %v, want a live permit with token 7 and \"value\"", p, ctx.Value(key{}))
 			}
 			pass(time.Minute)
 			return failed
@@ -163,7 +163,8 @@ func TestRunner_FiringElsewhere_IsNoError(t *testing.T) {
 	}
 }
 
-// It is unknown whether a forgotten firing ran, and a firing too far ahead did not run. So neither runs elsewhere.
+// It is unknown whether a forgotten firing ran, and a firing too far ahead did not run. So neither counts as run
+// elsewhere.
 func TestRunner_FiringForgottenOrTooFarAhead_IsAnError(t *testing.T) {
 	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD} {
 		onStage(t, func(t *testing.T, s *stage) {
@@ -274,7 +275,7 @@ func TestRunner_RunLate_WaitsForDenialsThatPass(t *testing.T) {
 	})
 }
 
-// A run that waits for a firing that another holder has claimed may block a scheduler's timetable.
+// A run that waits for a firing that another holder has claimed may block its scheduler.
 func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) {
 	for name, c := range map[string]struct{ left, late time.Duration }{
 		"the claim's permit ends soon":        {1300 * time.Millisecond, 200 * time.Millisecond},
@@ -301,7 +302,7 @@ func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) 
 					t.Errorf("the job ran %s after the firing was free", late)
 				}
 				if asked := get(s.a, func(s *server) int { return len(s.acquired) }); asked > 10*60*2/3 {
-					t.Errorf("asked %d times, which is too often", asked)
+					t.Errorf("sent %d requests, which is too many", asked)
 				}
 			})
 		})
@@ -309,7 +310,7 @@ func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) 
 }
 
 // A spent firing stays claimed forever. A run that keeps asking for it would never return, and would block the
-// scheduler's timetable of the job.
+// scheduler's next runs of the job.
 func TestRunner_RunLate_GivesUpASpentFiring(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		answers := []gatekeeperv1.FiringState{gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, gatekeeperv1.FiringState_FIRING_STATE_SPENT}
@@ -569,7 +570,7 @@ func TestRunner_Panic_ReleasesThePermitAndContinues(t *testing.T) {
 	})
 }
 
-// Otherwise the firing of a job that has finished would become spent, or run again.
+// Otherwise the firing of a job that has finished would become spent or be run again.
 func TestRunner_FailOverThatOutlastsTheDeadline_TheFiringIsDone(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(17*time.Second, s.a.up)
@@ -586,7 +587,7 @@ func TestRunner_ReleaseDoesNotGetThrough_IsBoundedAndReported(t *testing.T) {
 		stop time.Duration // until the caller's context ends
 		want time.Duration
 	}{
-		"by what a server may hold":                    {nil, time.Hour, 25*time.Second + 200*time.Millisecond},
+		"by the time that a server may hold the permit": {nil, time.Hour, 25*time.Second + 200*time.Millisecond},
 		"by the option":                                {[]JobOption{WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
 		"by the outage limit if unguarded":             {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithOutageLimit(4 * time.Second)}, time.Hour, 4 * time.Second},
 		"by the option, also if unguarded":             {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},

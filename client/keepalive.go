@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// maxTokens bounds a frame; more permits take several frames, one after another.
+	// maxTokens bounds the number of permits in a frame. More permits take several frames, sent one after another.
 	maxTokens = 2000
-	// merge is how long before it is due a permit is refreshed if a frame is sent anyway.
+	// merge is how long before its due time a permit is refreshed if a frame is sent anyway.
 	merge = 100 * time.Millisecond
 	// idle is how long a stream without permits is kept open.
 	idle = 5 * time.Second
@@ -63,7 +63,7 @@ func (r *renewer) serve() {
 	}
 }
 
-// awaitWork waits until a refresh is due. It returns false if the renewer closes.
+// awaitWork waits until a refresh is due. It returns false if the renewer is closed.
 func (r *renewer) awaitWork() bool {
 	for {
 		wait := r.untilDue()
@@ -83,19 +83,19 @@ func (r *renewer) awaitWork() bool {
 	}
 }
 
-// untilDue returns how long to sleep at most before the next refresh is due; 0 if one is due now.
+// untilDue returns the maximum time to sleep before the next refresh is due, or 0 if one is due now.
 func (r *renewer) untilDue() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.clock.Now()
 	p := r.refresh.first()
 	if p == nil {
-		return r.serving.set(now, time.Hour) // the next permit wakes it up
+		return r.serving.set(now, time.Hour) // the next permit wakes the goroutine up
 	}
 	return r.serving.set(now, min(max(p.at[byRefresh]-now, 0), maxSleep))
 }
 
-// stream serves one stream until it fails or is idle. answered says whether a frame was answered on it.
+// stream serves one stream until it fails or is idle. answered reports whether a frame was answered on it.
 func (r *renewer) stream(address string, round int) (answered bool, err error) {
 	conn, err := r.client.router.dial(address)
 	if err != nil {
@@ -127,7 +127,7 @@ type session struct {
 	round   int // how many rounds over all members have failed before
 	cancel  context.CancelCauseFunc
 
-	replies  chan *gatekeeperv1.KeepAliveResponse // only those that answer a frame
+	replies  chan *gatekeeperv1.KeepAliveResponse // only responses to frames
 	failed   chan error                           // buffered, so that the receiver can exit
 	answered bool
 	grouped  bool // the server supports groups of tokens, and uses them in its answers
@@ -228,8 +228,8 @@ type frame struct {
 	shortest time.Duration
 }
 
-// nextFrame puts all permits whose refresh is due, or nearly due, into a frame; it returns nil if none is due. grouped
-// says whether the server supports groups.
+// nextFrame puts all permits whose refresh is due, or nearly due, into a frame. It returns nil if none is due. grouped
+// reports whether the server supports groups.
 func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -257,8 +257,8 @@ func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
 	return f
 }
 
-// statements returns the part of a frame that asks for refreshes, and states the duration with which each permit is
-// counted from then on. Permits with the same duration share a group if the server supports that.
+// statements returns the part of a frame that asks for refreshes, and that states the duration of each permit from then
+// on. Permits with the same duration share a group if the server supports groups.
 func statements(permits []*Permit, now time.Duration, grouped bool) (tokens []*gatekeeperv1.TokenRefresh, groups []*gatekeeperv1.TokenGroup) {
 	byDuration := make(map[time.Duration]*gatekeeperv1.TokenGroup)
 	for _, p := range permits {
@@ -306,7 +306,7 @@ func (r *renewer) answeredFrame(f *frame, answer *gatekeeperv1.KeepAliveResponse
 	}
 }
 
-// result processes a permit's result; nil if there is none. The caller holds mu.
+// result processes the result for a permit, or nil if the answer has none. The caller holds mu.
 func (r *renewer) result(p *Permit, sent, now time.Duration, res *gatekeeperv1.TokenResult) {
 	switch duration := res.GetDuration().AsDuration(); res.GetStatus() {
 	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED:
@@ -343,7 +343,7 @@ func (r *renewer) result(p *Permit, sent, now time.Duration, res *gatekeeperv1.T
 	r.refresh.set(p, now+jitter(min(max(p.belief.duration/40, minBackoff/2), maxBackoff)))
 }
 
-// answer releases the waiters that called before the attempt was sent. The caller holds the renewer's mutex.
+// answer notifies the waiters that called before the attempt was sent. The caller holds the renewer's mutex.
 func (p *Permit) answer(sent time.Duration) {
 	left := p.waiters[:0]
 	for _, w := range p.waiters {
@@ -357,9 +357,9 @@ func (p *Permit) answer(sent time.Duration) {
 	p.waiters = left
 }
 
-// noticed processes notices. A notice to stop ends the permit's context, and refreshes continue, because they are
-// granted until a drain is over. It is not known when the notice was sent, only that it was after the answer by which
-// the permit is counted: an answer given after the order to stop would have said so, and would have arrived first.
+// noticed processes notices. A notice to stop ends the permit's context, but refreshes continue, because they are
+// granted until a drain is over. The time at which the notice was sent is unknown, except that it was after the latest
+// answer for the permit: an answer given after the order to stop would have contained that order.
 func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 	if len(notices) == 0 {
 		return
@@ -376,7 +376,7 @@ func (r *renewer) noticed(notices []*gatekeeperv1.TokenResult) {
 		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
 			p.drain = drainEnd(p.belief.base, n.GetDrainLeft().AsDuration())
 			r.drained(p, n)
-			if p.drain > 0 && !p.asked { // the answer to a frame in flight will say more exactly how long
+			if p.drain > 0 && !p.asked { // the answer to a frame in flight will give the exact time
 				now := r.clock.Now()
 				r.refresh.set(p, now)
 				r.serving.ringBy(now, now)

@@ -58,7 +58,7 @@ func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
 }
 
 // A stream starts without groups, as older servers require, and uses groups once the server has answered with them.
-// Tokens whose jobs report progress, and all tokens for an older server, are sent one by one.
+// Tokens whose jobs report progress are sent one by one, as are all tokens if the server is older.
 func TestKeepAlive_Groups_OnlyWithAServerThatAnswersWithThem(t *testing.T) {
 	for _, older := range []bool{false, true} {
 		t.Run(fmt.Sprintf("older=%v", older), func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestKeepAlive_NotLeader_FollowsTheHintAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := get(w.servers["b"], func(s *server) int { return s.streams }); n != 0 || time.Since(start) != 0 {
-			t.Errorf("opened %d streams at b, and took %s; want none and no time", n, time.Since(start))
+			t.Errorf("opened %d streams at b, and Refresh() took %s; want 0 and 0s", n, time.Since(start))
 		}
 	})
 }
@@ -159,7 +159,7 @@ func TestKeepAlive_ReleasedPermit_IsForgottenAndAnIdleStreamIsClosed(t *testing.
 		for _, f := range get(a, func(s *server) []sentFrame { return s.frames }) {
 			for _, token := range f.message.GetForget() {
 				if forgotten++; token != permits[0].Token() {
-					t.Errorf("a frame forgets token %d", token)
+					t.Errorf("a frame forgets token %d, want only the released token", token)
 				}
 			}
 		}

@@ -27,7 +27,7 @@ type MemberStatus struct {
 
 // Members asks every endpoint, and every other member that the answers list, for its status, each directly and once.
 // The result is sorted by member id, then by endpoint. Members that do not answer have an Err. If no member answers,
-// Members returns an *UnauthenticatedError if one of them cannot identify the caller, and otherwise an
+// the error is an *UnauthenticatedError if one of the members cannot identify the caller, and otherwise an
 // *UnavailableError.
 func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest) ([]MemberStatus, error) {
 	asked := c.askAll(ctx, req, c.router.addresses())
@@ -94,11 +94,11 @@ func answers(asked []MemberStatus, id string) bool {
 	return slices.ContainsFunc(asked, func(s MemberStatus) bool { return s.Status.GetId() == id })
 }
 
-// known merges the answers with what they report of other members, so that each member has one entry.
+// known merges the answers with the members that they list, so that each member has one entry.
 func known(asked []MemberStatus) []MemberStatus {
 	members := make(map[string]*gatekeeperv1.Member)
 	newest := uint64(0)
-	for _, s := range asked { // the newest view is that of the highest term
+	for _, s := range asked { // the view with the highest term is the newest
 		if s.Status == nil || s.Status.GetTerm() < newest {
 			continue
 		}
@@ -125,7 +125,7 @@ func known(asked []MemberStatus) []MemberStatus {
 		}
 		all = append(all, s)
 	}
-	for _, m := range members { // no API address is known
+	for _, m := range members { // its API address is unknown
 		all = append(all, MemberStatus{Member: m, Err: errNoAddress})
 	}
 	slices.SortFunc(all, func(a, b MemberStatus) int {

@@ -29,15 +29,16 @@ func (s Selector) message() *gatekeeperv1.Selector {
 	return &gatekeeperv1.Selector{Names: s.Names, Labels: s.Labels, All: s.All}
 }
 
-// signature points to the fields of a request that identify its author and the request itself.
+// signature contains pointers to the fields of a request that identify its author and the request itself.
 type signature struct {
 	author, requestID *string
 	revision          *uint64
 }
 
-// operate makes a change, and fills in its signature. If it draws the request id, it sends the newest revision that the
-// Client had seen, as acquisitions do. So the change is not made twice, however late a repeat arrives. A first attempt
-// may look too old only because the Client has not made a call for a long time; operate then repeats it with a new id.
+// operate makes a change, and fills in its signature. If it generates the request id, it also sends the newest revision
+// that the Client had seen, as acquisitions do. So the change is made only once, however late a retry arrives. A first
+// attempt may look too old only because the Client has not made a call for a long time. operate then retries the change
+// with a new id.
 func operate[M, R any](
 	ctx context.Context, c *Client, m *M, by signature,
 	method func(gatekeeperv1.OperatorServiceClient, context.Context, *M, ...grpc.CallOption) (*R, error),
@@ -81,14 +82,14 @@ type MoveRequest struct {
 // Move makes the chosen definitions that admit FromGroup admit ToGroup instead, as one change that can be undone as
 // one. Definitions that do not admit FromGroup are not changed. The answer lists what was moved and what was not, the
 // holders that must stop, and reasons why the move may be a mistake (Doubts, Mistake). Move itself refuses only what is
-// impossible. Change is 0 if nothing was moved, for example because no definition admits FromGroup; Mistake then names
-// the argument that is probably wrong. To let a person confirm a move, make a dry run, and then the move with the
+// impossible. Change is 0 if nothing was moved, for example because no definition admits FromGroup. Mistake then names
+// the argument that is probably wrong. To let a person confirm a move, make a dry run, and then make the move with the
 // Digest of the dry run as Expected.
 //
-// The move is made once, however often the call is retried. An application that repeats it after an unknown outcome
-// must use the same RequestID for both calls; the second call then gets the answer of the first. Servers remember a
+// The move is made once, however often the call is retried. An application that retries it after an unknown outcome
+// must use the same RequestID for both calls. The second call then gets the answer of the first. Servers remember a
 // request for at least 10 minutes, so set a deadline for ctx. A later retry is refused with ErrOutcomeUnknown if the
-// Client drew the id and has seen a revision. All of this is true for Pause, Resume, Cordon and Uncordon too.
+// Client generated the id and has seen a revision. All of this also applies to Pause, Resume, Cordon and Uncordon.
 //
 // The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or an
 // error that any call can return.
@@ -100,7 +101,7 @@ func (c *Client) Move(ctx context.Context, req MoveRequest) (*gatekeeperv1.MoveR
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Move)
 }
 
-// End says when a pause or a cordon ends. With the zero value it lasts until someone ends it. At most one field may be
+// End says when a pause or a cordon ends. With the zero value it lasts until somebody ends it. At most one field may be
 // set.
 type End struct {
 	// At is an instant of the leader's clock.
@@ -160,7 +161,7 @@ func (c *Client) Pause(ctx context.Context, req PauseRequest) (*gatekeeperv1.Pau
 // ResumeRequest is a request to end pauses; see Client.Resume.
 type ResumeRequest struct {
 	Selector Selector
-	// Change selects only pauses that this change set. With 0, it does not matter which change set them.
+	// Change selects only the pauses that were set by the change with this revision. With 0, it selects all pauses.
 	Change uint64
 	// Expected is the Digest of a Preview of this request; see PauseRequest.
 	Expected string
@@ -177,19 +178,19 @@ func (r ResumeRequest) message() *gatekeeperv1.ResumeRequest {
 }
 
 // Resume ends the pauses of the chosen semaphores. Semaphores that are not paused are not changed; the answer lists
-// those that were. The error is one of those of Pause, except that a selector with All succeeds even if there are no
+// those that were. The errors are those of Pause, except that a selector with All succeeds even if there are no
 // definitions.
 func (c *Client) Resume(ctx context.Context, req ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
 	m := req.message()
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Resume)
 }
 
-// CordonRequest is a request to shut callers out; see Client.Cordon.
+// CordonRequest is a request to exclude callers; see Client.Cordon.
 type CordonRequest struct {
 	// ID names the cordon, and replaces an existing cordon with the same id. The default is derived from the patterns.
 	ID string
 	// GroupPattern and AcquirerPattern are RE2 expressions that must match the whole name. A caller that matches either
-	// of them is shut out. At least one is required.
+	// of them is excluded. At least one is required.
 	GroupPattern, AcquirerPattern string
 	End                           End
 	// Drain is how long holders that match may continue, from 0 to 24 h.
@@ -214,7 +215,7 @@ func (r CordonRequest) message() (*gatekeeperv1.CordonRequest, error) {
 	return m, r.End.check()
 }
 
-// Cordon shuts groups or acquirers out of every semaphore until the cordon ends, by its End or by Uncordon. Holders
+// Cordon excludes groups or acquirers from every semaphore until the cordon ends, by its End or by Uncordon. Holders
 // that match must stop. The answer contains the cordon's id. The error is an *InvalidFieldError, or an error that any
 // call can return.
 func (c *Client) Cordon(ctx context.Context, req CordonRequest) (*gatekeeperv1.CordonResponse, error) {
@@ -261,7 +262,7 @@ func (r CordonRequest) preview() (*gatekeeperv1.PreviewRequest, error) {
 }
 
 // Preview reports what a request would do, and changes nothing. The answer lists the holders that must stop and the
-// callers that are shut out, and says why a person should confirm the change (Confirm). Use its Digest as Expected of
+// callers that are excluded, and says why a person should confirm the change (Confirm). Pass its Digest as Expected in
 // the same request. The errors are those of the request.
 func (c *Client) Preview(ctx context.Context, req Previewable) (*gatekeeperv1.PreviewResponse, error) {
 	m, err := req.preview()

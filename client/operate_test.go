@@ -55,11 +55,11 @@ func TestOperate_RequestsCarryEveryField(t *testing.T) {
 		}
 		if got := entries(moved.GetChange()); len(got) != 1 || got[0].GetAuthor() != "ann" || got[0].GetReason() != "why" ||
 			got[0].GetAfter().GetGroupPattern() != "west" || got[0].GetDrain().AsDuration() != time.Minute {
-			t.Errorf("got journal entries %v for the move", got)
+			t.Errorf("the journal contains %v for the move, want one entry with all its fields", got)
 		}
 		if got := entries(paused.GetRevision()); len(got) != 3 || got[0].GetAuthor() != "ops" || !got[0].GetPause().GetStop() ||
 			!got[0].GetPause().GetUntil().AsTime().Equal(until) {
-			t.Errorf("got journal entries %v for the pause", got)
+			t.Errorf("the journal contains %v for the pause, want three entries with all its fields", got)
 		}
 	})
 }
@@ -85,7 +85,7 @@ func TestOperate_SameRequestID_IsCarriedOutOnce(t *testing.T) {
 				t.Fatal(name, err)
 			}
 			if again, err := call(); err != nil || again != first || first == 0 {
-				t.Errorf("%s: got change %d, then %d, error = %v", name, first, again, err)
+				t.Errorf("%s: the first call made change %d, the second %d (error = %v), want the same change", name, first, again, err)
 			}
 		}
 	})
@@ -124,7 +124,7 @@ func TestOperate_ImpossibleRequest_ReturnsTypedError(t *testing.T) {
 				_, err := c.Move(ctx, client.MoveRequest{Selector: one})
 				return err
 			}, as[*client.InvalidFieldError]},
-			"move of no definition": {func(ctx context.Context) error {
+			"move without a matching definition": {func(ctx context.Context) error {
 				_, err := c.Move(ctx, client.MoveRequest{Selector: client.Selector{Names: []string{"b"}}, FromGroup: "x", ToGroup: "y"})
 				return err
 			}, as[*client.NoSuchDefinitionError]},
@@ -138,7 +138,7 @@ func TestOperate_ImpossibleRequest_ReturnsTypedError(t *testing.T) {
 			}, as[*client.NoSuchCordonError]},
 		} {
 			if err := c.call(ctx); !c.as(err) || !errors.As(err, new(*client.StatusError)) {
-				t.Errorf("%s: error = %v (%T)", name, err, err)
+				t.Errorf("%s: error = %v (%T), want the specific type", name, err, err)
 			}
 		}
 	})

@@ -33,7 +33,7 @@ type Option interface{ dial(*settings) error }
 // AcquireOption is an option of one acquisition, or of all acquisitions of a Semaphore.
 type AcquireOption interface{ acquire(*acquisition) }
 
-// SharedOption is an option of one acquisition, or, given to Dial, the default of all acquisitions.
+// SharedOption is an option of one acquisition or, if passed to Dial, the default for all acquisitions.
 type SharedOption func(*acquisition)
 
 func (o SharedOption) dial(s *settings) error { o(&s.defaults); return nil }
@@ -205,11 +205,12 @@ func WithCallsAlone() Option {
 // authorities can be renewed while a Client runs. If a file cannot be used at that time, its last usable content is
 // used.
 type TLS struct {
-	// CAFile contains the authorities that verify servers. If it is empty, those of the system do.
+	// CAFile contains the authorities that verify servers. If it is empty, those of the system are used.
 	CAFile string
 	// CertFile and KeyFile are the client's certificate and key. Set both or neither.
 	CertFile, KeyFile string
-	// ServerName is the name that the servers' certificates must have. If it is empty, it is the host of each endpoint.
+	// ServerName is the name that the servers' certificates must have. If it is empty, the host of each endpoint is
+	// used.
 	ServerName string
 }
 
@@ -220,7 +221,7 @@ func WithTLS(t TLS) Option {
 	return dialOption(func(s *settings) error { s.files, s.plaintext = &t, false; return nil })
 }
 
-// WithPlaintext makes connections without TLS, even if the variables of WithTLS and WithBearerToken are set.
+// WithPlaintext makes connections without TLS, even if the environment variables for TLS and bearer tokens are set.
 func WithPlaintext() Option {
 	return dialOption(func(s *settings) error { s.files, s.plaintext = nil, true; return nil })
 }
@@ -258,8 +259,8 @@ func (t TLS) config() (*tls.Config, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The certificate is sent whatever authorities the server names. A server that rejects it says so; without it,
-		// the server would ask for a certificate instead.
+		// The certificate is sent even if the server does not name its authority. A server that rejects the certificate
+		// reports this. Without a certificate, the server would only report that one is missing.
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	return cfg, nil

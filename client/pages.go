@@ -10,10 +10,10 @@ import (
 )
 
 // maxPage is the largest page that a server returns. The iterators below use this page size, and start with the page
-// that their request names.
+// whose token the request contains.
 const maxPage = 1000
 
-// AllDefinitions reads the definitions that match req, sorted by name, page by page. An error is the last element.
+// AllDefinitions reads the definitions that match req, sorted by name, page by page. An error is yielded last.
 func (c *Client) AllDefinitions(ctx context.Context, req *gatekeeperv1.ListDefinitionsRequest) iter.Seq2[*gatekeeperv1.DefinitionRecord, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.DefinitionRecord, string, error) {
 		page := proto.CloneOf(req)
@@ -23,8 +23,8 @@ func (c *Client) AllDefinitions(ctx context.Context, req *gatekeeperv1.ListDefin
 	})
 }
 
-// AllHolders reads the permits that take slots, sorted by semaphore and token, page by page. An error is the last
-// element.
+// AllHolders reads the permits that occupy slots, sorted by semaphore and token, page by page. An error is yielded
+// last.
 func (c *Client) AllHolders(ctx context.Context, req *gatekeeperv1.ListHoldersRequest) iter.Seq2[*gatekeeperv1.Permit, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.Permit, string, error) {
 		page := proto.CloneOf(req)
@@ -34,7 +34,7 @@ func (c *Client) AllHolders(ctx context.Context, req *gatekeeperv1.ListHoldersRe
 	})
 }
 
-// AllWaiters reads the waiters, sorted by semaphore and place, page by page. An error is the last element. For waiting
+// AllWaiters reads the waiters, sorted by semaphore and place, page by page. An error is yielded last. For waiting
 // tasks, see WaitingTasks.
 func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRequest) iter.Seq2[*gatekeeperv1.Waiter, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.Waiter, string, error) {
@@ -45,17 +45,18 @@ func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRe
 	})
 }
 
-// WaitingTasks reads the jobs whose tasks wait for a worker at the semaphores that match req, sorted by semaphore and
-// in the order in which their tasks are handed out, 1000 at most. It returns nothing for a request with a group.
+// WaitingTasks reads the jobs with tasks that wait for a worker at the semaphores that match req. They are sorted by
+// semaphore, and then in the order in which their tasks are handed out. At most 1000 are returned, and none if the
+// request has a group.
 func (c *Client) WaitingTasks(ctx context.Context, req *gatekeeperv1.ListWaitersRequest) ([]*gatekeeperv1.WaitingTasks, error) {
 	first := proto.CloneOf(req)
-	first.PageSize, first.PageToken = 1, "" // only the first page has them
+	first.PageSize, first.PageToken = 1, "" // only the first page contains them
 	r, err := c.Permits().ListWaiters(ctx, first)
 	return r.GetTasks(), err
 }
 
 // AllDenied reads the callers that were denied for a reason that waiting does not fix, sorted by semaphore, page by
-// page. An error is the last element.
+// page. An error is yielded last.
 func (c *Client) AllDenied(ctx context.Context, req *gatekeeperv1.ListDeniedRequest) iter.Seq2[*gatekeeperv1.DeniedCaller, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.DeniedCaller, string, error) {
 		page := proto.CloneOf(req)

@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Permit is a permit that this process holds. It is kept alive in the background until it is released, it is lost, or
-// the Client is closed. Its methods are safe for concurrent use, also after the permit has ended.
+// Permit is a permit that this process holds. It is kept alive in the background until it is released or lost, or the
+// Client is closed. Its methods are safe for concurrent use, even after the permit has ended.
 type Permit struct {
 	renewer  *renewer
 	granted  *gatekeeperv1.Permit
@@ -23,7 +23,7 @@ type Permit struct {
 	claim    *claim        // nil if the holder id was drawn
 	stopTime time.Duration // as requested; 0: the default
 	stall    time.Duration // 0: no limit
-	progress atomic.Int64  // the clock's reading at the last Progress, or at the grant
+	progress atomic.Int64  // the clock reading at the last Progress, or at the grant
 	reports  atomic.Bool   // whether refreshes report progress
 
 	ctx    context.Context //nolint:containedctx // the permit's lifetime, handed to its job
@@ -37,10 +37,10 @@ type Permit struct {
 	belief   belief
 	ended    bool
 	refused  error         // why a refresh was refused; no refresh is sent after that
-	asked    bool          // it is in the frame that is in flight
+	asked    bool          // the frame in flight contains it
 	stopping bool          // the context has ended
-	drain    time.Duration // until when refreshes are granted although it must stop; 0: no known drain
-	named    uint64        // the last stream that named its token
+	drain    time.Duration // until when refreshes are granted although the holder must stop; 0: no known drain
+	named    uint64        // the last stream on which its token was named
 	waiters  []refreshWaiter
 	at       [schedules]time.Duration
 	index    [schedules]int // -1: not scheduled
@@ -59,7 +59,7 @@ func (p *Permit) Token() uint64 { return p.granted.GetToken() }
 // Semaphore returns the semaphore's name.
 func (p *Permit) Semaphore() string { return p.granted.GetSemaphore() }
 
-// Firing returns the firing that was claimed with the permit, as given to WithFiring; the due time is in UTC. Both
+// Firing returns the firing that was claimed with the permit, as given to WithFiring. The due time is in UTC. Both
 // values are zero if there is none.
 func (p *Permit) Firing() (name string, due time.Time) {
 	f := p.granted.GetFiring()
@@ -82,7 +82,7 @@ func (p *Permit) HolderID() string { return p.identity.GetHolderId() }
 // it continue; when no refresh gets through and the local deadline is no further away than the stop time; and when the
 // permit is lost or released. context.Cause returns the reason; see ErrStopped. If the order to stop is withdrawn, the
 // context stays ended, and the permit is kept alive until it is released. The context carries the values of the context
-// that the permit was acquired with, but not its deadline or cancellation.
+// that was passed to the acquisition, but not its deadline or cancellation.
 func (p *Permit) Context() context.Context { return p.ctx }
 
 // Done returns a channel that is closed when the permit can no longer be counted on: when it is released or lost, and
@@ -99,7 +99,7 @@ func (p *Permit) Held() bool {
 }
 
 // SafeUntil returns the local deadline: no other holder is granted this permit's slots before it. Each refresh extends
-// it. It is the zero time if the permit has ended.
+// it. The result is the zero time if the permit has ended.
 //
 // The result is based on the wall clock at the time of the call. It is correct right after the machine was suspended,
 // but becomes wrong if the wall clock is set later, so call SafeUntil each time instead of storing the result. For
@@ -114,10 +114,10 @@ func (p *Permit) SafeUntil() time.Time {
 	return k.wall(p.belief.deadline)
 }
 
-// DrainUntil returns until when, at least, a holder that must stop is still granted refreshes, so that it can finish
-// its work: the end of the drain according to the last answer. It is the zero time if there is no drain, or if it is
-// over. DrainUntil is only what the servers intend, and another order to stop can cut it short. SafeUntil still says
-// how long the permit can be counted on.
+// DrainUntil returns the earliest time until which a holder that must stop is still granted refreshes, so that it can
+// finish its work: the end of the drain according to the last answer. It is the zero time if there is no drain, or if
+// the drain is over. DrainUntil is only what the servers intend, and another order to stop can cut the drain short.
+// SafeUntil still says how long the permit can be counted on.
 func (p *Permit) DrainUntil() time.Time {
 	k := p.renewer
 	k.mu.Lock()
@@ -128,7 +128,7 @@ func (p *Permit) DrainUntil() time.Time {
 	return k.wall(p.drain)
 }
 
-// ExpirationPeriod is Duration under the name that other lock libraries use.
+// ExpirationPeriod is the same as Duration, under the name that other lock libraries use.
 func (p *Permit) ExpirationPeriod() time.Duration { return p.Duration() }
 
 // Duration returns how long the permit lives without a refresh, according to the last answer: the definition's
@@ -157,9 +157,9 @@ func (p *Permit) Refresh(ctx context.Context) error {
 }
 
 // Ensure returns nil if the permit can be counted on for at least d from now, and refreshes it first if necessary. Call
-// it before a step that takes up to d and must not be cut short or overlap with another holder's. Pass the step's
-// context, which in a job is the job's, so that a job that must stop starts no further step. The error is that of ctx,
-// a *TooShortError if even a fresh permit does not last that long, or one of those of Refresh.
+// it before a step that takes up to d and must not be cut short or overlap with another holder's. Pass the context of
+// the step, which in a job is the job's context, so that a job that must stop starts no further step. The error is that
+// of ctx, a *TooShortError if even a fresh permit does not last that long, or one of those of Refresh.
 func (p *Permit) Ensure(ctx context.Context, d time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -201,7 +201,7 @@ func (p *Permit) Progress() {
 	}
 }
 
-// sinceProgress returns the time since the last Progress for a refresh; nil if the job does not report progress.
+// sinceProgress returns the time since the last Progress for a refresh, or nil if the job does not report progress.
 func (p *Permit) sinceProgress(now time.Duration) *durationpb.Duration {
 	if !p.reports.Load() {
 		return nil
@@ -209,7 +209,7 @@ func (p *Permit) sinceProgress(now time.Duration) *durationpb.Duration {
 	return durationpb.New(max(now-time.Duration(p.progress.Load()), 0))
 }
 
-// stallsAt returns when the job will have made no progress for too long.
+// stallsAt returns when the job will have reached its stall limit.
 func (p *Permit) stallsAt() time.Duration {
 	if p.stall <= 0 {
 		return 1<<63 - 1
@@ -223,16 +223,16 @@ func (p *Permit) stallsAt() time.Duration {
 // new leader restarts it, plus a few seconds. If ctx has already ended, Release still tries for a short time. Pass a
 // ctx that ends when the process must exit.
 //
-// It returns nil if this release, or a repeat of it, freed the slot. It returns an *EndedError if the permit had
-// already ended, for example by expiring. It returns an *UnavailableError if no server answered: then Release may be
-// called again; if it is not, the slot is free when the permit expires. The firing is done; see ReleaseCutShort and
+// It returns nil if this release, or a retry of it, freed the slot. It returns an *EndedError if the permit had already
+// ended, for example by expiring. It returns an *UnavailableError if no server answered. Release may then be called
+// again; if it is not, the slot is free when the permit expires. The firing is done; see ReleaseCutShort and
 // ReleaseNotRun.
 func (p *Permit) Release(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, "")
 }
 
 // ReleaseFailed releases the permit of a job that ran to its end with an error: its firing has failed and does not run
-// again. cause is stored with the firing for people, cut to 256 bytes; it may be nil. Servers below feature level 4
+// again. cause is stored with the firing for operators, cut to 256 bytes; it may be nil. Servers below feature level 4
 // treat the firing as done.
 func (p *Permit) ReleaseFailed(ctx context.Context, cause error) error {
 	text := ""
@@ -278,10 +278,10 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 	return nil
 }
 
-// maxFailure is how many bytes of an error are sent with a release. Servers keep fewer.
+// maxFailure is how many bytes of an error are sent with a release. Servers store fewer.
 const maxFailure = 1024
 
-// cutText cuts s to most bytes and keeps it valid UTF-8.
+// cutText cuts s to at most most bytes and keeps it valid UTF-8.
 func cutText(s string, most int) string {
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }

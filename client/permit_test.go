@@ -85,7 +85,7 @@ func TestPermit_NoServerAnswers_ContextEndsAtStopTimeAndBeliefAtDeadline(t *test
 			t.Errorf("Until is %s after the grant, want 9.8s", left)
 		}
 		if !strings.Contains(stop.Error(), "connection refused") && !strings.Contains(stop.Error(), "down") {
-			t.Errorf("the cause does not contain the error of the connection: %v", stop)
+			t.Errorf("the context's cause does not contain the error of the connection: %v", stop)
 		}
 		if !p.Held() || isDone(p) {
 			t.Error("belief ended with the context")
@@ -98,7 +98,7 @@ func TestPermit_NoServerAnswers_ContextEndsAtStopTimeAndBeliefAtDeadline(t *test
 			t.Error("the permit is held after its deadline")
 		}
 		if err := p.Refresh(t.Context()); !errors.Is(err, ErrExpiring) && !errors.Is(err, ErrLost) {
-			t.Errorf("Refresh() after the loss = %v", err)
+			t.Errorf("Refresh() after the loss = %v, want ErrExpiring or ErrLost", err)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func TestPermit_NoServerAnswers_ContextEndsAtStopTimeAndBeliefAtDeadline(t *test
 func TestPermit_DefaultStopTime_IsAFifthAndAtMostTenSeconds(t *testing.T) {
 	for duration, want := range map[time.Duration]time.Duration{10 * time.Second: 2 * time.Second, time.Hour: 10 * time.Second} {
 		if got := stopTime(0, duration); got != want {
-			t.Errorf("stopTime(0, %s) = %s", duration, got)
+			t.Errorf("stopTime(0, %s) = %s, want a fifth, at most 10s", duration, got)
 		}
 	}
 }
@@ -287,7 +287,7 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 			t.Fatalf("the next frame states %s, want 10s", got)
 		}
 		if want := stated.at.Add(9800 * time.Millisecond); p.SafeUntil().After(want) {
-			t.Errorf("SafeUntil() is %s after the stated duration", p.SafeUntil().Sub(want))
+			t.Errorf("SafeUntil() is %s after the deadline of the stated duration, want 0s", p.SafeUntil().Sub(want))
 		}
 		a.set(func(s *server) { s.keep = keep })
 		pass(time.Minute)

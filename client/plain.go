@@ -9,8 +9,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// plainText returns the text of an error for people. The messages of Gatekeeper's servers are unchanged. Those of gRPC,
-// TLS and the system are replaced by words that say what is wrong and where to look. No decision depends on the result.
+// plainText returns the text of an error for display. The messages of Gatekeeper's servers are unchanged. Those of
+// gRPC, TLS and the system are replaced by a text that says what is wrong and where to look. No decision depends on the
+// result.
 func plainText(err error) string {
 	if c, ok := errors.AsType[*CertificateError](err); ok {
 		return c.plain()
@@ -52,7 +53,7 @@ const (
 	plainNoCertificate  = "the server requires a client certificate: configure one with its key"
 )
 
-// plainTable maps parts of error texts to plain words. The first entry that occurs in a text wins, so the outermost
+// plainTable maps parts of error texts to plain messages. The first entry that occurs in a text wins, so the outermost
 // errors of a chain come first.
 var plainTable = []struct{ part, words string }{ //nolint:gochecknoglobals // a table that never changes
 	{"looked like an HTTP/1.1 header", plainForeign},
@@ -79,8 +80,8 @@ var plainTable = []struct{ part, words string }{ //nolint:gochecknoglobals // a 
 	{"context canceled", "cancelled"},
 }
 
-// plainWords replaces a text of gRPC, TLS or the system by plain words. It returns unknown texts unchanged, apart from
-// the prefixes that gRPC adds.
+// plainWords replaces a text of gRPC, TLS or the system by a plain message. It returns unknown texts unchanged, apart
+// from the prefixes that gRPC adds.
 func plainWords(text string) string {
 	if _, inner, ok := strings.Cut(text, `desc = "`); ok {
 		text = strings.TrimSuffix(inner, `"`)

@@ -66,7 +66,7 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 		want           string
 	}{
 		{"no server", "127.0.0.1:1", false, "nothing listens there"},
-		{"unknown host", "nobody.invalid:7420", false, ""},             // the text depends on the name service
+		{"unknown host", "nobody.invalid:7420", false, ""},             // the text depends on the system's name resolution
 		{"connection closed", cut, false, "the connection was closed"}, // before or after the preface
 		{"silent", silent, false, "no answer in time"},
 		{"web server", web, false, "the server at that address does not speak gRPC"},
@@ -88,7 +88,7 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 			}
 			for _, raw := range []string{"rpc error", "code =", "desc =", "dial tcp", "transport:", "context deadline exceeded", "(Un"} {
 				if strings.Contains(err.Error(), raw) {
-					t.Errorf("error %q contains %q", err, raw)
+					t.Errorf("error %q contains %q, want only plain words", err, raw)
 				}
 			}
 			if !errors.Is(err, ErrUnavailable) {
@@ -100,7 +100,7 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 
 func TestStatusError_WithoutReason_SaysWhatItIs(t *testing.T) {
 	for text, err := range map[string]*StatusError{
-		"there is no x":         {Message: "there is no x"}, // made by a caller, without a code
+		"there is no x":         {Message: "there is no x"}, // made by the application, without a code
 		"no (PermissionDenied)": {Code: codes.PermissionDenied, Message: "no"},
 		"nothing listens there": {Code: codes.Unavailable, Message: `connection error: desc = "transport: Error while dialing: dial tcp [::1]:1: connect: connection refused"`},
 		"as it is":              {Code: codes.Unavailable, Reason: "X", Message: "as it is"},
@@ -117,7 +117,7 @@ func TestUnavailable_NoAttemptMade_SaysSo(t *testing.T) {
 		t.Errorf("Error() = %q", err)
 	}
 	if !errors.Is(err, context.DeadlineExceeded) || err.NoLeader() {
-		t.Errorf("%#v does not match its context's error, or reports NoLeader", err)
+		t.Errorf("%#v does not match its context's error, or NoLeader() is true", err)
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// withTimeout is context.WithTimeout for a deadline that is not sent to the servers: a call carries only the caller's
-// deadline. The servers notice the end of an attempt anyway, because gRPC resets its stream. Sending the deadline with
-// each attempt would cost more than everything else that the client adds to a call: a header that never repeats, and a
-// timer on the server.
+// withTimeout is like context.WithTimeout, but its deadline is not sent to the servers: a call carries only the
+// caller's deadline. The servers notice the end of an attempt anyway, because gRPC resets its stream. Sending the
+// deadline with each attempt would cost more than everything else that the client adds to a call: a header that never
+// repeats, and a timer on the server.
 func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	bounded, cancel := context.WithTimeout(ctx, d)
 	return quiet{bounded, ctx}, cancel

@@ -44,7 +44,7 @@ func TestCall_SendsOnlyTheCallersDeadline(t *testing.T) {
 		defer cancel()
 		pair(limited)
 		if len(all) != 4 || all[0].ok || all[1].ok || !all[2].ok || !all[3].ok {
-			t.Fatalf("the server received the deadlines %v, want one for the last two calls only", all)
+			t.Fatalf("deadlines received by the server: %v, want one for the last two calls only", all)
 		}
 		if left := time.Until(all[2].deadline); left < 59*time.Minute || left > time.Hour {
 			t.Errorf("the server received a deadline in %s, want the caller's", left)
@@ -52,7 +52,7 @@ func TestCall_SendsOnlyTheCallersDeadline(t *testing.T) {
 	})
 }
 
-// Although the servers do not receive the deadline of an attempt, they notice its end, and the error reports a timeout.
+// The servers do not receive the deadline of an attempt, but they notice its end, and the error reports a timeout.
 func TestCall_AttemptTimesOut_EndsOnTheServerToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
@@ -69,7 +69,7 @@ func TestCall_AttemptTimesOut_EndsOnTheServerToo(t *testing.T) {
 		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
 		synctest.Wait()
 		if len(ended) != 2 || ended[0] != time.Second || ended[1] != 1500*time.Millisecond {
-			t.Errorf("attempts ended on the server after %v, want after 1s and with the call", ended)
+			t.Errorf("attempts ended on the server after %v, want the first after 1s and the last with the call", ended)
 		}
 		if want := "no server answered: passthrough:///a: no answer in time"; err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("ListDefinitions() error = %v, want %q", err, want)

@@ -53,7 +53,7 @@ func info(s *status.Status) *errdetails.ErrorInfo {
 	return nil
 }
 
-// leaderHint is the leader that a server knows.
+// leaderHint is a server's view of the current leader.
 type leaderHint struct {
 	address string
 	term    uint64
@@ -68,7 +68,7 @@ func hintOf(i *errdetails.ErrorInfo) leaderHint {
 	return leaderHint{address: withPort(i.GetMetadata()["leader_api"]), term: term, name: i.GetMetadata()["leader_name"]}
 }
 
-// retryDelay returns how long the server asks clients to wait before a retry; 0 if it does not say.
+// retryDelay returns how long the server asks clients to wait before a retry, or 0 if it does not say.
 func retryDelay(s *status.Status) time.Duration {
 	for _, d := range s.Details() {
 		if r, ok := d.(*errdetails.RetryInfo); ok {

@@ -13,19 +13,19 @@ import (
 
 const (
 	// maxSleep bounds every sleep until a permit's next event, because Go's timers stop while the machine is suspended
-	// and the Clock does not.
+	// but the Clock does not.
 	maxSleep = time.Second
 	// firstRefresh bounds the time to the first refresh of a new permit, because a server sends notices only on a
 	// stream that has named the token. Shorter jobs need no refresh.
 	firstRefresh = time.Second
 )
 
-// renewer keeps the permits of a Client alive. It has two goroutines, which start with the first permit: watch ends
-// contexts and beliefs at their time and never blocks on anything else, and serve runs the stream of refreshes.
+// renewer keeps the permits of a Client alive. It has two goroutines, which start with the first permit. watch ends
+// contexts and beliefs on time and never blocks on anything else. serve runs the stream of refreshes.
 type renewer struct {
 	client *Client
 	clock  Clock
-	ctx    context.Context //nolint:containedctx // ends with the client
+	ctx    context.Context //nolint:containedctx // it ends with the client
 	cancel context.CancelFunc
 	start  sync.Once
 	work   sync.WaitGroup
@@ -33,7 +33,7 @@ type renewer struct {
 	watching alarm // wakes watch for the next event
 	serving  alarm // wakes serve for the next refresh
 
-	mu      sync.Mutex // guards everything below, the until fields of the alarms, and the changing fields of permits
+	mu      sync.Mutex // guards everything below, the alarms' until fields, and the changing fields of permits
 	permits map[uint64]*Permit
 	events  schedule
 	refresh schedule
@@ -42,10 +42,10 @@ type renewer struct {
 	takenAway []takenAway
 	// streams is the number of streams that were opened.
 	streams uint64
-	// forget lists tokens that the current stream has named but should send no more notices of.
+	// forget lists tokens that the current stream has named but for which the server should send no more notices.
 	forget []uint64
 	closed bool
-	// trouble is the reason why the last stream failed; nil if the last frame was answered.
+	// trouble is the reason why the last stream failed, or nil if the last frame was answered.
 	trouble error
 }
 
@@ -67,7 +67,7 @@ func newRenewer(c *Client) *renewer {
 // errHeldTwice means that a server granted one token to two acquisitions.
 var errHeldTwice = errors.New("the servers granted a token that this process already holds under another holder id")
 
-// take starts to keep a granted permit alive.
+// take starts keeping a granted permit alive.
 func (r *renewer) take(ctx context.Context, a *acquisition, got answer) (*Permit, error) {
 	granted := got.grant.GetPermit()
 	r.mu.Lock()
@@ -77,7 +77,7 @@ func (r *renewer) take(ctx context.Context, a *acquisition, got answer) (*Permit
 	case r.closed:
 		return nil, ErrClosed
 	case a.claim != nil && granted.GetToken() <= a.claim.ended:
-		return nil, ErrReleasePending // the request was repeated after its permit had ended, and a release may still arrive
+		return nil, ErrReleasePending // the request was retried after its permit had ended, and a release may still arrive
 	case held != nil:
 		return nil, errHeldTwice
 	}
@@ -127,7 +127,7 @@ func (r *renewer) arrange(p *Permit) {
 // due, and waking a goroutine takes longer than everything else that the renewer does for them.
 type alarm struct {
 	wake chan struct{} // buffered
-	// until is the clock's reading at which the goroutine wakes up if the alarm does not ring. The goroutine reads its
+	// until is the clock reading at which the goroutine wakes up if the alarm does not ring. The goroutine reads its
 	// schedule before it sleeps, so until may be wrong while it is awake.
 	until time.Duration
 }
@@ -148,7 +148,7 @@ func (a *alarm) ringBy(at, now time.Duration) {
 	}
 	select {
 	case a.wake <- struct{}{}:
-	default: // it will read the schedule anyway
+	default: // the goroutine will read the schedule anyway
 	}
 }
 
@@ -167,10 +167,10 @@ func (r *renewer) watch() {
 	}
 }
 
-// expire runs the events that are due, logs jobs that stall, and returns how long there will be nothing to do.
+// expire runs the events that are due, logs jobs that stall, and returns the time until the next event.
 func (r *renewer) expire() time.Duration {
 	wait, stalled := r.endWhatIsDue()
-	for _, p := range stalled { // without the mutex, because the log handler is the application's
+	for _, p := range stalled { // without the mutex, because the log handler belongs to the application
 		r.client.settings.logger.Warn("gatekeeper: the job makes no progress and must stop",
 			"semaphore", p.Semaphore(), "token", p.Token(), "stall_limit", p.stall)
 	}
@@ -185,7 +185,7 @@ func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 		p := r.events.first()
 		switch {
 		case p == nil:
-			return r.watching.set(now, time.Hour), stalled // the next permit wakes it up
+			return r.watching.set(now, time.Hour), stalled // the next permit wakes the goroutine up
 		case now < p.at[byEvent]:
 			return r.watching.set(now, min(p.at[byEvent]-now, maxSleep)), stalled
 		case now >= p.belief.deadline:
@@ -194,7 +194,7 @@ func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 			_ = r.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: r.wall(p.belief.deadline)}) // it is the context's cause too
 			stalled = append(stalled, p)
 		case now < p.belief.deadline-stopTime(p.stopTime, p.belief.duration):
-			r.arrange(p) // it has made progress since
+			r.arrange(p) // the job has made progress since
 		default:
 			message := "no server has answered since"
 			if r.trouble != nil {
@@ -207,7 +207,7 @@ func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 
 func lostAtDeadline() error { return fmt.Errorf("%w: its deadline passed without a refresh", ErrLost) }
 
-// drained ends the permit's context although refreshes are granted until its drain is over. Belief continues. The
+// drained ends the permit's context although refreshes are granted until the end of its drain. Belief continues. The
 // caller holds mu.
 func (r *renewer) drained(p *Permit, res *gatekeeperv1.TokenResult) {
 	_ = r.stopFor(p, &StopError{ // it is the context's cause too
@@ -298,7 +298,7 @@ func (r *renewer) ask(p *Permit) (refreshWaiter, error) {
 	return w, nil
 }
 
-// leave removes a waiter that no longer waits.
+// leave removes a waiter that has stopped waiting.
 func (r *renewer) leave(p *Permit, w refreshWaiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -313,9 +313,9 @@ func (p *Permit) answerAll(err error) {
 	p.waiters = nil
 }
 
-// wall converts a reading of the clock into a wall time for people and timers. The result has no monotonic reading,
-// which stops while the machine is suspended: compared with a later time.Now(), it would show time left although there
-// is none.
+// wall converts a clock reading into a wall time for display and timers. The result has no monotonic reading, because
+// the monotonic clock stops while the machine is suspended: compared with a later time.Now(), it would show time left
+// although there is none.
 func (r *renewer) wall(at time.Duration) time.Time {
 	return time.Now().Round(0).Add(at - r.clock.Now())
 }

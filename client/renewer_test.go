@@ -44,7 +44,7 @@ func woken(n *alarm) bool {
 	}
 }
 
-// rest sets both alarms, as the goroutines do.
+// rest sets both alarms, as the goroutines would.
 func (r *renewer) rest() {
 	r.untilDue()
 	r.expire()

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The servers forget old requests. If they cannot tell whether a request is new or forgotten, the Client repeats it
+// The servers forget old requests. If they cannot tell whether a request is new or forgotten, the Client retries it
 // with a new id.
 func TestTryAcquire_RequestTooOld_DrawsANewID(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
@@ -41,13 +41,13 @@ func TestTryAcquire_RequestTooOld_DrawsANewID(t *testing.T) {
 			}
 		}
 		if asked[1].GetRequestId() == asked[2].GetRequestId() || asked[1].GetIdentity().GetHolderId() != asked[2].GetIdentity().GetHolderId() {
-			t.Errorf("sent %v after %v, want a new request id and the same holder id", asked[2], asked[1])
+			t.Errorf("the client sent %v after %v, want a new request id and the same holder id", asked[2], asked[1])
 		}
 	})
 }
 
-// Only the application knows when it drew its id. So the Client sends no revision for the request, and does not replace
-// the id.
+// Only the application knows when it generated its id. So the Client sends no revision with the request, and does not
+// replace the id.
 func TestTryAcquire_NamedRequest_HasNoRevision(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.saw(7)
@@ -71,7 +71,7 @@ func TestTryAcquire_TooOldWithoutANewerRevision_IsAnError(t *testing.T) {
 		asked := 0
 		a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			if asked++; asked > 1 {
-				t.Error("the request was repeated")
+				t.Error("the request was retried")
 				return granted("export", 1, time.Minute), nil
 			}
 			return nil, refused(codes.FailedPrecondition, reasonRequestTooOld, "revision", "50")
@@ -140,7 +140,7 @@ func TestPause_RequestTooOld_DrawsANewID(t *testing.T) {
 	})
 }
 
-// An earlier attempt may have been carried out and forgotten since, so the Client must not pause again with a new id.
+// An earlier attempt may have been carried out and then forgotten, so the Client must not pause again with a new id.
 func TestPause_RetryIsTooOld_OutcomeIsUnknown(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.saw(7)

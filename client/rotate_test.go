@@ -22,7 +22,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// renew replaces the files of one certificate by those of another.
+// renew replaces the files of one certificate with those of another.
 func renew(t *testing.T, from, to leaf.Files) {
 	t.Helper()
 	for _, f := range [][2]string{{from.Key, to.Key}, {from.Cert, to.Cert}} {
@@ -74,7 +74,7 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 		ask()
 	}
 	if _, err := c.Cluster().GetStatus(t.Context(), &gatekeeperv1.GetStatusRequest{}); !as[*CertificateError](err) || !strings.Contains(err.Error(), "expired") {
-		t.Fatalf("with an expired certificate: error = %v", err)
+		t.Fatalf("with an expired certificate: error = %v, want a *CertificateError that says so", err)
 	}
 	before.Issue(client)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -137,7 +137,7 @@ func TestDial_VariablesOfTLS_CountUnlessAnOptionIsGiven(t *testing.T) {
 	}
 	t.Setenv("GK_TLS_CA", "/no/such/file")
 	if _, err := Dial(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "/no/such/file") {
-		t.Errorf("Dial with a missing file: error = %v", err)
+		t.Errorf("Dial with a missing file: error = %v, want one that names the file", err)
 	}
 	plain := must(Dial(t.Context(), nil, WithTLS(TLS{CAFile: ours.file}), WithPlaintext()))(t)
 	defer plain.Close()
@@ -146,7 +146,7 @@ func TestDial_VariablesOfTLS_CountUnlessAnOptionIsGiven(t *testing.T) {
 	}
 }
 
-// cutOff is a connection that the server has closed after it rejected the certificate.
+// cutOff is a connection that the server has closed after rejecting the certificate.
 type cutOff struct {
 	net.Conn
 	said error

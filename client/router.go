@@ -25,13 +25,13 @@ const (
 	connectTimeout = 3 * time.Second
 	// maxMessage bounds the messages that are received. No page or answer of a server is larger.
 	maxMessage = 64 << 20
-	// hintRest is how long an address from a hint is not tried again if it could not be reached. It may be known only
-	// inside a network, behind a load balancer.
+	// hintRest is how long an address from a hint is not tried again after it could not be reached. Behind a load
+	// balancer, such an address may be reachable only from inside the network.
 	hintRest = 10 * time.Second
 )
 
-// router decides where to send a call. All calls have the same target, which changes when it fails or when a server
-// names the leader. Connections are made lazily, one per address.
+// router decides where to send a call. All calls have the same target, which changes when the target fails or when a
+// server names the leader. Connections are made lazily, one per address.
 type router struct {
 	endpoints []string
 	options   []grpc.DialOption
@@ -44,7 +44,7 @@ type router struct {
 	mu     sync.Mutex // guards everything below
 	conns  map[string]*link
 	target string
-	next   int                  // index of the endpoint that rotate will choose
+	next   int                  // index of the endpoint that rotate will choose next
 	term   uint64               // of the newest hint that was followed
 	names  map[string]string    // the names of servers whose addresses come from hints
 	rest   map[string]time.Time // until when failed addresses from hints are not tried
@@ -142,8 +142,8 @@ func (r *router) dial(address string) (*link, error) {
 	return l, nil
 }
 
-// leaderHeader contains the name of the expected server. If another server, perhaps of another cluster, has the address
-// by now, it refuses the call.
+// leaderHeader contains the name of the expected server. If another server, perhaps of another cluster, now has the
+// address, it refuses the call.
 const leaderHeader = "gatekeeper-hop-to"
 
 // naming returns options that add the name of the expected server to each call at an address from a hint.
@@ -179,8 +179,9 @@ func (r *router) failed(address string) {
 	}
 }
 
-// follow processes a hint from the server at from that another server leads. It reports whether that leader is now the
-// target. A hint with an older term than that of the last one followed is ignored, because its sender lags behind.
+// follow processes a hint, sent by the server at from, that another server is the leader. It reports whether that
+// leader is now the target. If the term of a hint is older than that of the last hint followed, the hint is ignored,
+// because its sender is behind.
 func (r *router) follow(from string, hint leaderHint) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,8 +195,8 @@ func (r *router) follow(from string, hint leaderHint) bool {
 	return true
 }
 
-// forget makes hints of any term count again, after a round in which all endpoints failed: the cluster may have been
-// restored or recreated, and its terms restarted.
+// forget makes hints of any term count again. It is called after a round in which all endpoints failed: the cluster may
+// have been restored or recreated, and its terms restarted.
 func (r *router) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

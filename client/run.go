@@ -14,7 +14,7 @@ import (
 // caller then wants to exit.
 const releaseAfterEnd = 5 * time.Second
 
-// Run is one run of a job, from its permit to the release. Call Do or Start once, and then End.
+// Run is one run of a job, from the grant of its permit to the release. Call Do or Start once, and then End.
 type Run struct {
 	runner *Runner
 	permit *Permit // nil: unguarded
@@ -35,14 +35,14 @@ type Run struct {
 
 type permitKey struct{}
 
-// PermitOf returns the permit under which a job runs, for its Token, Ensure and Progress. ctx is the context that the
-// job was given. The result is nil in a job that runs unguarded, and outside of jobs.
+// PermitOf returns the permit under which a job runs, for its Token, Ensure and Progress. ctx is the context that was
+// passed to the job. The result is nil in a job that runs unguarded, and outside of jobs.
 func PermitOf(ctx context.Context) *Permit {
 	p, _ := ctx.Value(permitKey{}).(*Permit)
 	return p
 }
 
-// TokenOf returns the fencing token of PermitOf(ctx); 0 if there is no permit.
+// TokenOf returns the fencing token of PermitOf(ctx), or 0 if there is no permit.
 func TokenOf(ctx context.Context) uint64 {
 	if p := PermitOf(ctx); p != nil {
 		return p.Token()
@@ -59,7 +59,7 @@ func (r *Runner) newRun(ctx context.Context, due time.Time, p *Permit) *Run {
 	return run
 }
 
-// Permit returns the run's permit; nil if it runs unguarded.
+// Permit returns the run's permit, or nil if the run is unguarded.
 func (r *Run) Permit() *Permit { return r.permit }
 
 // Context returns the context of the job. It ends with the context of Begin or with the permit's, and has its cause.
@@ -108,8 +108,8 @@ func (r *Run) stopped() error {
 	return context.Cause(r.permit.Context())
 }
 
-// End ends the run with the job's error, after the job has returned, and releases the permit. The firing is done if the
-// error is nil, and otherwise has failed, with two exceptions. The firing was cut short if the job returned an error
+// End ends the run with the job's error, after the job has returned, and releases the permit. If the error is nil, the
+// firing is done. Otherwise it has failed, with two exceptions. The firing was cut short if the job returned an error
 // after the run's context had ended, or an error that is ErrCutShort. The firing is given back if the job was not
 // started. End returns what Runner.Run returns.
 func (r *Run) End(jobErr error) error { return r.end(jobErr, false) }
@@ -150,8 +150,8 @@ func (r *Run) interrupted(jobErr error) bool {
 	return stopped != nil && !errors.Is(stopped, ErrReleased)
 }
 
-// outcome returns the error of a run whose job returned jobErr. stopped is why its permit's context had ended; nil if
-// it had not.
+// outcome returns the error of a run whose job returned jobErr. stopped is the reason why its permit's context had
+// ended, or nil if it had not.
 func outcome(jobErr, stopped error, held bool) error {
 	switch {
 	case !held && stopped == nil: // the clock is ahead of the timer
@@ -207,7 +207,7 @@ func (r *Run) watch() {
 	}
 	over := Overrun{Permit: r.permit, Cause: context.Cause(r.ctx), Since: time.Now()}
 	wait := maxStopTime
-	var gone <-chan struct{} // nil, so it blocks forever, without a permit
+	var gone <-chan struct{} // nil without a permit, so that receiving from it blocks forever
 	if p := r.permit; p != nil {
 		wait, gone = stopTime(p.stopTime, p.Duration()), p.Done()
 		if cause := context.Cause(p.Context()); cause != nil {
@@ -240,11 +240,11 @@ func (r *Run) watch() {
 	}
 }
 
-// maxPromptness bounds the time that a job has, after the end of its context, to return before it is reported.
+// maxPromptness bounds the time that a job has to return, after the end of its context, before it is reported.
 const maxPromptness = time.Second
 
 // returnsSoon reports whether the job has returned, or returns before by. A job that checks its context and its permit
-// at the same time may see their ends in either order.
+// at the same time may see them end in either order.
 func (r *Run) returnsSoon(by time.Time) bool {
 	timer := time.NewTimer(time.Until(by))
 	defer timer.Stop()

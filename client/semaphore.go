@@ -28,23 +28,23 @@ func (c *Client) Semaphore(name string, opts ...AcquireOption) *Semaphore {
 // Name returns the semaphore's name.
 func (s *Semaphore) Name() string { return s.name }
 
-// Caller returns the group and the acquirer of acquisitions that do not set others.
+// Caller returns the group and the acquirer that acquisitions use by default.
 func (s *Semaphore) Caller() (group, acquirer string) {
 	a := s.request(nil)
 	return a.group, a.acquirer
 }
 
-// Group returns the group of its acquisitions: that of WithGroup, or the Client's.
+// Group returns the group of its acquisitions: the one set by WithGroup, or the Client's.
 func (s *Semaphore) Group() string { return s.request(nil).group }
 
-// Acquirer returns the acquirer of its acquisitions: that of WithAcquirer, or the Client's.
+// Acquirer returns the acquirer of its acquisitions: the one set by WithAcquirer, or the Client's.
 func (s *Semaphore) Acquirer() string { return s.request(nil).acquirer }
 
 // acquisition is one acquisition with all its attempts.
 type acquisition struct {
 	semaphore       string
 	group, acquirer string
-	holderID        *string // nil: a new id is drawn
+	holderID        *string // nil: a new id is generated
 	chosen          bool    // the application gave the holder id
 	named           bool    // the application gave the request id
 	weight          uint32
@@ -59,7 +59,7 @@ type acquisition struct {
 	onPlace         func(Place)
 	leaveOnPause    bool
 	onePerAcquirer  bool
-	place           *Place // the last place in the queue that the current attempt received
+	place           *Place // the last place in the queue reported to the current attempt
 	claim           *claim // nil if the holder id was drawn
 	replaces        uint64 // a token of this identity that this process no longer counts on
 }
@@ -74,8 +74,8 @@ func WithWeight(weight uint32) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.weight, a.weightless = weight, weight == 0 })
 }
 
-// WithFiring claims one named instance of scheduled work together with the permit; due may be zero. Of all callers that
-// ask for the same firing, one is granted it, once.
+// WithFiring claims one named instance of scheduled work together with the permit; due may be zero. Among all callers
+// that ask for the same firing, only one is granted it, and only once.
 func WithFiring(name string, due time.Time) AcquireOption {
 	f := &gatekeeperv1.Firing{Name: name}
 	if !due.IsZero() {
@@ -84,7 +84,7 @@ func WithFiring(name string, due time.Time) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.firing = f })
 }
 
-// WithMetadata attaches metadata about the holder, for people. Entries of later options are merged.
+// WithMetadata attaches metadata about the holder, for display. Entries of later options are merged.
 func WithMetadata(metadata map[string]string) AcquireOption {
 	return acquireOption(func(a *acquisition) {
 		all := maps.Clone(a.metadata)
@@ -105,17 +105,17 @@ func WithMetadata(metadata map[string]string) AcquireOption {
 // until the old permit has ended.
 //
 // So only one process at a time may use a holder id. If two running processes use it, each acquisition takes the permit
-// from the other process, whose permit ends with ErrSuperseded; a Runner then backs off, and logs a warning with the
+// from the other process, whose permit ends with ErrSuperseded. A Runner then backs off, and logs a warning with the
 // holder's name. Within a process, a Client rejects a second acquisition with an *InUseError while the first is in
-// progress or its permit is held. Two Clients in a process do not know of each other: they count as two processes.
+// progress or its permit is held. Two Clients in a process do not know about each other: they count as two processes.
 func WithHolderID(id string) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.holderID = &id })
 }
 
-// WithRequestID names the acquisition, for an application that repeats it after an unknown outcome or a crash. Together
-// with WithHolderID, the repeat gets the same permit. By default, each acquisition has a new id. Once a permit is
-// released, repeating its request never grants it again. The Client does not cancel such a request when it gives up: if
-// the application does not repeat it, a permit that was granted to it expires.
+// WithRequestID names the acquisition, for an application that retries it after an unknown outcome or a crash. Together
+// with WithHolderID, the retry gets the same permit. By default, each acquisition has a new id. Once a permit is
+// released, its request is never granted a permit again. The Client does not cancel such a request when it gives up: if
+// the application does not retry it, a permit that was granted to it expires.
 func WithRequestID(id string) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.requestID = id })
 }
@@ -126,20 +126,20 @@ func WithExpectedRevision(revision uint64) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.expected = &revision })
 }
 
-// WithPlace makes Acquire call f with the place in the queue, at first and whenever it changes. Acquire blocks while f
-// runs.
+// WithPlace makes Acquire call f with the place in the queue, first on arrival and then whenever it changes. Acquire
+// blocks while f runs.
 func WithPlace(f func(Place)) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.onPlace = f })
 }
 
-// WithLeaveOnPause makes Acquire return a *DeniedError with the reason ReasonPaused while the semaphore is paused, also
+// WithLeaveOnPause makes Acquire return a *DeniedError with the reason ReasonPaused while the semaphore is paused, even
 // if the pause begins during the wait. By default, Acquire keeps its place until the pause ends.
 func WithLeaveOnPause() AcquireOption {
 	return acquireOption(func(a *acquisition) { a.leaveOnPause = true })
 }
 
-// WithStallLimit ends the permit's context with ErrStalled, and logs it, if Permit.Progress is not called for d. The
-// permit is kept alive until it is released, because the job may still run. The default, 0, is no limit.
+// WithStallLimit ends the permit's context with ErrStalled, and logs this, if Permit.Progress is not called for d. The
+// permit is kept alive until it is released, because the job may still run. The default, 0, means no limit.
 func WithStallLimit(d time.Duration) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.stallLimit = d })
 }
@@ -154,7 +154,7 @@ type Place struct {
 	Pause *gatekeeperv1.Pause
 }
 
-// acquisition returns a new acquisition with these options, and draws the ids that they leave open.
+// acquisition returns a new acquisition with these options, and generates the ids that they do not set.
 func (s *Semaphore) acquisition(opts []AcquireOption) *acquisition {
 	a := s.request(opts)
 	if !a.named {
@@ -167,7 +167,7 @@ func (s *Semaphore) acquisition(opts []AcquireOption) *acquisition {
 	return a
 }
 
-// request returns an acquisition with these options, before any id is drawn.
+// request returns an acquisition with these options, before any id is generated.
 func (s *Semaphore) request(opts []AcquireOption) *acquisition {
 	a := s.client.settings.defaults
 	a.semaphore = s.name
@@ -181,7 +181,7 @@ func (s *Semaphore) request(opts []AcquireOption) *acquisition {
 	return &a
 }
 
-// draw gives the acquisition a new request id. revision is the newest that the Client had seen before.
+// draw gives the acquisition a new request id. revision is the newest revision that the Client had seen before.
 func (a *acquisition) draw(revision uint64) { a.requestID, a.revision = NewRequestID(), revision }
 
 func (a *acquisition) identity() *gatekeeperv1.Identity {
@@ -189,25 +189,25 @@ func (a *acquisition) identity() *gatekeeperv1.Identity {
 }
 
 // TryAcquire asks once and does not wait: it returns a permit, or a *DeniedError with the reason and the holders. If a
-// server does not answer, the other members are tried until ctx ends. Then the error is an *UnavailableError, and the
-// servers are asked to take back what they may have granted. Other errors: *InvalidFieldError, *RevisionChangedError,
-// *RequestEndedError, *StopTimeError, *InUseError.
+// server does not answer, the other members are tried until ctx ends. The error is then an *UnavailableError, and the
+// servers are asked to take back a permit that they may have granted. Other errors: *InvalidFieldError,
+// *RevisionChangedError, *RequestEndedError, *StopTimeError, *InUseError.
 //
 // ctx applies to the acquisition alone: the permit outlives it. The permit's context carries the values of ctx.
 func (s *Semaphore) TryAcquire(ctx context.Context, opts ...AcquireOption) (*Permit, error) {
 	return s.client.acquire(ctx, s.acquisition(opts), s.client.settings.attemptTimeout, s.client.tryOnce)
 }
 
-// Acquire waits in the queue until ctx ends, first come first served. It waits for a free permit, and for the end of a
-// pause unless WithLeaveOnPause is given. It returns any other denial as a *DeniedError. Otherwise it behaves as
+// Acquire waits in the queue, first come first served, until ctx ends. It waits for a free permit, and for the end of a
+// pause unless WithLeaveOnPause is given. It returns any other denial as a *DeniedError. Otherwise it behaves like
 // TryAcquire.
 func (s *Semaphore) Acquire(ctx context.Context, opts ...AcquireOption) (*Permit, error) {
 	return s.client.wait(ctx, s.acquisition(opts))
 }
 
-// TryAcquireFor waits as Acquire does, but at most for timeout; with a timeout of 0 it is TryAcquire. If the timeout
-// expires in the queue, it leaves the queue and returns a *DeniedError with the reason ReasonNoFreePermit, or
-// ReasonPaused if the semaphore is paused. If no server could be reached in that time, the error is an
+// TryAcquireFor waits as Acquire does, but no longer than timeout; with a timeout of 0 it is the same as TryAcquire. If
+// the timeout expires in the queue, it leaves the queue and returns a *DeniedError with the reason ReasonNoFreePermit,
+// or ReasonPaused if the semaphore is paused. If no server could be reached in that time, the error is an
 // *UnavailableError.
 func (s *Semaphore) TryAcquireFor(ctx context.Context, timeout time.Duration, opts ...AcquireOption) (*Permit, error) {
 	if timeout <= 0 {
@@ -224,7 +224,7 @@ func (s *Semaphore) TryAcquireFor(ctx context.Context, timeout time.Duration, op
 }
 
 // StopTimeError says that a permit is too short for the time that its job needs to stop. The servers are asked to take
-// the permit back. If that does not get through, it expires.
+// the permit back. If that request does not get through, the permit expires.
 type StopTimeError struct{ StopTime, Duration time.Duration }
 
 func (e *StopTimeError) Error() string {

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// notShown lists exported symbols that no example uses, with the reason. It does not need the methods that an error has
-// for fmt, errors and gRPC: examples use them when they print the error or call errors.Is.
+// notShown lists exported symbols that no example uses, with the reason. The methods that an error has for fmt, errors
+// and gRPC need not be listed: examples use them when they print the error or call errors.Is.
 var notShown = map[string]string{}
 
 // Every exported symbol of the client and its adapters must be used in an Example function of one of these packages, or

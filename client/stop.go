@@ -8,7 +8,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The reasons why a permit's context ended: its context.Cause matches one of them by errors.Is. All except ErrLost,
+// The reasons why a permit's context ended: its context.Cause matches one of them with errors.Is. All except ErrLost,
 // ErrReleased and ErrClosed come in a *StopError, which says how much time is left to stop.
 var (
 	// ErrStopped means that the holder must stop, for one of the reasons that follow.
@@ -33,22 +33,22 @@ var (
 	ErrExpiring = errors.New("no refresh got through")
 	// ErrStalled means that Progress was not called within the stall limit.
 	ErrStalled = errors.New("the job makes no progress")
-	// ErrLost means that the permit can no longer be counted on: its deadline has passed, or the servers say that it
+	// ErrLost means that the permit can no longer be counted on: its deadline has passed, or the servers report that it
 	// has ended.
 	ErrLost = errors.New("the permit is lost")
 	// ErrReleased means that this process released the permit.
 	ErrReleased = errors.New("the permit was released")
 
 	// ErrCutShort is an error for jobs to return: the job stopped before its end, for a reason that the library does
-	// not see. The definition's firing_on_loss decides about its firing, as after a loss.
+	// not see. The definition's firing_on_loss decides what happens to its firing, as after a loss.
 	ErrCutShort = errors.New("the job was cut short")
 
-	// ErrSuperseded means that another process acquired under the same group, acquirer and holder id, and so took over
-	// the permit. It comes together with ErrLost. A Runner does not acquire again for at least the permit's duration,
+	// ErrSuperseded means that another process took over the permit by acquiring under the same group, acquirer and
+	// holder id. It comes together with ErrLost. A Runner does not acquire again for at least the permit's duration,
 	// and returns ErrSuperseded meanwhile.
 	ErrSuperseded = errors.New("another process with the same holder id took it over")
 
-	// ErrReleasePending means that a request was repeated after its permit had ended in this process. A release of the
+	// ErrReleasePending means that a request was retried after its permit had ended in this process. A release of the
 	// permit may still be in progress. Release the permit again, and then acquire with a new request.
 	ErrReleasePending = errors.New("the permit of this request has ended in this process: release it again, then acquire with a new request")
 )
@@ -58,14 +58,13 @@ var (
 type StopError struct {
 	// Cause is unspecified for ErrExpiring and ErrStalled, which do not come from a server.
 	Cause gatekeeperv1.StopCause
-	// Message is for people.
+	// Message is for display.
 	Message string
 	// Until is when the job must have stopped: the local deadline, or the end of the drain if that is later. Refreshes
 	// may extend the deadline; SafeUntil returns the current one. Until is based on the wall clock at the time of the
 	// stop.
 	Until time.Time
-	// Drain is how long the servers continue to grant refreshes, according to them; 0 without a drain. See
-	// Permit.DrainUntil.
+	// Drain is how long the servers intend to keep granting refreshes, or 0 without a drain. See Permit.DrainUntil.
 	Drain time.Duration
 
 	stalled bool
@@ -81,7 +80,7 @@ func (e *StopError) Unwrap() error {
 }
 
 // Error returns a text that does not depend on the time of the call, so that logs of one stop can be grouped. It shows
-// Until as an instant in UTC.
+// Until as a UTC time.
 func (e *StopError) Error() string {
 	text := e.sentinel().Error()
 	if e.brief != nil {
@@ -147,7 +146,7 @@ type EndedError struct {
 	Token uint64
 	// Ended is how the permit ended; unspecified if the cluster does not remember it or never granted the permit.
 	Ended gatekeeperv1.PermitEnd
-	// Message says how it ended, for people.
+	// Message says how the permit ended, for display.
 	Message string
 }
 

@@ -48,7 +48,7 @@ func TestPermit_Superseded_IsLostAndSaysSo(t *testing.T) {
 	}
 }
 
-// duel has a Runner, and another process with the same identity that takes its permit.
+// duel has a Runner and another process with the same identity, which takes the Runner's permit.
 type duel struct {
 	*stage
 	asked  []time.Time
@@ -142,12 +142,12 @@ func TestRun_Superseded_SkipsWhatIsDueWithinThePermitsDuration(t *testing.T) {
 			t.Errorf("asked %d times, want 1", n)
 		}
 		if n := strings.Count(d.log.String(), "the job does not run"); n != 1 || strings.Contains(d.log.String(), "level=ERROR") {
-			t.Errorf("logged %d times, want once and not as an error:\n%s", n, d.log.String())
+			t.Errorf("the denial was logged %d times, want once and not as an error:\n%s", n, d.log.String())
 		}
 		pass(2 * time.Second)
 		ran := false
 		if err := Wrap(sem, func(context.Context) error { ran = true; return nil })(t.Context()); err != nil || !ran {
-			t.Errorf("after the wait: ran %v, error = %v", ran, err)
+			t.Errorf("after the wait: ran = %v, error = %v, want true and nil", ran, err)
 		}
 	})
 }
@@ -184,7 +184,7 @@ func TestRun_HolderIDInUse_IsLoggedOnce(t *testing.T) {
 			NewRunner(sem, untilEnded).Fire(t.Context(), time.Now())
 		}
 		if n := strings.Count(s.log.String(), "does not run"); n != 1 || strings.Contains(s.log.String(), "level=ERROR") {
-			t.Errorf("logged %d times, want once and not as an error:\n%s", n, s.log.String())
+			t.Errorf("the denial was logged %d times, want once and not as an error:\n%s", n, s.log.String())
 		}
 		release(t, p)
 	})

@@ -7,17 +7,18 @@ import (
 )
 
 // TakeOver stops the holder of a token because the caller judges it dead, and returns the current state of the permit.
-// The caller is the group and the acquirer of this Semaphore. reason is written to the journal, for people.
+// The caller is identified by the group and the acquirer of this Semaphore. reason is written to the journal, for
+// operators.
 //
-// TakeOver does not free the slot. The holder's refreshes are refused from now on, and its permit's context ends with
+// TakeOver does not free the slot. From now on the holder's refreshes are refused, and its permit's context ends with
 // ErrTakenOver. The slot is free when the holder releases its permit, or at its deadline. So call Acquire next, to wait
-// in the queue. A wrong judgement costs the holder its run, but never makes two holders run at once. If the holder is
-// then lost, its firing may be claimed again, whatever firing_on_loss says.
+// in the queue. A wrong judgement costs the holder its run, but never makes two holders run at the same time. If the
+// holder is then lost, its firing may be claimed again, even if firing_on_loss is spent.
 //
-// If the holder must already stop for another cause, it keeps that cause, and the call succeeds. Repeating the call has
-// no further effect. The error is a *NoSuchPermitError if no live permit has this token; a *StatusError with the code
-// FailedPrecondition and the reason REFUSED if the definition does not allow takeovers or does not admit the caller, or
-// with the reason FEATURE_LEVEL below feature level 4; or an error that any call can return.
+// If the holder must already stop for another cause, it keeps that cause, and the call succeeds. Calling TakeOver again
+// has no further effect. The error is a *NoSuchPermitError if no live permit has this token. It is a *StatusError with
+// the code FailedPrecondition and the reason REFUSED if the definition does not allow takeovers or does not admit the
+// caller, or with the reason FEATURE_LEVEL below feature level 4. Otherwise it is an error that any call can return.
 func (s *Semaphore) TakeOver(ctx context.Context, token uint64, reason string) (*gatekeeperv1.Permit, error) {
 	r, err := s.client.Permits().TakeOver(ctx, &gatekeeperv1.TakeOverRequest{Token: token, Identity: s.identity(), Reason: reason})
 	return r.GetPermit(), err

@@ -26,10 +26,10 @@ func TestTakeOver_HolderJudgedDead_StopsAndTheNextInTheQueueIsGranted(t *testing
 		t.Fatal(err)
 	}
 	next := srv.Dial(t, "app2").Semaphore("report")
-	for range 2 { // a repeat has no further effect
+	for range 2 { // a second call has no further effect
 		p, err := next.TakeOver(ctx, judged.Token(), "it does not answer")
 		if err != nil || p.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER || p.GetStopReason() != "it does not answer" {
-			t.Fatalf("TakeOver() = %v, %v", p, err)
+			t.Fatalf("TakeOver() = %v, %v, want a permit that was taken over", p, err)
 		}
 	}
 	select {
@@ -49,10 +49,10 @@ func TestTakeOver_HolderJudgedDead_StopsAndTheNextInTheQueueIsGranted(t *testing
 	// firing_on_loss is spent, but the firing is free after a takeover.
 	p, err := next.Acquire(ctx, client.WithFiring("report", due))
 	if err != nil || p.Token() <= judged.Token() {
-		t.Fatalf("Acquire() = %v, %v", p, err)
+		t.Fatalf("Acquire() = %v, %v, want a permit with a newer token", p, err)
 	}
 	if _, err := next.TakeOver(ctx, judged.Token(), ""); !errors.As(err, new(*client.NoSuchPermitError)) {
-		t.Errorf("TakeOver() of an ended permit: error = %v", err)
+		t.Errorf("TakeOver() of an ended permit: error = %v, want a *NoSuchPermitError", err)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestTakeOver_NotAllowedOrNotAdmitted_IsRefused(t *testing.T) {
 		_, err = other.Semaphore(name).TakeOver(t.Context(), p.Token(), "")
 		refused, ok := errors.AsType[*client.StatusError](err)
 		if !ok || refused.Code != codes.FailedPrecondition || refused.Reason != "REFUSED" || !strings.Contains(refused.Message, want) {
-			t.Errorf("TakeOver(%s) error = %v", name, err)
+			t.Errorf("TakeOver(%s) error = %v, want a refusal with the reason", name, err)
 		}
 		if !p.Held() || p.Context().Err() != nil {
 			t.Errorf("%s: the holder was stopped", name)

@@ -28,9 +28,9 @@ func (l *Locker) CatchUp(ctx context.Context, job gocron.Job, task func(context.
 	return l.runner(job, task).CatchUp(ctx, past)
 }
 
-// Missed returns the firings that CatchUp would run, in order, for a program that starts runs with WithBegin. Start
-// each with DueRun.Begin; pass client.DenialWait so that hosts take turns. A job with an unknown past is an error only
-// if the definition requires missed firings to run.
+// Missed returns, in order, the firings that CatchUp would run now. It is for programs that start runs with WithBegin.
+// Start each firing with DueRun.Begin, and pass client.DenialWait so that hosts take turns. A job whose past due times
+// are unknown is an error only if the definition requires missed firings to run.
 func (l *Locker) Missed(ctx context.Context, job gocron.Job) ([]DueRun, error) {
 	past, known, err := l.past(job)
 	if err != nil {
@@ -61,7 +61,7 @@ func noPast(job gocron.Job) error {
 	return fmt.Errorf("job %q: the earlier due times are known only for a CronJob or a DurationJob", job.Name())
 }
 
-// past returns the timetable of a job. known is false if only gocron can compute it, since gocron does not report past
+// past returns the schedule of a job. known is false if only gocron can compute it, since gocron does not report past
 // due times.
 func (l *Locker) past(job gocron.Job) (past func(time.Time) time.Time, known bool, err error) {
 	next := following(job.Schedule())
@@ -76,8 +76,8 @@ func (l *Locker) past(job gocron.Job) (past func(time.Time) time.Time, known boo
 	return func(after time.Time) time.Time { return next(after.In(zone)) }, true, nil
 }
 
-// following returns a function that computes the first due time after a time. It returns nil if only gocron can compute
-// the schedule.
+// following returns a function that computes the first due time after a given time. It returns nil if only gocron can
+// compute the schedule.
 func following(s gocron.JobSchedule) func(time.Time) time.Time {
 	switch s := s.(type) {
 	case gocron.DurationJobSchedule:

@@ -19,7 +19,7 @@ import (
 func TestCatchUp_AllSchedulersWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		d    gocron.JobDefinition
-		want []string // nil if the past of such a job is unknown
+		want []string // nil if the job's past due times are unknown
 	}{
 		"cron":     {gocron.CronJob("0 * * * *", false), []string{"01:00", "02:00", "03:00"}},
 		"every":    {gocron.CronJob("@every 1h", false), []string{"01:00", "02:00", "03:00"}},
@@ -59,7 +59,7 @@ func TestCatchUp_AllSchedulersWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 					}
 				}
 				if !slices.Equal(ran, c.want) {
-					t.Errorf("ran %v, want %v", ran, c.want)
+					t.Errorf("the job ran for the due times %v, want %v", ran, c.want)
 				}
 			})
 		})

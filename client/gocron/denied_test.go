@@ -17,7 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job is denied at each of its runs for a reason that only an edit can change. It must not be logged each time.
+// A job is denied at each of its runs for a reason that only an edit can change. The denial must not be logged each
+// time.
 func TestLocker_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)

@@ -12,13 +12,13 @@
 // gocron calls Lock with the context and the name of the job, and Unlock after the job has returned. That suffices for
 // mutual exclusion, but not to run a job only once: if the clocks of two schedulers differ by more than the job takes,
 // the second one asks after the first has unlocked (gocron issue 841). A run is identified by its due time, which is
-// the same in every scheduler, however wrong its clock. gocron does not pass it to the Locker, but keeps due times in
-// the job. So the Locker follows its scheduler, reads the due times, and claims the firing {job name, due time in UTC}
-// together with the permit. A firing can be claimed once. The type timetable explains how the Locker finds the due time
-// of a run, even if gocron has already dropped it or has moved on to the next.
+// the same in every scheduler, however wrong its clock is. gocron does not pass it to the Locker, but keeps due times
+// in the job. So the Locker follows its scheduler, reads the due times, and claims the firing {job name, due time in
+// UTC} together with the permit. A firing can be claimed once. The type timetable explains how the Locker finds the due
+// time of a run, even if gocron has already dropped it or has moved on to the next.
 //
 // A run belongs to the latest due time that has passed. A scheduler that is late does not work off its backlog, and
-// runs queued by gocron (LimitModeWait) count as one. A run without a due time on the timetable is refused, unless
+// runs queued by gocron (LimitModeWait) count as one. A run without a scheduled due time is refused, unless
 // WithUnscheduled lets it run under a permit alone. Examples are a run of Job.RunNow, and one of WithStartImmediately,
 // which is due at a different moment in each scheduler.
 //
@@ -36,6 +36,6 @@
 // # Compatibility
 //
 // The promise of package client applies, within major version 1. Package go-co-op/gocron/v2 is part of this package's
-// API. A new major version of it will get a new package here. A minor version may determine the due time of a run more
-// precisely if gocron exposes more.
+// API. If it gets a new major version, a new package here will support that version. A minor version may determine the
+// due time of a run more precisely if gocron exposes more.
 package gocron

@@ -12,8 +12,8 @@ import (
 // behind is the number of due times tracked per job.
 const behind = 16
 
-// due returns the due time, in UTC, of the run of a job that starts now. It returns the zero time for a run that is not
-// on the timetable, if such runs are allowed.
+// due returns the due time, in UTC, of the run of a job that starts now. It returns the zero time for an unscheduled
+// run, if such runs are allowed.
 func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
 	now := l.now()
 	l.mu.Lock()
@@ -50,8 +50,8 @@ func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
 	return time.Time{}, ErrUnscheduled
 }
 
-// timetable returns the timetable of the job with context ctx. It is kept until ctx ends, which happens when the job is
-// removed, replaced or stopped.
+// timetable returns the timetable of the job with context ctx. The timetable is kept until ctx ends, which happens when
+// the job is removed, replaced or stopped.
 func (l *Locker) timetable(ctx context.Context) *timetable {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *Locker) timetable(ctx context.Context) *timetable {
 type snapshot struct {
 	schedule gocron.JobSchedule
 	// runs starts with the due times that the scheduler keeps for the job, in any order. Some may belong to runs that
-	// have already started. The due times after the last of them follow.
+	// have already started. After them, runs contains the due times that follow the last of them.
 	runs []time.Time
 }
 
@@ -94,7 +94,7 @@ func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error
 	got := snapshot{schedule: job.Schedule()}
 	n := behind
 	if _, random := got.schedule.(gocron.DurationRandomJobSchedule); random {
-		n = 1 // gocron would compute more by drawing random delays
+		n = 1 // gocron would have to draw random delays to compute more
 	}
 	for {
 		runs, err := job.NextRuns(n)

@@ -10,25 +10,25 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// ErrNotLeader is returned while this scheduler does not lead. Another scheduler may lead, or none.
-var ErrNotLeader = errors.New("this scheduler does not lead")
+// ErrNotLeader is returned while this scheduler is not the leader. Another scheduler may be the leader, or none.
+var ErrNotLeader = errors.New("this scheduler is not the leader")
 
-// Elector is a gocron.Elector. Among the schedulers with an Elector of the same semaphore, as many lead as the
-// semaphore has permits, normally one. An Elector holds a permit while it leads.
+// Elector is a gocron.Elector. Among the schedulers whose Electors share a semaphore, as many are leaders as the
+// semaphore has permits, normally one. An Elector holds a permit while its scheduler is the leader.
 type Elector struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 	err    error // why the loop ended; read it only after ended is closed
 
 	mu   sync.Mutex // guards term
-	term *term      // nil while this scheduler does not lead
+	term *term      // nil while this scheduler is not the leader
 }
 
 var _ gocron.Elector = (*Elector)(nil)
 
 // term is one period of leadership.
 type term struct {
-	ctx    context.Context //nolint:containedctx // its end is the end of the term
+	ctx    context.Context //nolint:containedctx // it ends with the term
 	permit *client.Permit
 	tasks  sync.WaitGroup // Add is called with the Elector's mutex held, during the term
 }
@@ -59,12 +59,12 @@ func (e *Elector) lead(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// leads reports whether the term is still in force, which includes a check of the clock.
+// leads reports whether the term is still in force. It also checks the clock.
 func (t *term) leads() bool {
 	return t != nil && t.ctx.Err() == nil && (t.permit == nil || t.permit.Held())
 }
 
-// IsLeader returns nil if this scheduler leads, and ErrNotLeader otherwise. It makes no call to a server.
+// IsLeader returns nil if this scheduler is the leader, and ErrNotLeader otherwise. It does not call a server.
 func (e *Elector) IsLeader(context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -74,8 +74,8 @@ func (e *Elector) IsLeader(context.Context) error {
 	return nil
 }
 
-// Task returns a task that runs only while this scheduler leads. Its context is cancelled, with the cause, when the
-// leadership is lost or when gocron stops the job. The next leader starts only after the task has returned. Plain
+// Task returns a task that runs only while this scheduler is the leader. Its context is cancelled, with the cause, when
+// the leadership is lost or when gocron stops the job. The next leader starts only after the task has returned. Plain
 // gocron tasks are neither cancelled nor waited for.
 func (e *Elector) Task(job func(context.Context) error) gocron.Task {
 	return gocron.NewTask(func(gocronCtx context.Context) error {
@@ -95,8 +95,8 @@ func (e *Elector) Task(job func(context.Context) error) gocron.Task {
 	})
 }
 
-// Close stops leading: it cancels the tasks, waits for them, and releases the permit. Shut down the scheduler first. If
-// the Elector had already stopped, Close returns the reason.
+// Close gives up leadership: it cancels the tasks, waits for them, and releases the permit. Shut down the scheduler
+// first. If the Elector had already stopped, Close returns the reason.
 func (e *Elector) Close() error {
 	e.cancel()
 	<-e.ended

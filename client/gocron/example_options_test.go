@@ -148,7 +148,7 @@ func ExampleElector_IsLeader() {
 		log.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.Semaphore("leader").TryAcquire(ctx); err != nil { // another scheduler leads
+	if _, err := c.Semaphore("leader").TryAcquire(ctx); err != nil { // another scheduler is the leader
 		log.Fatal(err)
 	}
 

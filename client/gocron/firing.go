@@ -10,7 +10,7 @@ import (
 )
 
 // firing converts a due time of this scheduler to the due time that names the run in all schedulers. It returns the
-// zero time for a run that only this scheduler has, such as one of gocron.WithStartImmediately.
+// zero time for a run that exists only in this scheduler, such as one of gocron.WithStartImmediately.
 func firing(s gocron.JobSchedule, at time.Time) time.Time {
 	if at.IsZero() {
 		return at
@@ -34,14 +34,14 @@ func firing(s gocron.JobSchedule, at time.Time) time.Time {
 			at = twin(c, at)
 		}
 	}
-	if at.Nanosecond() != 0 { // timetables have a resolution of one second
+	if at.Nanosecond() != 0 { // schedules have a resolution of one second
 		return time.Time{}
 	}
 	return at
 }
 
-// unseen returns the due times after taken that can be computed from the schedule. It is used if the scheduler has none
-// for the job at the moment.
+// unseen returns the due times after taken that can be computed from the schedule. It is used if the scheduler
+// currently has none for the job.
 func unseen(s gocron.JobSchedule, taken, now time.Time) (all []time.Time) {
 	next := func(time.Time) time.Time { return time.Time{} }
 	switch s := s.(type) {
@@ -65,7 +65,7 @@ func unseen(s gocron.JobSchedule, taken, now time.Time) (all []time.Time) {
 	return all
 }
 
-// parse parses a crontab as gocron does. It returns nil if the crontab needs the user's own implementation.
+// parse parses a crontab as gocron does. It returns nil if only the user's own implementation can parse the crontab.
 func parse(crontab string) cron.Schedule {
 	fields := cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor
 	s, err := cron.NewParser(fields).Parse(strings.TrimSpace(crontab))
@@ -76,7 +76,7 @@ func parse(crontab string) cron.Schedule {
 }
 
 // twin handles the day on which clocks are put back. If at is the second time with the same local time, and gocron
-// skips the second, twin returns the first. gocron does not skip it if it was started between the two.
+// skips the second, twin returns the first. gocron does not skip the second if it was started between the two.
 func twin(s cron.Schedule, at time.Time) time.Time {
 	change, _ := at.ZoneBounds()
 	if change.IsZero() {

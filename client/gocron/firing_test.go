@@ -3,7 +3,7 @@ package gocron
 import (
 	"testing"
 	"time"
-	_ "time/tzdata" // the test needs zones, whatever the machine has
+	_ "time/tzdata" // the test needs time zones even if the machine has none
 
 	"github.com/go-co-op/gocron/v2"
 )
@@ -27,7 +27,7 @@ func TestFiring_IsTheSameInAllSchedulers(t *testing.T) {
 		"daily, started immediately":        {gocron.DailyJobSchedule{Interval: 1}, berlin, "2026-03-01T11:07:31.5Z", never},
 		"daily":                             {gocron.DailyJobSchedule{Interval: 1}, berlin, "2026-03-01T11:07:31Z", "2026-03-01T11:07:31Z"},
 		"one time":                          {gocron.OneTimeJobSchedule{StartAt: at(0, 1)}, berlin, "2026-03-01T12:01:00Z", "2026-03-01T12:01:00Z"},
-		"one time, started immediately":     {gocron.OneTimeJobSchedule{}, berlin, "2026-03-01T12:01:00Z", never},
+		"one-time job, started immediately": {gocron.OneTimeJobSchedule{}, berlin, "2026-03-01T12:01:00Z", never},
 		"clocks put back, first of two":     {crontab("30 1 * * *"), newYork, "2026-11-01T05:30:00Z", "2026-11-01T05:30:00Z"},
 		"clocks put back, second, daily":    {crontab("30 1 * * *"), newYork, "2026-11-01T06:30:00Z", "2026-11-01T05:30:00Z"},
 		"clocks put back, second, hourly":   {crontab("30 * * * *"), newYork, "2026-11-01T06:30:00Z", "2026-11-01T05:30:00Z"},

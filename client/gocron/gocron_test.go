@@ -73,7 +73,7 @@ func (n *node) add(name string, d gocron.JobDefinition, task gocron.Task, opts .
 
 // late is how long after its due time each run of a node starts. gocron drops due times that have passed. In singleton
 // mode it may do so before it reschedules the run. If the clock still showed the due time then, gocron would schedule
-// the same run again, and the Locker would rightly refuse it as unscheduled. A real clock has moved on.
+// the same run again, and the Locker would rightly refuse it as unscheduled. A real clock has moved on by then.
 const late = time.Millisecond
 
 // start starts the scheduler. It returns when the scheduler waits for its first job.
@@ -112,7 +112,8 @@ func wantDenied(t *testing.T, err error, reason client.Reason) {
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// This is gocron issue 841: the first scheduler has run and unlocked the job when it becomes due in the second one.
+// This test reproduces gocron issue 841: the first scheduler has run and unlocked the job when it becomes due in the
+// second one.
 func TestLocker_SkewedClocks_ShortJobRunsOncePerFiring(t *testing.T) {
 	srv := gktest.Start(t, "tick", "every")
 	fast := newNode(t, srv.Dial(t, "app1"), noon.Add(-5*time.Second))
@@ -136,7 +137,7 @@ func TestLocker_SkewedClocks_ShortJobRunsOncePerFiring(t *testing.T) {
 	}
 }
 
-// A DurationJob counts from the start of each scheduler. The due times of two schedulers only have the interval in
+// A DurationJob counts from the start of each scheduler. The due times of two schedulers have only their interval in
 // common.
 func TestLocker_DurationJob_RunsOncePerInterval(t *testing.T) {
 	srv := gktest.Start(t, "every")
@@ -232,7 +233,7 @@ func TestLocker_UnknownDueTime_RunsNothing(t *testing.T) {
 	n.start()
 	n.clock.Advance(time.Second)
 	if err := receive(t, n.skipped, "the skip"); err == nil {
-		t.Error("a job whose name is not unique ran")
+		t.Error("a job without a unique name ran")
 	}
 	if _, err := gkgocron.NewLocker(srv.Dial(t, "app1")).Lock(t.Context(), "twice"); !errors.Is(err, gkgocron.ErrNotFollowing) {
 		t.Errorf("Lock = %v, want ErrNotFollowing", err)
@@ -297,7 +298,7 @@ func TestElector_LeaderRevoked_NextLeadsAfterItsTaskReturned(t *testing.T) {
 				t.Error(err)
 			}
 			if err := e.IsLeader(context.Background()); !errors.Is(err, gkgocron.ErrNotLeader) {
-				t.Error("the Elector leads after Close")
+				t.Error("the Elector is still the leader after Close")
 			}
 		})
 	}

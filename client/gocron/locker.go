@@ -21,8 +21,8 @@ var (
 	ErrNotLocked = errors.New("the job holds no lock: give the Locker to its scheduler, or to the job")
 	// ErrNotFollowing is returned if the Locker has no scheduler from which to read due times.
 	ErrNotFollowing = errors.New("the Locker follows no scheduler: call Follow")
-	// ErrUnscheduled is returned for a run that is not on the timetable; see WithUnscheduled.
-	ErrUnscheduled = errors.New("the run is not on the timetable")
+	// ErrUnscheduled is returned for a run without a scheduled due time; see WithUnscheduled.
+	ErrUnscheduled = errors.New("the run has no scheduled due time")
 )
 
 // Locker is a gocron.Locker. A lock is a permit of the semaphore with the job's name, and claims the firing that is
@@ -33,12 +33,13 @@ type Locker struct {
 	options     []client.JobOption
 	begin       func(context.Context, DueRun) (*client.Run, error)
 	now         func() time.Time
-	base        time.Time // when the Locker was created, by now
+	base        time.Time // when the Locker was created, according to now
 	unscheduled bool
 
 	mu        sync.Mutex // guards everything below
 	scheduler gocron.Scheduler
-	// runs holds the running jobs by context. gocron passes nothing else to both the Locker and the task of a job.
+	// runs holds the running jobs by context, because the context is all that gocron passes to both the Locker and the
+	// task of a job.
 	runs map[context.Context]*lock
 	// timetables holds the timetables of the jobs, also by context.
 	timetables map[context.Context]*timetable
@@ -56,22 +57,22 @@ func WithSemaphore(f func(job string) *client.Semaphore) Option {
 }
 
 // WithJobOptions adds options to all runs. gocron reschedules a job only after Lock has returned, so waiting for a
-// permit or for a server delays the job's own timetable. Firings are named after the job.
+// permit or for a server delays the job's own schedule. Firings are named after the job.
 //
-// If runs may wait, give a OneTimeJob a single time. If an earlier run still waits when the last of several times has
-// passed, gocron (v2.21.2) loops forever looking for the next time, and no job of that scheduler runs again.
+// If runs may wait, give a OneTimeJob only one time. If an earlier run is still waiting when the last of several times
+// has passed, gocron (v2.21.2) loops forever looking for the next time, and no job of that scheduler runs again.
 func WithJobOptions(opts ...client.JobOption) Option {
 	return func(l *Locker) { l.options = append(l.options, opts...) }
 }
 
-// WithBegin sets the function that starts a run. f must return the result of DueRun.Begin; it can do other work first.
-// It can call Begin several times, for example after a denial, and with another context: the context of the run is
-// derived from the context of the last call. f must also meet the contract of Lock.
+// WithBegin sets the function that starts a run. f must return the result of DueRun.Begin, but it can do other work
+// first. It can call Begin several times, for example after a denial, and with another context: the context of the run
+// is derived from the context of the last call. f must also meet the contract of Lock.
 func WithBegin(f func(context.Context, DueRun) (*client.Run, error)) Option {
 	return func(l *Locker) { l.begin = f }
 }
 
-// WithUnscheduled lets runs that are not on the timetable, such as those of Job.RunNow or gocron.WithStartImmediately,
+// WithUnscheduled lets runs without a scheduled due time, such as those of Job.RunNow or gocron.WithStartImmediately,
 // run under a permit alone, without a firing. Do not combine it with gocron.LimitModeWait, because runs that were
 // queued after a slow run count as unscheduled.
 func WithUnscheduled() Option { return func(l *Locker) { l.unscheduled = true } }
@@ -83,7 +84,7 @@ func WithNow(now func() time.Time) Option { return func(l *Locker) { l.now = now
 type DueRun struct {
 	// Job is the name of the job.
 	Job string
-	// Due names the firing, in UTC. It is zero for a run that is not on the timetable.
+	// Due names the firing, in UTC. It is zero for an unscheduled run.
 	Due time.Time
 	// AfterGap reports that due times before Due passed without a run here, for example because the host was suspended.
 	// Locker.Missed returns those that should still run.
@@ -99,7 +100,7 @@ func (d DueRun) Begin(ctx context.Context, opts ...client.JobOption) (*client.Ru
 	return client.NewRunner(l.semaphore(d.Job), nil, all...).Begin(ctx, d.Due)
 }
 
-// NewLocker returns a Locker. Call Follow before jobs are due.
+// NewLocker returns a Locker. Call Follow before the first job is due.
 func NewLocker(c *client.Client, opts ...Option) *Locker {
 	l := &Locker{client: c, now: time.Now, runs: make(map[context.Context]*lock), timetables: make(map[context.Context]*timetable)}
 	l.semaphore = func(job string) *client.Semaphore { return c.Semaphore(job) }
@@ -118,7 +119,7 @@ func (l *Locker) Follow(s gocron.Scheduler) {
 	l.scheduler = s
 }
 
-// Lock acquires the permit for a run of a job that is due. If the job does not run, which includes a firing that has
+// Lock acquires the permit for a run of a job that is due. If the job does not run, for example because the firing has
 // run elsewhere, the error is that of client.Runner.Run or one of this package. gocron passes it to the job's
 // AfterLockError listener.
 func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
@@ -176,8 +177,8 @@ func (k *lock) Unlock(context.Context) error {
 }
 
 // Task returns a task for use with the Locker. Its context is cancelled, with the cause, when the permit must be given
-// up or when gocron stops the job. A plain gocron task also runs under the Locker, but does not learn of a loss; it is
-// only reported if it keeps running after one.
+// up or when gocron stops the job. A plain gocron task also runs under the Locker, but is not notified of a loss. If it
+// keeps running after one, this is only reported.
 func (l *Locker) Task(job func(context.Context) error) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		l.mu.Lock()

@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// loss makes a permit end while a job runs, and then makes the next run possible.
+// loss is a way to end a permit while a job runs, and then to make the next run possible.
 type loss struct {
 	happen  func(t *testing.T, srv *gktest.Server, token uint64)
 	recover func(t *testing.T, srv *gktest.Server)

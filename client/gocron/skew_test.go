@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	_ "time/tzdata" // the test needs zones, whatever the machine has
+	_ "time/tzdata" // the test needs time zones even if the machine has none
 
 	"github.com/go-co-op/gocron/v2"
 
@@ -14,7 +14,7 @@ import (
 	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
 )
 
-// skewed is a node with its job. Its clock is wrong by skew.
+// skewed is a node with one job and a clock that is wrong by skew.
 type skewed struct {
 	*node
 	job  gocron.Job
@@ -37,7 +37,7 @@ func (n *skewed) next() time.Time {
 	return time.Time{}
 }
 
-// This is a harder case of gocron issue 841: no two clocks agree, and the job takes less time than they differ by. Each
+// This is a harder case of gocron issue 841: no two clocks agree, and they differ by more than the job takes. Each
 // firing must run once.
 func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
@@ -98,8 +98,8 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 				}
 				ran := make(map[string]int)
 				for range len(nodes) * (len(c.want) + 3) {
-					// gocron has rescheduled the last run and dropped its due time. In singleton mode the order is not
-					// defined.
+					// Wait until gocron has rescheduled the last run and dropped its due time. In singleton mode the
+					// order of these two steps is not defined.
 					synctest.Wait()
 					// Let real time pass until the next due time on any clock.
 					var first *skewed

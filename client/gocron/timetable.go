@@ -21,8 +21,8 @@ import (
 //   - A run that a singleton or limit mode skips leaves its due time in the list.
 //
 // So the first due time of the list may be past and skipped, the last may be in the future, and the one in question may
-// be missing. But any due time dropped between two calls of Lock was either in the list at the first call, or is the
-// next one after a time in that list. A timetable therefore remembers the due times it has seen. A run belongs to the
+// be missing. But any due time that was dropped between two calls of Lock either was in the list at the first call, or
+// directly follows a time in that list. A timetable therefore remembers the due times it has seen. A run belongs to the
 // latest due time that has passed and that no earlier run has taken. If several runs are late or were queued, the first
 // takes the latest due time and the others find none.
 type timetable struct {
@@ -42,7 +42,7 @@ type timetable struct {
 // rounding is how early a timer can fire if no clock was set.
 const rounding = time.Millisecond
 
-// take returns the due time of a run that starts now, or the zero time if the run is not on the timetable. drift is the
+// take returns the due time of a run that starts now, or the zero time if the run is not scheduled. drift is the
 // current drift.
 func (t *timetable) take(s snapshot, now time.Time, drift time.Duration) time.Time {
 	t.mu.Lock()
@@ -71,7 +71,8 @@ func (t *timetable) take(s snapshot, now time.Time, drift time.Duration) time.Ti
 	return t.taken
 }
 
-// pass takes the due times that have passed for a run that does not take place, so that no later run takes them.
+// pass marks the due times that have passed as taken, for a run that does not take place, so that no later run takes
+// them.
 func (t *timetable) pass(now time.Time, drift time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -29,17 +29,17 @@ func ExampleCertificateError() {
 
 	_, err = c.Semaphore("nightly-export").TryAcquire(ctx)
 	if e, ok := errors.AsType[*client.CertificateError](err); ok {
-		fmt.Println("at the endpoint:", e.Endpoint == stranger.Listener.Addr().String())
-		fmt.Println("the server refused ours:", e.ByServer)
+		fmt.Println("at this endpoint:", e.Endpoint == stranger.Listener.Addr().String())
+		fmt.Println("rejected by the server:", e.ByServer)
 		_, unknown := errors.AsType[x509.UnknownAuthorityError](e.Err)
-		fmt.Println("its authority is unknown:", unknown)
+		fmt.Println("unknown authority:", unknown)
 	}
-	fmt.Println("nothing was done:", errors.Is(err, client.ErrUnavailable) && !errors.Is(err, client.ErrOutcomeUnknown))
+	fmt.Println("nothing was changed:", errors.Is(err, client.ErrUnavailable) && !errors.Is(err, client.ErrOutcomeUnknown))
 	// Output:
-	// at the endpoint: true
-	// the server refused ours: false
-	// its authority is unknown: true
-	// nothing was done: true
+	// at this endpoint: true
+	// rejected by the server: false
+	// unknown authority: true
+	// nothing was changed: true
 }
 
 // WithPlaintext connects without TLS even if the TLS variables are set, for example for other programs on the machine.

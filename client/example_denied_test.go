@@ -54,7 +54,7 @@ func ExampleReason() {
 		case client.ReasonNoFreePermit:
 			return "wait in the queue with Acquire"
 		case client.ReasonFiringClaimed:
-			return "another holder runs it, but may still be lost"
+			return "another holder runs it now, but may still fail to finish"
 		case client.ReasonFiringDone:
 			return "it has run: nothing to do"
 		case client.ReasonFiringForgotten:
@@ -62,7 +62,7 @@ func ExampleReason() {
 		case client.ReasonFiringTooFarAhead:
 			return "a clock is wrong: compare the due time, CallerClock and LeaderClock"
 		case client.ReasonPaused, client.ReasonCordoned:
-			return "an operator decided so: ask again later"
+			return "this was ordered by an operator: ask again later"
 		case client.ReasonStopping:
 			return "this holder's own permit is being stopped: release it"
 		case client.ReasonHeldForOperator:
@@ -72,7 +72,7 @@ func ExampleReason() {
 		case client.ReasonNoSuchSemaphore, client.ReasonGroupMismatch, client.ReasonAcquirerMismatch, client.ReasonWeightExceedsPermits:
 			return "the definition or the caller is wrong: fix one of them"
 		}
-		return "unknown reason of a newer server: do not run"
+		return "a newer server sent an unknown reason: do not run"
 	}
 	fmt.Println(advice(client.ReasonNoFreePermit))
 	fmt.Println(advice(client.ReasonGroupMismatch))

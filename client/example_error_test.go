@@ -147,7 +147,7 @@ func ExampleStatusError() {
 	}
 	_, err = definitions.GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: "biling"})
 	if e, ok := errors.AsType[*client.NoSuchDefinitionError](err); ok {
-		fmt.Println("there is no", e.Name)
+		fmt.Println("there is no definition", e.Name)
 	}
 	_, err = clients[0].Permits().Revoke(ctx, &gatekeeperv1.RevokeRequest{Token: 17})
 	if e, ok := errors.AsType[*client.NoSuchPermitError](err); ok {
@@ -160,12 +160,12 @@ func ExampleStatusError() {
 	// definition.group_pattern = "prod("
 	// nightly-export exists, version known: true
 	// nightly-export is not at version 999
-	// there is no biling
+	// there is no definition biling
 	// there is no permit 17
 	// true NO_SUCH_PERMIT
 }
 
-// If a release did not get through, release again before you repeat the acquisition.
+// If a release did not get through, release again before you retry the acquisition.
 func ExamplePermit_Release_serverAway() {
 	srv := gktest.NewServer("nightly-export")
 	ctx := context.Background()

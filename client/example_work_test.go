@@ -97,7 +97,7 @@ func ExampleClient_SubmitJob_errors() {
 	job.Priority = 7
 	_, err := c.SubmitJob(ctx, job, two)
 	if differs, ok := errors.AsType[*client.JobDiffersError](err); ok {
-		fmt.Println("another job has the id", differs.ID)
+		fmt.Println("a different job has the id", differs.ID)
 	}
 	job.Id = "posters"
 	_, err = c.SubmitJob(ctx, job, func(yield func([]byte, error) bool) { yield(make([]byte, 100_000), nil) })
@@ -110,13 +110,13 @@ func ExampleClient_SubmitJob_errors() {
 	}
 	_, err = c.Work().GetJob(ctx, &gatekeeperv1.GetJobRequest{Id: "posters"})
 	if none, ok := errors.AsType[*client.NoSuchJobError](err); ok {
-		fmt.Println("there is no", none.ID)
+		fmt.Println("there is no job", none.ID)
 	}
 	// Output:
-	// another job has the id photos
+	// a different job has the id photos
 	// 100000 is more than max_task_bytes of 65536
 	// photos is not over
-	// there is no posters
+	// there is no job posters
 }
 
 // While no server answers, only a bounded number of submissions can wait.
@@ -142,7 +142,7 @@ func ExampleSubmitBufferError() {
 	<-refused
 	// Output:
 	// true true
-	// no server answered, and 1 submissions are already waiting: submit again later with the same id, or allow more with WithSubmitBuffer
+	// no server answered, and the limit on waiting submissions (1) is reached: submit again later with the same id, or allow more with WithSubmitBuffer
 }
 
 // The context of a task ends with ErrTaskCancelled when its job is cancelled.

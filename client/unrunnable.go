@@ -23,7 +23,7 @@ type unrunnable struct {
 // If they shared a key, the grant of one would make the next denial of another look new.
 type denialKey struct {
 	semaphore, group, acquirer string
-	holderID                   string // empty unless the application chose it
+	holderID                   string // empty unless the application set it
 	weight                     uint32
 }
 
@@ -49,8 +49,8 @@ func (u *unrunnable) changed(key denialKey, cause string) bool {
 	return true
 }
 
-// report logs why a run does not start if somebody must act before it can. It logs again only if the cause changes. A
-// nil err means a grant.
+// report logs why a run does not start if somebody must act before it can start. It logs again only if the cause
+// changes. A nil err means a grant.
 func (r *Runner) report(opts []AcquireOption, err error) {
 	d, denied := errors.AsType[*DeniedError](err)
 	cause, text := "", ""
@@ -67,7 +67,7 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 		}
 		more = []any{"reason", d.Reason, "explain", d.ExplainCommand()}
 	case isRefused(err):
-		cause, text = "the holder id", ": "+err.Error() // the error also contains the wait, which differs each time
+		cause, text = "the holder id", ": "+err.Error() // the error also contains the remaining wait, which differs each time
 	case err != nil && !denied:
 		return // unknown whether the cause still exists
 	}
@@ -83,8 +83,8 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 
 // NeedsAction reports whether the denial remains until somebody changes the definition, ends a cordon, clears a slot
 // that is held for an operator, corrects a clock, or calls with another group, acquirer, weight, holder id or firing. A
-// Runner logs such a denial as a warning, and again only if its cause changes. A pause, or a firing that another holder
-// has claimed, needs no action, because it is intended.
+// Runner logs such a denial as a warning, and logs it again only if its cause changes. A pause, or a firing that
+// another holder has claimed, needs no action, because it is intended.
 func (d *DeniedError) NeedsAction() bool {
 	switch d.Reason {
 	case ReasonNoSuchSemaphore, ReasonGroupMismatch, ReasonAcquirerMismatch, ReasonCordoned, ReasonHeldForOperator, ReasonAlreadyHeld, ReasonWeightExceedsPermits,
@@ -99,7 +99,7 @@ func (d *DeniedError) NeedsAction() bool {
 	return false
 }
 
-// heldForOperator reports whether every slot that the denial names waits for an operator.
+// heldForOperator reports whether every slot named in the denial is held for an operator.
 func (d *DeniedError) heldForOperator() bool {
 	for _, p := range d.Holders {
 		if p.GetState() != gatekeeperv1.PermitState_PERMIT_STATE_HELD {
@@ -115,7 +115,7 @@ func (d *DeniedError) ownClaim() bool {
 	return d.Reason == ReasonFiringClaimed && d.asked != nil && !d.firingIsOver() && proto.Equal(d.Firing.GetWinner(), d.asked.identity())
 }
 
-// ExplainCommand returns a shell command that shows step by step how the servers decide this request.
+// ExplainCommand returns a shell command that shows step by step how the servers decide on this request.
 func (d *DeniedError) ExplainCommand() string {
 	words := []string{"gkctl", "explain"}
 	add := func(flag, value string) {

@@ -35,7 +35,7 @@ func TestRunner_DenialThatWaitingDoesNotCure_IsLoggedOncePerCause(t *testing.T) 
 			}
 			n := strings.Count(s.log.String(), "the job does not run")
 			if n-logged != want {
-				t.Errorf("%s, %s: logged %d times, want %d:\n%s", reason, message, n-logged, want, s.log.String())
+				t.Errorf("%s, %s: the denial was logged %d times, want %d:\n%s", reason, message, n-logged, want, s.log.String())
 			}
 			logged = n
 		}
@@ -46,7 +46,7 @@ func TestRunner_DenialThatWaitingDoesNotCure_IsLoggedOncePerCause(t *testing.T) 
 			}
 		}
 		ask(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants a", 1)
-		ask(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants b", 1) // an edit that did not help
+		ask(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants b", 1) // an edit that does not help
 		ask(gatekeeperv1.Reason_REASON_ACQUIRER_MISMATCH, "m", 1)
 		ask(gatekeeperv1.Reason_REASON_WEIGHT_EXCEEDS_PERMITS, "m", 1)
 		ask(gatekeeperv1.Reason_REASON_CORDONED, "m", 1)
@@ -58,14 +58,14 @@ func TestRunner_DenialThatWaitingDoesNotCure_IsLoggedOncePerCause(t *testing.T) 
 		ask(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, "m", 0) // passes with time
 		ask(gatekeeperv1.Reason_REASON_PAUSED, "m", 0)         // intended by an operator
 		ask(gatekeeperv1.Reason_REASON_FIRING_DONE, "m", 0)
-		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // again
+		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // the cause has changed since
 
 		s.a.set(func(a *server) { a.tryAcquire = grants(7, 10*time.Second) })
 		if err := Wrap(s.client.Semaphore("export"), func(context.Context) error { return nil })(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s.a.set(func(a *server) { a.tryAcquire = deniesWith(&d) })
-		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // after a run
+		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // a run in between was granted
 	})
 }
 
@@ -102,7 +102,7 @@ func TestRunner_WaitsForASlotHeldForAnOperator_IsLoggedOnce(t *testing.T) {
 				}
 				log := s.log.String()
 				if n := strings.Count(log, "the job does not run"); n != 1 {
-					t.Errorf("logged %d times, want once:\n%s", n, log)
+					t.Errorf("the denial was logged %d times, want once:\n%s", n, log)
 				}
 				for _, want := range []string{"gkctl clear 7", `explain="gkctl explain export --group prod --acquirer app1"`} {
 					if !strings.Contains(log, want) {
@@ -114,7 +114,7 @@ func TestRunner_WaitsForASlotHeldForAnOperator_IsLoggedOnce(t *testing.T) {
 	}
 }
 
-// The jobs of a program may share a semaphore. A grant of one job says nothing about a denial of another.
+// The jobs of a program may share a semaphore. A grant to one job says nothing about a denial of another.
 func TestRunner_AnotherRequestOfTheSemaphoreIsGranted_IsLoggedOnce(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		grant := grants(7, 10*time.Second)
@@ -132,7 +132,7 @@ func TestRunner_AnotherRequestOfTheSemaphoreIsGranted_IsLoggedOnce(t *testing.T)
 			}
 		}
 		if n := strings.Count(s.log.String(), "the job does not run"); n != 1 {
-			t.Errorf("logged %d times, want once:\n%s", n, s.log.String())
+			t.Errorf("the denial was logged %d times, want once:\n%s", n, s.log.String())
 		}
 	})
 }
@@ -160,8 +160,8 @@ func TestRunner_WaitsForADenialThatDoesNotPass_LogsOnce(t *testing.T) {
 	}
 }
 
-// A process that is restarted with the same holder id during a firing is denied by its own former permit. No other
-// process runs that firing.
+// A process that is restarted with the same holder id during a firing is denied because of its own former permit. No
+// other process runs that firing.
 func TestRunDue_FiringClaimedByTheOwnIdentity_IsAnError(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		due := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
@@ -173,7 +173,7 @@ func TestRunDue_FiringClaimedByTheOwnIdentity_IsAnError(t *testing.T) {
 		s.a.tryAcquire = deniesWith(&d)
 		own := NewRunner(s.client.Semaphore("export", WithHolderID("worker")), untilEnded)
 		if _, ok := errors.AsType[*DeniedError](own.RunDue(t.Context(), due)); !ok || !strings.Contains(s.log.String(), "the job does not run") {
-			t.Errorf("RunDue() is not a logged *DeniedError; the log is:\n%s", s.log.String())
+			t.Errorf("RunDue() did not return a *DeniedError, or did not log it once; the log is:\n%s", s.log.String())
 		}
 		if want := `gkctl explain export --group prod --acquirer app1 --holder-id worker --firing export@2026-01-31T02:00:00Z`; !strings.Contains(s.log.String(), want) {
 			t.Errorf("the log does not contain %s:\n%s", want, s.log.String())

@@ -20,15 +20,17 @@ type Verification struct {
 	Revision uint64
 }
 
-// NotValidError is the error of Verify if no live permit has the token, or if its permit is of another semaphore. This
-// is an error so that callers do not mistake an invalid token for a valid one; the servers are working normally.
+// NotValidError is the error of Verify if no live permit has the token, or if the permit belongs to another semaphore.
+// This is an error so that callers do not mistake an invalid token for a valid one. It does not mean that the servers
+// have a problem.
 type NotValidError struct {
-	// Semaphore is the one given to Verify; may be empty.
+	// Semaphore is the one given to Verify; it may be empty.
 	Semaphore string
 	Token     uint64
-	// Permit is set if the permit still takes its slot without a holder: held for an operator, or cooling.
+	// Permit is set if the permit still occupies its slot without a holder, because it is held for an operator or
+	// cooling.
 	Permit *gatekeeperv1.Permit
-	// Message says how the permit ended, for people.
+	// Message says how the permit ended, for display.
 	Message  string
 	Revision uint64
 }
@@ -40,14 +42,15 @@ func (e *NotValidError) Error() string {
 	return e.Message
 }
 
-// Verify checks for a resource whether a token is still valid: whether its permit is live, and is of the given
-// semaphore. With an empty name the semaphore is not checked. Verify sees everything that was answered before it was
-// called, and does not extend the permit. If the servers say no, the error is a *NotValidError. Any other error, as of
-// any call, means that the state of the token is unknown, and the resource must decide what to do.
+// Verify checks, on behalf of a resource, whether a token is still valid: whether its permit is live, and belongs to
+// the given semaphore. With an empty name the semaphore is not checked. Verify takes into account everything that was
+// answered before it was called, and does not extend the permit. If the token is not valid, the error is a
+// *NotValidError. Any other error means that the state of the token is unknown, and the resource must decide what to
+// do.
 //
-// The answer may be outdated when it arrives: before the following write, the permit may end and another holder may be
-// granted it. No check before the write can prevent this. If the resource can compare tokens as part of the write, do
-// that instead of calling Verify; see package fence.
+// The answer may be outdated when it arrives: before the write that follows, the permit may end and another holder may
+// be granted a permit. No check before the write can prevent this. If the resource can compare tokens as part of the
+// write, do that instead of calling Verify; see package fence.
 func (c *Client) Verify(ctx context.Context, semaphore string, token uint64) (*Verification, error) {
 	r, err := c.Permits().Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: semaphore, Token: token})
 	switch {

@@ -33,7 +33,7 @@ func TestVerify_Live_IsAVerification(t *testing.T) {
 		})
 		v := must(c.Verify(t.Context(), "job", 7))(t)
 		if asked.GetSemaphore() != "job" || asked.GetToken() != 7 || v.Permit.GetToken() != 7 || v.Revision != 9 || v.Stopping || v.Message != "" {
-			t.Errorf("sent %v, got %+v", asked, v)
+			t.Errorf("Verify(job, 7) sent %v and returned %+v, want token 7 at revision 9", asked, v)
 		}
 	})
 }
@@ -45,7 +45,7 @@ func TestVerify_HolderMustStop_IsStopping(t *testing.T) {
 			s.verify = verified(&gatekeeperv1.VerifyResponse{Valid: true, Permit: stopping, Message: "it hangs"})
 		})
 		if v, err := c.Verify(t.Context(), "job", 7); err != nil || !v.Stopping || v.Message != "it hangs" {
-			t.Errorf("Verify() = %+v, %v", v, err)
+			t.Errorf("Verify() = %+v, %v, want a stopping holder with the message", v, err)
 		}
 	})
 }
@@ -58,7 +58,7 @@ func TestVerify_NotValid_IsAnErrorThatSaysWhy(t *testing.T) {
 		v, err := c.Verify(t.Context(), "job", 7)
 		e, ok := errors.AsType[*NotValidError](err)
 		if !ok || v != nil || e.Semaphore != "job" || e.Token != 7 || e.Revision != 4 || e.Error() != "it was released" {
-			t.Errorf("Verify() = %+v, %#v", v, err)
+			t.Errorf("Verify() = %+v, %#v, want a *NotValidError with the message", v, err)
 		}
 	})
 }

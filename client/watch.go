@@ -10,8 +10,8 @@ import (
 )
 
 // Watch streams changes, starting with req's revision, until ctx ends. A stream that breaks is reopened, on another
-// member if necessary, and continues after the last revision that was sent. Events of a partly sent revision are sent
-// again. An error is the last element, and only occurs if a server refuses the request.
+// member if necessary, and continues after the last complete revision. Events of an incomplete revision are sent again.
+// An error is the last element, and only occurs if a server refuses the request.
 //
 // A message with Missed set means that changes were lost: read everything again, and continue from there.
 func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter.Seq2[*gatekeeperv1.WatchResponse, error] {
@@ -25,7 +25,7 @@ func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter
 					break
 				}
 				heard = true
-				next.FromRevision = r.GetRevision() + 1 // also after a live report, whose revision is that of the message before
+				next.FromRevision = r.GetRevision() + 1 // also after a live report, which has the revision of the previous message
 				if !yield(r, nil) {
 					return true, true, nil
 				}
@@ -35,8 +35,8 @@ func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter
 	}
 }
 
-// follow keeps a stream open until it is over or ctx ends. A stream that breaks is reopened, on another member if
-// necessary. open runs one stream; it returns whether the whole is over, and whether the stream received anything.
+// follow keeps a stream open until the work is over or ctx ends. A stream that breaks is reopened, on another member if
+// necessary. open runs one stream; it reports whether the work is over, and whether the stream received anything.
 // refused is called with the error of a server that refuses the request.
 func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn *link) (over, heard bool, err error), refused func(error)) {
 	for ctx.Err() == nil {
@@ -48,7 +48,7 @@ func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn
 			var err error
 			shown := c.token(ctx)
 			if over, heard, err = open(ctx, conn); heard && !judge(err).final {
-				return nil // it worked: the next attempt is a new call, not a repeat of this one
+				return nil // it worked: the next attempt is a new call, not a retry of this one
 			}
 			if tokenEnded(err) && (heard || shown != c.token(ctx)) { // a worker without tasks has received nothing
 				return nil

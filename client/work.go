@@ -22,29 +22,29 @@ import (
 const DefaultSubmitBuffer = 1000
 
 const (
-	// taskChunk is the maximum payload, in bytes, of one message of a submission, unless a single task has more.
+	// taskChunk is the maximum payload, in bytes, of one message of a submission, unless a single task is larger.
 	taskChunk = 256 << 10
-	// perTask is what each task adds to the size of a message besides its payload.
+	// perTask is what each task adds to the size of a message in addition to its payload.
 	perTask = 16
-	// maxPayload is the highest limit that can be set for a task. Much larger messages would not even reach the
+	// maxPayload is the largest payload limit that can be set for a task. Much larger messages would not even reach the
 	// server's check.
 	maxPayload = 512 << 10
 )
 
 // Work returns the API's WorkService, with retries as described in the package comment. It is meant for tools: use
-// package work to submit, follow and execute tasks. Retries and drops of tasks whose outcome is unknown are repeated
-// only with as_of, and deletions only with submitted_revision, because then a repeat changes nothing more.
+// package work to submit, follow and execute tasks. After an unknown outcome, RetryTasks and DropTasks are retried only
+// with as_of, and DeleteJob only with submitted_revision, because then a retry changes nothing more.
 func (c *Client) Work() gatekeeperv1.WorkServiceClient {
 	return gatekeeperv1.NewWorkServiceClient(caller{c})
 }
 
 // SubmitJob stores a job with its tasks, and returns when everything is committed; work.Submit is based on it.
 // SubmitJob ranges over tasks once for each attempt, so tasks must yield the same payloads each time. If tasks yields
-// an error, the submission ends and returns it.
+// an error, the submission ends and returns that error.
 //
-// The job's id makes the call repeatable, so it is also repeated after an unknown outcome. Errors: *JobDiffersError,
-// *WorkLimitError, *NoSuchDefinitionError, *NoSuchPermitError if the permit of the submitter has ended,
-// *SubmitBufferError, and those that any call can return.
+// The job's id makes it safe to repeat the call, so it is also retried after an unknown outcome. Errors:
+// *JobDiffersError, *WorkLimitError, *NoSuchDefinitionError, *NoSuchPermitError if the permit of the submitter has
+// ended, *SubmitBufferError, and those that any call can return.
 func (c *Client) SubmitJob(ctx context.Context, job *gatekeeperv1.JobSpec, tasks iter.Seq2[[]byte, error]) (*gatekeeperv1.SubmitJobResponse, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // not an outage: no server was called
@@ -69,8 +69,8 @@ func (c *Client) SubmitJob(ctx context.Context, job *gatekeeperv1.JobSpec, tasks
 // ownError is an error from this process. It does not unwrap, so that it is never mistaken for a server's.
 type ownError struct{ error }
 
-// submitOnce makes one attempt. The attempt fails if no message gets through, or if there is no answer, for twice the
-// attempt timeout of other calls.
+// submitOnce makes one attempt. The attempt fails if, for twice the attempt timeout of other calls, no message gets
+// through or no answer arrives.
 func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.JobSpec, tasks iter.Seq2[[]byte, error]) (*gatekeeperv1.SubmitJobResponse, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -118,7 +118,7 @@ func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.J
 	return r, reached(&p, err)
 }
 
-// payloadTooLarge returns the error that a server would return for a payload that no server accepts.
+// payloadTooLarge returns the error that a server would return for a payload above every possible limit.
 func payloadTooLarge(index, bytes int) error {
 	s := status.New(codes.ResourceExhausted, fmt.Sprintf("the payload of task %d has %d bytes, and the limit of a task can be %d at most", index, bytes, maxPayload))
 	return &WorkLimitError{Limit: "max_task_bytes", Needed: uint64(bytes), Max: maxPayload, StatusError: &StatusError{
@@ -156,13 +156,13 @@ func (p *place) leave() {
 	}
 }
 
-// SubmitBufferError says that a submission failed because no server answers, and as many submissions of this Client as
-// WithSubmitBuffer allows are already waiting. It matches ErrUnavailable. An earlier attempt may have been carried out,
-// so submit again with the same id.
+// SubmitBufferError says that a submission failed because no server answers, and WithSubmitBuffer allows no more
+// waiting submissions of this Client. It matches ErrUnavailable. An earlier attempt may have been carried out, so
+// submit again with the same id.
 type SubmitBufferError struct{ Limit int }
 
 func (e *SubmitBufferError) Error() string {
-	return fmt.Sprintf("%v, and %d submissions are already waiting: submit again later with the same id, or allow more with WithSubmitBuffer", ErrUnavailable, e.Limit)
+	return fmt.Sprintf("%v, and the limit on waiting submissions (%d) is reached: submit again later with the same id, or allow more with WithSubmitBuffer", ErrUnavailable, e.Limit)
 }
 
 // Is reports whether target is ErrUnavailable.
@@ -170,14 +170,14 @@ func (e *SubmitBufferError) Is(target error) bool { return target == ErrUnavaila
 
 // FollowJob streams a job: its current state, with the tasks that have changed after req's revision, then each change,
 // until the job is over. A stream that breaks is reopened, on another member if necessary, after the last complete
-// revision; messages after that revision are sent again. An error is the last element, and only occurs if a server
-// refuses the request, such as a *NoSuchJobError.
+// revision. Messages after that revision are sent again. An error is the last element, and only occurs if a server
+// refuses the request. An example is a *NoSuchJobError.
 func (c *Client) FollowJob(ctx context.Context, req *gatekeeperv1.FollowJobRequest) iter.Seq2[*gatekeeperv1.FollowJobResponse, error] {
 	return func(yield func(*gatekeeperv1.FollowJobResponse, error) bool) {
 		next := proto.CloneOf(req)
 		c.follow(ctx, func(ctx context.Context, conn *link) (over, heard bool, err error) {
 			stream, err := gatekeeperv1.NewWorkServiceClient(conn).FollowJob(ctx, next)
-			ended := false // the job has ended, in the change that is being received
+			ended := false // the job ended in the change that is being received
 			for err == nil {
 				var r *gatekeeperv1.FollowJobResponse
 				if r, err = stream.Recv(); err != nil {

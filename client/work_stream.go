@@ -23,12 +23,12 @@ const (
 	maxBeat = 5 * time.Second
 	// progressEvery is the minimum time between two reports of progress.
 	progressEvery = 250 * time.Millisecond
-	// keptFrames is how many frames are remembered with the time at which they were sent, and frameGap is the minimum
-	// time between two of them, because a busy worker sends a frame for each task. Together they cover 10 s, twice as
-	// long as a server needs.
+	// keptFrames is how many frames are remembered, with the times at which they were sent. frameGap is the minimum
+	// time between two remembered frames, because a busy worker sends a frame for each task. Together they cover 10 s,
+	// twice as long as a server needs.
 	keptFrames = 512
 	frameGap   = 20 * time.Millisecond
-	// maxWaited is longer than any server reports for a grant's wait since the last frame.
+	// maxWaited is longer than any wait between the last frame and a grant that a server reports.
 	maxWaited = time.Hour
 	// closeTimeout bounds the wait for the end of a stream after it was closed here.
 	closeTimeout = 5 * time.Second
@@ -133,7 +133,7 @@ func (w *WorkStream) Take(n int) {
 	w.enqueue(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Take{Take: &gatekeeperv1.WorkTake{Slots: uint32(n)}}})
 }
 
-// Drain asks for no more tasks. Some may still come.
+// Drain stops asking for tasks. Some tasks may still arrive.
 func (w *WorkStream) Drain() {
 	w.enqueue(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Drain{Drain: &gatekeeperv1.WorkDrain{}}})
 }
@@ -257,7 +257,7 @@ func (w *WorkStream) beatEvery() time.Duration {
 	return w.beat
 }
 
-// next returns the next message, or nil and how long to wait at most.
+// next returns the next message, or nil and the maximum time to wait for one.
 func (w *WorkStream) next() (m *gatekeeperv1.WorkRequest, wait time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -319,7 +319,8 @@ func (w *WorkStream) sentBefore(frame uint64) (at time.Duration, ok bool) {
 	return 0, false
 }
 
-// denied passes on a denial, or logs it. A full semaphore is not a denial but the normal way to hold back work.
+// denied passes on a denial, or logs it. A full semaphore does not count as a denial, because it is the normal way to
+// hold back work.
 func (w *WorkStream) denied(d *DeniedError, h WorkHandler) {
 	if h.Denied != nil {
 		h.Denied(d)
@@ -333,8 +334,8 @@ func (w *WorkStream) denied(d *DeniedError, h WorkHandler) {
 		"explain", d.ExplainCommand())
 }
 
-// granted starts to keep a task's permit alive, and hands over the task. If the permit cannot be counted on, the task
-// goes back, and its slot is offered again a little later.
+// granted starts keeping a task's permit alive, and hands over the task. If the permit cannot be counted on, the task
+// is given back, and its slot is offered again a little later.
 func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
 	p := g.GetGrant().GetPermit()
 	w.mu.Lock()
@@ -381,7 +382,7 @@ func (w *WorkStream) answered(e *gatekeeperv1.TaskEnded) {
 	}
 }
 
-// report queues the progress of a task. Of several reports in a short time, only the last one is sent.
+// report queues the progress of a task. If there are several reports within a short time, only the last one is sent.
 func (w *WorkStream) report(token uint64, p *gatekeeperv1.Progress) {
 	w.mu.Lock()
 	if !w.ended && !w.closed {
@@ -391,7 +392,7 @@ func (w *WorkStream) report(token uint64, p *gatekeeperv1.Progress) {
 	w.ring()
 }
 
-// settle sends the end of a task, and waits for the answer for at most patience; it returns nil if there is none.
+// settle sends the end of a task, and waits for the answer for at most patience. It returns nil if there is no answer.
 func (w *WorkStream) settle(ctx context.Context, e *gatekeeperv1.TaskEnd, patience time.Duration) *gatekeeperv1.TaskEnded {
 	waits := make(chan *gatekeeperv1.TaskEnded, 1)
 	w.mu.Lock()

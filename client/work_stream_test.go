@@ -7,8 +7,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A permit counts from the frame that its grant names, or from an earlier one. A worker that sends hundreds of frames a
-// second remembers only some of them, and a grant may name a frame that was sent seconds ago.
+// A permit counts from the frame that is named in its grant, or from an earlier one. A worker that sends hundreds of
+// frames a second remembers only some of them, and a grant may name a frame that was sent seconds ago.
 func TestWorkStream_FrameOfAGrant_IsFoundOrOneShortlyBeforeIt(t *testing.T) {
 	clock := &stepClock{}
 	w := &WorkStream{client: &Client{settings: &settings{clock: clock}}}
@@ -23,7 +23,7 @@ func TestWorkStream_FrameOfAGrant_IsFoundOrOneShortlyBeforeIt(t *testing.T) {
 		frame := w.frame - back
 		at, ok := w.sentBefore(frame)
 		if !ok || at > sent[frame] || at < sent[frame]-frameGap {
-			t.Fatalf("frame %d was sent at %v: sentBefore() = %v, %v", frame, sent[frame], at, ok)
+			t.Fatalf("frame %d was sent at %v: sentBefore() = %v, %v, want that time or slightly earlier", frame, sent[frame], at, ok)
 		}
 	}
 	for _, unknown := range []uint64{0, 1, w.frame + 1} {

@@ -7,10 +7,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxTaskText is how many bytes of a failure or a progress text a server accepts.
+// maxTaskText is how many bytes of a failure text or a progress text a server accepts.
 const maxTaskText = 256
 
-// WorkTask is a task that this process holds with a permit, until End. Its methods are safe for concurrent use.
+// WorkTask is a task that this process holds with a permit, until it calls End. Its methods are safe for concurrent
+// use.
 type WorkTask struct {
 	Permit *Permit
 	Task   *gatekeeperv1.Task
@@ -31,8 +32,8 @@ type WorkEnd struct {
 	// Outcome is DONE with a result; FAILED with the Failure and perhaps a result; or NOT_RUN or CUT_SHORT, which give
 	// the task back without counting the attempt.
 	Outcome gatekeeperv1.ReleaseOutcome
-	// Result of a failed task is kept if, together with the Failure, it fits into max_result of the job, or into 256
-	// bytes if that is more.
+	// Result is the result of the task. If the task has failed, Result is kept only if, together with the Failure, it
+	// fits into max_result of the job, or into 256 bytes if that is more.
 	Result []byte
 	// Failure says why the task has failed, or why it is given back. It is cut to 256 bytes.
 	Failure string
@@ -40,9 +41,9 @@ type WorkEnd struct {
 	Next bool
 }
 
-// Progress reports how far the task has come, for people. fraction is from 0 to 1. text is cut to 256 bytes. It is
-// cheap enough to call in every iteration of a loop: of several reports in a short time, only the last one is sent. It
-// counts as a call of Permit.Progress too.
+// Progress reports the progress of the task, for operators. fraction is from 0 to 1. text is cut to 256 bytes. Progress
+// is cheap enough to call in every iteration of a loop: if there are several reports within a short time, only the last
+// one is sent. It also counts as a call of Permit.Progress.
 func (t *WorkTask) Progress(fraction float64, text string) {
 	t.Permit.Progress()
 	if math.IsNaN(fraction) {

@@ -9,7 +9,7 @@ import (
 
 // yield delays a run whose identity has lost its last permit to another process. If both processes acquired again
 // immediately, they would take the permit from each other forever. So a run waits for the permit's duration, and then
-// for as long as the other process holds the permit.
+// until the other process no longer holds the permit.
 func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 	a := r.sem.request(nil)
 	if !a.chosen {

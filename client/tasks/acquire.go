@@ -35,14 +35,15 @@ func (a *attempt) acquire(ctx context.Context, due gkgocron.DueRun) (*client.Run
 			}
 			policy = client.DenialWait // the dead holder's slot is free only after its permit has ended
 		case a.missed && policy == client.DenialSkip && (denied.Reason == client.ReasonNoFreePermit || denied.Reason == client.ReasonPaused):
-			policy = client.DenialWait // this due time will not return, and hosts that catch up take turns
+			policy = client.DenialWait // this due time will not come again, and hosts that catch up take turns
 		default:
 			return nil, err
 		}
 	}
 }
 
-// judge judges the holders that keep the task from running, until it finds a dead one. token is that holder's token.
+// judge judges the holders that keep the task from running, until it finds a dead one. token is the token of that
+// holder.
 func (e *entry) judge(ctx context.Context, d *client.DeniedError, attempt int) (v Verdict, token uint64) {
 	v = Alive
 	for _, token := range suspects(d) {

@@ -9,7 +9,7 @@ import (
 	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
 )
 
-// attempt handles one due time of a task: it acquires the permit and, if granted, runs the task.
+// attempt handles one due time of a task: it acquires the permit and, if it gets one, runs the task.
 type attempt struct {
 	entry *entry
 	end   context.CancelCauseFunc // cancels the attempt's context
@@ -19,7 +19,7 @@ type attempt struct {
 	// The Manager's mutex guards everything below.
 	state    State // Asking, TakingOver or Running
 	tookOver bool
-	granted  bool // the attempt has a permit, and no other attempt of the task runs
+	granted  bool // the attempt has a permit, and no other attempt of the task is running
 }
 
 type attemptKey struct{}
@@ -78,7 +78,8 @@ func (e *entry) enter(missed bool) (*attempt, error) {
 	return a, nil
 }
 
-// takeTurn lets the attempt run, unless another attempt of the task runs. In that case the due time counts as missed.
+// takeTurn lets the attempt run, unless another attempt of the task is running. In that case the due time counts as
+// missed.
 func (a *attempt) takeTurn() bool {
 	e := a.entry
 	e.manager.mu.Lock()
@@ -147,7 +148,7 @@ func (m *Manager) run(ctx context.Context) (err error) {
 	return e.task.Run(ctx)
 }
 
-// start records that the task runs. From then on remove calls Cancel during the run.
+// start records that the task is running. From then on, remove can call Cancel during the run.
 func (a *attempt) start(permit *client.Permit) (abnormal bool, err error) {
 	e := a.entry
 	m := e.manager
@@ -165,8 +166,8 @@ func (a *attempt) start(permit *client.Permit) (abnormal bool, err error) {
 	return a.tookOver || e.abnormal, nil
 }
 
-// finished is a hook of the client. It is called when a run has ended and its permit was released, and when the run
-// never started.
+// finished is a hook of the client. It is called when a run has ended and its permit was released, and when a run with
+// a permit never started.
 func finished(ctx context.Context, r client.Report) {
 	a, ok := ctx.Value(attemptKey{}).(*attempt)
 	if !ok {

@@ -7,9 +7,9 @@ import (
 )
 
 // errGoexit is the error of a run that called runtime.Goexit.
-var errGoexit = errors.New("the task ended its goroutine by runtime.Goexit")
+var errGoexit = errors.New("the task called runtime.Goexit")
 
-// catchUpSoon starts to make up for missed due times, if there can be any. The caller holds the mutex, and the task is
+// catchUpSoon starts to make up for missed due times if there may be any. The caller holds the mutex, and the task is
 // in use.
 func (e *entry) catchUpSoon() {
 	if e.behind && !e.catching && !e.removed && e.job != nil {
@@ -19,7 +19,7 @@ func (e *entry) catchUpSoon() {
 	}
 }
 
-// catchUp makes up for missed due times according to the misfire policy of the definition, until none are left.
+// catchUp makes up for missed due times, according to the misfire policy of the definition, until none are left.
 func (e *entry) catchUp() {
 	m := e.manager
 	defer e.active.Done()

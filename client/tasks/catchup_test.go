@@ -42,7 +42,7 @@ func newHours(t *testing.T, misfire gatekeeperv1.Misfire, permits uint32) *hours
 	return h
 }
 
-// until lets time pass until the given time of the day. Bubbles start at midnight.
+// until lets time pass until the given time of day. Bubbles start at midnight.
 func (h *hours) until(at time.Duration) {
 	h.Helper()
 	h.srv.Advance(h.T, time.Until(time.Now().Truncate(24*time.Hour).Add(at)))
@@ -65,7 +65,7 @@ func (h *hours) manager(acquirer string, opts ...tasks.Option) *tasks.Manager {
 	return m
 }
 
-// register registers the hourly task. Each of its runs takes the given time.
+// register registers the hourly task, whose runs take the given time.
 func (h *hours) register(m *tasks.Manager, takes time.Duration) {
 	h.Helper()
 	h.registerFunc(m, gocron.CronJob("0 * * * *", false), func(ctx context.Context, _ string) error {
@@ -108,7 +108,8 @@ const (
 	each = gatekeeperv1.Misfire_MISFIRE_EACH
 )
 
-// No host is up for three hours after the definition is created. Then two start, and one of them restarts.
+// No host is up for the first three hours after the definition is created. Then two hosts start, and one of them
+// restarts.
 func TestRegister_HostsWereDown_RunsMissedDueTimes(t *testing.T) {
 	t.Parallel()
 	for policy, c := range map[string]struct {
@@ -160,8 +161,8 @@ func TestRegister_HostDiesWhileCatchingUp_OtherHostContinues(t *testing.T) {
 	})
 }
 
-// A due time that comes while a missed one runs is missed in turn. A task never runs twice at a time on one host, even
-// with two permits.
+// A due time that comes while a missed one is running is missed in turn. A task never runs twice at the same time on
+// one host, even with two permits.
 func TestCatchUp_NewDueTimesMeanwhile_RunsThemAfterwards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -214,7 +215,7 @@ func TestManager_HostWasSuspended_CatchesUpByPolicy(t *testing.T) {
 	}
 }
 
-// A run that ends its goroutine has failed, and the remaining ones still run.
+// A run that calls runtime.Goexit has failed, and the remaining runs still take place.
 func TestCatchUp_RunFailsPanicsOrExits_RemainingOnesRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -240,7 +241,7 @@ func TestCatchUp_RunFailsPanicsOrExits_RemainingOnesRun(t *testing.T) {
 	})
 }
 
-// If the past of a schedule is unknown, nothing is made up for, and the task runs when it is due.
+// If the past due times of a schedule are unknown, none of them are run, and the task runs when it is next due.
 func TestRegister_PastIsUnknown_RunsWhenDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

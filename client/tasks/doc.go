@@ -13,9 +13,9 @@
 // # The life of a task
 //
 // Register calls Initialize once, before the first run. Each run holds a permit of the semaphore with the task's name,
-// and claims the firing {task name, due time}, so that one host runs each due time. The context of Run is cancelled
-// when the permit must be given up. Remove and RemoveNow call Cancel once. After that the Manager no longer uses the
-// task.
+// and claims the firing {task name, due time}, so that only one host runs the task at each due time. The context of Run
+// is cancelled when the permit must be given up. Remove and RemoveNow call Cancel once. After that the Manager no
+// longer uses the task.
 //
 // # When a run is denied
 //
@@ -31,27 +31,27 @@
 // ends. The Manager waits that long in the queue, then calls Reset, and then Run. So a wrong judgement costs the holder
 // its run, but two hosts never run a task at the same time. A holder that was only suspended finds its context
 // cancelled when it resumes. If it still writes, a resource that checks the fencing token rejects the write; see
-// package client/fence. The host that took over runs the due time at which it was denied. An earlier due time of the
-// dead holder is not run again.
+// package client/fence. The host that took over runs the task for the due time at which it was denied. An earlier due
+// time of the dead holder is not run again.
 //
 // # Missed due times
 //
-// When a task is registered, and after its host was suspended, the Manager runs the due times that no host has claimed.
-// misfire and misfire_window of the definition select them; by default none run. The Manager knows the past due times
-// of a CronJob and of a DurationJob. They run one after the other, and each waits for its permit. If this host dies,
-// other hosts continue. A due time that comes while the task makes up for another one counts as missed. After a
-// suspension the latest due time runs first.
+// When a task is registered, and after its host was suspended, the Manager runs the task for the due times that no host
+// has claimed. misfire and misfire_window of the definition select these due times; by default there are none. The
+// Manager knows the past due times of a CronJob and of a DurationJob. The missed runs take place one after the other,
+// and each waits for its permit. If this host dies, other hosts continue. A due time that comes while the task makes up
+// for another one counts as missed. After a suspension the latest due time runs first.
 //
 // # When Reset is called
 //
 // Reset is called before a run of a Restartable if the last run, on any host, ended abnormally: its holder was taken
-// over or lost its permit, or its Run was cut short, failed or panicked. The servers know this about other hosts from
-// their journal, for as long as the journal goes back. Reset runs under the permit of the new run, so it never overlaps
-// with another run. It is also called if the servers do not know how the last run ended.
+// over or lost its permit, or its Run was cut short, failed or panicked. For other hosts, the servers know this from
+// their journal, as far back as the journal goes. Reset runs under the permit of the new run, so it never overlaps with
+// another run. It is also called if the servers do not know how the last run ended.
 //
 // # Compatibility
 //
 // The promise of package client applies, within major version 1. Package go-co-op/gocron/v2 is part of this package's
-// API. A new major version of it will get a new package here. The messages of the HTTP probe and its handler may gain
-// fields.
+// API. If it gets a new major version, a new package here will support that version. The messages of the HTTP probe and
+// its handler may gain fields.
 package tasks

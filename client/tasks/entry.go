@@ -30,7 +30,7 @@ type entry struct {
 	removed     bool
 	job         gocron.Job // nil until the task is scheduled
 	current     *attempt   // nil if the task is not due
-	missed      *attempt   // makes up for a missed due time; nil if none does
+	missed      *attempt   // makes up for a missed due time; nil if no attempt does
 	behind      bool       // due times may have been missed since catchUp last asked for them
 	catching    bool       // catchUp is running
 	token       uint64     // of the current run
@@ -129,7 +129,7 @@ func (e *entry) cancelTask() {
 	})
 }
 
-// skip records why the task was due and did not run here.
+// skip records why the task did not run here although it was due.
 func (e *entry) skip(err error) {
 	e.manager.mu.Lock()
 	defer e.manager.mu.Unlock()

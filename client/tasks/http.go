@@ -40,8 +40,8 @@ type answer struct {
 	Token    string `json:"token"`
 	// Running reports whether a task runs under the token, or its permit is being released.
 	Running bool `json:"running"`
-	// Asking reports whether a task is acquiring a permit of the semaphore. The servers may have granted it the token
-	// in a response that it has not received yet.
+	// Asking reports whether a task is acquiring a permit of the semaphore. The servers may already have granted it the
+	// token, in a response that it has not received yet.
 	Asking bool `json:"asking"`
 }
 
@@ -86,12 +86,12 @@ func (m *Manager) answer(semaphore string, token uint64) answer {
 // process that was killed or restarted, even while its permit is still live.
 //
 // A holder is dead if the connection is refused because nothing listens at the URL any more, if the process was
-// restarted, or if its Manager runs nothing under the token. A missing answer is an error, for example a timeout: the
-// host may be down, busy or cut off. An answer of another group or acquirer is the error ErrWrongAnswer, and a permit
-// without a URL is the error ErrNoProbeURL.
+// restarted, or if its Manager runs nothing under the token. A missing answer, for example because of a timeout, is an
+// error: the host may be down, busy or cut off. An answer from another group or acquirer is the error ErrWrongAnswer,
+// and a permit without a URL is the error ErrNoProbeURL.
 //
-// Any caller that can acquire a permit chooses the URL that is called. The GET request carries no credentials, unless
-// Client adds them.
+// Every caller that can acquire a permit can choose the URL that is called. The GET request carries no credentials,
+// unless Client adds them.
 type HTTPProbe struct {
 	// Client makes the requests. The default follows no redirects.
 	Client *http.Client

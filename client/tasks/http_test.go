@@ -247,7 +247,7 @@ func TestServerProbe_HolderMissedRefreshes_IsNotAlive(t *testing.T) {
 	for left, want := range map[time.Duration]bool{time.Minute: true, 20 * time.Second: true, 19 * time.Second: false, 0: false} {
 		p := &gatekeeperv1.Permit{Duration: durationpb.New(time.Minute), ExpiresIn: durationpb.New(left)}
 		if alive, err := (tasks.ServerProbe{}).Alive(t.Context(), p); err != nil || alive != want {
-			t.Errorf("Alive() with %s left = %v, %v", left, alive, err)
+			t.Errorf("Alive() with %s left = %v, %v, want true only with a third of the duration left", left, alive, err)
 		}
 	}
 	if alive, err := (tasks.ServerProbe{}).Alive(t.Context(), new(gatekeeperv1.Permit)); err == nil || alive {

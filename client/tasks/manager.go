@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	// ErrRegistered means that the Manager already has a task of that name. The task may have been removed while its
-	// run has not yet ended.
+	// ErrRegistered means that the Manager already has a task of that name. This includes a task that was removed but
+	// whose run has not yet ended.
 	ErrRegistered = errors.New("a task of that name is registered")
 	// ErrNotRegistered means that the Manager has no task of that name.
 	ErrNotRegistered = errors.New("no task of that name is registered")
@@ -35,7 +35,7 @@ type Manager struct {
 	settings  *settings
 	scheduler gocron.Scheduler
 	locker    *gkgocron.Locker
-	// instance distinguishes this Manager from the one of an earlier process on the same host.
+	// instance distinguishes this Manager from that of an earlier process on the same host.
 	instance string
 
 	mu      sync.Mutex // guards everything below, and fields of the entries
@@ -206,7 +206,7 @@ func (m *Manager) close(ctx context.Context, now bool) error {
 	}
 }
 
-// end stops the scheduler after the given tasks, the last ones, are removed.
+// end stops the scheduler after the last tasks, which are passed to it, are removed.
 func (m *Manager) end(entries []*entry) {
 	for _, e := range entries {
 		<-e.gone

@@ -42,7 +42,7 @@ func TestManager_RegisteredTask_RunsWhenDue(t *testing.T) {
 		t.Error("the task is still registered")
 	}
 	if j.initialized.Load() != 1 || j.cancelled.Load() != 1 || j.resets.Load() != 0 {
-		t.Errorf("initialized, cancelled, reset %d, %d, %d times, want 1, 1, 0", j.initialized.Load(), j.cancelled.Load(), j.resets.Load())
+		t.Errorf("the task was initialized, cancelled, reset %d, %d, %d times, want 1, 1, 0", j.initialized.Load(), j.cancelled.Load(), j.resets.Load())
 	}
 	if err := h.m.Remove(bounded(t), name); !errors.Is(err, tasks.ErrNotRegistered) {
 		t.Errorf("second Remove = %v, want ErrNotRegistered", err)

@@ -124,7 +124,7 @@ func WithProbeURL(address string) Option {
 }
 
 // WithRetries sets how often a Strategy can return Retry for one run, and the delay before the next attempt to acquire
-// the permit. After that the holder counts as alive. Default: DefaultRetries and DefaultRetryDelay.
+// the permit. When the retries are used up, the holder counts as alive. Default: DefaultRetries and DefaultRetryDelay.
 func WithRetries(n int, delay time.Duration) Option {
 	return func(s *settings) error {
 		if n < 0 || delay < 0 {

@@ -13,8 +13,8 @@ import (
 // journalPage is the number of journal entries read at a time. The last run is nearly always on the first page.
 const journalPage = 20
 
-// endedAbnormally reports whether the run before that of permit ended abnormally, on any host. It returns true if that
-// is unknown.
+// endedAbnormally reports whether the run before the one under permit ended abnormally, on any host. It returns true if
+// that is unknown.
 func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bool {
 	if permit == nil {
 		return false // the run is unguarded, because no server answered

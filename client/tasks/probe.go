@@ -25,12 +25,12 @@ func (f ProbeFunc) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool
 // ServerProbe uses what the servers know: a holder is alive while it refreshes its permit. A holder refreshes at least
 // once in each third of the duration, so a permit with less than a third left has missed more than one refresh. A newly
 // elected leader gives each permit its full duration again. ServerProbe detects a process that died, was suspended or
-// was cut off. It does not detect a job that hangs in a healthy process; see HTTPProbe, client.WithStallLimit and
-// max_hold of the definition.
+// was cut off. It does not detect a job that hangs in a healthy process. For that, see HTTPProbe, client.WithStallLimit
+// and max_hold of the definition.
 type ServerProbe struct{}
 
 // Alive evaluates the holder's record. It returns an error if the record does not say how long the permit will live. A
-// record that the leader returned does.
+// record returned by the leader always does.
 func (ServerProbe) Alive(_ context.Context, holder *gatekeeperv1.Permit) (bool, error) {
 	if holder.GetExpiresIn() == nil {
 		return false, errors.New("the holder's record does not say when its permit expires")

@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The host that runs the task next did not run it before, so only the servers know how the last run ended.
+// The host that runs the task next has not run it before, so only the servers know how the last run ended.
 func TestReset_LastRunOnAnotherHostEndedAbnormally_IsCalled(t *testing.T) {
 	t.Parallel()
 	for how, c := range map[string]struct {
@@ -23,7 +23,7 @@ func TestReset_LastRunOnAnotherHostEndedAbnormally_IsCalled(t *testing.T) {
 		"done":      {end: func(_ *testing.T, _ *host, r run) { r.end <- nil }},
 		"failed":    {end: func(_ *testing.T, _ *host, r run) { r.end <- errors.New("no paper") }, resets: 1},
 		"cut short": {end: func(_ *testing.T, _ *host, r run) { r.end <- client.ErrCutShort }, resets: 1},
-		"cut short, with a free firing": {
+		"cut short, with firing_on_loss free": {
 			end: func(_ *testing.T, _ *host, r run) { r.end <- client.ErrCutShort }, define: free, resets: 1,
 		},
 		"revoked": {end: func(t *testing.T, h *host, r run) {

@@ -100,7 +100,7 @@ func (h *host) register(task tasks.Task) {
 	}
 }
 
-// due advances the clock to the next due time, once the scheduler waits for it.
+// due advances the clock to the next due time, as soon as the scheduler waits for it.
 func (h *host) due() {
 	h.t.Helper()
 	if err := h.clock.BlockUntilContext(bounded(h.t), 1); err != nil {
@@ -128,7 +128,7 @@ func (h *host) idle(runs int) (info tasks.Info) {
 	return info
 }
 
-// skips waits until the task was due but did not run on this host, and returns the reason.
+// skips waits until the task is due but does not run on this host, and returns the reason.
 func (h *host) skips() (err error) {
 	h.t.Helper()
 	h.srv.Await(h.t, "a skipped run", func() bool { err = h.info().Skipped; return err != nil })

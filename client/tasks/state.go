@@ -13,7 +13,7 @@ const (
 	Idle State = iota
 	// Initializing means that Initialize is running.
 	Initializing
-	// Asking means that the task is due, and is acquiring its permit or judging the holder of it.
+	// Asking means that the task is due, and is acquiring its permit or judging the permit's holder.
 	Asking
 	// TakingOver means that the holder was judged dead and must stop, and the task waits for the permit.
 	TakingOver
@@ -48,7 +48,7 @@ type Info struct {
 	// Restartable reports whether the task can take over.
 	Restartable bool
 	State       State
-	// Next is the next due time. It is zero if there is none, and always in Evidence.
+	// Next is the next due time. It is zero if there is none, and always zero in Evidence.
 	Next time.Time
 	// Token is the token of the current run, or 0 if there is none.
 	Token uint64

@@ -34,14 +34,14 @@ func (v Verdict) String() string {
 
 // Evidence is the input of a Strategy.
 type Evidence struct {
-	// Holder is the record of the permit that keeps the task from running here, as the leader returned it a moment ago.
-	// It shows the holder, the time of the grant, and in ExpiresIn how long the permit lives without another refresh.
+	// Holder is the record of the permit that keeps the task from running here, as the leader just returned it. It
+	// shows the holder, the time of the grant and, in ExpiresIn, how long the permit lives without another refresh.
 	Holder *gatekeeperv1.Permit
 	// Task is the task that was denied.
 	Task Info
 	// Answer is the answer of the Probe. It is only valid if Err is nil.
 	Answer bool
-	// Err is the error of the Probe if it has no answer.
+	// Err is the error of the Probe if it had no answer.
 	Err error
 	// Attempt counts the denied attempts to acquire the permit, from 1.
 	Attempt int

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// brief is the duration of permits that tests let expire.
+// brief is the duration of permits that the tests let expire.
 const brief = 3 * time.Second
 
 // free lets a firing be claimed again after a loss. A test then does not depend on which comes first, the takeover or
@@ -84,7 +84,7 @@ func TestRestartable_HolderIsDead_TakesOverAndResets(t *testing.T) {
 	r1 := receive(t, j1.runs, "the run")
 	srv.Partition(t, c1)
 	h2.due()
-	// The servers see that the holder no longer refreshes.
+	// The servers notice that the holder no longer refreshes.
 	e := receive(t, evidence, "a judgement")
 	if e.Holder.GetToken() != r1.token || e.Holder.GetIdentity().GetAcquirer() != "app1" || e.Task.Name != name || e.Attempt != 1 || e.Err != nil {
 		t.Errorf("evidence = %+v, want the permit of app1 at attempt 1", e)
@@ -165,7 +165,7 @@ func TestRestartable_HolderFinishesAfterTheTakeover_SuccessorDoesNotRun(t *testi
 	}
 }
 
-// The holder of an earlier due time still occupies the slot, and the run of the next due time waits in the queue.
+// The holder of an earlier due time still occupies the slot, and the run for the next due time waits in the queue.
 func TestRestartable_DeadHolderOfAnEarlierDueTime_IsTakenOver(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)

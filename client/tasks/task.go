@@ -15,8 +15,8 @@ type Task interface {
 	// Schedule returns when the task is due. It is called once for each registration, after Initialize. gocron keeps
 	// state in the definition of a cron job, so two tasks or Managers must not share one.
 	Schedule() gocron.JobDefinition
-	// Initialize is called once, by Register, before the task is first due. ctx ends with the ctx of Register, and when
-	// the task is removed meanwhile. If Initialize returns an error, the task is not registered and Cancel is not
+	// Initialize is called once, by Register, before the task is first due. ctx ends when the ctx of Register ends, and
+	// when the task is removed meanwhile. If Initialize returns an error, the task is not registered and Cancel is not
 	// called.
 	Initialize(ctx context.Context) error
 	// Run runs the task. client.PermitOf(ctx) returns its permit. ctx is cancelled when the permit must be given up,
@@ -43,7 +43,7 @@ func Func(name string, schedule gocron.JobDefinition, run func(context.Context) 
 	return funcTask{name, schedule, run}
 }
 
-// RestartableFunc is like Func, but calls reset before a run that follows an abnormal end.
+// RestartableFunc is like Func, but calls reset before a run if the last run ended abnormally.
 func RestartableFunc(name string, schedule gocron.JobDefinition, run, reset func(context.Context) error) Restartable {
 	return restartableFunc{funcTask{name, schedule, run}, reset}
 }

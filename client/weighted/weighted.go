@@ -1,8 +1,8 @@
 // Package weighted gives a semaphore of a Gatekeeper cluster the API of golang.org/x/sync/semaphore, for programs that
-// are written for it.
+// are written for that API.
 //
 // That API cannot express the loss of a permit. A permit of a cluster can be lost, and then the program must stop the
-// work that it protects. So watch Context, or use package client directly.
+// work that the permit protects. So watch Context, or use package client directly.
 //
 // # Compatibility
 //
@@ -32,7 +32,8 @@ type Weighted struct {
 	mu sync.Mutex // guards everything below
 	// held lists the permits, oldest first.
 	held []held
-	// weight is the weight that the caller holds. The permits may weigh more, because a permit is only released whole.
+	// weight is the weight that the caller holds. The permits may weigh more, because a permit is only released as a
+	// whole.
 	weight int64
 }
 
@@ -50,8 +51,8 @@ func New(sem *client.Semaphore) *Weighted {
 	return w
 }
 
-// Context returns a context that is cancelled as soon as any permit acquired through the view must be given up; its
-// cause says why. It stays cancelled, so create a new view to continue.
+// Context returns a context that is cancelled as soon as any permit acquired through the view must be given up. Its
+// cause says why. The context stays cancelled, so create a new view to continue.
 func (w *Weighted) Context() context.Context { return w.ctx }
 
 // Acquire acquires a weight of n, waiting until it is available or ctx ends. The errors are those of
@@ -85,9 +86,9 @@ func (w *Weighted) take(n int64, acquire func(client.AcquireOption) (*client.Per
 	return nil
 }
 
-// Release releases a weight of n. It panics if more is released than held. A permit is only released whole: if a weight
-// of 3 was acquired together and is released in parts, nothing becomes available before the last part. Release tries
-// for a few seconds to reach the servers.
+// Release releases a weight of n. It panics if more is released than held. A permit is only released as a whole: if a
+// weight of 3 was acquired together and is released in parts, nothing becomes available before the last part. Release
+// tries for a few seconds to reach the servers.
 func (w *Weighted) Release(n int64) {
 	for _, p := range w.giveUp(n) {
 		ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
@@ -96,8 +97,8 @@ func (w *Weighted) Release(n int64) {
 	}
 }
 
-// giveUp removes and returns the permits that the released weight covers. It repeatedly takes the permit of the largest
-// weight that fits, the oldest first.
+// giveUp removes and returns the permits that are covered by the released weight. It repeatedly takes the permit with
+// the largest weight that fits, the oldest first.
 func (w *Weighted) giveUp(n int64) (permits []*client.Permit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

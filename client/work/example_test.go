@@ -127,7 +127,7 @@ func ExampleRun() {
 	// context canceled
 }
 
-// A program that stores the revision with its results only receives what is missing after a restart.
+// A program that stores the revision with its results receives only what it has missed when it restarts.
 func ExampleFollow() {
 	c, end := connect()
 	defer end()
@@ -181,7 +181,7 @@ func ExampleSubmitSeq() {
 	// Output: 10000 false
 }
 
-// A job whose results only its submitter needs is cancelled when the submitter dies.
+// A job whose results are needed only by its submitter is cancelled when the submitter dies.
 func ExampleSubmitterPolicy() {
 	c, end := connect()
 	defer end()

@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ends returns the reports of a worker.
+// ends returns a channel that receives the reports of a worker.
 func ends(w *work.Worker) <-chan work.Report {
 	reports := make(chan work.Report, 100)
 	w.Ended = func(_ context.Context, r work.Report) { reports <- r }
@@ -124,7 +124,7 @@ func TestRun_HandlePanicsOrExits_TaskFailsAndTheWorkerContinues(t *testing.T) {
 		got := s.results(id)
 		for i, want := range []string{
 			"task 0 of job " + id + ": the task has failed in attempt 1: the task panicked: oh",
-			"task 1 of job " + id + ": the task has failed in attempt 1: the task ended its goroutine by runtime.Goexit",
+			"task 1 of job " + id + ": the task has failed in attempt 1: the task called runtime.Goexit",
 			"4",
 		} {
 			if got[i] != want {
@@ -220,7 +220,7 @@ func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
 	})
 }
 
-// A worker that got no response repeats the end of its task. The response is the same, even if the task has changed
+// A worker that got no response retries the release of its task. The response is the same, even if the task has changed
 // since.
 func TestRelease_RepeatedAfterTheTaskChanged_GetsTheSameResponse(t *testing.T) {
 	t.Parallel()
@@ -279,7 +279,7 @@ func TestRelease_RepeatedAfterTheTaskChanged_GetsTheSameResponse(t *testing.T) {
 }
 
 // The permit of a lost worker is held for an operator. The worker reports a failure late, the task is handed to another
-// worker, and the first worker repeats its report.
+// worker, and the first worker retries its report.
 func TestRelease_PermitHeldForAnOperator_RepeatedReleaseReportsItsEnd(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {

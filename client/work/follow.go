@@ -19,11 +19,11 @@ type Change struct {
 	// Job is the current state of the job.
 	Job *gatekeeperv1.Job
 	// Tasks lists the changed tasks in any order, with their results if they have ended. Each is in its current state,
-	// so states between two changes may be missing.
+	// so intermediate states may be missing.
 	Tasks []*gatekeeperv1.Task
 }
 
-// Dispatched returns the tasks that a worker currently has.
+// Dispatched returns the tasks that workers currently hold.
 func (c *Change) Dispatched() []*gatekeeperv1.Task {
 	return c.in(gatekeeperv1.TaskState_TASK_STATE_HELD)
 }
@@ -51,13 +51,13 @@ func (c *Change) Started() bool {
 	return j.GetHeld()+j.GetDone()+j.GetFailed()+j.GetDropped() > 0
 }
 
-// Ended reports whether the job is over: all of its tasks have ended, or it was cancelled and no worker has one any
-// more.
+// Ended reports whether the job is over: all of its tasks have ended, or it was cancelled and no worker holds a task
+// any more.
 func (c *Change) Ended() bool { return c.Job.GetOver() }
 
 // Follow yields the current state of a job with the tasks that have changed after a revision, then each change, until
 // the job is over. If after is 0, all tasks that were ever handed out are included. If the stream breaks, Follow
-// resumes where it was; a task can then be yielded twice, in its current state.
+// resumes where it stopped. A task can then be yielded twice, in its current state.
 //
 // An error is yielded last. It is the error of ctx, a *client.NoSuchJobError, or another refusal by the servers.
 func Follow(ctx context.Context, c *client.Client, id string, after uint64) iter.Seq2[*Change, error] {
@@ -115,7 +115,7 @@ func Wait(ctx context.Context, c *client.Client, id string) (*gatekeeperv1.Job, 
 
 // Results yields the tasks of a job in the order of their indexes until the job is over. A task is yielded when it and
 // all tasks before it have ended. Call Result for the outcome of a task. Results that arrive early are kept in memory
-// until it is their turn. The errors are those of Follow.
+// until all earlier tasks have ended. The errors are those of Follow.
 func Results(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		early, next := make(map[uint32]*gatekeeperv1.Task), uint32(0)
@@ -160,7 +160,7 @@ var (
 	ErrDropped = errors.New("the task was dropped")
 	// ErrCancelled means that the job was cancelled before the task ended.
 	ErrCancelled = errors.New("the task was cancelled")
-	// ErrNotEnded means that the task is waiting or a worker has it.
+	// ErrNotEnded means that the task is waiting or held by a worker.
 	ErrNotEnded = errors.New("the task has not ended")
 )
 

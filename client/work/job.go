@@ -27,14 +27,14 @@ type Job struct {
 	// Priority orders the jobs of a semaphore. Tasks of a job with a higher priority are handed out first, then those
 	// of the job that was submitted earlier.
 	Priority int32
-	// MaxAttempts is the number of workers that a task is handed to before it has failed. A worker that returns a task
+	// MaxAttempts is the number of workers that a task may be handed to before it fails. A worker that returns the task
 	// unfinished does not count. Default, and 0: 3.
 	MaxAttempts int
 	// MaxResult is the maximum size of a task's result in bytes. This much is reserved when the job is submitted, and
 	// at least the 256 bytes of a failure. Default, and 0: 1 KiB. See NoResult.
 	MaxResult int
-	// RetryFailed hands a task out again if its worker reported an error, while it has attempts left. By default the
-	// error is the outcome of the task.
+	// RetryFailed hands a task out again if its worker reported an error and attempts are left. By default the error is
+	// the outcome of the task.
 	RetryFailed bool
 	// Timeout is how long the job may take from its submission. After that it is cancelled. A change of leader restarts
 	// the full timeout. Default, and 0: no limit. To limit a single attempt, set max_hold in the semaphore's

@@ -76,10 +76,10 @@ func Cancel(ctx context.Context, c *client.Client, id, reason string) (*gatekeep
 	return r.GetJob(), err
 }
 
-// Retry hands failed tasks out again with new attempts and returns their number. It applies to the tasks with the given
-// indexes, or to all if there are none. Only tasks that failed before the call are retried, each once, however often
-// the call is repeated. Tasks changed by an earlier try of the call whose response was lost are not counted. Tasks of a
-// cancelled job cannot be retried.
+// Retry hands failed tasks out again with a new set of attempts and returns their number. It applies to the tasks with
+// the given indexes, or to all if none are given. Only tasks that failed before the call are retried, each once,
+// however often the call is retried. The number excludes tasks that were changed by an earlier attempt of the call
+// whose response was lost. Tasks of a cancelled job cannot be retried.
 func Retry(ctx context.Context, c *client.Client, id string, indexes ...uint32) (tasks int, err error) {
 	j, err := Get(ctx, c, id)
 	if err != nil {
@@ -89,8 +89,8 @@ func Retry(ctx context.Context, c *client.Client, id string, indexes ...uint32) 
 	return int(r.GetTasks()), err
 }
 
-// Drop gives failed tasks up and returns their number. It applies to the tasks with the given indexes, or to all if
-// there are none. Their payloads are removed. It selects and counts tasks as Retry does.
+// Drop gives up failed tasks and returns their number. It applies to the tasks with the given indexes, or to all if
+// none are given. Their payloads are removed. It selects and counts tasks as Retry does.
 func Drop(ctx context.Context, c *client.Client, id string, indexes ...uint32) (tasks int, err error) {
 	j, err := Get(ctx, c, id)
 	if err != nil {

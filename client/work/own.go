@@ -20,8 +20,8 @@ import (
 const SubmitterLease = 30 * time.Second
 
 const (
-	// ownLabel is the label that holds the ID of the job for which a semaphore was created. Servers read it. Its name
-	// is frozen.
+	// ownLabel is the label that contains the ID of the job for which a semaphore was created. Servers read it. Its
+	// name is frozen.
 	ownLabel = "gatekeeper/job"
 	// ownPrefix is the prefix of the names of such semaphores.
 	ownPrefix = "submitter/"
@@ -78,7 +78,7 @@ func (o *ownSemaphore) releaseAtEnd() {
 		if errors.Is(context.Cause(held), client.ErrStopped) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(held), lastWord)
 			defer cancel()
-			_ = o.permit.Release(ctx) // on an error the permit expires
+			_ = o.permit.Release(ctx) // if this fails, the permit expires
 		}
 	})
 }
@@ -92,8 +92,8 @@ func ownName(job string) string {
 	return ownPrefix + job
 }
 
-// remove releases the permit, and removes the semaphore if it was created here. If a call fails, the servers clean up:
-// the permit expires.
+// remove releases the permit, and removes the semaphore if it was created here. If a call fails, the permit expires and
+// the servers clean up.
 func (o *ownSemaphore) remove(ctx context.Context, c *client.Client) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// waitedRetention is the default retention of a SubmitAndWait job. Only that call knows its ID.
+// waitedRetention is the default retention of a SubmitAndWait job. Only that call knows the job's ID.
 const waitedRetention = 30 * time.Second
 
 // Submitted describes a stored job.
@@ -48,8 +48,8 @@ func Submit(ctx context.Context, c *client.Client, job Job, payloads [][]byte) (
 	})
 }
 
-// SubmitSeq is like Submit, but does not need all payloads in memory. It iterates over payloads once for each try, so
-// payloads must yield the same sequence each time. If it yields an error, SubmitSeq stores nothing and returns that
+// SubmitSeq is like Submit, but does not need all payloads in memory. It iterates over payloads once for each attempt,
+// so payloads must yield the same sequence each time. If it yields an error, SubmitSeq stores nothing and returns that
 // error.
 func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq2[[]byte, error]) (*Submitted, error) {
 	if err := ctx.Err(); err != nil {
@@ -83,7 +83,7 @@ func SubmitSeq(ctx context.Context, c *client.Client, job Job, payloads iter.Seq
 	}
 	r, err := c.SubmitJob(ctx, spec, payloads)
 	if own != nil && given && errors.Is(err, client.ErrUnavailable) {
-		own.releaseAtEnd() // the job may be stored; repeating the call reuses this permit
+		own.releaseAtEnd() // the job may be stored; another call with the same ID reuses this permit
 		return nil, err
 	}
 	if own != nil && (err != nil || r.GetJob().GetOver() || r.GetJob().GetSpec().GetOwnSemaphore() != own.name) {
@@ -110,8 +110,8 @@ func isOver(ctx context.Context, c *client.Client, id string) (bool, error) {
 // SubmitAndWait submits one task, waits until it ends, and returns its result. If the task ends without a result, the
 // error is a *TaskError that says why. Other errors are those of Submit and Wait.
 //
-// If ctx ends first and the job has a generated ID, the job is cancelled, because nobody else knows that ID. A job with
-// an ID continues, and repeating the call waits for it again.
+// If ctx ends first and the job has a generated ID, the job is cancelled, because no other process knows that ID. If
+// you gave the job an ID, it continues, and another call with the same ID waits for it.
 func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byte) ([]byte, error) {
 	drawn := job.ID == ""
 	if drawn {
@@ -130,7 +130,7 @@ func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byt
 	if drawn && ctx.Err() != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 		defer cancel()
-		_, _ = Cancel(ctx, c, job.ID, "its submitter has given up") // on an error the job was not stored, or runs in vain
+		_, _ = Cancel(ctx, c, job.ID, "its submitter has given up") // on an error the job was not stored, or its result is lost
 	}
 	return nil, err
 }

@@ -117,7 +117,7 @@ func TestRun_TwoWorkers_ExecuteEachTaskOnceAndResultsAreInOrder(t *testing.T) {
 		}
 		for i, r := range got {
 			if r != strconv.Itoa(i*i) {
-				s.Fatalf("result of task %d = %s", i, r)
+				s.Fatalf("result of task %d = %s, want the square of its index", i, r)
 			}
 		}
 	})
@@ -218,7 +218,7 @@ func TestSubmitAndWait_ReturnsTheResultOrATaskError(t *testing.T) {
 			_, err := work.SubmitAndWait(s.Context(), s.c, job, []byte(payload))
 			failed, ok := errors.AsType[*work.TaskError](err)
 			if !ok || !errors.Is(err, work.ErrFailed) || failed.Failure != failure || failed.Attempts != 1 {
-				s.Errorf("SubmitAndWait with payload %s = %v", payload, err)
+				s.Errorf("SubmitAndWait with payload %s = %v, want a *TaskError with the failure", payload, err)
 			}
 		}
 	})
@@ -263,7 +263,7 @@ func TestRun_WorkerCrashes_AnotherExecutesItsTaskWithAHigherToken(t *testing.T) 
 			s.Errorf("results = %v, want [2]", got)
 		}
 		if two := <-tokens; two <= one {
-			s.Errorf("tokens = %d, %d, want them to rise", one, two)
+			s.Errorf("tokens = %d, %d, want increasing tokens", one, two)
 		}
 	})
 }
@@ -459,8 +459,8 @@ func TestSubmit_SubmitterCancel_SubmitterDies_CancelsAndCleansUp(t *testing.T) {
 	})
 }
 
-// The response to a submission is lost. According to the error, repeating the call settles the outcome. So the permit
-// of the submitter must last until then.
+// The response to a submission is lost. The error asks the submitter to repeat the call, so the permit of the submitter
+// must last until then.
 func TestSubmit_SubmitterCancel_ResponseIsLost_RepeatedCallContinues(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
@@ -484,7 +484,7 @@ func TestSubmit_SubmitterCancel_ResponseIsLost_RepeatedCallContinues(t *testing.
 		if got := s.results("j"); got[0] != "49" {
 			s.Errorf("results = %v, want [49]", got)
 		}
-		s.srv.Await(s.T, "the semaphore of the job is free and gone", func() bool {
+		s.srv.Await(s.T, "the job's semaphore is deleted and its permit released", func() bool {
 			_, err := s.c.Definitions().GetDefinition(s.Context(), &gatekeeperv1.GetDefinitionRequest{Name: "submitter/j"})
 			return err != nil && len(s.srv.Holders(s.T, "submitter/j")) == 0
 		})

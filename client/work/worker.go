@@ -40,14 +40,14 @@ type Worker struct {
 	// or into 256 bytes if that is more. A task has also failed if it ran longer than max_hold, made no progress for
 	// its stall limit, panicked, called runtime.Goexit, or returned a result larger than the job allows.
 	Handle func(ctx context.Context, t *Task) (result []byte, err error)
-	// Grace is how long tasks may continue after the context of Run has ended. Then their contexts are cancelled.
-	// Default, and 0: they are cancelled immediately. GraceUnlimited lets all of them finish.
+	// Grace is how long tasks may continue after the context of Run has ended. After that, their contexts are
+	// cancelled. Default, and 0: they are cancelled immediately. GraceUnlimited lets all of them finish.
 	Grace time.Duration
 	// Denied is called when the semaphore does not admit the worker or is paused, once for each reason and each pause.
-	// The worker keeps waiting. If Denied is nil, the Client logs a denial as a warning and a pause as information,
-	// with the gkctl command that explains it.
+	// The worker keeps waiting. If Denied is nil, the Client logs a denial as a warning and a pause at level Info, with
+	// the gkctl command that explains it.
 	Denied func(context.Context, *client.DeniedError)
-	// Ended is called when a task has ended and its end was sent. It can be nil.
+	// Ended is called when a task has ended and its end was sent. Ended can be nil.
 	Ended func(context.Context, Report)
 	// Logger receives failed tasks, and problems that are not reported elsewhere. Default: slog.Default().
 	Logger *slog.Logger
@@ -92,7 +92,7 @@ func Run(ctx context.Context, w Worker) error {
 	offering, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	offered := make(chan struct{})
-	var err error // error of OfferWork; read it only after offered is closed
+	var err error // the error of OfferWork; read it only after offered is closed
 	go func() {
 		defer close(offered)
 		h := client.WorkHandler{Open: r.open, Task: r.accept}
@@ -226,7 +226,7 @@ func (r *run) execute(held *client.WorkTask) {
 }
 
 // errGoexit is the error of a task that called runtime.Goexit.
-var errGoexit = errors.New("the task ended its goroutine by runtime.Goexit")
+var errGoexit = errors.New("the task called runtime.Goexit")
 
 // finish ends a task whose Handle has returned.
 func (r *run) finish(ctx context.Context, held *client.WorkTask, started time.Time, result []byte, err error) {
@@ -346,5 +346,5 @@ func (r *run) watch(t *Task, returned <-chan struct{}) {
 	}
 }
 
-// promptness is how long a task may take to return after the end of its permit before this is logged.
+// promptness is how long a task may keep running after the end of its permit before this is logged.
 const promptness = time.Second

@@ -1,6 +1,6 @@
 // Command embedded is an application whose processes form the Gatekeeper cluster; nothing else needs to be installed or
-// started. Run it on two production hosts and on a small one at the standby site. docs/embedding.md does so, kills one,
-// and moves the job.
+// started. Run it on two production hosts and on a small one at the standby site. docs/embedding.md shows how to start
+// it, kill one process, and move the job.
 package main
 
 import (

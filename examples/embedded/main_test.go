@@ -40,7 +40,7 @@ func TestEmbedded_NodeKilled_JobContinuesAndCanBeMovedToTheStandby(t *testing.T)
 	}
 
 	move(t, nodes.api[other], "nightly-export", "dr-site")
-	moved := uint64(0) // the first token on the standby
+	moved := uint64(0) // the first token granted on the standby
 	for runs := 0; runs < 3; {
 		switch run := nodes.next(t); {
 		case run.on == "dr1":
@@ -73,7 +73,7 @@ type nodes struct {
 	runs      chan run
 }
 
-// start builds the application and starts it under each ID. IDs that begin with dr belong to the standby site.
+// start builds the application and starts one process for each ID. IDs that begin with dr belong to the standby site.
 func start(t *testing.T, ids ...string) *nodes {
 	t.Helper()
 	built, err := servers.Build(t.TempDir(), "examples/embedded")

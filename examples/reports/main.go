@@ -1,6 +1,6 @@
-// Command reports is the web shop of the StopLight article, on several hosts. Every host registers the same two tasks,
-// and one of them compiles each due report. docs/articles/stoplight.md starts three hosts and kills one in the middle
-// of a report.
+// Command reports is the web shop of the StopLight article, running on several hosts. Every host registers the same two
+// tasks, and one of them compiles each report when it is due. docs/articles/stoplight.md starts three hosts and kills
+// one in the middle of a report.
 package main
 
 import (
@@ -132,8 +132,8 @@ func (r *report) Reset(context.Context) error {
 	return nil
 }
 
-// Run compiles the report. Two hosts must not do that at the same time, and the draft must not exist yet, so that none
-// is overwritten.
+// Run compiles the report. Two hosts must never do this at the same time. The draft must not exist yet, so that no
+// draft is overwritten.
 func (r *report) Run(ctx context.Context) error {
 	slog.Info("compiling", "on", r.shop.host, "token", client.TokenOf(ctx))
 	f, err := os.OpenFile(r.draft(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

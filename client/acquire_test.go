@@ -57,7 +57,7 @@ func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) 
 	})
 }
 
-func TestTryAcquire_Denied_SaysWhy(t *testing.T) {
+func TestTryAcquire_Denied_ReturnsTheReason(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: &gatekeeperv1.Denial{
@@ -72,7 +72,7 @@ func TestTryAcquire_Denied_SaysWhy(t *testing.T) {
 	})
 }
 
-func TestTryAcquire_AnswerTooLate_IsAskedAgain(t *testing.T) {
+func TestTryAcquire_AnswerTooLate_IsRetried(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		n := 0
 		a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -125,7 +125,7 @@ func TestTryAcquire_NoServerReached_SendsNoCancellation(t *testing.T) {
 	})
 }
 
-func TestTryAcquire_StopTimeTooLong_IsRefusedAndGivenBack(t *testing.T) {
+func TestTryAcquire_StopTimeTooLong_FailsAndGivesThePermitBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		c := w.dial([]string{"a"}, WithStopTime(30*time.Second))
@@ -176,7 +176,7 @@ func TestAcquire_Waits_ReportsThePlaceAndCountsFromSendPlusWaited(t *testing.T) 
 	})
 }
 
-func TestTryAcquireFor_TimeIsOverDuringAPause_IsDeniedAsPaused(t *testing.T) {
+func TestTryAcquireFor_TimeoutDuringAPause_ReturnsReasonPaused(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
 			_ = s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{
@@ -261,7 +261,7 @@ func TestRelease_PermitHadEnded_ReturnsEndedError(t *testing.T) {
 
 // A release whose answer was lost may still arrive. So the client must not accept the same token when a retry of the
 // request is granted it again.
-func TestRelease_Unanswered_ItsTokenIsNotTakenAgain(t *testing.T) {
+func TestRelease_Unanswered_TokenIsNotAcceptedAgain(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		mine := []AcquireOption{WithHolderID("me"), WithRequestID("import")}
 		p := held(t, c, a, time.Minute, mine...)

@@ -81,19 +81,19 @@ func (s *server) denies() {
 }
 
 // A Client behaves the same whether or not its requests are sent in batches.
-func TestCalls_GoInBatches_NothingElseChanges(t *testing.T) {
+func TestCalls_InBatches_BehaveTheSame(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"retries":         TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt,
-		"denied":          TestTryAcquire_Denied_SaysWhy,
-		"too late":        TestTryAcquire_AnswerTooLate_IsAskedAgain,
+		"denied":          TestTryAcquire_Denied_ReturnsTheReason,
+		"too late":        TestTryAcquire_AnswerTooLate_IsRetried,
 		"unknown outcome": TestTryAcquire_ContextEndsWithUnknownOutcome_TakesBack,
-		"stop time":       TestTryAcquire_StopTimeTooLong_IsRefusedAndGivenBack,
+		"stop time":       TestTryAcquire_StopTimeTooLong_FailsAndGivesThePermitBack,
 		"same holder":     TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded,
 		"belief":          TestRelease_BeliefEndsBeforeItIsSent,
-		"unanswered":      TestRelease_Unanswered_ItsTokenIsNotTakenAgain,
-		"repeats":         TestCall_Repeats_OnlyWhatIsSafe,
+		"unanswered":      TestRelease_Unanswered_TokenIsNotAcceptedAgain,
+		"repeats":         TestCall_Failed_IsRetriedOnlyIfSafe,
 		"kept alive":      TestPermit_ReachableServer_IsKeptAliveForHours,
-		"fail-over":       TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot,
+		"fail-over":       TestRelease_FailoverLongerThanTheDeadline_FreesTheSlot,
 	} {
 		t.Run(inBatches+" "+name, test)
 	}
@@ -134,7 +134,7 @@ func TestBatch_ManyDeniedCallers_ShareBatches(t *testing.T) {
 }
 
 // A batch never grants, so requests for a semaphore that was granted last are sent alone.
-func TestBatch_SemaphoreThatWasGrantedLast_IsAskedForAlone(t *testing.T) {
+func TestBatch_SemaphoreGrantedLast_IsRequestedAlone(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = grants(7, time.Minute)
 		engage(t, c, "a", "s")
@@ -193,7 +193,7 @@ func TestBatch_InFlight_CollectsTheNext(t *testing.T) {
 	})
 }
 
-func TestBatch_CallerStopsWaiting_WhileItIsInFlight_LeavesTheOthersAlone(t *testing.T) {
+func TestBatch_CallerStopsWaiting_OthersAreNotAffected(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.denies()
 		deny, let := a.tryBatch, make(chan struct{})
@@ -233,7 +233,7 @@ func TestBatch_CallerStopsWaiting_WhileItIsInFlight_LeavesTheOthersAlone(t *test
 
 // A request that a batch does not answer is sent again alone, and its outcome is not unknown. This includes requests
 // without an id, which are otherwise never retried.
-func TestBatch_Results_EachCallerHasItsOwn(t *testing.T) {
+func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 	open := &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{{}}}
 	answered := func(r *gatekeeperv1.TryAcquireResult) *gatekeeperv1.BatchTryAcquireResponse {
 		return &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{r}}
@@ -349,7 +349,7 @@ func TestBatch_LargeRequests_AreSplit(t *testing.T) {
 	}
 }
 
-func TestClose_BatchIsInFlight_EndsIt(t *testing.T) {
+func TestClose_BatchInFlight_CancelsIt(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryBatch = func(ctx context.Context, _ *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 			<-ctx.Done()
@@ -371,7 +371,7 @@ func TestClose_BatchIsInFlight_EndsIt(t *testing.T) {
 	})
 }
 
-func TestWithCallsAlone_NothingGoesInBatches(t *testing.T) {
+func TestWithCallsAlone_SendsNoBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		c := w.dial([]string{"a"}, WithCallsAlone())

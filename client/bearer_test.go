@@ -163,7 +163,7 @@ func (s *expiringServer) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerS
 }
 
 // A stream can outlive its token. It is then reopened with the new token, and refused if there is none.
-func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextOneIsUsed(t *testing.T) {
+func TestWithBearerToken_TokenEndsWhileAStreamIsOpen_NextTokenIsUsed(t *testing.T) {
 	t.Parallel()
 	refusal := must(status.New(codes.Unauthenticated, "it has expired").WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reasonUnauthenticated}))(t).Err()
 	ours := newAuthority(t, "ours")
@@ -226,7 +226,7 @@ func TestWithBearerToken_SourceHasNone_CallIsUnauthenticatedAndSaysWhy(t *testin
 	}
 }
 
-func TestRefusals_OfCallers_AreTypedAndNotRepeated(t *testing.T) {
+func TestRefusals_OfCallers_AreTypedAndNotRetried(t *testing.T) {
 	t.Parallel()
 	refusal := func(code codes.Code, reason string, metadata map[string]string) error {
 		return must(status.New(code, "no").WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reason, Metadata: metadata}))(t).Err()

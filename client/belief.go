@@ -31,7 +31,7 @@ func refreshEvery(stop, duration time.Duration) time.Duration {
 // tooBrief reports whether a permit's duration is too short for the requested stop time.
 func tooBrief(asked, duration time.Duration) bool { return asked > duration/2 }
 
-// drainEnd returns the earliest time until which refreshes are still granted, if an answer says that the drain lasts
+// drainEnd returns a lower bound for the time until which refreshes are granted, if an answer says that the drain lasts
 // for left more. The answer was given at base or later, and left counts from then. It returns 0 if there is no drain.
 // Belief does not depend on the drain, because an operator may end it, and only answers move belief.
 func drainEnd(base, left time.Duration) time.Duration {

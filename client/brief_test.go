@@ -37,7 +37,7 @@ func TestShorterDuration_RoomForTheStopTime_DoesNotStopTheJob(t *testing.T) {
 	})
 }
 
-func TestShorterDuration_TooBriefForTheStopTime_StopsWithThatCause(t *testing.T) {
+func TestShorterDuration_TooShortForTheStopTime_StopsWithStopTimeError(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		s.shortens(10*time.Second, 4*time.Second)
 		p := acquire(t, s.client.Semaphore("export", WithStopTime(3*time.Second)))

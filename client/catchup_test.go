@@ -40,7 +40,7 @@ func TestPassed_IsInOrderAndBounded(t *testing.T) {
 	}
 }
 
-func TestCatchUp_ServersWithoutTheCall_RunNothing(t *testing.T) {
+func TestCatchUp_ServersWithoutSupport_RunsNothing(t *testing.T) {
 	if status.Code(typed(t.Context(), status.Error(codes.Unimplemented, "unknown method CatchUp"))) != codes.Unimplemented {
 		t.Error("typed() has lost the code Unimplemented")
 	}

@@ -222,7 +222,7 @@ func as[T error](err error) bool {
 }
 
 // One endpoint with a valid certificate is enough, even if it is not tried first.
-func TestCertificateError_OneEndpointOfTwo_IsPassedOver(t *testing.T) {
+func TestCertificateError_OneEndpointOfTwo_IsSkipped(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	later := time.Now().Add(time.Hour)
 	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, &benchServer{})
@@ -255,7 +255,7 @@ func TestCertificateError_OtherServerDown_IsReportedWhenTheContextEnds(t *testin
 
 // If a client has reached a server before, a wrong certificate is an outage: calls, such as a release, wait until it is
 // corrected.
-func TestCertificateError_AfterItWorked_IsAnOutage(t *testing.T) {
+func TestCertificateError_AfterASuccessfulCall_IsAnOutage(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	later := time.Now().Add(time.Hour)
 	good, wrong := ours.sign("127.0.0.1", later), strangers.sign("127.0.0.1", later)
@@ -291,7 +291,7 @@ func TestCertificateError_AfterItWorked_IsAnOutage(t *testing.T) {
 	<-fixed
 }
 
-func TestMembers_CertificateOfOne_IsItsError(t *testing.T) {
+func TestMembers_CertificateErrorOfOne_IsReported(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	later := time.Now().Add(time.Hour)
 	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{strangers.sign("127.0.0.1", later)}}, &benchServer{})

@@ -133,7 +133,7 @@ func TestTryAcquire_AfterBeliefEnded_NamesTheReplacedToken(t *testing.T) {
 }
 
 // The answer to a cancellation may arrive after the answer to a later acquisition, unless the acquisition waits for it.
-func TestTryAcquire_TakeBackInProgress_IsSentAfterIt(t *testing.T) {
+func TestTryAcquire_TakeBackInProgress_WaitsForIt(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered
 		a.cancel = func(context.Context, *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) {
@@ -181,7 +181,7 @@ func TestTryAcquire_TakeBackInProgress_IsSentAfterIt(t *testing.T) {
 
 // The application may retry the request, perhaps in another process. A late cancellation would end the permit that the
 // retry was granted.
-func TestTryAcquire_RequestThatTheApplicationNamed_IsNotTakenBack(t *testing.T) {
+func TestTryAcquire_RequestIDOfTheApplication_IsNotCancelled(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered
 		mine := []AcquireOption{WithHolderID("worker"), WithRequestID("import")}
@@ -199,7 +199,7 @@ func TestTryAcquire_RequestThatTheApplicationNamed_IsNotTakenBack(t *testing.T) 
 	})
 }
 
-func TestRelease_NamesTheIdentity(t *testing.T) {
+func TestRelease_SendsTheIdentity(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute, WithHolderID("worker"))
 		release(t, p)
@@ -236,7 +236,7 @@ func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *t
 }
 
 // A generated holder id is never used again, so no claim remains.
-func TestClaims_DrawnHolderID_LeavesNothing(t *testing.T) {
+func TestClaims_GeneratedHolderID_LeavesNoClaim(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute)
 		a.set(func(s *server) {

@@ -69,7 +69,7 @@ func TestClient_EndpointsOfTwoClusters_ChangesNothing(t *testing.T) {
 }
 
 // The second endpoint is down when the client starts. When it comes up, it turns out to belong to another cluster.
-func TestClient_EndpointOfAnotherClusterAppears_KeepsWhatItHolds(t *testing.T) {
+func TestClient_EndpointOfAnotherClusterAppears_KeepsItsPermits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)
 		c.servers["b"].down()
@@ -109,7 +109,7 @@ func TestClient_OneAddressOfTwoClusters_IsRefused(t *testing.T) {
 }
 
 // While one caller asks all endpoints, one of which is slow, another caller waits only until its own context ends.
-func TestClient_AnotherCallerChecksTheEndpoints_ContextEnds(t *testing.T) {
+func TestClient_AnotherCallerChecksTheEndpoints_ReturnsWhenItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, "a", "b")
 		client := c.dial([]string{"a", "b"})

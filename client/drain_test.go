@@ -50,7 +50,7 @@ func draining(t *testing.T, notice bool) (a *server, p *Permit, ends time.Time) 
 	return a, p, ends
 }
 
-func TestDrain_NoticeOrResult_EndsTheContextAtOnceAndSaysForHowLong(t *testing.T) {
+func TestDrain_NoticeOrResult_EndsTheContextAndReportsTheDrain(t *testing.T) {
 	for name, notice := range map[string]bool{"notice": true, "the notice was missed": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestDrain_NoticeOrResult_EndsTheContextAtOnceAndSaysForHowLong(t *testing.T
 	}
 }
 
-func TestDrain_PermitIsKeptAliveUntilItEndsAndBelievedUntilItsDeadline(t *testing.T) {
+func TestDrain_PermitIsKeptAliveDuringTheDrainAndHeldUntilItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, p, ends := draining(t, true)
 		for time.Now().Before(ends) {
@@ -130,7 +130,7 @@ func TestDrain_NoticeWithoutAnAnswer_MovesNoDeadline(t *testing.T) {
 	})
 }
 
-func TestDrain_TakenBack_TheContextStaysEndedAndThePermitAlive(t *testing.T) {
+func TestDrain_Withdrawn_ContextStaysEndedAndPermitStaysAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, p, ends := draining(t, true)
 		a.answers(refreshed(7, 10*time.Second))
@@ -144,7 +144,7 @@ func TestDrain_TakenBack_TheContextStaysEndedAndThePermitAlive(t *testing.T) {
 	})
 }
 
-func TestDrain_CutShort_IsOnlyARefusal(t *testing.T) {
+func TestDrain_CutShort_KeepsThePermit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, p, _ := draining(t, true)
 		a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_CORDONED, "fire"))
@@ -155,7 +155,7 @@ func TestDrain_CutShort_IsOnlyARefusal(t *testing.T) {
 	})
 }
 
-func TestRunner_JobUsesItsDrain_IsNoErrorAndNotReported(t *testing.T) {
+func TestRunner_JobFinishesDuringItsDrain_ReturnsNilAndIsNotReported(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(3*time.Second, func() {
 			ends := time.Now().Add(time.Minute)
@@ -175,7 +175,7 @@ func TestRunner_JobUsesItsDrain_IsNoErrorAndNotReported(t *testing.T) {
 	})
 }
 
-func TestRunner_JobIgnoresItsDrain_IsReportedAtItsEndAndWhenThePermitIsGone(t *testing.T) {
+func TestRunner_JobIgnoresItsDrain_IsReportedAfterTheDrainAndAfterThePermit(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		var ends time.Time
 		time.AfterFunc(3*time.Second, func() {

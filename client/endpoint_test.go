@@ -27,7 +27,7 @@ func TestDial_InvalidEndpoint_IsNamedInTheError(t *testing.T) {
 }
 
 // Otherwise a job with OutageRunUnguarded would run without a permit merely because its caller's context has ended.
-func TestCalls_ContextHasEnded_IsNoOutage(t *testing.T) {
+func TestCalls_ContextHasEnded_IsNotAnOutage(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -41,7 +41,7 @@ func TestCalls_ContextHasEnded_IsNoOutage(t *testing.T) {
 	})
 }
 
-func TestRunner_LostAndReturnsAtOnce_IsNoOverrun(t *testing.T) {
+func TestRunner_ReturnsRightAfterALoss_IsNotAnOverrun(t *testing.T) {
 	for range 50 {
 		onStage(t, func(t *testing.T, s *stage) {
 			r := s.runner(func(ctx context.Context) error {

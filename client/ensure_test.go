@@ -45,7 +45,7 @@ func TestEnsure_TooLittleLeft_RefreshesFirst(t *testing.T) {
 	})
 }
 
-func TestEnsure_LongerThanThePermitLives_IsRefusedWithWhatIsLeft(t *testing.T) {
+func TestEnsure_LongerThanTheDuration_ReturnsTooShortError(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		e, ok := errors.AsType[*TooShortError](p.Ensure(t.Context(), 10*time.Second))
@@ -55,7 +55,7 @@ func TestEnsure_LongerThanThePermitLives_IsRefusedWithWhatIsLeft(t *testing.T) {
 	})
 }
 
-func TestEnsure_JobMustStop_ReturnsItsCause(t *testing.T) {
+func TestEnsure_JobMustStop_ReturnsTheCause(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		pass(2 * time.Second)
@@ -70,7 +70,7 @@ func TestEnsure_JobMustStop_ReturnsItsCause(t *testing.T) {
 	})
 }
 
-func TestEnsure_NoServer_EndsWithItsContext(t *testing.T) {
+func TestEnsure_NoServer_FailsWhenItsContextEnds(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		a.down()
@@ -147,7 +147,7 @@ func TestDeclare_ManyDefinitions_AreSentInBatches(t *testing.T) {
 	})
 }
 
-func TestTryAcquireFor_TimeIsOverInTheQueue_IsADenial(t *testing.T) {
+func TestTryAcquireFor_TimeoutInTheQueue_ReturnsADenial(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
 			_ = s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: 2, QueueLength: 3}}})
@@ -173,7 +173,7 @@ func TestTryAcquireFor_TimeIsOverInTheQueue_IsADenial(t *testing.T) {
 	})
 }
 
-func TestTryAcquireFor_NoServer_IsNotADenial(t *testing.T) {
+func TestTryAcquireFor_NoServer_ReturnsErrUnavailable(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		places := 0
 		a.acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
@@ -190,7 +190,7 @@ func TestTryAcquireFor_NoServer_IsNotADenial(t *testing.T) {
 	})
 }
 
-func TestTryAcquireFor_GrantedInTime_IsAPermit(t *testing.T) {
+func TestTryAcquireFor_GrantedInTime_ReturnsThePermit(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = grants(7, time.Minute)
 		a.acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write testdata/exported")
 var public = []string{".", "contexts", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work", "../gatekeeper"}
 
 // A change to an exported declaration must be deliberate: after the first release it can break programs.
-func TestPublicPackages_ExportWhatIsWrittenDown(t *testing.T) {
+func TestPublicPackages_ExportWhatIsListed(t *testing.T) {
 	t.Parallel()
 	for _, dir := range public {
 		name, got := exported(t, dir)

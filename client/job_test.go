@@ -152,7 +152,7 @@ func TestRunner_DeniedBySkip_DoesNotRun(t *testing.T) {
 	})
 }
 
-func TestRunner_FiringElsewhere_IsNoError(t *testing.T) {
+func TestRunner_FiringClaimedElsewhere_ReturnsNil(t *testing.T) {
 	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_CLAIMED, gatekeeperv1.Reason_REASON_FIRING_DONE} {
 		onStage(t, func(t *testing.T, s *stage) {
 			s.a.tryAcquire = denies(reason)
@@ -387,7 +387,7 @@ func TestRunner_NoServer_SkipsOrWaitsOrRunsUnguarded(t *testing.T) {
 	}
 }
 
-func TestRunner_PermitStopped_JobIsJoinedBeforeTheRelease(t *testing.T) {
+func TestRunner_PermitStopped_ReleasesAfterTheJobReturns(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		stopped := false
 		s.a.set(func(srv *server) {
@@ -465,7 +465,7 @@ func TestRunner_JobIgnoresANotice_IsReportedWhileItsPermitLasts(t *testing.T) {
 	})
 }
 
-func TestRunner_CallerEnds_JobIsJoinedAndReleased(t *testing.T) {
+func TestRunner_CallersContextEnds_ReleasesAfterTheJobReturns(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
@@ -478,7 +478,7 @@ func TestRunner_CallerEnds_JobIsJoinedAndReleased(t *testing.T) {
 	})
 }
 
-func TestRunner_CallerEnds_JobComesToItsEnd_IsDone(t *testing.T) {
+func TestRunner_CallersContextEnds_JobFinishes_IsDone(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
@@ -489,7 +489,7 @@ func TestRunner_CallerEnds_JobComesToItsEnd_IsDone(t *testing.T) {
 	})
 }
 
-func TestRunner_JobSaysThatItWasCutShort_IsNotDone(t *testing.T) {
+func TestRunner_JobReturnsErrCutShort_IsNotDone(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		err := s.runner(func(context.Context) error { return fmt.Errorf("disk full: %w", ErrCutShort) }).Run(t.Context())
 		if !errors.Is(err, ErrCutShort) || !s.report.CutShort {
@@ -515,7 +515,7 @@ func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
 }
 
 // The timer that ends the context may be slightly late, or a second late after a suspend.
-func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
+func TestRunner_PermitEndsBeforeItsContext_DoesNotStart(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithHooks(Hooks{Granted: func(_ context.Context, p *Permit) {
 			p.renewer.mu.Lock()
@@ -529,7 +529,7 @@ func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
 	})
 }
 
-func TestRunner_FailsBeforeANotice_ItsFiringHasFailed(t *testing.T) {
+func TestRunner_JobFailsBeforeANotice_FiringHasFailed(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		failed := errors.New("the job failed")
 		if err := s.runner(func(context.Context) error { return failed }).RunDue(t.Context(), time.Now()); !errors.Is(err, failed) {
@@ -539,7 +539,7 @@ func TestRunner_FailsBeforeANotice_ItsFiringHasFailed(t *testing.T) {
 	})
 }
 
-func TestRunner_PanicsAfterANotice_WasCutShort(t *testing.T) {
+func TestRunner_JobPanicsAfterANotice_IsCutShort(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
 		r := s.runner(func(ctx context.Context) error { <-ctx.Done(); panic("boom") })
@@ -571,7 +571,7 @@ func TestRunner_Panic_ReleasesThePermitAndContinues(t *testing.T) {
 }
 
 // Otherwise the firing of a job that has finished would become spent or be run again.
-func TestRunner_FailOverThatOutlastsTheDeadline_TheFiringIsDone(t *testing.T) {
+func TestRunner_FailoverLongerThanTheDeadline_FiringIsDone(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(17*time.Second, s.a.up)
 		err := s.runner(func(context.Context) error { s.a.down(); return nil }).RunDue(t.Context(), time.Now())
@@ -581,7 +581,7 @@ func TestRunner_FailOverThatOutlastsTheDeadline_TheFiringIsDone(t *testing.T) {
 	})
 }
 
-func TestRunner_ReleaseDoesNotGetThrough_IsBoundedAndReported(t *testing.T) {
+func TestRunner_ReleaseDoesNotGetThrough_IsLimitedAndReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts []JobOption
 		stop time.Duration // until the caller's context ends
@@ -621,7 +621,7 @@ func TestRunner_ReleaseDoesNotGetThrough_IsBoundedAndReported(t *testing.T) {
 	}
 }
 
-func TestRunner_ClientClosedDuringTheRelease_EndsItAtOnce(t *testing.T) {
+func TestRunner_ClientClosedDuringTheRelease_ReturnsImmediately(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		var closed time.Time
 		_ = s.runner(func(context.Context) error {
@@ -635,7 +635,7 @@ func TestRunner_ClientClosedDuringTheRelease_EndsItAtOnce(t *testing.T) {
 	})
 }
 
-func TestLoop_RunsAgainTakesOverAndEndsWithItsContext(t *testing.T) {
+func TestLoop_RunsRepeatedlyUntilItsContextEnds(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		enough := errors.New("enough")

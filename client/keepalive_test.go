@@ -59,7 +59,7 @@ func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
 
 // A stream starts without groups, as older servers require, and uses groups once the server has answered with them.
 // Tokens whose jobs report progress are sent one by one, as are all tokens if the server is older.
-func TestKeepAlive_Groups_OnlyWithAServerThatAnswersWithThem(t *testing.T) {
+func TestKeepAlive_Groups_AreUsedOnlyIfTheServerSupportsThem(t *testing.T) {
 	for _, older := range []bool{false, true} {
 		t.Run(fmt.Sprintf("older=%v", older), func(t *testing.T) {
 			withServer(t, func(t *testing.T, c *Client, a *server) {
@@ -97,7 +97,7 @@ func TestKeepAlive_Groups_OnlyWithAServerThatAnswersWithThem(t *testing.T) {
 	}
 }
 
-func TestKeepAlive_BriefPermits_OpenNoStream(t *testing.T) {
+func TestKeepAlive_ShortPermits_OpenNoStream(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		for range 100 {
 			p := hold(t, c, a, 1, time.Minute)[0]

@@ -114,10 +114,10 @@ func (p *Permit) SafeUntil() time.Time {
 	return k.wall(p.belief.deadline)
 }
 
-// DrainUntil returns the earliest time until which a holder that must stop is still granted refreshes, so that it can
-// finish its work: the end of the drain according to the last answer. It is the zero time if there is no drain, or if
-// the drain is over. DrainUntil is only what the servers intend, and another order to stop can cut the drain short.
-// SafeUntil still says how long the permit can be counted on.
+// DrainUntil returns a lower bound for the time until which a holder that must stop is still granted refreshes, so that
+// it can finish its work: the end of the drain according to the last answer. It is the zero time if there is no drain,
+// or if the drain is over. DrainUntil is only what the servers intend, and another order to stop can cut the drain
+// short. SafeUntil still says how long the permit can be counted on.
 func (p *Permit) DrainUntil() time.Time {
 	k := p.renewer
 	k.mu.Lock()

@@ -128,7 +128,7 @@ func TestPermit_ServerBack_BeforeDeadline_IsNotLost(t *testing.T) {
 	})
 }
 
-func TestPermit_SilentLeader_IsGivenUpForAnotherMember(t *testing.T) {
+func TestPermit_SilentLeader_ClientSwitchesToAnotherMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
@@ -217,7 +217,7 @@ func TestPermit_StoppingNotice_EndsContextButNotRefreshes(t *testing.T) {
 	})
 }
 
-func TestPermit_Lost_EndsBeliefAtOnce(t *testing.T) {
+func TestPermit_Lost_EndsBeliefImmediately(t *testing.T) {
 	lost := result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST, 0, "it expired")
 	for name, send := range map[string]func(*server){
 		"notice": func(s *server) { s.notify(lost) },
@@ -237,7 +237,7 @@ func TestPermit_Lost_EndsBeliefAtOnce(t *testing.T) {
 	}
 }
 
-func TestPermit_RetryAndUnnamed_AreAskedAgainSoon(t *testing.T) {
+func TestPermit_RetryOrMissingResult_IsRefreshedAgainSoon(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		keep := a.keep
@@ -297,7 +297,7 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 	})
 }
 
-func TestPermit_LengthenedDuration_Counts(t *testing.T) {
+func TestPermit_LengthenedDuration_ExtendsTheDeadline(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		a.answers(refreshed(7, time.Minute))
@@ -360,7 +360,7 @@ func (c *jumpingClock) Now() time.Duration   { return time.Since(c.start) + c.sl
 func (c *jumpingClock) jump(d time.Duration) { c.sleep.add(d) }
 
 // A new leader restarts every permit with its full duration, so a release must get through long after belief has ended.
-func TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot(t *testing.T) {
+func TestRelease_FailoverLongerThanTheDeadline_FreesTheSlot(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		a.down()
@@ -372,7 +372,7 @@ func TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot(t *testing.T) {
 	})
 }
 
-func TestRelease_AfterTheDeadline_IsTriedAsLongAsAServerMayHoldThePermit(t *testing.T) {
+func TestRelease_AfterTheDeadline_IsRetriedWhileAServerMayHoldThePermit(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		a.down()
@@ -383,7 +383,7 @@ func TestRelease_AfterTheDeadline_IsTriedAsLongAsAServerMayHoldThePermit(t *test
 	})
 }
 
-func TestRelease_NoServerAnswers_ReturnsWhenNoServerCanHoldThePermitAnyMore(t *testing.T) {
+func TestRelease_NoServerAnswers_ReturnsOnceNoServerCanHoldThePermit(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		a.down()
@@ -400,7 +400,7 @@ func TestRelease_NoServerAnswers_ReturnsWhenNoServerCanHoldThePermitAnyMore(t *t
 	})
 }
 
-func TestRelease_CallersContextEnds_EndsIt(t *testing.T) {
+func TestRelease_CallersContextEnds_ReturnsEarly(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		a.down()

@@ -98,7 +98,7 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 	}
 }
 
-func TestStatusError_WithoutReason_SaysWhatItIs(t *testing.T) {
+func TestStatusError_WithoutReason_HasAPlainText(t *testing.T) {
 	for text, err := range map[string]*StatusError{
 		"there is no x":         {Message: "there is no x"}, // made by the application, without a code
 		"no (PermissionDenied)": {Code: codes.PermissionDenied, Message: "no"},
@@ -111,7 +111,7 @@ func TestStatusError_WithoutReason_SaysWhatItIs(t *testing.T) {
 	}
 }
 
-func TestUnavailable_NoAttemptMade_SaysSo(t *testing.T) {
+func TestUnavailable_NoAttemptMade_IsInTheText(t *testing.T) {
 	err := &UnavailableError{Ended: context.DeadlineExceeded}
 	if want := "no server answered: the context ended before a server was called"; err.Error() != want {
 		t.Errorf("Error() = %q", err)

@@ -77,7 +77,7 @@ func TestRenewer_PermitThatIsDueAfterTheAlarms_WakesNeither(t *testing.T) {
 	}
 }
 
-func TestRenewer_PermitOfAMachineThatWasSuspended_WakesBoth(t *testing.T) {
+func TestRenewer_MachineWasSuspended_WakesBoth(t *testing.T) {
 	k, clock := idleRenewer(t)
 	k.granted(t, 1, time.Minute)
 	k.rest()

@@ -15,7 +15,7 @@ import (
 
 // The servers forget old requests. If they cannot tell whether a request is new or forgotten, the Client retries it
 // with a new id.
-func TestTryAcquire_RequestTooOld_DrawsANewID(t *testing.T) {
+func TestTryAcquire_RequestTooOld_IsRetriedWithANewID(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.release = releases
 		var asked []*gatekeeperv1.TryAcquireRequest
@@ -106,7 +106,7 @@ func TestAcquire_Repeated_SendsTheRevisionOfItsPlace(t *testing.T) {
 }
 
 // The Client sends a revision with a change as it does with an acquisition.
-func TestPause_RequestTooOld_DrawsANewID(t *testing.T) {
+func TestPause_RequestTooOld_IsRetriedWithANewID(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		var asked []*gatekeeperv1.PauseRequest
 		a.pause = func(_ context.Context, q *gatekeeperv1.PauseRequest) (*gatekeeperv1.PauseResponse, error) {

@@ -106,7 +106,7 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 	reconnect()
 }
 
-func TestDial_VariablesOfTLS_CountUnlessAnOptionIsGiven(t *testing.T) {
+func TestDial_TLSVariables_ApplyUnlessAnOptionIsGiven(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	later := time.Now().Add(time.Hour)
 	address := serveTLS(t, &tls.Config{
@@ -156,7 +156,7 @@ func (c *cutOff) Write([]byte) (int, error)       { return 0, syscall.EPIPE }
 func (c *cutOff) Read([]byte) (int, error)        { return 0, c.said }
 func (c *cutOff) SetReadDeadline(time.Time) error { return nil }
 
-func TestFirstRead_WriteThatFails_SaysWhyTheServerRefused(t *testing.T) {
+func TestFirstRead_FailedWrite_ReturnsTheServersAlert(t *testing.T) {
 	for _, said := range []error{&net.OpError{Op: "remote error", Err: alertCertificateRequired}, net.ErrClosed} {
 		h := &handshakes{endpoint: "gk1:7420", through: new(atomic.Bool), last: new(lastHandshake)}
 		c := &firstRead{Conn: &cutOff{said: said}, handshakes: h}

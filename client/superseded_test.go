@@ -18,7 +18,7 @@ func taken(token, by uint64) *gatekeeperv1.TokenResult {
 	return r
 }
 
-func TestPermit_Superseded_IsLostAndSaysSo(t *testing.T) {
+func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
 	for how, send := range map[string]func(*stage){
 		"by a notice": func(s *stage) { s.a.notify(taken(7, 9)) },
 		"in the answer to a refresh": func(s *stage) {
@@ -118,7 +118,7 @@ func TestLoop_Superseded_BacksOffForThePermitsDurationAndWhileTheOtherHolds(t *t
 }
 
 // A scheduler starts the next run at the next due time, with another Runner.
-func TestRun_Superseded_SkipsWhatIsDueWithinThePermitsDuration(t *testing.T) {
+func TestRun_Superseded_SkipsRunsWithinThePermitsDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDuel(t)
 		sem := d.client.Semaphore("export", WithHolderID("worker"))

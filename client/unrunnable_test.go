@@ -20,7 +20,7 @@ func deniesWith(d **gatekeeperv1.Denial) func(context.Context, *gatekeeperv1.Try
 	}
 }
 
-func TestRunner_DenialThatWaitingDoesNotCure_IsLoggedOncePerCause(t *testing.T) {
+func TestRunner_DenialThatDoesNotPass_IsLoggedOncePerCause(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		var d *gatekeeperv1.Denial
 		s.a.tryAcquire = deniesWith(&d)
@@ -160,7 +160,7 @@ func TestRunner_WaitsForADenialThatDoesNotPass_LogsOnce(t *testing.T) {
 	}
 }
 
-// A process that is restarted with the same holder id during a firing is denied because of its own former permit. No
+// A process that is restarted with the same holder id during a firing is denied because of its former permit. No
 // other process runs that firing.
 func TestRunDue_FiringClaimedByTheOwnIdentity_IsAnError(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {

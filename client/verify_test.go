@@ -22,7 +22,7 @@ func verified(r *gatekeeperv1.VerifyResponse) func(context.Context, *gatekeeperv
 	}
 }
 
-func TestVerify_Live_IsAVerification(t *testing.T) {
+func TestVerify_LivePermit_ReturnsAVerification(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		var asked *gatekeeperv1.VerifyRequest
 		a.set(func(s *server) {
@@ -50,7 +50,7 @@ func TestVerify_HolderMustStop_IsStopping(t *testing.T) {
 	})
 }
 
-func TestVerify_NotValid_IsAnErrorThatSaysWhy(t *testing.T) {
+func TestVerify_NotValid_ReturnsAnErrorWithTheReason(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.set(func(s *server) {
 			s.verify = verified(&gatekeeperv1.VerifyResponse{Message: "it was released", Revision: 4})
@@ -64,7 +64,7 @@ func TestVerify_NotValid_IsAnErrorThatSaysWhy(t *testing.T) {
 }
 
 // If a server cannot confirm its answer, the state of the token is unknown, and another server is asked.
-func TestVerify_NotConfirmed_IsAskedElsewhere(t *testing.T) {
+func TestVerify_NotConfirmed_AsksAnotherServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})

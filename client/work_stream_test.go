@@ -9,7 +9,7 @@ import (
 
 // A permit counts from the frame that is named in its grant, or from an earlier one. A worker that sends hundreds of
 // frames a second remembers only some of them, and a grant may name a frame that was sent seconds ago.
-func TestWorkStream_FrameOfAGrant_IsFoundOrOneShortlyBeforeIt(t *testing.T) {
+func TestSentBefore_RecentFrame_FindsItOrOneShortlyBefore(t *testing.T) {
 	clock := &stepClock{}
 	w := &WorkStream{client: &Client{settings: &settings{clock: clock}}}
 	const each = time.Millisecond / 2

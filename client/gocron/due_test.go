@@ -48,7 +48,7 @@ func (p probe) Lock(ctx context.Context, name string) (gocron.Lock, error) {
 }
 
 // A scheduler may drop the due time of a run before the run asks for it. The Locker must still find it.
-func TestDue_SchedulerHasDroppedIt_IsStillFound(t *testing.T) {
+func TestDue_DroppedByTheScheduler_IsStillFound(t *testing.T) {
 	const runs = 200
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for name, d := range map[string]gocron.JobDefinition{

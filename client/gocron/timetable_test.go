@@ -94,7 +94,7 @@ func TestTimetable_LimitsTheDueTimesItKeeps(t *testing.T) {
 	}
 }
 
-func TestDrift_ClockWasNotSet_IsZero(t *testing.T) {
+func TestDrift_ClockNotSet_IsZero(t *testing.T) {
 	base := time.Now()
 	for _, now := range []time.Time{base.Add(time.Hour), base.Add(time.Hour).Round(0), base} {
 		if got := drift(base, now); got != 0 {

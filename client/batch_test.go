@@ -91,9 +91,9 @@ func TestCalls_InBatches_BehaveTheSame(t *testing.T) {
 		"same holder":     TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded,
 		"belief":          TestRelease_BeliefEndsBeforeItIsSent,
 		"unanswered":      TestRelease_Unanswered_TokenIsNotAcceptedAgain,
-		"repeats":         TestCall_Failed_IsRetriedOnlyIfSafe,
+		"repeats":         TestCall_Retries_OnlyWhatIsSafe,
 		"kept alive":      TestPermit_ReachableServer_IsKeptAliveForHours,
-		"fail-over":       TestRelease_FailoverLongerThanTheDeadline_FreesTheSlot,
+		"fail-over":       TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot,
 	} {
 		t.Run(inBatches+" "+name, test)
 	}

@@ -58,7 +58,7 @@ func TestCall_NotLeader_FollowsTheHintImmediatelyAndStays(t *testing.T) {
 
 // By now, the address in a hint may belong to a server of another cluster, which would grant the permit. So the call
 // names the server that it expects.
-func TestCall_AtAHintedAddress_NamesTheExpectedServer(t *testing.T) {
+func TestCall_AtAHintedAddress_SaysWhoIsMeant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		w.servers["a"].tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -205,7 +205,7 @@ func TestCall_NoServerAnswers_NamesEveryEndpoint(t *testing.T) {
 }
 
 // A call is retried only if that is safe after the kind of failure.
-func TestCall_Failed_IsRetriedOnlyIfSafe(t *testing.T) {
+func TestCall_Retries_OnlyWhatIsSafe(t *testing.T) {
 	undone := []error{refused(codes.Unavailable, reasonNoLeader), refused(codes.Unavailable, reasonRecovering), refused(codes.Unavailable, reasonNotAppended),
 		refused(codes.Unavailable, reasonHopLimit), notLeader("nowhere", 1), refused(codes.ResourceExhausted, reasonNotAppended),
 		refused(codes.Aborted, reasonSubmissionLost)}
@@ -378,7 +378,7 @@ func TestWatch_BrokenStream_ContinuesAfterTheLastRevision(t *testing.T) {
 }
 
 // Calls share the router, so another call can move the target past an endpoint that this call has not tried.
-func TestDo_UntriedEndpoint_DoesNotCountAsACertificateError(t *testing.T) {
+func TestDo_EndpointNotTried_DoesNotCountAsACertificateError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b", "c")
 		c := w.dial([]string{"a", "b", "c"})

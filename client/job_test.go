@@ -465,7 +465,7 @@ func TestRunner_JobIgnoresANotice_IsReportedWhileItsPermitLasts(t *testing.T) {
 	})
 }
 
-func TestRunner_CallersContextEnds_ReleasesAfterTheJobReturns(t *testing.T) {
+func TestRunner_CallerEnds_ReleasesAfterTheJobReturns(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
@@ -478,7 +478,7 @@ func TestRunner_CallersContextEnds_ReleasesAfterTheJobReturns(t *testing.T) {
 	})
 }
 
-func TestRunner_CallersContextEnds_JobFinishes_IsDone(t *testing.T) {
+func TestRunner_CallerEnds_JobFinishes_IsDone(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
@@ -515,7 +515,7 @@ func TestRunner_StoppedBeforeItStarts_GivesTheFiringBack(t *testing.T) {
 }
 
 // The timer that ends the context may be slightly late, or a second late after a suspend.
-func TestRunner_PermitEndsBeforeItsContext_DoesNotStart(t *testing.T) {
+func TestRunner_PermitOverBeforeItsContext_DoesNotStart(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithHooks(Hooks{Granted: func(_ context.Context, p *Permit) {
 			p.renewer.mu.Lock()
@@ -571,7 +571,7 @@ func TestRunner_Panic_ReleasesThePermitAndContinues(t *testing.T) {
 }
 
 // Otherwise the firing of a job that has finished would become spent or be run again.
-func TestRunner_FailoverLongerThanTheDeadline_FiringIsDone(t *testing.T) {
+func TestRunner_FailOverThatOutlastsTheDeadline_FiringIsDone(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(17*time.Second, s.a.up)
 		err := s.runner(func(context.Context) error { s.a.down(); return nil }).RunDue(t.Context(), time.Now())

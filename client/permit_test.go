@@ -360,7 +360,7 @@ func (c *jumpingClock) Now() time.Duration   { return time.Since(c.start) + c.sl
 func (c *jumpingClock) jump(d time.Duration) { c.sleep.add(d) }
 
 // A new leader restarts every permit with its full duration, so a release must get through long after belief has ended.
-func TestRelease_FailoverLongerThanTheDeadline_FreesTheSlot(t *testing.T) {
+func TestRelease_FailOverThatOutlastsTheDeadline_FreesTheSlot(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		a.down()

@@ -20,7 +20,7 @@ func deniesWith(d **gatekeeperv1.Denial) func(context.Context, *gatekeeperv1.Try
 	}
 }
 
-func TestRunner_DenialThatDoesNotPass_IsLoggedOncePerCause(t *testing.T) {
+func TestRunner_DenialThatWaitingDoesNotCure_IsLoggedOncePerCause(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		var d *gatekeeperv1.Denial
 		s.a.tryAcquire = deniesWith(&d)

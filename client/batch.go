@@ -236,7 +236,7 @@ func (b *coalescer) exchange(calls []*batched) ([]*gatekeeperv1.TryAcquireResult
 	return r.GetResults(), err
 }
 
-// rest turns batches off for a while after one has failed.
+// rest turns batches off temporarily after one has failed.
 func (b *coalescer) rest(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,12 +14,12 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// WithBearerToken sends a bearer token with each call. It requires TLS. source returns the token; it is called for each
-// call, from several goroutines at once, so a source that fetches tokens must cache them. If it fails, the call fails
-// with an *UnauthenticatedError.
+// WithBearerToken sends a bearer token with each call. It requires TLS. source returns the token. It is called for each
+// call, and concurrently, so a source that fetches tokens must cache them. If it fails, the call fails with an
+// *UnauthenticatedError.
 //
-// By default, the token is read from the file that GK_BEARER_TOKEN_FILE names, as with WithBearerTokenFile, or else
-// from GK_BEARER_TOKEN. With a nil source no token is sent, even if the variables are set.
+// By default, the token is read from the file named in GK_BEARER_TOKEN_FILE, as with WithBearerTokenFile, or else from
+// GK_BEARER_TOKEN. With a nil source no token is sent, even if the variables are set.
 func WithBearerToken(source func(ctx context.Context) (string, error)) Option {
 	return dialOption(func(s *settings) error { s.bearer, s.bearerGiven = source, true; return nil })
 }

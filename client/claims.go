@@ -8,11 +8,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// claims records what a Client knows of the identities that its application chose by WithHolderID. Drawn holder ids are
-// used only once and are not recorded.
+// claims records what a Client knows about the identities that its application chose with WithHolderID. Generated
+// holder ids are used only once and are not recorded.
 //
 // An identity has at most one permit of a semaphore, and the servers give it a new token for each new request. Two
-// acquisitions of one identity in one process would take the permit from each other, so the Client rejects the second.
+// acquisitions by one identity in one process would take the permit from each other, so the Client rejects the second.
 type claims struct {
 	byKey map[claimKey]*claim
 	// sweepAt is the number of claims at which claims that no longer matter are removed.

@@ -21,7 +21,7 @@ type bootClock struct{}
 func (bootClock) Now() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
-		panic("client: CLOCK_BOOTTIME can no longer be read: " + err.Error()) // it was readable when the client was made
+		panic("client: CLOCK_BOOTTIME can no longer be read: " + err.Error()) // it was readable when the Client was created
 	}
 	return time.Duration(ts.Nano())
 }

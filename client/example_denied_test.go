@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A denial has a Message for people and a Reason for programs.
+// A denial has a Message to show to people and a Reason for programs to check.
 func ExampleDeniedError() {
 	clients, end := connect("app1", "db7")
 	defer end()

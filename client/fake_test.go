@@ -74,7 +74,7 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 		c.t.Fatal(err)
 	}
 	client.router.next = 0
-	client.router.rotate() // so that tests know the first target
+	client.router.rotate() // the tests rely on the first target
 	if strings.Contains(c.t.Name(), inBatches) {
 		for _, name := range names {
 			engage(c.t, client, name, "export", "s")

@@ -78,8 +78,8 @@ func Cancel(ctx context.Context, c *client.Client, id, reason string) (*gatekeep
 
 // Retry hands failed tasks out again with a new set of attempts and returns their number. It applies to the tasks with
 // the given indexes, or to all if none are given. Only tasks that failed before the call are retried, each once,
-// however often the call is retried. The number excludes tasks that were changed by an earlier attempt of the call
-// whose response was lost. Tasks of a cancelled job cannot be retried.
+// however often the call is retried. If the response to an earlier attempt was lost, the tasks that it changed are not
+// counted. Tasks of a cancelled job cannot be retried.
 func Retry(ctx context.Context, c *client.Client, id string, indexes ...uint32) (tasks int, err error) {
 	j, err := Get(ctx, c, id)
 	if err != nil {

@@ -452,7 +452,7 @@ func TestSubmit_SubmitterCancel_SubmitterDies_CancelsAndCleansUp(t *testing.T) {
 			s.Fatalf("Wait = %v, %v, want the job cancelled because its submitter is gone", j, err)
 		}
 		name := submitted.Submitter.Semaphore()
-		s.srv.Await(s.T, "the semaphore is gone", func() bool {
+		s.srv.Await(s.T, "the semaphore is deleted", func() bool {
 			_, err := s.c.Definitions().GetDefinition(s.Context(), &gatekeeperv1.GetDefinitionRequest{Name: name})
 			return errors.As(err, new(*client.NoSuchDefinitionError))
 		})

@@ -66,13 +66,13 @@ type Report struct {
 	Unrecorded error
 }
 
-// Run executes tasks until ctx ends, and returns the cause. It returns earlier if the servers refuse the worker
-// permanently, for example because its weight is too large, with the reason. If the semaphore is missing, paused or
-// full, Run waits.
+// Run executes tasks until ctx ends, and returns the cause. If the servers refuse the worker permanently, for example
+// because its weight is too large, it returns earlier with the reason. If the semaphore is missing, paused or full, Run
+// waits.
 //
 // When ctx ends, Run takes no more tasks, lets running tasks continue for Grace, cancels their contexts, waits until
 // all have returned, and reports their ends. Unfinished tasks are handed to other workers immediately. While no server
-// answers, running tasks continue for as long as their permits can be relied on. Run takes new tasks again when a
+// answers, running tasks continue until their permits can no longer be relied on. Run takes new tasks again when a
 // server answers.
 func Run(ctx context.Context, w Worker) error {
 	if w.Semaphore == nil || w.Handle == nil {
@@ -329,7 +329,7 @@ func (r *run) end(held *client.WorkTask, e client.WorkEnd) error {
 	return err
 }
 
-// watch logs a task that is still running after its permit is gone. It is called when the permit's context has ended.
+// watch logs a task that is still running after its permit has ended. It is called when the permit's context has ended.
 func (r *run) watch(t *Task, returned <-chan struct{}) {
 	select {
 	case <-returned:

@@ -37,7 +37,7 @@ type RevokeToken struct {
 	At             time.Time
 }
 
-// AccessOutcome is the outcome of a change of bindings or tokens. Only AccessApplied means that something changed.
+// AccessOutcome is the outcome of a change to bindings or tokens. Only AccessApplied means that something changed.
 type AccessOutcome uint8
 
 const (
@@ -46,25 +46,25 @@ const (
 	AccessAbsent                            // there is no such binding or token
 	AccessStale                             // the binding exists although none was expected, or has another revision
 	AccessSubjectTaken                      // another binding has one of the subjects
-	AccessLastAdmin                         // no binding would administer the cluster any more
+	AccessLastAdmin                         // no remaining binding would administer the cluster
 	AccessFull                              // the maximum number of bindings, or of tokens of the binding, is reached
 )
 
-// AccessResult is the result of a change of bindings or tokens.
+// AccessResult is the result of a change to bindings or tokens.
 type AccessResult struct {
 	Outcome  AccessOutcome
-	Revision uint64 // of the change; 0 if nothing happened
+	Revision uint64 // revision of the change; 0 if nothing happened
 	// Binding is the changed binding in its new state, or the binding that prevents the change. It is nil if there is
 	// none.
 	Binding *access.Binding
-	// Subject is the subject that another binding has.
+	// Subject is the subject that already belongs to another binding.
 	Subject string
 }
 
 // Bindings returns the bindings, sorted by name. Do not modify the slice.
 func (s *State) Bindings() []*access.Binding { return s.bindings }
 
-// AccessRevision returns the revision of the last change of bindings and tokens, or 0 if there was none.
+// AccessRevision returns the revision of the last change to bindings or tokens, or 0 if there was none.
 func (s *State) AccessRevision() uint64 { return s.accessRevision }
 
 // Binding returns the binding with the given name, or nil.
@@ -154,8 +154,8 @@ func (s *State) tokenOwner(id string) *access.Binding {
 	return nil
 }
 
-// changeBinding replaces before by after; either may be nil. It refuses a change after which no binding could change
-// bindings.
+// changeBinding replaces before with after; either may be nil. It refuses a change that would leave no binding able to
+// change bindings.
 func (d *draft) changeBinding(before, after *access.Binding, author, reason string, at time.Time) Result {
 	now := slices.Clone(d.bindings) // the old slice belongs to published states
 	name := cmp.Or(after, before).Name

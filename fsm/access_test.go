@@ -94,7 +94,7 @@ func TestJournal_Bindings_HaveNoTokenHashes(t *testing.T) {
 		for _, b := range []*access.Binding{e.Details().BindingBefore, e.Details().BindingAfter} {
 			for i := 0; b != nil && i < len(b.Tokens); i++ {
 				if b.Tokens[i].Hash != ([32]byte{}) {
-					t.Errorf("the journal has the hash of token %s", b.Tokens[i].ID)
+					t.Errorf("the journal contains the hash of token %s", b.Tokens[i].ID)
 				}
 			}
 		}
@@ -138,7 +138,7 @@ func TestPrincipals_WithEqualNames_ShareNothing(t *testing.T) {
 	}
 	r := one[fsm.CancelResult](l, fsm.Cancel{Semaphore: "s", Identity: two.Permit.Identity, RequestID: "same", Token: two.Permit.Token})
 	if r.GaveBack == nil || r.GaveBack.Token != two.Permit.Token || l.state().Permit(one1.Permit.Token) == nil {
-		t.Fatalf("Cancel: got %+v, want only the caller's permit given back", r)
+		t.Fatalf("Cancel: got %+v, want only the caller's permit released", r)
 	}
 }
 

@@ -18,13 +18,13 @@ func invalid(format string, args ...any) InvalidResult {
 	return InvalidResult{Why: fmt.Sprintf(format, args...)}
 }
 
-// timely reports whether to apply a command that a server made without a caller in term madeIn: only if the entry was
-// appended in the same term. A later leader has given every permit its full duration again, so the timers of an earlier
-// leader are obsolete.
+// timely reports whether to apply a command from madeIn, the term in which a server made it without a caller. Such a
+// command is applied only if its entry was appended in the same term. A later leader has given every permit its full
+// duration again, so the timers of an earlier leader are obsolete.
 func (d *draft) timely(madeIn uint64) bool { return madeIn == d.term }
 
-// invalidCooling checks a bound that safety after a restore depends on: no slot is kept for longer than the largest
-// duration.
+// invalidCooling checks the bound on which safety after a restore depends: no slot stays taken for longer than the
+// largest duration.
 func (d *draft) invalidCooling(cooling time.Duration) bool {
 	return cooling < 0 || cooling > d.largestDuration
 }
@@ -32,7 +32,7 @@ func (d *draft) invalidCooling(cooling time.Duration) bool {
 // validDrain checks the drain of a command.
 func validDrain(command string, drain time.Duration) error {
 	if drain < 0 || drain > MaxDrain {
-		return fmt.Errorf("%s: the drain of %v is not within 0 and %v", command, drain, MaxDrain)
+		return fmt.Errorf("%s: the drain of %v is not between 0 and %v", command, drain, MaxDrain)
 	}
 	return nil
 }

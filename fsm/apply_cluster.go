@@ -51,7 +51,7 @@ func (d *draft) forget(c Forget) Result {
 	return RevisionResult{Applied: true, Revision: revision}
 }
 
-// trimRequests forgets requests that were remembered for long enough by the leader's clock.
+// trimRequests forgets requests that have been remembered long enough by the leader's clock.
 func (d *draft) trimRequests(c Trim) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}
@@ -69,8 +69,8 @@ func (d *draft) trimRequests(c Trim) Result {
 	return RevisionResult{Applied: left < MaxTrimmed}
 }
 
-// keptRequests returns how many requests of a name Trim leaves regardless of their age. For a deleted semaphore it
-// leaves none; otherwise every name that ever existed would keep some.
+// keptRequests returns how many requests of a name Trim keeps regardless of their age. It keeps none for a deleted
+// semaphore; otherwise every name that ever existed would keep some.
 func (s *State) keptRequests(name string) int {
 	if name != "" && s.Definition(name) == nil {
 		return 0
@@ -85,9 +85,9 @@ func (s Settings) validate() error {
 	bounds := s.Requests.OrDefault()
 	switch {
 	case s.MaxDuration < semaphore.MinDuration || s.MaxDuration > maxMaxDuration:
-		return fmt.Errorf("max_duration %v is not within %v and %v", s.MaxDuration, semaphore.MinDuration, maxMaxDuration)
+		return fmt.Errorf("max_duration %v is not between %v and %v", s.MaxDuration, semaphore.MinDuration, maxMaxDuration)
 	case s.RememberedRequests == 0:
-		return fmt.Errorf("remembered_requests is 0: a retry could not find out that its request has ended")
+		return fmt.Errorf("remembered_requests must not be 0: a retry could not find out that its request has ended")
 	case s.JournalLifetime < 0:
 		return fmt.Errorf("the lifetime of the journal is %v, but must not be negative", s.JournalLifetime)
 	case s.Requests.Lifetime < 0:
@@ -98,7 +98,7 @@ func (s Settings) validate() error {
 	return s.Work.Validate()
 }
 
-// MinRequestBytes is enough for a request with names of maximum length. Settings with less are refused.
+// MinRequestBytes is the smallest allowed memory limit. It has room for a request with names of maximum length.
 const MinRequestBytes = 2048
 
 // configure replaces the settings and trims stored data to the new limits.
@@ -143,7 +143,7 @@ func (d *draft) raiseFeatureLevel(c RaiseFeatureLevel) Result {
 	d.featureLevel = c.Level
 	revision := d.advance()
 	if before < 3 && c.Level >= 3 {
-		d.markForgotten() // requests that were forgotten so far left no mark
+		d.markForgotten() // requests forgotten so far left no mark
 		d.markChangesForgotten()
 		d.boundRequests()
 	}

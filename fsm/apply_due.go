@@ -37,7 +37,7 @@ func (d *draft) endDrain(c EndDrain) Result {
 		over.Drain = 0
 		cordons := slices.Clone(d.cordons)
 		cordons[i] = &over
-		d.setCordons(cordons) // also invalidates cached matches of callers
+		d.setCordons(cordons) // this also invalidates cached matches of callers
 		d.emit(Event{Kind: DrainedEvent, Cordon: &over, Change: c.Change, At: c.At})
 	}
 	if p := d.Permit(c.Token); p != nil && p.State == semaphore.Live && p.StopOrder().Revision == c.Change && p.StopOrder().Drain > 0 {
@@ -123,7 +123,7 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 		}
 		d.setDefinition(name, after)
 		drain = end.Drain
-		if drain > 0 && d.hasLive(name) { // the edit admitted these holders, so its drain applies to their stop too
+		if drain > 0 && d.hasLive(name) { // the edit admitted these holders, so its drain also applies when its end stops them
 			waits.begin(semaphore.Drain{Revision: d.revision, Duration: drain})
 		}
 	}
@@ -150,7 +150,7 @@ func withoutEnd(ends []*EditEnd, i int) []*EditEnd {
 	return ends
 }
 
-// Without returns e as if the earlier temporary edit ended had not been made.
+// Without returns e as if the earlier temporary edit ended had never been made.
 func (e *EditEnd) Without(ended *EditEnd) *EditEnd {
 	now := *e
 	now.Before, _ = semaphore.Revert(e.Before, ended.Before, ended.After)

@@ -63,7 +63,7 @@ func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
 	change := l.edit(draining(time.Minute, l.replaceNow("s", group("east")), l.replaceNow("empty", group("east"))))
 	after := l.grant("s", "b")
 	equal(t, "drains", l.state().Drains("s"), []semaphore.Drain{{Revision: change, Duration: time.Minute}})
-	equal(t, "drains of a name without permits", l.state().Drains("empty"), []semaphore.Drain(nil))
+	equal(t, "drains of a name that has no permits", l.state().Drains("empty"), []semaphore.Drain(nil))
 	equal(t, "granted before", l.admits(before.Token), semaphore.Refreshed)
 	equal(t, "granted after", l.admits(after.Token), semaphore.Denied)
 	for e := range l.state().JournalBackward("s", 0) {
@@ -85,7 +85,7 @@ func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
 		Revision: second + 1, Kind: fsm.DrainedEvent, Semaphore: "s", Definition: l.state().Definition("s"), Before: l.state().Definition("s"), Change: second, At: at(9),
 	}})
 	equal(t, "permit granted between the edits, after its drain", l.admits(after.Token), semaphore.Denied)
-	equal(t, "the older drain is kept", l.admits(before.Token), semaphore.Refreshed)
+	equal(t, "the older drain was kept", l.admits(before.Token), semaphore.Refreshed)
 	one[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
 	equal(t, "all over", l.admits(before.Token), semaphore.Denied)
 }
@@ -130,7 +130,7 @@ func TestDrain_OutOfBounds_IsInvalid(t *testing.T) {
 		for _, cmd := range []fsm.Command{
 			draining(d, l.replaceNow("s")), fsm.SetCordon{ID: "k", Drain: d}, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: d}, fsm.Revoke{Token: p.Token, Drain: d},
 		} {
-			if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "is not within 0 and 24h0m0s") {
+			if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "is not between 0 and 24h0m0s") {
 				t.Errorf("%T: got %s", cmd, why)
 			}
 		}
@@ -158,7 +158,7 @@ func TestEndDrain_PauseCordonAndPermit(t *testing.T) {
 	equal(t, "event", l.events[0].Before.Pause.Drain, time.Minute)
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}})
 
-	// Pausing again is a separate change, so the timer of the first pause finds nothing.
+	// Pausing again is a separate change, so the timer of the first pause has no effect.
 	again := one[fsm.RevisionResult](l, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: time.Minute}).Revision
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}})
 	equal(t, "second pause", l.state().Definition("s").Pause.Revision, again)
@@ -172,7 +172,7 @@ func TestEndDrain_PauseCordonAndPermit(t *testing.T) {
 	equal(t, "cordon", l.state().Cordons()[0], over)
 	equal(t, "cordon in the older state", old[0].Drain, time.Minute)
 	equal(t, "events", l.events, []fsm.Event{{Revision: r.Revision, Kind: fsm.DrainedEvent, Cordon: over, Change: cordon, At: at(9)}})
-	// Cached matches of callers with the old set must be stale.
+	// Callers that were matched against the old set must be matched again.
 	equal(t, "cordon revision", l.state().CordonRevision(), r.Revision)
 
 	revoke := one[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Minute}).Revision
@@ -230,7 +230,7 @@ func TestRevoke_UnsafeNow_FreesImmediately(t *testing.T) {
 	if c := l.state().Claim("free", *p.Firing); c != nil {
 		t.Errorf("claim of a firing with firing_on_loss free = %+v, want nil", c)
 	}
-	// A permit held for an operator is not live. Clear is the command for it.
+	// A permit held for an operator is not live, so it must be cleared and cannot be revoked.
 	p = l.grant("s", "a")
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
 	equal(t, "held", unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, UnsafeNow: true}).Applied, false)

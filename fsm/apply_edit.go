@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// editBatch applies all edits or none. It checks everything before it writes anything. A name may occur only once in a
-// batch, so no edit affects another.
+// editBatch applies either all edits or none. It checks everything before it writes anything. A name may occur only
+// once in a batch, so no edit affects another.
 func (d *draft) editBatch(c EditBatch) Result {
 	request := editRequest{EditDefinitions, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, func(done *Remembered) Result {
@@ -52,7 +52,7 @@ func (d *draft) editBatch(c EditBatch) Result {
 		}
 	}
 	if len(skipped) == len(c.Changes) {
-		return EditResult{Skipped: skipped} // not remembered: a repeat skips the same names, even if deleted meanwhile
+		return EditResult{Skipped: skipped} // not remembered: a retry skips the same names, even if they were deleted meanwhile
 	}
 
 	revision := d.advance()
@@ -188,7 +188,7 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 }
 
 // misfiresFrom returns when a definition got its misfire policy, or zero if that is skip. Firings that were due earlier
-// do not count as missed: the policy at that time decided about them, or there was no definition.
+// do not count as missed: either the previous policy applied to them, or there was no definition.
 func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time.Time) time.Time {
 	switch {
 	case after.Misfire == semaphore.MisfireSkip:
@@ -199,8 +199,9 @@ func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time
 	return at
 }
 
-// endsAfter returns the temporary edits that remain after a change, without the change's own, and those that were
-// removed. A delete removes them all. A replace keeps them: when they end, they leave fields alone that it has set.
+// endsAfter returns the temporary edits that remain after a change, except the change's own, and those that were
+// removed. A delete removes them all. A replace keeps them: when they end, they leave alone the fields that the replace
+// has set.
 func endsAfter(ends []*EditEnd, change UndoEdit) (left, gone []*EditEnd) {
 	if change.Kind == Delete {
 		return nil, ends

@@ -43,7 +43,7 @@ func TestEditBatch_AllInOneRevision(t *testing.T) {
 		Definition: definition("old", permits(4)), Version: 3, CreatedRevision: 1, UpdatedBy: "ann", UpdatedAt: at(7), Reason: "because",
 	})
 	if s.Definition("gone") != nil || !s.WasDeleted("gone") {
-		t.Fatal("the definition is not deleted, or WasDeleted is false")
+		t.Fatal("the definition still exists, or WasDeleted() = false")
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.Created, fsm.Replaced, fsm.Deleted, fsm.Created})
 	for _, e := range l.events {
@@ -92,7 +92,7 @@ func TestEditBatch_OneBadEdit_ChangesNothing(t *testing.T) {
 				r := unchanged[fsm.EditResult](l, batch)
 				equal(t, "conflict", r.Conflict, &fsm.Conflict{Index: 1, Kind: tc.conflict, Name: tc.bad.Name, Current: l.state().Definition(tc.bad.Name)})
 			} else if r := unchanged[fsm.InvalidResult](l, batch); !strings.HasPrefix(r.Why, tc.invalid) {
-				t.Fatalf("got %q, want prefix %q", r.Why, tc.invalid)
+				t.Fatalf("EditBatch: got %q, want prefix %q", r.Why, tc.invalid)
 			}
 		})
 	}
@@ -138,7 +138,7 @@ func TestEditBatch_DeclareOfDeletedName_IsSkippedAlthoughBatchDeletesAnother(t *
 	r := one[fsm.EditResult](l, edits(remove("going", l.state().Revision()), declare(definition("deleted"))))
 	equal(t, "skipped", r.Skipped, []string{"deleted"})
 	if l.state().Definition("deleted") != nil {
-		t.Fatal("a skipped definition exists")
+		t.Fatal("a definition whose declaration was skipped exists")
 	}
 }
 
@@ -163,7 +163,7 @@ func TestEditBatch_Replace_KeepsThePause(t *testing.T) {
 	equal(t, "version after a replace with equal fields", d.Version, uint64(3))
 	l.apply(edits(remove("s", 3)))
 	if l.define("s").Pause != nil {
-		t.Fatal("a definition that was created again is paused")
+		t.Fatal("a definition is still paused after it was deleted and created again")
 	}
 }
 
@@ -223,7 +223,7 @@ func TestDeletions_MemoryIsBounded(t *testing.T) {
 	}
 	s := l.state()
 	if s.WasDeleted("c") || !s.WasDeleted("b") || !s.WasDeleted("a") {
-		t.Fatal("WasDeleted: want a and b remembered and c forgotten")
+		t.Fatal("WasDeleted() is not true for a and b and false for c")
 	}
 	restored(t, s)
 }

@@ -9,7 +9,7 @@ import (
 // ending describes how a permit ends.
 type ending struct {
 	how     semaphore.End
-	kind    EventKind        // of the journal entry, and of the event unless the slot cools
+	kind    EventKind        // kind of the journal entry, and of the event unless the slot cools
 	job     semaphore.JobEnd // of a release
 	failure string           // of a failed job
 	result  []byte           // of a task
@@ -20,7 +20,7 @@ type ending struct {
 }
 
 // end ends a live or held permit in one revision, whether or not the slot cools. It returns the permit in its new
-// state, or in its last state if it is gone.
+// state, or in its last state if it no longer exists.
 func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	revision := d.advance()
 	// Before the permit is removed: if the definition was deleted, the journal may be all that is left of the name.
@@ -48,7 +48,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	claim := d.claimOf(p.Token)
 	if claim == nil || claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {
-		return // its holder reported the end while the permit was held for an operator
+		return // the holder reported the end while its permit was held for an operator
 	}
 	var def *semaphore.Definition
 	if stored := d.Definition(p.Semaphore); stored != nil {
@@ -77,7 +77,7 @@ func (d *draft) release(c Release) Result {
 		return invalid("release: the failure text has %d bytes, but may have at most %d", len(c.Failure), semaphore.MaxName)
 	}
 	if d.invalidCooling(c.Cooling) {
-		return invalid("release: the cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("release: the cooling of %v is not between 0 and %v", c.Cooling, d.largestDuration)
 	}
 	if why := d.invalidResult(c); why != "" {
 		return invalid("release: %s", why)
@@ -108,7 +108,8 @@ func (d *draft) completeLate(c Release) uint64 {
 	return revision
 }
 
-// claimsChanged emits an event for callers that await ends of firings, when no other event reports the change.
+// claimsChanged emits an event for callers that wait for firings to end. It is called when no other event reports the
+// change.
 func (d *draft) claimsChanged(e Event) {
 	if d.featureLevel >= 4 {
 		e.Kind = ClaimsChanged
@@ -119,7 +120,7 @@ func (d *draft) claimsChanged(e Event) {
 // expire ends a live permit whose deadline has passed, or holds its slot for an operator.
 func (d *draft) expire(c Expire) Result {
 	if d.invalidCooling(c.Cooling) {
-		return invalid("expire: the cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("expire: the cooling of %v is not between 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
@@ -139,7 +140,7 @@ func (d *draft) expire(c Expire) Result {
 // hold keeps the slot of a lost permit until an operator clears it.
 func (d *draft) hold(p *semaphore.Permit) *semaphore.Permit {
 	held := *p
-	held.State, held.Order, held.Owes = semaphore.Held, p.Order.Drained(), false // its deadline is after the others
+	held.State, held.Order, held.Owes = semaphore.Held, p.Order.Drained(), false // it lies after all other deadlines
 	d.setPermit(p, &held)
 	return &held
 }
@@ -153,7 +154,7 @@ func (s *State) holdsLost(sem string) bool {
 // abandon ends a live permit whose grant never reached its caller.
 func (d *draft) abandon(c Abandon) Result {
 	if d.invalidCooling(c.Cooling) {
-		return invalid("abandon: the cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("abandon: the cooling of %v is not between 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
@@ -196,14 +197,14 @@ func (d *draft) freeCooled(p *semaphore.Permit) {
 	d.setPermit(p, nil)
 }
 
-// cancel ends an acquisition by its request id. If the request has a permit, the permit is given back. Otherwise a
-// grant that comes later is refused.
+// cancel ends an acquisition by its request id. If the request has a permit, the permit is released. Otherwise a grant
+// that arrives later is refused.
 func (d *draft) cancel(c Cancel) Result {
 	if c.Semaphore == "" || c.RequestID == "" {
 		return invalid("cancel: semaphore and request id must not be empty")
 	}
 	if d.invalidCooling(c.Cooling) {
-		return invalid("cancel: the cooling of %v is not within 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("cancel: the cooling of %v is not between 0 and %v", c.Cooling, d.largestDuration)
 	}
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
 		return CancelResult{Ended: ended}

@@ -133,7 +133,7 @@ func TestEnd(t *testing.T) {
 			now := s.Permit(1)
 			if tc.state == 0 {
 				if now != nil {
-					t.Fatalf("permit = %+v, want none", now)
+					t.Fatalf("permit after its end = %+v, want nil", now)
 				}
 				equal(t, "used", s.Used("s"), uint64(0))
 				equal(t, "permit of the event", l.events[0].Permit, was)
@@ -148,7 +148,7 @@ func TestEnd(t *testing.T) {
 				equal(t, "used", s.Used("s"), uint64(1))
 			}
 			if held := s.Own("s", identity("a")) != nil; held != (tc.state == semaphore.Held) {
-				t.Fatalf("Own() returns a permit: %v", held)
+				t.Fatalf("Own() returns the permit after its end: %v", held)
 			}
 
 			claim := s.Claim("s", *fire("f", 5))
@@ -186,7 +186,7 @@ func TestRelease_Repeat_ReturnsEnd(t *testing.T) {
 		p := l.grant("s", "a", requestID(id))
 		first := one[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
 		if !first.Released || first.Permit != p || first.Revision != 3 {
-			t.Fatalf("first release: got %+v", first)
+			t.Fatalf("first release: got %+v, want Released", first)
 		}
 		again := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
 		if again.Released || again.Permit != nil || again.Ended == nil || again.Ended.Outcome != semaphore.EndReleased || again.Revision != 0 {
@@ -353,8 +353,8 @@ func TestCancel(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, cancel("a", ""))
 	unchanged[fsm.InvalidResult](l, fsm.Cancel{Identity: identity("a"), RequestID: "r9"})
 
-	// A permit held for an operator has no holder that could give it back. Its clearing is a more specific end than the
-	// cancel.
+	// A permit held for an operator has no holder that could release it. Clearing it is a more specific end than
+	// cancelling its request.
 	h := l.grant("s", "c", requestID("r1"))
 	l.apply(fsm.Expire{Token: h.Token, Term: l.term})
 	if r := one[fsm.CancelResult](l, cancel("c", "r1")); r.GaveBack != nil || r.Ended != nil {

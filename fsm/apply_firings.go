@@ -7,11 +7,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file implements the repair of remembered firings by an operator, and its undo. The leader plans both: the
-// command names every firing, and the time to which the low-water mark falls, which the leader takes from its clock. No
-// clocks are compared here. Only these commands lower the mark.
+// This file implements how an operator repairs the remembered firings, and the undo of such a repair. The leader plans
+// both: the command names every firing, and the time to which the low-water mark is lowered, which the leader takes
+// from its clock. No clocks are compared here. Only these commands lower the mark.
 
-// forgetFirings forgets all of the given firings or none.
+// forgetFirings forgets either all of the given firings or none.
 func (d *draft) forgetFirings(c ForgetFirings) Result {
 	request := editRequest{EditForgetFirings, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, func(done *Remembered) Result {
@@ -56,8 +56,8 @@ func validExpected(firings []ExpectedClaim) error {
 	return nil
 }
 
-// forgettable returns the claims of the given firings, or a conflict if a claim is not as expected or its permit still
-// takes a slot.
+// forgettable returns the claims of the given firings. It returns a conflict if a claim is not as expected or its
+// permit still takes a slot.
 func (d *draft) forgettable(name string, firings []ExpectedClaim) ([]*semaphore.Claim, *Conflict) {
 	claims := make([]*semaphore.Claim, len(firings))
 	for i, f := range firings {
@@ -69,8 +69,8 @@ func (d *draft) forgettable(name string, firings []ExpectedClaim) ([]*semaphore.
 	return claims, nil
 }
 
-// changeFirings forgets or restores claims, depending on kind, and sets the low-water mark. e contains author, reason
-// and time.
+// changeFirings forgets or restores claims, depending on kind, and sets the low-water mark. e provides the author, the
+// reason and the time.
 func (d *draft) changeFirings(kind EventKind, name string, claims []*semaphore.Claim, mark time.Time, e JournalEntry) *FiringsChange {
 	change := &FiringsChange{Claims: claims, MarkBefore: d.LowWater(name), MarkAfter: mark}
 	e.Kind, e.Semaphore = kind, name
@@ -95,8 +95,8 @@ func (d *draft) changeFirings(kind EventKind, name string, claims []*semaphore.C
 	return change
 }
 
-// undoFirings forgets firings again, and then restores others. The entry that forgets contains a fall of the mark, and
-// the entry that restores contains a rise.
+// undoFirings first forgets firings again and then restores others. If the mark falls, the journal entry that forgets
+// records it; if the mark rises, the entry that restores records it.
 func (d *draft) undoFirings(u UndoFirings, e JournalEntry) {
 	before := d.LowWater(u.Semaphore)
 	after := before
@@ -119,8 +119,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// validUndoFirings checks claims to restore in the same way as those of a snapshot. A refusal is better than a state
-// that cannot be restored.
+// validUndoFirings checks the claims to restore in the same way as those of a snapshot. It is better to refuse an undo
+// than to reach a state that cannot be restored.
 func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) error {
 	if len(u.Back)+len(u.Forget) == 0 && (u.LowWater.IsZero() || u.LowWater.Equal(u.ExpectedLowWater)) {
 		return fmt.Errorf("there is nothing to do")
@@ -147,7 +147,7 @@ func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) erro
 	return validExpected(named)
 }
 
-// firingsConflict returns a conflict if the state is not as the undo expects, or nil.
+// firingsConflict returns a conflict if the state is not what the undo expects, or nil.
 func (d *draft) firingsConflict(u UndoFirings) *Conflict {
 	if _, conflict := d.forgettable(u.Semaphore, u.Forget); conflict != nil {
 		return conflict

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// forget returns a command that forgets firings with their current claims.
+// forget returns a command that forgets the given firings with their current claims.
 func (l *log) forget(name string, lowerTo time.Time, firings ...*semaphore.Firing) fsm.ForgetFirings {
 	c := fsm.ForgetFirings{
 		Semaphore: name, LowerTo: lowerTo, Author: "ann", Reason: "a clock was a year ahead", RequestID: "forgotten " + name, Asked: 16, At: at(91),
@@ -27,7 +27,7 @@ func (l *log) forget(name string, lowerTo time.Time, firings ...*semaphore.Firin
 	return c
 }
 
-// undoForget returns an undo of the last change of remembered firings, as the leader would plan it.
+// undoForget returns an undo of the last change to the remembered firings, as the leader would plan it.
 func (l *log) undoForget(name string) fsm.Undo {
 	for e := range l.state().JournalBackward(name, 0) {
 		f := e.Details().Firings
@@ -103,7 +103,7 @@ func TestForgetFirings_Repeat_ReturnsFirstResult(t *testing.T) {
 	l.poison("s")
 	cmd := l.forget("s", at(90), fire("f", 9000))
 	first := one[fsm.FiringsResult](l, cmd)
-	l.apply(fsm.Release{Token: l.grant("s", "b", firing("f", 9000)).Token}) // a repeat must not forget this one
+	l.apply(fsm.Release{Token: l.grant("s", "b", firing("f", 9000)).Token}) // a retry must not forget this one
 	first.Repeated = true
 	equal(t, "repeat", unchanged[fsm.FiringsResult](l, cmd), first)
 
@@ -178,7 +178,7 @@ func TestUndo_UnexpectedFirings_IsConflict(t *testing.T) {
 	}
 }
 
-// Any undo that is accepted leads to a state that can be restored.
+// Any accepted undo leads to a state that can be restored.
 func TestUndo_ImpossibleFirings_IsRefused(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	l.define("s", permits(3))
@@ -245,7 +245,7 @@ func TestRestore_InconsistentForgottenFirings_IsRefused(t *testing.T) {
 			}
 		}
 		if err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records))); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), why) {
-			t.Errorf("got error %v, want %s", err, why)
+			t.Errorf("Restore() = %v, want %s", err, why)
 		}
 	}
 }

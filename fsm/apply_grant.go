@@ -2,9 +2,9 @@ package fsm
 
 import "github.com/gatekeeperd/gatekeeper/semaphore"
 
-// grant decides again by the same rule as the leader, and grants if the decision still holds. The leader matched the
-// patterns; here the revisions that it matched against are compared instead. Only the leader knows the queue, and it
-// proposes grants in that order.
+// grant decides by the same rule as the leader, and grants if the decision still holds. The leader matched the
+// patterns; here, the revisions that it matched against are compared instead. Only the leader knows the queue, and it
+// proposes grants in queue order.
 func (d *draft) grant(c Grant) Result {
 	if c.Semaphore == "" || c.Weight == 0 || c.Weight > semaphore.MaxPermits {
 		return invalid("grant: a semaphore and a weight of 1 to %d are required", semaphore.MaxPermits)
@@ -88,9 +88,9 @@ func (d *draft) grant(c Grant) Result {
 	return GrantResult{Outcome: GrantGranted, Permit: p, Job: e.Job, Task: e.Task, Decision: decision, PermitRevision: revision}
 }
 
-// supersedes returns the token that a grant to the identity that has own must name, or 0 if it must name none. A grant
-// that does not name the token was decided for a caller without a permit, and would bypass the queue. A grant with
-// another token was decided for a permit that no longer exists. Below feature level 3 no token is named.
+// supersedes returns the token that a grant to the identity that holds own must name, or 0 if it must not name one. A
+// grant that does not name the token was decided for a caller without a permit, and would bypass the queue. A grant
+// with another token was decided for a permit that no longer exists. Below feature level 3 no token is named.
 func (d *draft) supersedes(own *semaphore.Permit) uint64 {
 	if own == nil || own.State != semaphore.Live || d.featureLevel < 3 {
 		return 0
@@ -99,7 +99,7 @@ func (d *draft) supersedes(own *semaphore.Permit) uint64 {
 }
 
 // reacquire gives a live permit a new token. The holder of the old token may not notice before its own deadline, so the
-// new permit lasts at least as long. It also owes the old holder that time, unless the caller vouches that the holder
+// new permit lasts at least as long. It also owes the old holder that time, unless the caller asserts that the holder
 // no longer relies on it.
 func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
 	revision := d.advance()
@@ -120,8 +120,8 @@ func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
 	}
 }
 
-// shared replaces the strings of an identity by those of the caller's sighting, if there is one, so that all permits of
-// a host share one copy of its name.
+// shared replaces the strings of an identity with those of the caller's sighting, if there is one, so that all permits
+// of a host share one copy of its name.
 func (d *draft) shared(id semaphore.Identity) semaphore.Identity {
 	if seen, ok := d.Sighting(id.Group, id.Acquirer); ok {
 		id.Group, id.Acquirer = seen.Group, seen.Acquirer
@@ -135,11 +135,11 @@ func (d *draft) refuse(c Grant, r GrantResult) Result {
 	return r
 }
 
-// extend sets the duration that the holder of a live permit may rely on. A shorter one is applied only in the term in
+// extend sets the duration on which the holder of a live permit may rely. A shorter one is applied only in the term in
 // which the command was made, because a later leader may have promised the longer one again.
 func (d *draft) extend(c Extend) Result {
 	if c.Duration < semaphore.MinDuration || c.Duration > d.largestDuration {
-		return invalid("extend: the duration %v is not within %v and %v", c.Duration, semaphore.MinDuration, d.largestDuration)
+		return invalid("extend: the duration %v is not between %v and %v", c.Duration, semaphore.MinDuration, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
 	if p == nil || p.State != semaphore.Live || p.Duration == c.Duration || (c.Duration < p.Duration && !d.timely(c.Term)) {
@@ -149,16 +149,16 @@ func (d *draft) extend(c Extend) Result {
 	extended := *p
 	extended.Duration = c.Duration
 	if c.Duration < p.Duration {
-		extended.Owes = false // the leader shortens only after that time
+		extended.Owes = false // the leader makes it shorter only after that time
 	}
 	d.setPermit(p, &extended)
 	d.emit(Event{Kind: DurationChanged, Semaphore: p.Semaphore, Permit: &extended})
 	return PermitResult{Applied: true, Permit: &extended, Revision: revision}
 }
 
-// takeOver orders the holder of a live permit to stop, if the definition lets another caller ask for that. The slot
-// stays taken until the release or the deadline. If the caller was wrong about the holder, the holder loses its run,
-// but no other caller gets the slot early.
+// takeOver orders the holder of a live permit to stop, if the definition allows another caller to ask for that. The
+// slot stays taken until the release or the deadline. If the caller was wrong about the holder, the holder loses its
+// run, but no other caller gets the slot early.
 func (d *draft) takeOver(c TakeOver) Result {
 	p := d.Permit(c.Token)
 	if p == nil || p.State != semaphore.Live {
@@ -173,7 +173,7 @@ func (d *draft) takeOver(c TakeOver) Result {
 	stopping.Stop, stopping.Order = semaphore.StopTakenOver, &semaphore.StopOrder{Reason: c.Reason, Revision: revision}
 	d.setPermit(p, &stopping)
 	author := c.By.Acquirer + " in group " + c.By.Group
-	if c.By.Principal != "" { // the rest is not authenticated
+	if c.By.Principal != "" { // the rest of the identity is not authenticated
 		author = c.By.Principal + " (" + author + ")"
 	}
 	d.emit(Event{Kind: StoppingEvent, Semaphore: p.Semaphore, Permit: &stopping, Author: author, Reason: c.Reason, At: c.At})

@@ -72,7 +72,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantRevisionChanged,
 		},
 		{
-			name:    "revision is compared before version",
+			name:    "permit revision and version are not the expected ones: the revision is reported",
 			arrange: func(l *log) { l.grant("s", "b") },
 			grant:   []func(*fsm.Grant){revision(1), version(7)},
 			outcome: fsm.GrantRevisionChanged,
@@ -178,7 +178,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantRequestEnded,
 		},
 		{
-			name:    "request was cancelled before it came",
+			name:    "request was cancelled before it arrived",
 			arrange: func(l *log) { l.apply(fsm.Cancel{Semaphore: "s", Identity: identity("a"), RequestID: "r1"}) },
 			grant:   []func(*fsm.Grant){requestID("r1")},
 			outcome: fsm.GrantRequestEnded,
@@ -239,7 +239,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			case fsm.GrantRequestEnded:
 				equal(t, "ended", r.Ended, l.state().Request("s", identity("a"), "r1"))
 				if r.Ended == nil {
-					t.Fatal("the result does not say how the request ended")
+					t.Fatal("grant: the result does not say how the request ended")
 				}
 			}
 		})
@@ -271,7 +271,7 @@ func TestGrant_TwoInOneEntryForOneSlot_OneIsGranted(t *testing.T) {
 }
 
 // The proposal of an acquire may be appended although the proposer never learns about it. A retry must find the same
-// permit, and must not get another one after its end.
+// permit, and must not get another permit after that one has ended.
 func TestGrant_ReplayAfterUnknownOutcome_NeverGrantsTwice(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(5))
@@ -350,6 +350,6 @@ func TestRevoke_FreesNothingAndKeepsTheFirst(t *testing.T) {
 		t.Fatalf("second Revoke: got %+v", again)
 	}
 	if r := unchanged[fsm.PermitResult](l, fsm.Revoke{Token: 99}); r.Applied || r.Permit != nil {
-		t.Fatalf("unknown token: got %+v", r)
+		t.Fatalf("Revoke of an unknown token: got %+v", r)
 	}
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Pauses and cordons close semaphores for a time. Their end times are for people and for the leader's timers. No times
+// Pauses and cordons close semaphores temporarily. Their end times are for people and for the leader's timers. No times
 // are compared here.
 
-// repeatedChange returns the result for a repeat of a change, which describes the original change.
+// repeatedChange returns the result for a retry of a change, which describes the original change.
 func repeatedChange(done *Remembered) Result {
 	first := done.FirstAnswer()
 	return RevisionResult{Revision: done.ChangeID(), Repeated: true, Names: first.Names, Cordon: first.Cordon}
 }
 
-// pause pauses all of the given semaphores or none. It replaces an existing pause unless c.Keep is set.
+// pause pauses either all of the given semaphores or none. It replaces an existing pause unless c.Keep is set.
 func (d *draft) pause(c Pause) Result {
 	request := editRequest{EditPause, c.RequestID, c.Asked, c.RequestRevision}
 	if r := d.repeated(request, repeatedChange); r != nil {
@@ -89,7 +89,8 @@ func (d *draft) resume(c Resume) Result {
 	return RevisionResult{Applied: true, Revision: d.revision, Names: resumed}
 }
 
-// unexpected returns the result of a pause or a resume whose expectations fail, or nil if they hold or there are none.
+// unexpected returns the result of a pause or a resume whose expectations are not met. It returns nil if they are met
+// or if there are none.
 func (d *draft) unexpected(command string, names []string, expected []Expected) Result {
 	if len(expected) == 0 {
 		return nil
@@ -114,7 +115,7 @@ func (d *draft) unexpected(command string, names []string, expected []Expected) 
 }
 
 // names reports whether c ends this pause. A timer ends the pause of one revision. An operator names the change that
-// set the pause, which also matches after an undo restored it.
+// set the pause, which also matches after an undo has restored the pause.
 func (c Resume) names(p *semaphore.Pause) bool {
 	return c.Revision == 0 || c.Revision == p.Revision || c.Term == 0 && c.Revision == p.Origin()
 }
@@ -138,7 +139,7 @@ func (d *draft) validNames(names []string) error {
 }
 
 // setPause sets the pause of a definition, or lifts it if p is nil. The version of the definition does not change. e
-// contains author, reason and time.
+// provides the author, the reason and the time.
 func (d *draft) setPause(name string, p *semaphore.Pause, e JournalEntry) {
 	before := d.Definition(name)
 	after := *before
@@ -181,8 +182,8 @@ func (d *draft) setCordon(c SetCordon) Result {
 	return RevisionResult{Applied: true, Revision: revision, Cordon: now}
 }
 
-// putCordon sets the cordon with the given id, or lifts it if now is nil; it must exist then. e contains author, reason
-// and time.
+// putCordon sets the cordon with the given id. If now is nil, it lifts the cordon, which must exist. e provides the
+// author, the reason and the time.
 func (d *draft) putCordon(id string, now *Cordon, e JournalEntry) {
 	cordons := slices.Clone(d.cordons)
 	i, found := search(cordons, id, cordonID)

@@ -78,7 +78,7 @@ func TestResume(t *testing.T) {
 	l.apply(fsm.Pause{Names: []string{"a", "b"}, Until: at(60)}) // revision 3
 	l.apply(fsm.Pause{Names: []string{"b"}, Reason: "longer", Until: at(90)})
 
-	// The timer of the first pause ends it only for semaphores that were not paused again, and only in its own term.
+	// The timer of the first pause has no effect on semaphores that were paused again, and none in another term.
 	timer := fsm.Resume{Names: []string{"a", "b", "none"}, Term: l.term, Revision: 3, Reason: "over"}
 	late := timer
 	late.Term--
@@ -199,7 +199,7 @@ func TestForget(t *testing.T) {
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "none", Term: l.term, UpTo: at(20)}); r.Applied {
 		t.Fatal("a Forget of an unknown semaphore was applied")
 	}
-	// Firings forgotten by due time are refused. Firings forgotten by name may run again.
+	// Firings forgotten by due time are refused. Firings forgotten individually may run again.
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "x", firing("d1", 10))); r.Decision.Reason != semaphore.FiringForgotten {
 		t.Fatalf("grant: got %+v", r)
 	}
@@ -222,7 +222,7 @@ func TestForget_IndividualFirings_DoesNotRaiseMark(t *testing.T) {
 		{Name: "f", Due: at(9000)}, {Name: "f", Due: at(9000)}, {Name: "f", Due: at(8000)}, {Name: "f", Due: at(7000)},
 	}})
 	if s := l.state(); s.ClaimCount("s") != 2 || !s.LowWater("s").IsZero() || s.Claim("s", *held.Firing) == nil {
-		t.Fatalf("got %d claims and low-water mark %v", s.ClaimCount("s"), s.LowWater("s"))
+		t.Fatalf("after Forget: got %d claims and low-water mark %v", s.ClaimCount("s"), s.LowWater("s"))
 	}
 	restored(t, l.state())
 }
@@ -295,7 +295,7 @@ func TestPause_Keep_LeavesExistingPauses(t *testing.T) {
 	l.apply(fsm.Resume{Names: []string{"a", "b"}})
 	equal(t, "repeated", l.apply(both), []fsm.Result{fsm.RevisionResult{Repeated: true}})
 	if l.state().Definition("a").Pause != nil {
-		t.Error("a repeated Pause paused a semaphore that was resumed since")
+		t.Error("a retry of Pause paused a semaphore that had been resumed in between")
 	}
 	restored(t, l.state()) // the state can be restored
 }

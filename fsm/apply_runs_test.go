@@ -21,14 +21,15 @@ func (l *log) ends(name string) string {
 func TestRelease_EveryJobEnd_EndsFiring(t *testing.T) {
 	l := storyOfRuns(t)
 	if got, want := l.ends("s"), "done: done after 1; failed: failed after 1 exit code 3; open: open after 1; spent: spent after 2; taken over: claimed after 1"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+		t.Errorf("claims after the ends:\ngot  %s\nwant %s", got, want)
 	}
 	if got, want := l.ends("t"), "cut short: cut short after 1"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+		t.Errorf("claims of jobs that were cut short: got %s, want %s", got, want)
 	}
 }
 
-// Servers below feature level 4 know neither attempts nor the new ends, and all members must store the same state.
+// Servers below feature level 4 know neither attempts nor the new ways in which firings end, and all members must store
+// the same state.
 func TestEnds_BelowFeatureLevel4_AreUnchanged(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
@@ -89,7 +90,7 @@ func TestOpen_AfterCooling(t *testing.T) {
 		}
 		l.apply(fsm.EndCooling{Token: p.Token, Term: l.term})
 		if got := l.ends("s"); got != want {
-			t.Errorf("got %s, want %s", got, want)
+			t.Errorf("after the cooling: got %s, want %s", got, want)
 		}
 	}
 }
@@ -109,12 +110,12 @@ func TestRelease_Late_StillRecordsJobEnd(t *testing.T) {
 	if len(events) != 1 || events[0].Kind != fsm.ClaimsChanged || events[0].Semaphore != "s" {
 		t.Errorf("events = %+v", events)
 	}
-	// The first report counts.
+	// Only the first report counts.
 	l.apply(fsm.Release{Token: lost.Token})
 	if got := l.ends("s"); got != "f: failed after 1 no space" {
 		t.Errorf("claims: got %s", got)
 	}
-	// A report about a claim that another holder has taken over since is ignored.
+	// A report about a claim that another holder has taken over meanwhile is ignored.
 	lost = l.grant("s", "a", firing("g", 10))
 	l.apply(fsm.Expire{Token: lost.Token, Term: l.term})
 	l.grant("s", "b", firing("g", 10))

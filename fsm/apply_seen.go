@@ -6,11 +6,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file applies the leader's observations: which callers ask, which semaphores miss their expected work, and when a
-// quarantine ends.
+// This file applies what the leader has observed: which callers ask, which semaphores miss their expected work, and
+// when a quarantine ends.
 
-// sight remembers callers. It does not count as a change, because sightings affect no decisions. They arrive every
-// second, and a revision for each would wake everything that waits for changes.
+// sight remembers callers. It does not count as a change, because sightings do not affect any decision. They arrive
+// every second, and a revision for each would wake everything that waits for changes.
 func (d *draft) sight(c Sight) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}
@@ -24,7 +24,7 @@ func (d *draft) sight(c Sight) Result {
 	for _, seen := range c.Sightings {
 		if last, ok := d.Sighting(seen.Group, seen.Acquirer); !ok || seen.At.After(last.At) {
 			if ok {
-				seen.Group, seen.Acquirer = last.Group, last.Acquirer // the strings that permits share
+				seen.Group, seen.Acquirer = last.Group, last.Acquirer // permits share these strings
 			}
 			d.addSighting(seen)
 			applied = true
@@ -59,7 +59,7 @@ func (d *draft) noteMissed(c NoteMissed) Result {
 	return RevisionResult{Applied: true, Revision: revision}
 }
 
-// endQuarantine permits grants again.
+// endQuarantine allows grants again.
 func (d *draft) endQuarantine(c EndQuarantine) Result {
 	if !d.timely(c.Term) || d.quarantine == 0 {
 		return RevisionResult{}

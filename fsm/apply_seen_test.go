@@ -48,7 +48,7 @@ func TestSight_Malformed_IsInvalid(t *testing.T) {
 	} {
 		c := fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "a", 1), bad}}
 		if got := unchanged[fsm.InvalidResult](l, c).Why; !strings.Contains(got, "sighting 1") || !strings.Contains(got, strings.TrimSuffix(why, ": must be give")) {
-			t.Errorf("got %q, want invalid: %s", got, why)
+			t.Errorf("Sight: got %q, want an error about: %s", got, why)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestGrant_SharesStringsWithSighting(t *testing.T) {
 		t.Error("two permits of one caller do not share strings")
 	}
 	if same(alone.Identity.Acquirer, first.Identity.Acquirer) {
-		t.Error("inconclusive: strings are shared with a permit that was granted before the sighting")
+		t.Error("the test proves nothing: a permit granted before the sighting shares strings, too")
 	}
 }
 

@@ -102,7 +102,7 @@ func TestSubmit_LimitReachedMidway_RefusesOnlyTheChunk(t *testing.T) {
 			t.Fatalf("%s: got %+v", limit, r)
 		}
 	}
-	// The space that the unfinished submission has reserved is available to the next one with its id.
+	// The space that the unfinished submission had reserved is available to the next submission with its id.
 	if r := one[fsm.SubmitResult](l, fsm.SubmitJob{Spec: l.job("j").Spec, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitAccepted {
 		t.Fatalf("submission after the refusal: got %+v", r)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// undo takes one change back. It emits the same events and writes the same journal entries as the equivalent manual
+// undo takes back one change. It emits the same events and writes the same journal entries as the equivalent manual
 // changes, so watchers need not know about undos. The journal entries also name the undone change.
 func (d *draft) undo(c Undo) Result {
 	request := editRequest{EditUndo, c.RequestID, c.Asked, c.RequestRevision}
@@ -52,7 +52,8 @@ func (d *draft) undo(c Undo) Result {
 	return UndoResult{Revision: revision}
 }
 
-// whole returns the journal's data about the undo as a whole, or nil if it has only what every change has.
+// whole returns the journal's data about the undo as a whole. It returns nil if the undo has no data beyond what every
+// change has.
 func (c *Undo) whole() *WholeChange {
 	if c == nil || len(c.Also) == 0 && !c.Partial {
 		return nil
@@ -209,7 +210,7 @@ func (d *draft) validUndoEdit(e UndoEdit) error {
 	return nil
 }
 
-// undoConflict returns a conflict if the state is not as the undo expects, or nil.
+// undoConflict returns a conflict if the state is not what the undo expects, or nil.
 func (d *draft) undoConflict(c Undo) *Conflict {
 	for i, e := range c.Edits {
 		if conflict := d.conflict(i, e.Change); conflict != nil {

@@ -16,7 +16,7 @@ func newLog2(t *testing.T) *log {
 	return l
 }
 
-// replace returns a batch that replaces a definition by a changed copy.
+// replace returns a batch that replaces a definition with a modified copy.
 func (l *log) replace(name string, change ...func(*semaphore.Definition)) fsm.EditBatch {
 	d := l.state().Definition(name)
 	now := d.Definition.Clone()
@@ -59,9 +59,10 @@ func TestUndo_ReplacedPause_IsRestored(t *testing.T) {
 			t.Errorf("journal of %s = %+v", name, e)
 		}
 	}
-	// An operator can still name the change that first set the pause. A timer of its old revision finds nothing.
+	// An operator can still name the change that first set the pause. A timer that names the pause's old revision has
+	// no effect.
 	if r := unchanged[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Term: l.term, Revision: first.Revision}); r.Applied {
-		t.Error("a timer ended a pause of another revision")
+		t.Error("a timer ended a pause that has another revision")
 	}
 	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Revision: first.Revision}); !r.Applied {
 		t.Error("an operator could not resume by the original change")
@@ -256,7 +257,8 @@ func TestPauseAndCordon_Repeat_DoesNothing(t *testing.T) {
 	}
 }
 
-// A script that uses the same request id for all of its commands must not be led to believe that they were done.
+// A script that uses the same request id for all of its commands must not be led to believe that all of them took
+// effect.
 func TestOperatorChanges_RequestIDOfAnotherKind_AreRefused(t *testing.T) {
 	cmds := map[fsm.EditKind]func(l *log, id string) fsm.Command{
 		fsm.EditDefinitions: func(_ *log, id string) fsm.Command {

@@ -118,7 +118,7 @@ func (d *draft) receive(before, j *work.Job, tasks [][]byte, digest string, at t
 	return SubmitResult{Outcome: SubmitAccepted, Job: j}
 }
 
-// handOut gives a new permit the next task of its semaphore. The decision has checked that one is waiting.
+// handOut gives a new permit the next task of its semaphore. The decision has made sure that a task is waiting.
 func (d *draft) handOut(p *semaphore.Permit) (*work.Job, *work.Task) {
 	before, waiting := d.NextTask(p.Semaphore)
 	after := *before
@@ -140,7 +140,7 @@ func (d *draft) handOut(p *semaphore.Permit) (*work.Job, *work.Task) {
 func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	t := d.TaskOf(p.Token)
 	if t == nil || t.State != work.Held {
-		return // its worker reported the end while the permit was held for an operator
+		return // the worker reported the end while its permit was held for an operator
 	}
 	run := semaphore.Run{End: e.how, Job: e.job, Stop: p.Stop}
 	after := d.JobOf(t.Job).Settle(t, run, work.Report{Result: e.result, Failure: e.failure})
@@ -150,8 +150,8 @@ func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	d.turnTask(t, &after, e.at)
 }
 
-// settleLate records the report of a worker that had lost its permit, if the task has not ended otherwise. It returns
-// the revision of the change, or 0.
+// settleLate records the report of a worker that had lost its permit, unless the task has ended in another way. It
+// returns the revision of the change, or 0.
 func (d *draft) settleLate(c Release) uint64 {
 	t := d.TaskOf(c.Token)
 	if t == nil || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
@@ -163,7 +163,7 @@ func (d *draft) settleLate(c Release) uint64 {
 	}
 	after := j.Settle(t, semaphore.Run{End: semaphore.EndReleased, Job: c.Job}, work.Report{Result: c.Result, Failure: c.Failure})
 	if after.State == work.Waiting && t.State == work.Waiting {
-		return 0 // it is waiting for its next attempt already
+		return 0 // it is already waiting for its next attempt
 	}
 	revision := d.advance()
 	d.turnTask(t, &after, c.At)
@@ -183,9 +183,9 @@ func (d *draft) turnTask(t, after *work.Task, at time.Time) {
 }
 
 // reported completes the result of a release with its effect on a task. A failure counts as recorded only if the task
-// has the failure text of this report, because a task whose last worker was lost has failed too. If no task has the
-// token, another worker has the task or its job was removed. A repeated release is then taken as recorded, because the
-// first release of the token recorded its report; whether that report was the same is no longer known.
+// has the failure text of this report, because a task whose last worker was lost has also failed. If no task has the
+// token, either another worker has the task or its job was removed. A repeated release is then reported as recorded,
+// because the first release of the token recorded its report. Whether that report was the same is no longer known.
 func (d *draft) reported(c Release, r ReleaseResult) Result {
 	r.Task = d.TaskOf(c.Token)
 	released := r.Released || r.Ended != nil && r.Ended.Outcome == semaphore.EndReleased
@@ -250,7 +250,7 @@ func (d *draft) cancelJob(before *work.Job, why work.Cancel, at time.Time) *work
 	return &j
 }
 
-// submitterGone cancels the jobs that are bound to the permit that has ended. Unfinished submissions are dropped.
+// submitterGone cancels the jobs that are bound to a permit that has ended. Unfinished submissions are dropped.
 func (d *draft) submitterGone(token uint64, at time.Time) {
 	var gone []uint64
 	d.submitters.Ascend(submitter{token: token}, func(s submitter) bool {
@@ -287,7 +287,7 @@ func (d *draft) submitterSuperseded(old, now uint64) {
 	}
 }
 
-// changeTasks hands out failed tasks again, or gives them up.
+// changeTasks hands out failed tasks again, or drops them.
 func (d *draft) changeTasks(c ChangeTasks) Result {
 	before := d.JobOf(c.Job)
 	if before == nil || before.State != work.Open && before.State != work.Ended {
@@ -317,7 +317,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 		if c.Drop {
 			now.State, now.Payload, now.Result = work.Dropped, nil, nil
 		} else {
-			// The token is removed, so that a repeat of the release that reported the failure does not fail the task
+			// The token is removed. Otherwise a repeat of the release that reported the failure would fail the task
 			// again.
 			now.State, now.Attempts, now.Returns, now.Token, now.Result = work.Waiting, 0, 0, 0, nil
 		}
@@ -346,7 +346,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 	return JobResult{Applied: true, Job: &j, Tasks: uint32(len(failed))}
 }
 
-// deleteJob removes a job that is over or, for a leader, a submission that was not finished.
+// deleteJob removes a job that is over. For a leader, it also removes an unfinished submission.
 func (d *draft) deleteJob(c DeleteJob) Result {
 	j := d.JobOf(c.Job)
 	if c.Term != 0 && !d.timely(c.Term) || j == nil || !j.Over() && (c.Term == 0 || j.State != work.Receiving) {
@@ -357,7 +357,7 @@ func (d *draft) deleteJob(c DeleteJob) Result {
 	return JobResult{Applied: true, Job: j}
 }
 
-// removeJob removes a job and its tasks. None of the tasks may be held.
+// removeJob removes a job and its tasks. None of them may be held.
 func (d *draft) removeJob(j *work.Job, at time.Time) {
 	last := *j
 	for _, t := range slices.Collect(d.Tasks(j.Number, 0)) {

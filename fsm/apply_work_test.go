@@ -136,7 +136,7 @@ func TestRelease_LostWorker_RecordsResultUntilTaskIsHandedOut(t *testing.T) {
 	l.apply(fsm.Expire{Token: first, Term: l.term}, fsm.Expire{Token: second, Term: l.term})
 	third, task := l.take("y")
 	if task.Index != 0 || task.Attempts != 2 {
-		t.Fatalf("task handed out again = %+v", task)
+		t.Fatalf("task that was handed out again = %+v", task)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: first, Result: []byte("old")}); r.Recorded || r.Task != nil {
 		t.Fatalf("release of an old token: got %+v", r)
@@ -205,7 +205,7 @@ func TestRelease_RetriableFailure_HandsTaskOutAgain(t *testing.T) {
 	failed := fsm.Release{Job: semaphore.JobFailed, Failure: "f"}
 	failed.Token, _ = l.take("w")
 	returned := fsm.Release{Token: failed.Token, Job: semaphore.JobCutShort}
-	for range 2 { // the second is a repeat
+	for range 2 { // the second one is a repeat
 		if r := l.apply(failed)[0].(fsm.ReleaseResult); !r.Recorded {
 			t.Errorf("release with a failure: got %+v", r)
 		}
@@ -262,7 +262,7 @@ func TestWorkBytes_TaskEnd_DoesNotRaiseThem(t *testing.T) {
 	for name, of := range map[string]struct {
 		maxResult int
 		end       fsm.Release
-		result    int // size of the result that is kept
+		result    int // size of the result that is stored
 	}{
 		"done":                       {300, fsm.Release{Result: make([]byte, 300)}, 300},
 		"failed, without results":    {0, fsm.Release{Job: semaphore.JobFailed, Failure: text}, 0},
@@ -371,7 +371,8 @@ func TestRecovered_TasksOfLostWorkers_WaitAgain(t *testing.T) {
 	restored(t, s)
 }
 
-// If the answer to a release was lost, its repeat must not fail a task again that an operator has retried since.
+// If the answer to a release was lost, a retry of the release must not fail a task that an operator has retried
+// meanwhile.
 func TestChangeTasks_Retry_IsNotUndoneByRepeatedFailure(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"))
@@ -429,7 +430,7 @@ func TestChangeTasks_RetryAboveLimit_NamesIt(t *testing.T) {
 	}
 }
 
-// If the answer to a call was lost, its repeat must not retry or drop tasks that have failed since.
+// If the answer to a command was lost, a retry of the command must not retry or drop tasks that have failed meanwhile.
 func TestChangeTasks_RepeatWithAsOf_ChangesNothing(t *testing.T) {
 	for _, drop := range []bool{false, true} {
 		l := newWorkLog(t)
@@ -532,13 +533,13 @@ func TestRestore_InconsistentJobs_IsRefused(t *testing.T) {
 			records := tc.change(readRecords(t, snapshot(t, storyOfWork(t).state())))
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("got error %v, want %s", err, tc.why)
+				t.Fatalf("Restore() = %v, want %s", err, tc.why)
 			}
 		})
 	}
 }
 
-// A worker cannot later report the end of a task that failed because its last worker was lost.
+// If a task failed because its last worker was lost, that worker cannot report another end later.
 func TestRelease_FailureAfterLastAttemptWasLost_IsNotRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxAttempts = 1 })

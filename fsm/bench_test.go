@@ -43,8 +43,8 @@ func (l *log) fleetGrant(names []string, i int) fsm.Grant {
 	return g
 }
 
-// BenchmarkApply measures an entry of 256 grants, and an entry of 256 releases that undo them: with no other permits,
-// as in a small cluster under load, and with 100 000 permits of 10 000 semaphores.
+// BenchmarkApply measures an entry of 256 grants and an entry of the 256 releases that undo them. It does so with no
+// other permits, as in a small cluster under load, and with 100 000 permits of 10 000 semaphores.
 func BenchmarkApply(b *testing.B) {
 	for _, standing := range []int{0, 100_000} {
 		l, names := newFleet(b, max(64, standing/10))
@@ -149,7 +149,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	})
 }
 
-// BenchmarkFacts measures the reads of the leader for one decision.
+// BenchmarkFacts measures what the leader reads for one decision.
 func BenchmarkFacts(b *testing.B) {
 	l, names := newFleet(b, 10_000)
 	l.fill(names, 100_000)
@@ -163,7 +163,7 @@ func BenchmarkFacts(b *testing.B) {
 	}
 }
 
-// A permit with all of its data must take less than 500 bytes, because a server must be able to hold a million.
+// A permit with all of its data must take less than 500 bytes, because a server must be able to hold a million permits.
 func TestMemory_BytesPerPermit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")

@@ -38,7 +38,7 @@ func (l *log) queue(id string, count, payload int) *work.Job {
 	return j
 }
 
-// fail lets the given number of workers take a task each and report that it failed.
+// fail hands out a task to each of the given number of workers, which report that it failed.
 func (l *log) fail(count int) {
 	for n := 0; n < count; {
 		var grants, releases []fsm.Command
@@ -54,8 +54,8 @@ func (l *log) fail(count int) {
 	}
 }
 
-// newLargeWorkLog is like newWorkLog, but with limits and permits that no test reaches, and with a semaphore "other"
-// without jobs.
+// newLargeWorkLog is like newWorkLog, but its limits and numbers of permits are too large for any test to reach. It
+// also has a semaphore "other" without jobs.
 func newLargeWorkLog(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})

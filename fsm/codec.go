@@ -56,7 +56,7 @@ func Encode(level uint32, cmds []Command) ([]byte, error) {
 	return b, nil
 }
 
-// Decode decodes a log entry that Encode returned. Its errors are ErrUnknownCommand and ErrMalformed.
+// Decode decodes a log entry that Encode returned. It returns ErrUnknownCommand or ErrMalformed if it fails.
 func Decode(entry []byte) ([]Command, error) {
 	var e logv1.Entry
 	if err := proto.Unmarshal(entry, &e); err != nil {
@@ -382,7 +382,8 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 	return cmd, nil
 }
 
-// PlanID returns an id for the effects and expectations of a planned command. Equal commands have equal ids.
+// PlanID returns an id that is derived from the effects and expectations of a planned command. Equal commands have
+// equal ids.
 func PlanID(cmd Command) (string, error) {
 	entry, err := Encode(SupportedLevel, []Command{cmd})
 	if err != nil {

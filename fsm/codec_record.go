@@ -50,7 +50,7 @@ func (r *reader) header(in *logv1.Header, s *State) {
 	}
 }
 
-// nanosOf converts an instant that was checked on arrival. It returns 0 for the zero time.
+// nanosOf converts an instant that was checked when it arrived. It returns 0 for the zero time.
 func nanosOf(t time.Time) int64 {
 	var w writer
 	return w.time(t)
@@ -73,7 +73,7 @@ func (r *reader) storedDefinition(in *logv1.StoredDefinition) *StoredDefinition 
 	if d := out.Definition; d == nil || d.Name == "" {
 		r.fail("it has no definition, or one without a name")
 	} else {
-		// The other rules were checked when the definition was stored, by the version of that time.
+		// The other rules were checked when the definition was stored, by the version that stored it.
 		r.small(uint32(d.OnExpiry), uint32(semaphore.OnExpiryFree), uint32(semaphore.OnExpiryHold), "on_expiry")
 		r.small(uint32(d.FiringOnLoss), uint32(semaphore.FiringSpent), uint32(semaphore.FiringFree), "firing_on_loss")
 	}
@@ -100,7 +100,7 @@ func (r *reader) pause(in *logv1.StoredPause) *semaphore.Pause {
 	return out
 }
 
-// pauseFromProto reads a pause from a command. apply checks whether it is valid. The same holds for the functions
+// pauseFromProto reads a pause from a command. apply checks whether it is valid. This also holds for the functions
 // below.
 func pauseFromProto(in *logv1.StoredPause) *semaphore.Pause {
 	if in == nil {
@@ -149,7 +149,7 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	}
 	order := semaphore.StopOrder{Reason: in.GetStopReason(), Revision: in.GetStopRevision(), Drain: r.drain(in.GetStopDrain())}
 	if order != (semaphore.StopOrder{}) {
-		said := order // so that only these permits take memory for it
+		said := order // only these permits take memory for it
 		out.Order = &said
 	}
 	if order.Drain > 0 && (out.Stop == semaphore.NotStopping || out.State != semaphore.Live) {
@@ -171,7 +171,7 @@ func (r *reader) drain(n int64) time.Duration {
 		r.needs(2)
 	}
 	if n < 0 || duration(n) > MaxDrain {
-		r.fail("a drain of %v is not within 0 and %v", duration(n), MaxDrain)
+		r.fail("a drain of %v is not between 0 and %v", duration(n), MaxDrain)
 	}
 	return duration(n)
 }
@@ -248,8 +248,8 @@ func cordonFromProto(in *logv1.StoredCordon) *Cordon {
 	}
 }
 
-// outcomeEdited is the outcome of a remembered edit, where others have a semaphore.End. It is frozen: it is in
-// snapshots.
+// outcomeEdited is the outcome of a remembered edit; other requests have a semaphore.End there. It is frozen because it
+// is stored in snapshots.
 const outcomeEdited = 6
 
 func (w *writer) request(m *Remembered) *logv1.StoredRequest {
@@ -375,7 +375,7 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 	return &out
 }
 
-// journalKind rejects the kinds in between, which are not in the journal.
+// journalKind rejects the kinds of events that are not in the journal.
 func (r *reader) journalKind(kind uint32) EventKind {
 	if kind == uint32(BindingChanged) {
 		return BindingChanged

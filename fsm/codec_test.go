@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// Decode returns any command that Encode accepts unchanged, and encoding it again gives the same bytes.
+// Decode returns every command that Encode accepts unchanged, and encoding the result again gives the same bytes.
 func TestCodec_AnyCommand_RoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cmds := rapid.SliceOfN(anyCommand(), 0, 5).Draw(t, "commands")
@@ -48,7 +48,7 @@ func anyTime() *rapid.Generator[time.Time] {
 		}
 		n := rapid.Int64().Draw(t, "nanoseconds")
 		if n == 0 {
-			n = 1 // exactly 1970 would mean an absent time
+			n = 1 // an absent time is stored as exactly 1970
 		}
 		return time.Unix(0, n).UTC()
 	})
@@ -360,13 +360,13 @@ func TestDecode_Invalid_IsRefused(t *testing.T) {
 				t.Fatalf("Apply() = %v, want %v with the entry", err, tc.err)
 			}
 			if !bytes.Equal(before, snapshot(t, l.state())) {
-				t.Fatal("an entry that cannot be decoded changed the state")
+				t.Fatal("Apply() of an entry that cannot be decoded changed the state")
 			}
 		})
 	}
 }
 
-// Data that an older server would ignore must not reach it, neither in an entry nor in the state.
+// An older server must not receive data that it would ignore, neither in an entry nor in the state.
 func TestLevel_NewerThanInForce_IsRefused(t *testing.T) {
 	until := at(1)
 	newer := []fsm.Command{

@@ -22,8 +22,8 @@ type reader struct {
 // maxTexts is the maximum number of interned strings.
 const maxTexts = 1 << 16
 
-// text interns strings. A hundred thousand definitions have the same few labels, and a million permits have only as
-// many acquirers as there are hosts.
+// text interns strings. A hundred thousand definitions share a few labels, and a million permits have only as many
+// acquirers as there are hosts.
 func (r *reader) text(s string) string {
 	if same, ok := r.texts[s]; ok {
 		return same
@@ -54,7 +54,7 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-// The instants that fit into Unix nanoseconds; time.Time.UnixNano is undefined for others.
+// The instants that can be represented in Unix nanoseconds. time.Time.UnixNano is undefined for all others.
 var (
 	earliest = time.Unix(0, -1<<63)  //nolint:gochecknoglobals // constant
 	latest   = time.Unix(0, 1<<63-1) //nolint:gochecknoglobals // constant
@@ -201,7 +201,8 @@ func definitionToProto(d *semaphore.Definition) *logv1.Definition {
 	}
 }
 
-// definition reads enumerations unchanged, within their width. Validate checks that they are known.
+// definition reads enumerations as numbers and checks only that they fit their types. Validate checks that the values
+// are known.
 func (r *reader) definition(in *logv1.Definition) *semaphore.Definition {
 	if in == nil {
 		return nil

@@ -34,7 +34,7 @@ func (r *reader) spec(in *logv1.JobSpec) *work.Spec {
 	}
 }
 
-// payloads returns the tasks of a submission. An empty payload is nil, as when it is read from a record.
+// payloads returns the tasks of a submission. An empty payload becomes nil, as when it is read from a record.
 func payloads(tasks [][]byte) [][]byte { return each(tasks, bytesOf) }
 
 // bytesOf returns b without excess capacity, or nil if it is empty.
@@ -148,7 +148,7 @@ func (in *restoring) task(t *work.Task) {
 		in.r.fail("task %d of job %d is in state %d after %d attempts, but the job has handed out %d tasks", t.Index, t.Job, t.State, t.Attempts, before.Fresh)
 	}
 	if t.Token != 0 && (t.Token > in.d.lastToken || in.d.TaskOf(t.Token) != nil) {
-		in.r.fail("task %d of job %d has token %d", t.Index, t.Job, t.Token)
+		in.r.fail("task %d of job %d has token %d, which was not granted yet or belongs to another task", t.Index, t.Job, t.Token)
 	}
 	if p := in.d.Permit(t.Token); t.State == work.Held && (p == nil || p.Semaphore != before.Semaphore) {
 		in.r.fail("task %d of job %d is held by permit %d, which does not exist", t.Index, t.Job, t.Token)

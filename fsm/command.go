@@ -17,9 +17,10 @@ const MaxEditEnds = 16
 // MaxSightings is the maximum number of sightings that are kept. The least recently seen are dropped first.
 const MaxSightings = 100_000
 
-// A Command is one change of the replicated state. Commands are applied in the order of the log, and each sees the
-// effects of those before it. A command that a server made without a caller carries the term in which it was made, and
-// is ignored unless the log entry has the same term: a proposal can be appended in a later term than it was made in.
+// A Command is one change to the replicated state. Commands are applied in the order of the log, and each sees the
+// effects of those before it. A command that a server made without a caller carries the term in which it was made. It
+// is ignored unless the log entry has the same term: a proposal can be appended in a later term than the one in which
+// it was made.
 type Command interface{ apply(d *draft) Result }
 
 // Grant asks for a permit; its result is a GrantResult. The decision is made again when the command is applied.
@@ -63,7 +64,7 @@ type Extend struct {
 // stays taken for that time.
 type Release struct {
 	Token   uint64
-	Job     semaphore.JobEnd // decides about the firing, if any; JobCutShort requires level 2, JobFailed level 4
+	Job     semaphore.JobEnd // decides what happens to the firing, if any; JobCutShort requires level 2, JobFailed level 4
 	Failure string           // with JobFailed: the holder's error text of at most semaphore.MaxName bytes
 	Cooling time.Duration
 	At      time.Time
@@ -108,7 +109,7 @@ type Revoke struct {
 	UnsafeNow bool // requires feature level 2
 }
 
-// TakeOver orders the holder of a live permit to stop because another caller considers it dead; its result is a
+// TakeOver orders the holder of a live permit to stop because another caller considers the holder dead; its result is a
 // PermitResult. It applies only if the definition allows takeovers, and does not free the slot. If the permit was
 // already revoked without a drain, it does nothing. It requires feature level 4.
 type TakeOver struct {
@@ -123,27 +124,27 @@ type Cancel struct {
 	Semaphore string
 	Identity  semaphore.Identity
 	RequestID string
-	// Token is the live permit of the request for which the leader computed Cooling, or 0 if the leader found none.
-	// Cooling is as in Release. From feature level 3 on, a cancel that finds another permit does nothing. Both require
-	// feature level 3.
+	// Token is the live permit of the request, for which the leader computed Cooling, or 0 if the leader found none.
+	// Cooling is as in Release. From feature level 3 on, a cancel does nothing if the request has a different permit.
+	// Both fields require feature level 3.
 	Token   uint64
 	Cooling time.Duration
 }
 
-// EditBatch edits several definitions, all or none of them; its result is an EditResult.
+// EditBatch edits one or more definitions, either all or none of them; its result is an EditResult.
 type EditBatch struct {
 	Changes        []Change
 	Author, Reason string
 	RequestID      string
 	At             time.Time
-	// Drain is how long holders that this change shuts out may continue if their permits are live now, until EndDrain.
-	// It is at most MaxDrain, and requires feature level 2.
+	// Drain is how long holders that are shut out by this change may continue if their permits are live now, until
+	// EndDrain. It is at most MaxDrain, and requires feature level 2.
 	Drain time.Duration
 	// Until is when the leader proposes a Revert that restores the old values of the replaced fields; zero means never.
-	// It is valid only in a batch of Replace changes, and only while fewer than MaxEditEnds temporary edits of each
-	// name have not ended. It requires feature level 2.
+	// It is valid only in a batch of Replace changes. A name with MaxEditEnds temporary edits that have not ended
+	// cannot get another one. It requires feature level 2.
 	Until time.Time
-	// Asked is a hash of the caller's request, if it has a request id. A repeat must have the same hash. 0 means
+	// Asked is a hash of the caller's request, if it has a request id. A retry must have the same hash. 0 means
 	// unknown. RequestRevision is a cluster revision at which the edit had not been made yet, or 0 if unknown. Both
 	// require feature level 3.
 	Asked, RequestRevision uint64
@@ -194,7 +195,7 @@ type Uncordon struct {
 	Asked, RequestRevision uint64 // as in EditBatch
 }
 
-// Pause pauses several semaphores, all or none of them; its result is a RevisionResult.
+// Pause pauses one or more semaphores, either all or none of them; its result is a RevisionResult.
 type Pause struct {
 	Names                  []string
 	Reason, Author         string
@@ -205,18 +206,18 @@ type Pause struct {
 	Drain                  time.Duration // as in EditBatch, only with Stop; requires feature level 2
 	RequestID              string        // as in SetCordon
 	Asked, RequestRevision uint64        // as in EditBatch
-	Expected               []Expected    // of Names, in their order; empty: nothing is expected; requires feature level 3
+	Expected               []Expected    // for Names, in their order; empty: nothing is expected; requires feature level 3
 }
 
-// Expected is the state that a pause or a resume expects of one of its names. If the state differs, the command
+// Expected is the state of one semaphore that a pause or a resume expects. If the actual state differs, the command
 // conflicts and does nothing.
 type Expected struct {
 	Version uint64 // of the definition
 	Pause   uint64 // the revision of its pause; 0: it is not paused
 }
 
-// Resume ends pauses; its result is a RevisionResult. If Revision is not 0, it selects the pause to end: a timer gives
-// the revision of the pause, and an operator, whose Term is 0, the change that set it. From feature level 3 on, a
+// Resume ends pauses; its result is a RevisionResult. If Revision is not 0, it selects the pause to end. A timer gives
+// the revision of the pause. An operator, for whom Term is 0, gives the change that set it. From feature level 3 on, a
 // Resume with a request id may have no names: it then remembers that the caller's selector matched nothing.
 type Resume struct {
 	Names                  []string
@@ -228,7 +229,7 @@ type Resume struct {
 	Expected               []Expected // as in Pause
 }
 
-// Undo takes one change back in a single change, all of it or nothing; its result is an UndoResult. The undo was
+// Undo takes back one change in a single change, either all of it or nothing; its result is an UndoResult. The undo was
 // planned from the journal. The command carries the state that the plan expects, so that later changes cause a
 // conflict. A name may occur only once. It requires feature level 2.
 type Undo struct {
@@ -239,7 +240,7 @@ type Undo struct {
 	Author, Reason         string
 	RequestID              string
 	At                     time.Time
-	Drain                  time.Duration // of Edits, as in EditBatch; pauses and cordons have their own drains
+	Drain                  time.Duration // for Edits, as in EditBatch; pauses and cordons have their own drains
 	Asked, RequestRevision uint64        // as in EditBatch
 	// Also lists other changes that this undo takes back in the same step. If there are any, a name may occur both in
 	// Edits, as a Replace, and in Pauses. Partial is true if some effects of the changes remain. Both require feature
@@ -254,11 +255,11 @@ type Undo struct {
 // state is not as expected, it does nothing.
 type UndoFirings struct {
 	Semaphore string
-	// Back are claims to restore unchanged; their firings must not have been claimed since. Forget are claims to forget
-	// again.
+	// Back lists the claims to restore unchanged; their firings must not have been claimed since. Forget lists the
+	// claims to forget again.
 	Back   []*semaphore.Claim
 	Forget []ExpectedClaim
-	// LowWater is the new mark; zero leaves it unchanged. ExpectedLowWater is the mark that is expected now.
+	// LowWater is the new mark; zero leaves the mark unchanged. ExpectedLowWater is the expected current mark.
 	LowWater, ExpectedLowWater time.Time
 }
 
@@ -267,13 +268,14 @@ type UndoEdit struct {
 	Change
 	// Pause is the pause to restore together with a created definition, or nil. Its revision is set here.
 	Pause *semaphore.Pause
-	// EndsBack are temporary edits, in their earlier form, that will end again. EndsGone are the revisions of those
-	// that no longer will; missing ones are ignored. A delete has neither, because it drops all of them.
+	// EndsBack are temporary edits, in their earlier form, that will end again. EndsGone are the revisions of temporary
+	// edits that will no longer end; missing ones are ignored. A delete has neither, because it drops all temporary
+	// edits.
 	EndsBack []*EditEnd
 	EndsGone []uint64
 }
 
-// UndoPause restores a pause of semaphores, or lifts their pause if Pause is nil.
+// UndoPause restores a pause of one or more semaphores, or lifts their pause if Pause is nil.
 type UndoPause struct {
 	Pause *semaphore.Pause // with its Change; its revision is set here
 	Of    []ExpectedPause
@@ -297,16 +299,16 @@ type UndoCordon struct {
 type Forget struct {
 	Semaphore string
 	Term      uint64
-	UpTo      time.Time // zero: none by due time
+	UpTo      time.Time // zero: no firings are forgotten by due time
 	Names     []string  // firings without due time
-	// Firings are forgotten individually without raising the mark, so they may be claimed again. It requires feature
+	// Firings are forgotten individually, without raising the mark, so they may be claimed again. It requires feature
 	// level 3.
 	Firings []semaphore.Firing
 }
 
 // ForgetFirings repairs the remembered firings of a semaphore for an operator; its result is a FiringsResult. It
-// forgets all of the given firings or none, and may lower the low-water mark. Firings above the new mark may then be
-// claimed again. It requires feature level 3.
+// forgets either all of the given firings or none, and may lower the low-water mark. Firings above the new mark may
+// then be claimed again. It requires feature level 3.
 type ForgetFirings struct {
 	Semaphore string
 	Firings   []ExpectedClaim
@@ -328,8 +330,8 @@ type ExpectedClaim struct {
 // Settings are the replicated limits of the whole cluster.
 type Settings struct {
 	MaxDuration time.Duration
-	// JournalPerSemaphore and JournalTotal bound the journal entries of edits and, separately, those of runs. Below
-	// feature level 3 they bound both together.
+	// JournalPerSemaphore and JournalTotal limit the journal entries of edits and, separately, those of runs. Below
+	// feature level 3 they limit both together.
 	JournalPerSemaphore uint32
 	JournalTotal        uint32
 	// RememberedRequests is the number of requests to remember below feature level 3. From then on, Requests applies.
@@ -356,8 +358,8 @@ const DefaultJournalLifetime = 366 * 24 * time.Hour
 type RequestBounds struct {
 	// Lifetime is the minimum time for which a request is remembered while there is room. The default is 10 minutes.
 	Lifetime time.Duration
-	// Kept is how many requests of each semaphore, and how many edits, are remembered beyond Lifetime. The default is
-	// 1000.
+	// Kept is how many requests of each semaphore, and how many edits, are remembered even after Lifetime. The default
+	// is 1000.
 	Kept uint32
 	// RequestBytes and EditBytes bound the estimated total sizes of the remembered requests and of the remembered
 	// edits. Beyond RequestBytes, the semaphore with the most requests loses its oldest one. The defaults are 64 MiB
@@ -376,7 +378,7 @@ func (b RequestBounds) OrDefault() RequestBounds {
 }
 
 // DefaultSettings returns the settings of a new cluster. They are frozen: every server starts from them when it replays
-// the log, even if an older version wrote it. With other values the states of servers would differ.
+// the log, even if an older version wrote it. With other values, the states of the servers would differ.
 func DefaultSettings() Settings {
 	return Settings{
 		MaxDuration:         semaphore.DefaultMaxDuration,
@@ -387,9 +389,9 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Trim forgets the requests of the given names that were remembered at revision UpTo or before, except the newest
-// RequestBounds.Kept of each name; the empty name means edits. It forgets at most MaxTrimmed requests. Its result is a
-// RevisionResult. Like Sight, it takes no revision and emits no event. It requires feature level 3.
+// Trim forgets requests of the given names; the empty name means edits. It forgets those that were remembered at or
+// before revision UpTo, except the newest RequestBounds.Kept of each name, and at most MaxTrimmed in total. Its result
+// is a RevisionResult. Like Sight, it takes no revision and emits no event. It requires feature level 3.
 type Trim struct {
 	Term, UpTo uint64
 	Names      []string
@@ -408,7 +410,7 @@ type Configure struct {
 // RetireMember records the id of a removed server, so that the id is never used again; its result is a RevisionResult.
 type RetireMember struct{ ID string }
 
-// RaiseFeatureLevel permits newer commands from here on; its result is a RevisionResult.
+// RaiseFeatureLevel allows newer commands from here on; its result is a RevisionResult.
 type RaiseFeatureLevel struct{ Level uint32 }
 
 // EndDrain ends the drains that the change with the given revision began; its result is a RevisionResult. Exactly one
@@ -422,8 +424,8 @@ type EndDrain struct {
 	At           time.Time
 }
 
-// Revert restores the old values of the fields that an edit with Until replaced, except those that were set since; its
-// result is a RevisionResult. Names that no longer have this edit are ignored. It requires feature level 2.
+// Revert restores the old values of the fields that an edit with Until replaced, except fields that were set again
+// since; its result is a RevisionResult. Names that no longer have this edit are ignored. It requires feature level 2.
 type Revert struct {
 	Change, Term uint64
 	Names        []string
@@ -444,11 +446,11 @@ type Sight struct {
 	Sightings []Sighting
 }
 
-// Missed says in which way a semaphore misses its expected work. The numbers are frozen: they are in the journal.
+// Missed says how a semaphore misses its expected work. The numbers are frozen: they are in the journal.
 type Missed uint8
 
 const (
-	Heard          Missed = iota // nothing is missing, or no longer
+	Heard          Missed = iota // nothing is missing, or nothing is missing any longer
 	NobodyAsked                  // no caller has asked for longer than expect_every
 	AskedButDenied               // callers asked, and all were denied
 	NoProgress                   // a permit is held, and its job reports no progress
@@ -465,7 +467,7 @@ type NoteMissed struct {
 	At        time.Time
 }
 
-// EndQuarantine permits grants again after a recovery; its result is a RevisionResult. It requires feature level 2.
+// EndQuarantine allows grants again after a recovery; its result is a RevisionResult. It requires feature level 2.
 type EndQuarantine struct {
 	Term uint64
 	At   time.Time

@@ -7,7 +7,7 @@ import (
 )
 
 // SubmitJob begins the submission of a job with its first tasks; its result is a SubmitResult. If Digest is set, these
-// are all of its tasks, and workers can get them from here on. An unfinished submission with the same id is dropped. It
+// are all of its tasks, and workers can get them immediately. An unfinished submission with the same id is dropped. It
 // requires feature level 4.
 type SubmitJob struct {
 	Spec *work.Spec
@@ -21,7 +21,7 @@ type SubmitJob struct {
 
 // SubmitTasks continues a submission; its result is a SubmitResult. It requires feature level 4.
 type SubmitTasks struct {
-	Job    uint64 // its number
+	Job    uint64 // the job's number
 	Offset uint32 // the index of the first of Tasks
 	Tasks  [][]byte
 	Digest string // as in SubmitJob
@@ -37,20 +37,20 @@ type CancelJob struct {
 	At             time.Time
 }
 
-// ChangeTasks hands out failed tasks again with all of their attempts or, with Drop, gives them up; its result is a
+// ChangeTasks hands out failed tasks again with all of their attempts or, if Drop is set, drops them; its result is a
 // JobResult. It requires feature level 4.
 type ChangeTasks struct {
 	Job     uint64
 	Indexes []uint32 // empty: all failed tasks
 	Drop    bool
 	// AsOf excludes tasks that failed after this revision; 0 excludes none. A change gives a task a newer revision, so
-	// a repeat of the command has no effect.
+	// a retry of the command has no effect.
 	AsOf uint64
 	At   time.Time
 }
 
-// DeleteJob removes a job that is over or, with a Term, an unfinished submission; its result is a JobResult. Term is as
-// in CancelJob. It requires feature level 4.
+// DeleteJob removes a job that is over or, if Term is set, an unfinished submission; its result is a JobResult. Term is
+// as in CancelJob. It requires feature level 4.
 type DeleteJob struct {
 	Job, Term uint64
 	At        time.Time

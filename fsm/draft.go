@@ -130,8 +130,8 @@ func (d *draft) setDue(name string, now due) {
 	}
 }
 
-// setPermit replaces old by now. If old is nil, it adds a permit; if now is nil, it removes one. Permits change only
-// here, and so do the used weight, the counts and the permit revision.
+// setPermit replaces old with now. If old is nil, it adds a permit; if now is nil, it removes one. It is the only code
+// that changes permits, the used weight, the counts and the permit revision.
 func (d *draft) setPermit(old, now *semaphore.Permit) {
 	p := now
 	if p == nil {
@@ -164,7 +164,7 @@ func (d *draft) setPermit(old, now *semaphore.Permit) {
 	d.sweep(p.Semaphore, g)
 }
 
-// setClaim replaces old by now, like setPermit. A firing that is claimed again replaces its older claim.
+// setClaim replaces old with now, like setPermit. A firing that is claimed again replaces its older claim.
 func (d *draft) setClaim(old, now *semaphore.Claim) {
 	c := now
 	if c == nil {

@@ -29,10 +29,10 @@ const (
 	CoolingEnded
 	Cleared
 	StoppingEvent // revoked
-	Abandoned     // also: given back by a cancel
+	Abandoned     // also if a cancel released it
 	DurationChanged
 	Configured
-	// DrainedEvent reports that the drain of the change Change is over: a drain of an edit or a pause of Semaphore, of
+	// DrainedEvent reports that the drain begun by Change is over: a drain of an edit or a pause of Semaphore, of
 	// Cordon, or of Permit. For a semaphore, Definition and Before differ at most in the pause. It is not in the
 	// journal.
 	DrainedEvent
@@ -54,11 +54,12 @@ const (
 	FiringsForgotten
 	// FiringsRemembered reports that an undo restored forgotten firings.
 	FiringsRemembered
-	// ClaimsChanged reports that a holder that had lost its permit reported how its job ended, which updated the claim
-	// of its firing, or that the leader forgot firings that were old or too many. It is not in the journal.
+	// ClaimsChanged reports one of two changes. Either a holder that had lost its permit reported how its job ended,
+	// which updated the claim of its firing, or the leader forgot firings that were old or too many. It is not in the
+	// journal.
 	ClaimsChanged
-	// JobSubmitted reports that tasks of a job were stored. Job is Open once the submission is complete. Neither this
-	// kind nor the ones below are in the journal, except BindingChanged.
+	// JobSubmitted reports that tasks of a job were stored. Job is Open once the submission is complete. This kind and
+	// those below are not in the journal, except BindingChanged.
 	JobSubmitted
 	// TaskSettled reports that a task is no longer held. Task and Job have their new states.
 	TaskSettled
@@ -74,7 +75,7 @@ const (
 )
 
 // End returns how the permit of a journal entry of this kind ended, or semaphore.NotEnded for other kinds. A permit
-// that a cancel gave back counts as abandoned.
+// that a cancel released counts as abandoned.
 func (k EventKind) End() semaphore.End {
 	switch k {
 	case Released:
@@ -114,10 +115,11 @@ type Event struct {
 	// Superseded is set for SupersededEvent. Replaces is as in the Grant that caused it.
 	Superseded *semaphore.Permit
 	Replaces   bool
-	Definition *StoredDefinition // after the change; nil when deleted
+	Definition *StoredDefinition // after the change; nil if deleted
 	Before     *StoredDefinition
 	Cordon     *Cordon
-	// Change is set for DrainedEvent and RevertedEvent: the change whose drain or time is over.
+	// Change is set for DrainedEvent and RevertedEvent. It is the change that began the drain, or the temporary edit
+	// that has ended.
 	Change uint64
 	// Job and Task are set for the grant of a permit that carries a task, and for the kinds from JobSubmitted on.
 	Job    *work.Job
@@ -128,7 +130,7 @@ type Event struct {
 	At     time.Time
 }
 
-// Applied describes what one log entry did, with the state after it.
+// Applied describes what one log entry did, together with the state after it.
 type Applied struct {
 	Index, Term uint64
 	State       *State
@@ -152,7 +154,7 @@ type StoredDefinition struct {
 	MisfiresFrom time.Time
 }
 
-// AsExpected returns what a pause or a resume expects if it was decided from this definition.
+// AsExpected returns what a pause or a resume that was decided from this definition expects.
 func (s *StoredDefinition) AsExpected() Expected {
 	e := Expected{Version: s.Version}
 	if s.Pause != nil {
@@ -161,16 +163,16 @@ func (s *StoredDefinition) AsExpected() Expected {
 	return e
 }
 
-// A Cordon excludes a group or acquirer pattern for a time: callers that match get no permits and must give up theirs.
-// It is immutable.
+// A Cordon temporarily excludes callers that match a group or acquirer pattern: they get no permits and must give up
+// those that they have. It is immutable.
 type Cordon struct {
 	ID                            string
 	GroupPattern, AcquirerPattern string
 	Until                         time.Time
 	Author, Reason                string
 	Revision                      uint64
-	// Drain is how long permits granted before Revision may continue. It is the full length, not the time that is left.
-	// 0 means that there is no drain, or that it is over.
+	// Drain is how long permits granted before Revision may continue. It is the full duration, not the time that is
+	// left. 0 means that there is no drain, or that it is over.
 	Drain time.Duration
 	// Change is the change that first set the cordon, if an undo restored it at Revision; else 0.
 	Change uint64
@@ -179,8 +181,8 @@ type Cordon struct {
 // Origin returns the change that first set the cordon, even if an undo restored it later.
 func (c *Cordon) Origin() uint64 { return cmp.Or(c.Change, c.Revision) }
 
-// EditEnd is a temporary edit, whose fields get their old values back at Until. Before and After are the definition at
-// the time of the edit, without the values of earlier temporary edits that have ended since. It is immutable.
+// EditEnd is a temporary edit. Its fields get their old values back at Until. Before and After are the definition
+// before and after the edit, without the values of earlier temporary edits that have ended since. It is immutable.
 type EditEnd struct {
 	Revision      uint64 // the revision of the edit
 	Until         time.Time

@@ -3,8 +3,8 @@ package fsm
 import "slices"
 
 // A fifo is a list that grows at its end and shrinks at its front, and that can be copied by assignment. Copies share
-// their array: push writes beyond the end of every earlier copy, and pop moves only the front of one copy. This is
-// safe as long as only the newest copy is pushed to. That is the draft's copy; published copies are only read.
+// their array: push writes beyond the end of every earlier copy, and pop moves only the front of one copy. This is safe
+// if only the newest copy is pushed to. The newest copy is the draft's; published copies are only read.
 type fifo[T any] struct {
 	items   []T
 	dropped int // may still occupy memory in the array
@@ -16,7 +16,7 @@ func (f fifo[T]) push(v T) fifo[T] {
 }
 
 // pop removes the first element. Once more elements have been removed than are left, the rest moves to a new array, so
-// that the memory of the removed part is freed.
+// that the memory of the removed elements is freed.
 func (f fifo[T]) pop() fifo[T] {
 	f.items = f.items[1:]
 	if f.dropped++; f.dropped > len(f.items) {

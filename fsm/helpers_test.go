@@ -39,7 +39,7 @@ func newLog(tb tester) *log {
 	return l
 }
 
-// newLogOfLevel2 returns the log of a cluster whose feature level was raised to 2.
+// newLogOfLevel2 returns the log of a cluster at feature level 2.
 func newLogOfLevel2(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 2})
@@ -209,8 +209,8 @@ func equal(tb tester, what string, got, want any) {
 	}
 }
 
-// difference returns cmp.Diff, treating nil and empty as equal. It first tries reflect.DeepEqual, which is never more
-// lenient and costs a fraction.
+// difference returns cmp.Diff, treating nil and empty as equal. It first tries reflect.DeepEqual, which never calls
+// values equal that cmp.Diff distinguishes and costs a fraction.
 func difference(want, got any, opts ...cmp.Option) string {
 	if reflect.DeepEqual(want, got) {
 		return ""

@@ -35,14 +35,14 @@ type JournalEntry struct {
 	// began; 0 means none.
 	Drain time.Duration
 
-	// More holds data that only few entries have, or nil. See Details.
+	// More holds data that only a few entries have, or nil. See Details.
 	More *Details
 	// Change holds data about the whole change, and is shared by the entries of one change. It is nil for entries that
 	// were written below feature level 3.
 	Change *WholeChange
 }
 
-// Details holds the data that only few entries of the journal have. It is written since feature level 2.
+// Details holds the data that only a few entries of the journal have. It has been written since feature level 2.
 type Details struct {
 	// Until is when the fields of an edit get their old values back; zero means never.
 	Until time.Time
@@ -57,12 +57,12 @@ type Details struct {
 	// Firings are the firings that a FiringsForgotten forgot or a FiringsRemembered restored; else nil. It requires
 	// feature level 3.
 	Firings *FiringsChange
-	// BindingBefore and BindingAfter are the binding before and after a BindingChanged, without the hashes of tokens,
-	// or nil if there was or is none. They require feature level 4.
+	// BindingBefore and BindingAfter are the binding before and after a BindingChanged, without the hashes of tokens.
+	// They are nil if the binding did not exist before, or does not exist any longer. They require feature level 4.
 	BindingBefore, BindingAfter *access.Binding
 }
 
-// FiringsChange describes a change of the remembered firings of a semaphore. It is immutable.
+// FiringsChange describes a change to the remembered firings of a semaphore. It is immutable.
 type FiringsChange struct {
 	// Claims are the claims that were forgotten or restored.
 	Claims []*semaphore.Claim
@@ -70,7 +70,7 @@ type FiringsChange struct {
 	MarkBefore, MarkAfter time.Time
 }
 
-// Details returns the data that only few entries have.
+// Details returns the data that only a few entries have.
 func (e *JournalEntry) Details() Details {
 	if e.More == nil {
 		return Details{}
@@ -95,7 +95,7 @@ func (m *Details) any() bool {
 // WholeChange holds the data that all entries of one change share.
 type WholeChange struct {
 	// Names are the semaphores of the entries by ordinal, including entries that the journal has forgotten. A name is
-	// empty for a cordon. Names is nil for a change of one entry.
+	// empty for a cordon. Names is nil if the change has only one entry.
 	Names []string
 	// AlsoUndoes are the changes that an undo took back in addition to Details.Undoes.
 	AlsoUndoes []uint64
@@ -114,7 +114,7 @@ func (d *draft) note(e JournalEntry) {
 		return
 	}
 	if d.featureLevel < 2 {
-		e.More = nil // a server of that level would not write it
+		e.More = nil // a server at that level would not write it
 	}
 	e.Revision, e.Ordinal = d.revision, d.ordinal
 	d.ordinal++
@@ -190,8 +190,8 @@ func (d *draft) trimJournal() {
 	}
 }
 
-// over returns which of the oldest edit and the oldest run entry must be dropped, given the numbers of both, or nil.
-// Below feature level 3 one limit applies to both together.
+// over returns the entry to drop: the oldest edit or the oldest run entry, depending on the numbers of both. It returns
+// nil if the numbers are within the limit. Below feature level 3 one limit applies to both together.
 func (s *State) over(edit, run *JournalEntry, edits, runs int, most uint32) *JournalEntry {
 	switch {
 	case s.featureLevel >= 3 && edits > int(most):
@@ -208,8 +208,8 @@ func (s *State) over(edit, run *JournalEntry, edits, runs int, most uint32) *Jou
 }
 
 const (
-	// agedAtOnce is how many entries of each kind are dropped for their age when an entry is added. It is enough to
-	// catch up, and small enough that a leader whose clock is far ahead does not empty the journal.
+	// agedAtOnce is how many entries of each kind are dropped because of their age when an entry is added. It is large
+	// enough to catch up, and small enough that a leader with a clock that is far ahead does not empty the journal.
 	agedAtOnce = 2
 	// undatedNear is how many entries without a time are skipped to find the age of the oldest.
 	undatedNear = 8
@@ -270,8 +270,8 @@ func (d *draft) dropJournal(e *JournalEntry) {
 	d.sweep(e.Semaphore, g)
 }
 
-// markChangesForgotten marks the changes that may have lost entries before entries were counted: those in a part of the
-// journal that has reached its limit.
+// markChangesForgotten marks the changes that may have lost entries before the entries of a change were counted. These
+// are the changes in a part of the journal that has reached its limit.
 func (d *draft) markChangesForgotten() {
 	d.gates.Scan(func(_ string, g *gate) bool {
 		if edits, runs := g.edits.len(), g.runLog().entries.len(); edits+runs >= int(d.settings.JournalPerSemaphore) {

@@ -17,7 +17,7 @@ func newRaised(t *testing.T) *log {
 	return l
 }
 
-// runs lets a job run n times; the first run ends at the given second.
+// runs runs a job n times; the first run ends at the given second.
 func (l *log) runs(name string, n, second int) {
 	l.tb.Helper()
 	for i := range n {
@@ -46,7 +46,7 @@ func TestJournal_ManyRuns_KeepEdits(t *testing.T) {
 	equal(t, "entries after a restart", len(collect(again.Journal("s", 0))), 102)
 }
 
-// Servers of a cluster below level 3 forget entries as older servers do.
+// In a cluster below level 3, entries are forgotten as on older servers.
 func TestJournal_BelowLevel3_EditsAndRunsShareLimit(t *testing.T) {
 	l := newLogOfLevel2(t)
 	l.define("s")
@@ -76,7 +76,7 @@ func TestJournal_Entries_HaveWholeChange(t *testing.T) {
 		}
 		equal(t, "entries left", left, []string{"b", "c"})
 		for e := range s.Journal("a", 0) {
-			equal(t, "names of a change of one entry", len(e.Change.Names), 0)
+			equal(t, "names of a change with one entry", len(e.Change.Names), 0)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestRestore_InconsistentJournal_IsRefused(t *testing.T) {
 			tc.change(records)
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("got error %v, want %s", err, tc.why)
+				t.Fatalf("Restore() = %v, want %s", err, tc.why)
 			}
 		})
 	}

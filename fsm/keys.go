@@ -48,7 +48,7 @@ func claimBefore(a, b *semaphore.Claim) bool {
 }
 
 // A requestKey starts with a hash, so that a comparison rarely follows the pointer. The resulting order is not visible
-// elsewhere: requests are written and forgotten by age.
+// elsewhere, because requests are written and forgotten in the order of their age.
 type requestKey struct {
 	hash    uint64
 	request *Remembered

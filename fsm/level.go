@@ -12,11 +12,11 @@ import (
 // may still be added to the highest level, and servers built before and after such a change must not form one cluster.
 const SupportedLevel uint32 = 4
 
-// AccessLevel is the feature level from which on the state can have bindings, see package access.
+// AccessLevel is the feature level from which on the state can have bindings; see package access.
 const AccessLevel uint32 = 4
 
-// Level returns the feature level that a command requires, which is the highest of its kind and of the fields that it
-// sets. A server of a lower level would ignore such a field, and its state would differ from that of the others.
+// Level returns the feature level that a command requires. It is the highest level among its kind and the fields that
+// it sets. A server at a lower level would ignore such a field, and its state would differ from that of the others.
 func Level(cmd Command) uint32 {
 	switch {
 	case needsLevel4(cmd):

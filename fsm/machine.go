@@ -19,12 +19,12 @@ type Machine struct {
 	// state is the state that readers see, after the last complete entry.
 	state atomic.Pointer[State]
 
-	// applying guards draft. It is held from the first command of an entry until its last event was delivered.
+	// applying guards draft. It is held from the first command of an entry until its last event has been delivered.
 	applying sync.Mutex
 	draft    *draft
 
-	// subscribing guards subscribers. The slice is replaced and never modified, so events are delivered without holding
-	// the lock, and a subscriber may subscribe and cancel.
+	// subscribing guards subscribers. The slice is replaced and never modified. Events are therefore delivered without
+	// holding the lock, and a subscriber may subscribe and cancel.
 	subscribing sync.Mutex
 	subscribers []*subscriber
 }
@@ -71,8 +71,9 @@ func (m *Machine) Apply(index, term uint64, entry []byte) ([]Result, error) {
 }
 
 // Subscribe registers fn to be called for every entry applied from here on, in order, on the applying goroutine, after
-// the state was published. fn must be quick. It may call State, Subscribe and cancel, but not Apply, Sync or Restore.
-// After cancel has returned, no new call of fn begins. If cancel is called within Sync, no call is running either.
+// the state has been published. fn must be quick. It may call State, Subscribe and cancel, but not Apply, Sync or
+// Restore. After cancel has returned, no new call of fn begins. If cancel is called within Sync, no call is running
+// either.
 func (m *Machine) Subscribe(fn func(Applied)) (cancel func()) {
 	s := &subscriber{fn: fn}
 	m.subscribing.Lock()
@@ -94,9 +95,9 @@ func (m *Machine) Sync(fn func(*State)) {
 	fn(m.State())
 }
 
-// Restore replaces the state by that of a snapshot. It builds and checks the new state first, and leaves the old state
-// in place if it returns an error (ErrSnapshot). A snapshot of another cluster is refused, unless this machine has no
-// cluster id yet. Subscribers get an Applied with Restored set and no events.
+// Restore replaces the state with that of a snapshot. It builds and checks the new state first, and leaves the old
+// state in place if it returns an error (ErrSnapshot). A snapshot of another cluster is refused, unless this machine
+// has no cluster id yet. Subscribers get an Applied with Restored set and no events.
 func (m *Machine) Restore(r io.Reader) error {
 	d, err := readSnapshot(r)
 	if err != nil {

@@ -57,7 +57,7 @@ func TestSubscribe_SeesEveryEntryAfterItsStateIsPublished(t *testing.T) {
 	equal(t, "second", second, []uint64{1})
 }
 
-// A subscription within Sync sees every change exactly once, counting those in the state passed to Sync.
+// A subscription made within Sync sees every change exactly once, counting the changes in the state passed to Sync.
 func TestSync_WithSubscribe_SeesEveryChangeOnce(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(semaphore.MaxPermits))
@@ -94,7 +94,7 @@ func TestSync_WithSubscribe_SeesEveryChangeOnce(t *testing.T) {
 			var last uint64
 			l.m.Sync(func(s *fsm.State) { last = s.LastToken(); cancel() })
 			if uint64(len(seen)) != last {
-				t.Errorf("saw %d tokens of %d, cut at %d", len(seen), last, cut)
+				t.Errorf("saw %d of %d tokens; the state passed to Sync had %d", len(seen), last, cut)
 			}
 		})
 	}
@@ -115,7 +115,7 @@ func TestState_ReadDuringApply_IsConsistentAndImmutable(t *testing.T) {
 				select {
 				case <-done:
 					if hash(t, old) != before {
-						t.Error("a published state changed")
+						t.Error("a published state was modified")
 					}
 					return
 				default:
@@ -152,7 +152,7 @@ func TestState_ReadDuringApply_IsConsistentAndImmutable(t *testing.T) {
 	wg.Wait()
 }
 
-// The commands of a log lead to the same state after every entry, regardless of where they are applied.
+// The commands of a log lead to the same state after every entry, regardless of the machine that applies them.
 func TestApply_SameLogTwice_SameBytes(t *testing.T) {
 	story := storyOfEveryCommand(t)
 	m := fsm.New(clusterID)

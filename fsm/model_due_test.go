@@ -114,7 +114,7 @@ func (m *model) revert(name string, i int, at time.Time) {
 	m.note(e)
 }
 
-// forgetEnd changes the temporary edits from i on as if the ended edit had not been made.
+// forgetEnd changes the temporary edits from index i on as if the ended edit had never been made.
 func (m *model) forgetEnd(name string, i int, end fsm.EditEnd) {
 	for j := i; j < len(m.ends[name]); j++ {
 		later := &m.ends[name][j]
@@ -123,7 +123,7 @@ func (m *model) forgetEnd(name string, i int, end fsm.EditEnd) {
 	}
 }
 
-// drain begins a drain if it could cover a permit.
+// drain begins a drain if there is a permit that it could cover.
 func (m *model) drain(name string, d time.Duration) {
 	live := slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == name && p.State == semaphore.Live })
 	if d > 0 && live {
@@ -191,7 +191,7 @@ func (m *model) sight(c fsm.Sight) fsm.Result {
 	return r
 }
 
-// withoutDrain does not use the implementation under test.
+// withoutDrain deliberately does not use the implementation under test.
 func withoutDrain(o *semaphore.StopOrder) *semaphore.StopOrder {
 	if o == nil {
 		return nil

@@ -110,7 +110,8 @@ func (m *model) undoFirings(u fsm.UndoFirings, e fsm.JournalEntry) {
 	}
 }
 
-// forgetFirings draws a command for remembered firings, and sometimes for others.
+// forgetFirings draws a command that forgets remembered firings. Sometimes the command also names a firing that is not
+// remembered.
 func (d draw) forgetFirings() fsm.ForgetFirings {
 	c := fsm.ForgetFirings{
 		Semaphore: d.name(), Author: d.text("author"), Reason: d.text("reason"), At: d.at(), RequestID: pick(d, "request", modelRequests...),
@@ -135,7 +136,7 @@ func (d draw) claimed(name string) (firings []fsm.ExpectedClaim) {
 	return firings
 }
 
-// undoFirings draws an undo of a change in the journal, whether or not it still applies.
+// undoFirings draws an undo of a change in the journal, whether or not the undo still applies.
 func (d draw) undoFirings() (c fsm.Undo) {
 	var entries []fsm.JournalEntry
 	for _, e := range d.m.journal {
@@ -157,7 +158,7 @@ func (d draw) undoFirings() (c fsm.Undo) {
 	}
 	if now := d.m.lowWater[e.Semaphore]; len(f.Claims) == 0 || rapid.Bool().Draw(d.T, "mark too") {
 		u.LowWater, u.ExpectedLowWater = d.at(), now
-		if !d.likely("the mark as it is") {
+		if !d.likely("the current mark is expected") {
 			u.ExpectedLowWater = f.MarkAfter
 		}
 		if u.LowWater.Equal(u.ExpectedLowWater) {

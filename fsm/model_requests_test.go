@@ -174,7 +174,7 @@ func sizes(list []fsm.Remembered) (n uint64) {
 	return n
 }
 
-// settleMarks drops the marks of names without other data.
+// settleMarks drops the marks of names that have no other data.
 func (m *model) settleMarks() {
 	for _, name := range slices.Sorted(maps.Keys(m.forgotten)) {
 		if mark := m.forgotten[name]; len(m.under(name)) == 0 && (mark == 0 || m.level < 3 || name != "" && !m.keeps(name)) {
@@ -204,7 +204,7 @@ func (m *model) trimRequests(c fsm.Trim) fsm.Result {
 	return r
 }
 
-// asked draws the hash and the revision of a request; below feature level 3 mostly none.
+// asked draws the hash and the revision of a request. Below feature level 3 it mostly draws none.
 func (d draw) asked() (hash, revision uint64) {
 	if d.m.level < 3 && d.likely("nothing asked") {
 		return 0, 0

@@ -26,7 +26,7 @@ type model struct {
 	permits     []semaphore.Permit     // sorted by token
 	claims      []semaphore.Claim
 	requests    []fsm.Remembered // oldest first
-	deletions   []deletion       // oldest first, those of one batch by name
+	deletions   []deletion       // oldest first; edits of one batch are sorted by name
 	cordons     []fsm.Cordon
 	journal     []fsm.JournalEntry // oldest first
 	retired     []string
@@ -34,7 +34,7 @@ type model struct {
 	lowWater    map[string]time.Time
 
 	bindings []access.Binding // sorted by name
-	accessed uint64           // the revision of the last change of bindings
+	accessed uint64           // the revision of the last change to bindings
 
 	level      uint32
 	drains     map[string][]semaphore.Drain // oldest first
@@ -42,8 +42,8 @@ type model struct {
 	sightings  []fsm.Sighting               // sorted by group and acquirer
 	quarantine time.Duration
 
-	// forgotten holds the marks of names with remembered or forgotten requests. namesForgotten is the mark of all other
-	// names.
+	// forgotten holds the marks of names that have remembered or forgotten requests. namesForgotten is the mark of all
+	// other names.
 	forgotten      map[string]uint64
 	namesForgotten uint64
 
@@ -52,8 +52,8 @@ type model struct {
 	endsForgotten    map[string]time.Time
 
 	jobs      []modelJob  // oldest first
-	report    work.Report // of the release that is being applied
-	jobEvents []string    // events about jobs and tasks, of one entry
+	report    work.Report // from the release that is being applied
+	jobEvents []string    // events about jobs and tasks, from one entry
 }
 
 type deletion struct {
@@ -70,7 +70,7 @@ func newModel() *model {
 	}
 }
 
-// apply applies a command of an entry of the current term, and returns the expected result.
+// apply applies a command in an entry of the current term, and returns the expected result.
 func (m *model) apply(cmd fsm.Command) fsm.Result {
 	r := m.do(cmd)
 	m.bound()
@@ -458,7 +458,7 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	}
 }
 
-// onPermit changes the permit with this token if it fits.
+// onPermit changes the permit with this token if the permit is in a suitable state.
 func (m *model) onPermit(token uint64, fits func(*semaphore.Permit) bool, change func(*semaphore.Permit)) fsm.Result {
 	for i := range m.permits {
 		if p := &m.permits[i]; p.Token == token && fits(p) {

@@ -56,7 +56,7 @@ func modelWhole(c fsm.Undo) *fsm.WholeChange {
 	return &fsm.WholeChange{AlsoUndoes: c.Also, Partial: c.Partial}
 }
 
-// undo models an undo. It assumes a well-formed command, as those that are drawn, except for the drain and for
+// undo models an undo. It checks only what a drawn undo may violate: the drain, the changes that it names, and its
 // expectations about the state.
 func (m *model) undo(c fsm.Undo) fsm.Result {
 	request := modelEdit{fsm.EditUndo, c.RequestID, c.Asked, c.RequestRevision}

@@ -68,12 +68,12 @@ func (r Recovery) validate(s *State) error {
 	case r.At.Unix() <= 0 || r.At.After(latest):
 		return fmt.Errorf("the clock shows %v: new tokens could be lower than existing ones", r.At)
 	case r.MaxDuration != 0 && (r.MaxDuration < semaphore.MinDuration || r.MaxDuration > maxMaxDuration):
-		return fmt.Errorf("the largest max_duration %v is not within %v and %v", r.MaxDuration, semaphore.MinDuration, maxMaxDuration)
+		return fmt.Errorf("the largest max_duration %v is not between %v and %v", r.MaxDuration, semaphore.MinDuration, maxMaxDuration)
 	case r.UnsafeGrantAfter == nil:
 	case r.KeepPermits:
 		return errors.New("a time to grant after is not allowed if permits are kept")
 	case *r.UnsafeGrantAfter < 0 || *r.UnsafeGrantAfter > r.FullQuarantine(s):
-		return fmt.Errorf("the time to grant after, %v, is not within 0 and %v, after which it is safe", *r.UnsafeGrantAfter, r.FullQuarantine(s))
+		return fmt.Errorf("the time to grant after, %v, is not between 0 and %v, after which granting is safe", *r.UnsafeGrantAfter, r.FullQuarantine(s))
 	}
 	for _, id := range r.Retired {
 		if id == "" {

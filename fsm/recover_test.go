@@ -227,7 +227,7 @@ func TestRecovered_Invalid_IsRefused(t *testing.T) {
 			grantAfter(time.Minute)(r)
 		},
 		"the time to grant after, -1s,":              grantAfter(-time.Second),
-		"the largest max_duration 1ms is not within": func(r *fsm.Recovery) { r.MaxDuration = time.Millisecond },
+		"the largest max_duration 1ms is not between": func(r *fsm.Recovery) { r.MaxDuration = time.Millisecond },
 		"the time to grant after, 1h0m37s,":          grantAfter(time.Hour + 37*time.Second),
 	} {
 		if now, err := s.Recovered(recovery(change)); err == nil || now != nil || !strings.Contains(err.Error(), why) {

@@ -66,7 +66,7 @@ func (in *restoring) require(ok bool, format string, args ...any) {
 // requireRevision checks that a revision is in the range of the changes made so far.
 func (in *restoring) requireRevision(revision uint64, what string) {
 	if revision == 0 || revision > in.revision {
-		in.r.fail("%s has revision %d, which is not within 1 and the last revision, %d", what, revision, in.revision)
+		in.r.fail("%s has revision %d, which is not between 1 and the last revision, %d", what, revision, in.revision)
 	}
 }
 

@@ -228,7 +228,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"largest duration", edit(func(r []*logv1.Record) { header(r).LargestDuration = 1 })},
 		{"cordon revision", edit(func(r []*logv1.Record) { header(r).CordonRevision = header(r).LastRevision + 1 })},
 		{"the last token", edit(func(r []*logv1.Record) { header(r).LastToken = 3 })},
-		{"not within 1 and the last revision", edit(func(r []*logv1.Record) { header(r).LastRevision = header(r).CordonRevision })},
+		{"not between 1 and the last revision", edit(func(r []*logv1.Record) { header(r).LastRevision = header(r).CordonRevision })},
 		{"journal entries, but the limit is", edit(func(r []*logv1.Record) { header(r).Settings.JournalTotal = 1 })},
 		{"journal entries, but the limit is", edit(func(r []*logv1.Record) { header(r).Settings.JournalPerSemaphore = 1 })},
 		{"requests, but the limit is", edit(func(r []*logv1.Record) { header(r).Settings.RememberedRequests = 1 })},

@@ -25,7 +25,7 @@ func (s *Spec) Validate() error {
 		d     time.Duration
 	}{{"timeout", s.Timeout}, {"retention", s.Retention}} {
 		if span.d < 0 || span.d > MaxSpan {
-			return &semaphore.FieldError{Field: span.field, Value: span.d.String(), Rule: fmt.Sprintf("must be within 0 and %v", MaxSpan)}
+			return &semaphore.FieldError{Field: span.field, Value: span.d.String(), Rule: fmt.Sprintf("must be between 0 and %v", MaxSpan)}
 		}
 	}
 	if s.MaxAttempts > MaxAttempts {

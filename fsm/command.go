@@ -320,8 +320,8 @@ type ForgetFirings struct {
 	Asked, RequestRevision uint64 // as in EditBatch
 }
 
-// ExpectedClaim is a remembered firing and the token that is expected to have claimed it. The expectation fails if a
-// permit of the firing still takes a slot.
+// ExpectedClaim is a remembered firing with the token that is expected to have claimed it. The expectation also fails
+// if a permit of the firing still takes a slot.
 type ExpectedClaim struct {
 	Firing semaphore.Firing
 	Token  uint64

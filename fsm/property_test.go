@@ -14,9 +14,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// A small set of values, so that commands affect the same objects.
+// There are only a few values, so that commands affect the same objects.
 var (
-	modelNames      = []string{"a", "b", "c", ""} // the last one is for journal entries of cordons and settings
+	modelNames      = []string{"a", "b", "c", ""} // the last name is for journal entries of cordons and settings
 	modelSemaphores = modelNames[:3]
 	modelIdentities = []semaphore.Identity{{Group: "g", Acquirer: "x"}, {Group: "g", Acquirer: "y"}, {Group: "g", Acquirer: "x", HolderID: "1"}, {Group: "g", Acquirer: "x", Principal: "p"}}
 	modelRequests   = []string{"", "r1", "r2", "r3"}
@@ -203,7 +203,7 @@ type timer struct {
 	token  uint64
 }
 
-// allDrains returns the unfinished drains.
+// allDrains returns the drains that have not ended.
 func (m *model) allDrains() (all []timer) {
 	for _, name := range modelSemaphores {
 		for _, o := range m.drains[name] {
@@ -235,7 +235,7 @@ func (m *model) allEnds() (all []timer) {
 	return all
 }
 
-// due draws an existing timer, or any.
+// due draws a timer for an existing object, or any timer.
 func (d draw) due(all []timer) (change uint64, names []string, cordon string, token uint64) {
 	if len(all) == 0 || !d.likely("an existing change") {
 		return rapid.Uint64Range(0, d.m.revision+1).Draw(d.T, "change"), []string{d.name(), d.name()}, pick(d, "id", "k", "l"), d.token()
@@ -609,7 +609,8 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 	m.checkAccess(t, s)
 }
 
-// checkRules checks the contract of Rules: while it stays the same, so does everything that admits or stops holders.
+// checkRules checks the contract of Rules: while its value stays the same, so does everything that admits or stops
+// holders.
 func checkRules(t *rapid.T, before, after *fsm.State) {
 	t.Helper()
 	if after.Rules() != before.Rules() {
@@ -625,7 +626,7 @@ func checkRules(t *rapid.T, before, after *fsm.State) {
 	}
 }
 
-// checkInvariants checks the invariants that involve only the states.
+// checkInvariants checks the invariants that can be checked without the model.
 func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 	t.Helper()
 	if after.Revision() < before.Revision() || after.LastToken() < before.LastToken() {
@@ -672,7 +673,7 @@ func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 			}
 			claimed[key] = p.Token
 			if c := after.Claim(p.Semaphore, *p.Firing); c == nil || c.Token != p.Token {
-				t.Fatalf("permit %d has a firing whose claim is %+v", p.Token, c)
+				t.Fatalf("permit %d has a firing, but the claim of that firing is %+v", p.Token, c)
 			}
 		}
 	}
@@ -683,7 +684,7 @@ func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 		// The used weight may exceed the permits only if it did so before, or if the definition changed.
 		now, was := after.Definition(name), before.Definition(name)
 		if now != nil && was != nil && now.Version == was.Version && used[name] > uint64(now.Definition.Permits) && used[name] > before.Used(name) {
-			t.Fatalf("Used(%q) = %d of %d permits, was %d before", name, used[name], now.Definition.Permits, before.Used(name))
+			t.Fatalf("Used(%q) rose above the permits: %d of %d, was %d before", name, used[name], now.Definition.Permits, before.Used(name))
 		}
 	}
 }

@@ -30,11 +30,11 @@ func (s *State) ClusterID() string { return s.clusterID }
 // Settings returns the replicated settings in force.
 func (s *State) Settings() Settings { return s.settings }
 
-// LargestDuration returns the largest max_duration that was ever in force. It bounds the duration and the cooling of
-// every permit.
+// LargestDuration returns the largest max_duration that was ever in force. It is an upper bound for the duration and
+// the cooling of every permit.
 func (s *State) LargestDuration() time.Duration { return s.largestDuration }
 
-// FeatureLevel returns the highest level whose commands may be proposed.
+// FeatureLevel returns the feature level in force. Only commands up to this level may be proposed.
 func (s *State) FeatureLevel() uint32 { return s.featureLevel }
 
 // Definition returns the definition with the given name, or nil.
@@ -42,7 +42,7 @@ func (s *State) Definition(name string) *StoredDefinition {
 	return s.gate(name).definition
 }
 
-// Definitions returns the definitions whose names are at or after from, sorted by name.
+// Definitions returns the definitions with names at or after from, sorted by name.
 func (s *State) Definitions(from string) iter.Seq[*StoredDefinition] {
 	return func(yield func(*StoredDefinition) bool) {
 		s.gates.Ascend(from, func(_ string, g *gate) bool { return g.definition == nil || yield(g.definition) })
@@ -61,7 +61,7 @@ func (s *State) Permit(token uint64) *semaphore.Permit {
 // PermitCount returns the number of permits: live, held and cooling.
 func (s *State) PermitCount() int { return s.permits.Len() }
 
-// Permits returns the permits (live, held and cooling) whose tokens are at or after from, sorted by token.
+// Permits returns the permits (live, held and cooling) with tokens at or after from, sorted by token.
 func (s *State) Permits(from uint64) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
 		s.permits.Ascend(from, func(_ uint64, p *semaphore.Permit) bool { return yield(p) })
@@ -98,7 +98,7 @@ func (s *State) HolderCount(sem string) int { return int(s.gate(sem).permits) }
 // Used returns the total weight of the permits of a semaphore: live, held and cooling.
 func (s *State) Used(sem string) uint64 { return s.gate(sem).used }
 
-// PermitRevision returns the revision of the last change of the semaphore's permits: a grant, an end, a hold or the end
+// PermitRevision returns the revision of the last change to the semaphore's permits: a grant, an end, a hold or the end
 // of cooling. From feature level 3 on it is at least the revision that created the definition, so that a revision read
 // before a deletion never matches. It is 0 if there was no such change.
 func (s *State) PermitRevision(sem string) uint64 {
@@ -126,7 +126,7 @@ func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 }
 
 // ClaimsBackward returns the remembered firings of a semaphore in the reverse order of Claims. It starts after the
-// given firing in this order, or at the first one if behind is nil.
+// firing behind in this order, or at the first one if behind is nil.
 func (s *State) ClaimsBackward(sem string, behind *semaphore.Firing) iter.Seq[*semaphore.Claim] {
 	from := &semaphore.Claim{Semaphore: sem + "\x00"} // after all claims of sem
 	if behind != nil {
@@ -149,8 +149,8 @@ func (s *State) ClaimedSemaphores() iter.Seq[string] {
 // ClaimCount returns the number of remembered firings of a semaphore.
 func (s *State) ClaimCount(sem string) int { return int(s.gate(sem).claims) }
 
-// LowWater returns the due time at and below which the semaphore refuses firings because they may have been forgotten,
-// or zero if none has been forgotten.
+// LowWater returns the low-water mark, or zero if no firing has been forgotten. The semaphore refuses firings that are
+// due at or before the mark because they may have been forgotten.
 func (s *State) LowWater(sem string) time.Time { return timeFromProto(s.gate(sem).lowWater) }
 
 // Names returns all names with stored data, sorted. They include deleted definitions with permits, remembered firings,
@@ -172,15 +172,15 @@ func (s *State) Ends(sem string) []*EditEnd {
 	return s.due(sem).ends
 }
 
-// Quarantine returns for how long after a promotion nothing is granted, because a recovery lost permits whose holders
+// Quarantine returns how long after a promotion nothing is granted, because a recovery lost permits and their holders
 // may still rely on them. It is 0 if there is no quarantine. EndQuarantine ends it.
 func (s *State) Quarantine() time.Duration { return s.quarantine }
 
-// HistoryBegins returns when a recovery last lost permits, or zero if none did. The journal is incomplete about the
-// holders before that time.
+// HistoryBegins returns when a recovery last lost permits, or zero if none did. Before that time, the journal is
+// incomplete about holders.
 func (s *State) HistoryBegins() time.Time { return s.historyBegins }
 
-// Sightings returns the last sighting of each caller, sorted by group and acquirer. The MaxSightings latest are kept.
+// Sightings returns the last sighting of each caller, sorted by group and acquirer. The latest MaxSightings are kept.
 func (s *State) Sightings() iter.Seq[Sighting] {
 	return func(yield func(Sighting) bool) { s.sightings.Scan(yield) }
 }
@@ -204,7 +204,7 @@ func (s *State) Cordon(id string) *Cordon {
 	return nil
 }
 
-// CordonRevision returns the revision of the last change of the set of cordons.
+// CordonRevision returns the revision of the last change to the set of cordons.
 func (s *State) CordonRevision() uint64 { return s.cordonRevision }
 
 // Rules returns the index of the last entry that changed a definition, a pause, a cordon or a drain, or the index of
@@ -222,8 +222,8 @@ func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Re
 	return k.request
 }
 
-// Forgotten returns the revision up to which ended requests of a semaphore, or edits if sem is empty, may have been
-// forgotten, or 0 if none has been.
+// Forgotten returns the latest revision up to which ended requests of a semaphore may have been forgotten, or 0 if none
+// has been. If sem is empty, it does so for edits.
 func (s *State) Forgotten(sem string) uint64 {
 	if m, ok := s.memories.Get(sem); ok || sem == "" {
 		if !ok {
@@ -234,9 +234,9 @@ func (s *State) Forgotten(sem string) uint64 {
 	return s.namesForgotten
 }
 
-// TooOld returns non-nil if a request that is not remembered may have been made and forgotten since. revision is a
-// revision at which the request had not been made yet. If it is 0 (unknown), the request is never too old. sem is empty
-// for an edit.
+// TooOld returns non-nil if a request that is not remembered may have been carried out and then forgotten. revision is
+// a revision at which the request had not been made yet. If it is 0 (unknown), the request is never too old. sem is
+// empty for an edit.
 func (s *State) TooOld(sem string, revision uint64) *TooOld {
 	if forgotten := s.Forgotten(sem); revision != 0 && revision < forgotten {
 		return &TooOld{RequestRevision: revision, Forgotten: forgotten, Revision: s.revision}
@@ -289,12 +289,13 @@ func (s *State) Retired(id string) bool {
 	return found
 }
 
-// ChangesForgotten returns the latest revision of a change that lost a journal entry and whose number of entries is
-// unknown, or 0 if there is none. Changes with a known number of entries (JournalEntry.Change) do not count.
+// ChangesForgotten returns the latest revision of a change that may have lost journal entries and for which the number
+// of entries is unknown, or 0 if there is none. Changes with a known number of entries (JournalEntry.Change) do not
+// count.
 func (s *State) ChangesForgotten() uint64 { return s.changesForgotten }
 
-// EndsForgotten returns the latest end among the permits of a semaphore whose ends the journal has forgotten since
-// feature level 3, or zero if there is none.
+// EndsForgotten returns the time of the latest permit end that the journal has forgotten for a semaphore since feature
+// level 3, or zero if it has forgotten none.
 func (s *State) EndsForgotten(sem string) time.Time {
 	return timeFromProto(s.gate(sem).runLog().forgotten)
 }
@@ -350,7 +351,7 @@ func (s *State) JournalBackward(sem string, before uint64) iter.Seq[*JournalEntr
 	}
 }
 
-// firstFrom returns the index of the first entry with the given revision or a later one.
+// firstFrom returns the index of the first entry at or after the given revision.
 func firstFrom(list []*JournalEntry, from uint64) int {
 	i, _ := slices.BinarySearchFunc(list, from, func(e *JournalEntry, from uint64) int { return cmp.Compare(e.Revision, from) })
 	return i
@@ -389,7 +390,8 @@ func backward(tree *btree.BTreeG[*JournalEntry], before uint64) func() *JournalE
 	}
 }
 
-// merge yields the entries of two streams, each sorted by before, in that order. A stream ends with nil.
+// merge yields the entries of two streams in the order defined by before, by which each stream is already sorted. A
+// stream ends with nil.
 func merge(before func(a, b *JournalEntry) bool, x, y func() *JournalEntry, yield func(*JournalEntry) bool) {
 	a, b := x(), y()
 	for a != nil || b != nil {
@@ -407,12 +409,12 @@ func merge(before func(a, b *JournalEntry) bool, x, y func() *JournalEntry, yiel
 	}
 }
 
-// Facts returns the facts for a decision on req, except those that only the leader knows: Admission, OwnOverheld and
-// WaitsAhead.
+// Facts returns the facts for a decision on req, except the facts that only the leader knows: Admission, OwnOverheld
+// and WaitsAhead.
 func (s *State) Facts(req *semaphore.Request, requestID string) semaphore.Facts {
 	g := s.gate(req.Semaphore)
 	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: g.used, LowWater: timeFromProto(g.lowWater), Drains: s.Drains(req.Semaphore)}
-	// Below feature level 3 nothing is superseded: any request of an identity with a permit is answered as a repeat.
+	// Below feature level 3 nothing is superseded: any request of an identity with a permit counts as a retry.
 	f.Repeat = f.Own != nil && (s.featureLevel < 3 || requestID != "" && f.Own.RequestID == requestID)
 	if g.definition != nil {
 		f.Definition, f.Pause = g.definition.Definition, g.definition.Pause

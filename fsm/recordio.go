@@ -16,8 +16,8 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// maxRecord is far above the size of any record that is written. A longer record is damaged, and is rejected before
-// memory is allocated for it.
+// maxRecord is far above the size of any record that is ever written. A longer record is damaged, and is rejected
+// before memory is allocated for it.
 const maxRecord = 64 << 20
 
 // recordWriter writes length-prefixed records. It keeps the first error and then writes nothing more.
@@ -44,7 +44,7 @@ func (w *recordWriter) write(record *logv1.Record) bool {
 	return true
 }
 
-// The reader passes records in batches of at most this many records or bytes. At most this many batches are queued.
+// The reader passes on records in batches of at most this many records or bytes. At most this many batches are queued.
 const (
 	batchRecords = 256
 	batchBytes   = 1 << 20
@@ -131,10 +131,10 @@ func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 	}
 }
 
-// batch holds some records and what ended it.
+// batch holds some records, and in the last batch what ended them.
 type batch struct {
 	records []*logv1.Record
-	over    bool // last batch: it has the trailer, an error or a panic
+	over    bool // set in the last batch, which has the trailer, an error or a panic
 	err     error
 	fault   any
 }

@@ -41,7 +41,7 @@ func readRecords(tb tester, snapshot []byte) []*logv1.Record {
 	}
 }
 
-// writeRecords joins records to a snapshot with a new trailer.
+// writeRecords joins records to form a snapshot with a new trailer.
 func writeRecords(tb tester, records []*logv1.Record) []byte {
 	tb.Helper()
 	var b []byte
@@ -64,7 +64,7 @@ func writeRecords(tb tester, records []*logv1.Record) []byte {
 	return b
 }
 
-// snapshotRecords returns the state as readable lines, without index and term.
+// snapshotRecords returns the records of the state as readable lines, without index and term.
 func snapshotRecords(tb tester, s *fsm.State) []string {
 	tb.Helper()
 	var lines []string
@@ -79,7 +79,8 @@ func snapshotRecords(tb tester, s *fsm.State) []string {
 	return lines
 }
 
-// resealed returns b with a correct trailer if the rest of it can be parsed: a fuzzer cannot guess a checksum.
+// resealed returns b with a correct trailer if the rest of b can be parsed. It is needed because a fuzzer cannot guess
+// a checksum.
 func resealed(b []byte) []byte {
 	rest := b
 	count := 0

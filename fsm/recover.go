@@ -31,14 +31,14 @@ type Recovery struct {
 	// MaxDuration is the largest max_duration that was ever in force, as far as the operator knows. If a larger one was
 	// found, that one is used. 0 means to use the one that was found.
 	MaxDuration time.Duration
-	// UnsafeGrantAfter, if not nil, replaces that time: the operator asserts that every old holder will have stopped by
-	// then. It is recorded in the journal, and cannot be combined with KeepPermits.
+	// UnsafeGrantAfter, if not nil, replaces the time for which nothing is granted: the operator asserts that every old
+	// holder will have stopped by then. It is recorded in the journal, and cannot be combined with KeepPermits.
 	UnsafeGrantAfter *time.Duration
 }
 
-// Recovered returns the state of a new cluster, made from s. It does not modify s. Index and term are those of s, and
-// the feature level is at least 2. Everything that an operator set is kept: definitions, pauses, cordons, drains, and
-// permits held for an operator. A permit whose definition has on_expiry: hold is held when it is lost, as usual. One
+// Recovered returns the state of a new cluster, made from s. It does not modify s. The new state has the index and term
+// of s, and a feature level of at least 2. Everything that an operator set is kept: definitions, pauses, cordons,
+// drains, and permits held for an operator. A lost permit is held if its definition has on_expiry: hold, as usual. One
 // journal entry (RecoveredEvent) records the recovery. The first server of the new cluster starts from a snapshot of
 // the new state. With KeepPermits, an unfinished quarantine of an earlier recovery continues.
 //
@@ -83,13 +83,13 @@ func (r Recovery) validate(s *State) error {
 	return nil
 }
 
-// FullQuarantine returns for how long nothing must be granted after a recovery of s that keeps no permits: until every
-// permit that was ever granted has certainly ended.
+// FullQuarantine returns how long nothing must be granted after a recovery of s that keeps no permits. After that time,
+// every permit that was ever granted has certainly ended.
 func (r Recovery) FullQuarantine(s *State) time.Duration {
 	return fullQuarantine(max(s.largestDuration, r.MaxDuration))
 }
 
-// fullQuarantine returns for how long a holder may rely on a permit that is unknown here.
+// fullQuarantine returns how long a holder may rely on a permit that is unknown here.
 func fullQuarantine(largest time.Duration) time.Duration { return largest + semaphore.Grace(largest) }
 
 // recover carries out r.
@@ -105,7 +105,7 @@ func (d *draft) recover(r Recovery) {
 	if !r.KeepPermits {
 		d.historyBegins = time.Unix(0, r.At.UnixNano()).UTC() // as in a snapshot
 		if d.featureLevel >= 3 {
-			d.markForgotten() // the lost log entries may have had requests
+			d.markForgotten() // the lost log entries may have contained requests
 		}
 	}
 	for _, id := range r.Retired {
@@ -162,7 +162,7 @@ func (r Recovery) text(d *draft, old string, lost []*semaphore.Permit) string {
 		s += counted(d.PermitCount(), "permit is", "permits are") + " carried over"
 	} else {
 		live, cooling := 0, 0
-		held := d.PermitCount() - len(lost) // those that were held before
+		held := d.PermitCount() - len(lost) // permits that were held before
 		for _, p := range lost {
 			switch {
 			case p.State == semaphore.Cooling:

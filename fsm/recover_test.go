@@ -41,8 +41,8 @@ func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
 	return now
 }
 
-// lossy returns a log with permits of every kind: live, to be held when lost, held, and cooling, with and without
-// firings.
+// lossy returns a log with permits of every kind, with and without firings: live, live but held when lost, held, and
+// cooling.
 func lossy(t *testing.T) *log {
 	l := newLog(t)
 	l.define("free", permits(9), freeOnLoss)
@@ -205,7 +205,7 @@ func TestRecovered_PermitsLost_SetsHistoryBegins(t *testing.T) {
 	equal(t, "after a restart", restored(t, s).State().HistoryBegins(), recovery().At)
 }
 
-// With a clock that is behind, tokens and revisions still increase.
+// Even if the clock is behind, tokens and revisions increase.
 func TestRecovered_TokensAndRevisions_AreAboveClockAndState(t *testing.T) {
 	first := recovered(t, lossy(t).state(), recovery())
 	second := recovered(t, first, recovery(func(r *fsm.Recovery) { r.ClusterID, r.At = "5eed.3", at(0) }))
@@ -226,12 +226,12 @@ func TestRecovered_Invalid_IsRefused(t *testing.T) {
 			keep(r)
 			grantAfter(time.Minute)(r)
 		},
-		"the time to grant after, -1s,":              grantAfter(-time.Second),
+		"the time to grant after, -1s,":               grantAfter(-time.Second),
 		"the largest max_duration 1ms is not between": func(r *fsm.Recovery) { r.MaxDuration = time.Millisecond },
-		"the time to grant after, 1h0m37s,":          grantAfter(time.Hour + 37*time.Second),
+		"the time to grant after, 1h0m37s,":           grantAfter(time.Hour + 37*time.Second),
 	} {
 		if now, err := s.Recovered(recovery(change)); err == nil || now != nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("got error %v, want %s", err, why)
+			t.Errorf("Recovered() = %v, want %s", err, why)
 		}
 	}
 }

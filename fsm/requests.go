@@ -6,8 +6,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Remembered says how a request ended. The request is an acquisition whose permit has ended or that was cancelled
-// before it got one, or an edit, which here means any change by an operator. It is immutable.
+// Remembered says how a request ended. The request is either an acquisition or an edit, which here means any change by
+// an operator. The permit of the acquisition has ended, or the acquisition was cancelled before it got one. Remembered
+// is immutable.
 type Remembered struct {
 	Semaphore string // empty for an edit
 	Identity  semaphore.Identity
@@ -16,25 +17,26 @@ type Remembered struct {
 	// 3 or cancelled before its grant.
 	Asked    uint64
 	Token    uint64        // 0 for an edit, and for an acquisition cancelled before it had a permit
-	Revision uint64        // at which it was remembered
+	Revision uint64        // the revision at which it was remembered
 	Outcome  semaphore.End // NotEnded for an edit
 	Edit     EditKind      // of an edit
-	// Answer is the answer of an edit except its revision; nil if it is empty.
+	// Answer is the answer to an edit except its revision; nil if it is empty.
 	Answer *EditAnswer
 }
 
-// EditAnswer is the answer of an edit except its revision. All fields except Skipped are remembered since feature level
-// 3. It is immutable.
+// EditAnswer is the answer to an edit except its revision. All fields except Skipped have been remembered since feature
+// level 3. It is immutable.
 type EditAnswer struct {
 	// Nothing is true if the edit found nothing to do. Its answer has no revision.
 	Nothing bool
 	// Names are the semaphores that were paused or resumed.
 	Names []string
-	// Skipped are the names whose declaration an edit of definitions skipped.
+	// Skipped are the names that an edit declared and skipped.
 	Skipped []string
-	// Definition is the definition after an edit of one definition. It is nil after a deletion or an edit of several.
+	// Definition is the definition after an edit of one definition. It is nil after a deletion, or if the edit had more
+	// than one definition.
 	Definition *StoredDefinition
-	// Permits is the number of permits that remained when one definition was deleted: live, held and cooling.
+	// Permits is the number of permits (live, held and cooling) that remained when one definition was deleted.
 	Permits uint32
 	// Cordon is the cordon that was set.
 	Cordon *Cordon
@@ -63,12 +65,12 @@ func (k EditKind) String() string {
 	return names[k]
 }
 
-// mayFindNothing reports whether changes of this kind are remembered even if they found nothing to do.
+// mayFindNothing reports whether changes of this kind are remembered even if they had nothing to do.
 func (k EditKind) mayFindNothing() bool {
 	return k == EditPause || k == EditResume || k == EditUncordon || k == EditForgetFirings
 }
 
-// FirstAnswer returns the answer of an edit except its revision.
+// FirstAnswer returns the answer to an edit except its revision.
 func (r *Remembered) FirstAnswer() EditAnswer {
 	if r.Answer == nil {
 		return EditAnswer{}
@@ -76,7 +78,7 @@ func (r *Remembered) FirstAnswer() EditAnswer {
 	return *r.Answer
 }
 
-// ChangeID returns the revision in the answer of an edit, or 0 if the edit found nothing to do.
+// ChangeID returns the revision in the answer to an edit, or 0 if the edit found nothing to do.
 func (r *Remembered) ChangeID() uint64 {
 	if r.FirstAnswer().Nothing {
 		return 0
@@ -84,7 +86,7 @@ func (r *Remembered) ChangeID() uint64 {
 	return r.Revision
 }
 
-// Matches reports whether a request with the given hash, or 0 if unknown, can be a repeat of this one.
+// Matches reports whether a request with the given hash, or 0 if the hash is unknown, can be a retry of this one.
 func (r *Remembered) Matches(asked uint64) bool {
 	return asked == 0 || r.Asked == 0 || asked == r.Asked
 }
@@ -115,9 +117,9 @@ func AskedBy(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
 
 // TooOld says why a request cannot be distinguished from one that was carried out and forgotten.
 type TooOld struct {
-	RequestRevision uint64 // at which it had not been made yet, as far as its caller knows
-	Forgotten       uint64 // up to which requests may have been forgotten
-	Revision        uint64 // of the state that was read; a request id drawn now is newer than everything forgotten
+	RequestRevision uint64 // the revision at which it had not been made yet, as far as its caller knows
+	Forgotten       uint64 // the revision up to which requests may have been forgotten
+	Revision        uint64 // the revision of the state that was read; a request id drawn now is newer than everything forgotten
 }
 
 func (o TooOld) String() string {
@@ -126,7 +128,7 @@ func (o TooOld) String() string {
 }
 
 // A memory holds the requests remembered under one name: those of a semaphore or, under the empty name, edits. A memory
-// exists as long as it holds a request or a mark that nothing else covers.
+// exists while it holds a request or a mark that nothing else covers.
 type memory struct {
 	requests fifo[*Remembered] // by revision
 	bytes    uint64            // the sum of their sizes
@@ -240,7 +242,7 @@ type editRequest struct {
 	kind      EditKind
 	requestID string
 	asked     uint64 // a hash, see Remembered.Asked
-	revision  uint64 // at which the edit had not been made yet; 0: unknown
+	revision  uint64 // a revision at which the edit had not been made yet; 0: unknown
 }
 
 // rememberEdit remembers an edit and its answer, if it has a request id.
@@ -250,8 +252,8 @@ func (d *draft) rememberEdit(e editRequest, answer EditAnswer) {
 	}
 }
 
-// rememberNothing remembers an edit that found nothing to do, so that a repeat does nothing either. It must not lift a
-// pause that was set since, for example. Below feature level 3 such an edit is not remembered.
+// rememberNothing remembers an edit that found nothing to do, so that a retry does nothing either. For example, the
+// retry must not lift a pause that was set since. Below feature level 3 such an edit is not remembered.
 func (d *draft) rememberNothing(e editRequest) {
 	if e.requestID != "" && d.featureLevel >= 3 {
 		d.advance()
@@ -267,9 +269,9 @@ func (a EditAnswer) stored() *EditAnswer {
 	return &a
 }
 
-// repeated returns the result of a repeated edit, which answer derives from the remembered edit, or nil for a new edit.
-// It refuses a request id that belongs to a different edit: the caller would otherwise believe that this one is done.
-// It also refuses an id that may belong to a forgotten edit.
+// repeated returns the result of a retried edit, or nil for a new edit. The function answer derives the result from the
+// remembered edit. repeated refuses a request id that belongs to a different edit: the caller would otherwise believe
+// that this one is done. It also refuses an id that may belong to a forgotten edit.
 func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result {
 	if e.requestID == "" {
 		return nil
@@ -286,8 +288,8 @@ func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result 
 	return nil
 }
 
-// Used says, for people, which edit the request id belongs to, and that another edit, of the given kind, needs a new
-// id.
+// Used describes, for people, the edit to which the request id belongs, and says that an edit of the given kind needs a
+// new id.
 func (r *Remembered) Used(kind EditKind) string {
 	what := r.Edit.String()
 	if r.Edit == kind {
@@ -300,8 +302,9 @@ func (r *Remembered) Used(kind EditKind) string {
 	return fmt.Sprintf("belongs to %s, %s: use a new one", what, change)
 }
 
-// addRequest adds a request. If two have the same key, only the newer one can be found by it. That happens if the
-// request of a permit held for an operator was cancelled, which freed nothing, and the permit was cleared later.
+// addRequest adds a request. If two requests have the same key, only the newer one can be found by the key. That
+// happens if the request of a permit held for an operator was cancelled, which freed nothing, and the permit was
+// cleared later.
 func (d *draft) addRequest(r *Remembered) {
 	m := d.remembering(r.Semaphore)
 	d.resize(r.Semaphore, m.requests.len(), m.requests.len()+1)

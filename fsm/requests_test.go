@@ -81,7 +81,7 @@ func TestRequests_ForgottenWithRevision_IsRefused(t *testing.T) {
 	// A newer revision claims that the request is new, which only its caller can know.
 	first.RequestRevision = l.state().Revision()
 	equal(t, "with a newer revision", one[fsm.GrantResult](l, first).Outcome, fsm.GrantGranted)
-	// While the request's permit is live, the request is found by it, regardless of its age.
+	// While the request's permit is live, the request is found through it, regardless of its age.
 	first.RequestRevision = drawn
 	equal(t, "while it is held", unchanged[fsm.GrantResult](l, first).Outcome, fsm.GrantHeld)
 }
@@ -157,8 +157,8 @@ func TestTrim_IsBounded(t *testing.T) {
 	}
 }
 
-// After an edit e1 and another caller's e2, a caller that retries e1 must not get the result of e2 and continue from
-// there.
+// If a caller makes the edit e1 and another caller then makes e2, a retry of e1 must not return the result of e2. The
+// first caller would continue from there.
 func TestEdits_Repeat_ReturnsFirstResult(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	d := l.define("s")
@@ -191,7 +191,7 @@ func TestEdits_Repeat_ReturnsFirstResult(t *testing.T) {
 	restored(t, l.state())
 }
 
-// A repeat of a resume that found nothing must not lift a pause that was set since.
+// A retry of a resume that found nothing must not lift a pause that was set since.
 func TestEdits_NothingToDo_AreRemembered(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	l.define("a")
@@ -205,13 +205,13 @@ func TestEdits_NothingToDo_AreRemembered(t *testing.T) {
 		}
 		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "dr"})
 		resume.Names = []string{"a"}
-		none.Names = []string{"a"} // the selector matches one now
+		none.Names = []string{"a"} // the selector matches a semaphore now
 	}
 	for _, cmd := range []fsm.Command{resume, none, uncordon} {
 		unchanged[fsm.RevisionResult](l, cmd)
 	}
 	if l.state().Definition("a").Pause == nil || len(l.state().Cordons()) == 0 {
-		t.Error("a repeat lifted a pause or cordon that was set since")
+		t.Error("a retry lifted a pause or cordon that was set since")
 	}
 	restored(t, l.state())
 }
@@ -259,7 +259,7 @@ func TestRequests_EditsHaveSeparateBudget(t *testing.T) {
 	restored(t, l.state())
 }
 
-// Below level 3 requests were forgotten without a mark, so unknown requests from that time are too old.
+// Below level 3, requests were forgotten without a mark, so unknown requests from that time are too old.
 func TestRaiseFeatureLevel_ToThree_MarksRequestsForgotten(t *testing.T) {
 	l := newLog2(t)
 	l.define("s")
@@ -346,7 +346,7 @@ func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 			tc.change(records)
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("got error %v, want %s", err, tc.why)
+				t.Fatalf("Restore() = %v, want %s", err, tc.why)
 			}
 		})
 	}

@@ -15,8 +15,8 @@ import (
 // does not know, or belongs to another cluster. The error says which.
 var ErrSnapshot = errors.New("fsm: cannot restore snapshot")
 
-// An ErrSnapshot wraps ErrNewer if a newer version wrote the snapshot, and ErrForeign if it belongs to another cluster.
-// In both cases the snapshot is not damaged.
+// These errors say that a snapshot is not damaged. An ErrSnapshot wraps ErrNewer if a newer version wrote the snapshot,
+// and ErrForeign if the snapshot belongs to another cluster.
 var (
 	ErrNewer   = errors.New("a newer version has written it: upgrade this server")
 	ErrForeign = errors.New("it belongs to another cluster")
@@ -45,8 +45,8 @@ type restoring struct {
 	records  *recordReader
 	count    uint64 // number of records so far, including the current one
 	revision uint64 // of the header; d.revision is 0 until the end, so that adding permits is not taken for a change
-	kind     int    // of the last record; see recordKind
-	// The last key of kinds whose trees also get entries from other records.
+	kind     int    // kind of the last record; see recordKind
+	// The last keys of the kinds whose trees also get entries from other records.
 	lastDefinition, lastGate string
 	lastEntry                *JournalEntry
 	// provers maps a credential to the name of its binding.
@@ -63,7 +63,7 @@ func (in *restoring) require(ok bool, format string, args ...any) {
 	}
 }
 
-// requireRevision checks that a revision is in the range of the changes made so far.
+// requireRevision checks that a revision is between 1 and the last revision.
 func (in *restoring) requireRevision(revision uint64, what string) {
 	if revision == 0 || revision > in.revision {
 		in.r.fail("%s has revision %d, which is not between 1 and the last revision, %d", what, revision, in.revision)
@@ -215,7 +215,7 @@ func (in *restoring) permit(p *semaphore.Permit) {
 	in.d.setPermit(nil, p)
 }
 
-// share replaces a permit's semaphore name by that of its definition, so that a million permits share one string.
+// share replaces a permit's semaphore name with that of its definition, so that a million permits share one string.
 func (in *restoring) share(p *semaphore.Permit) {
 	if def := in.d.Definition(p.Semaphore); def != nil {
 		p.Semaphore = def.Definition.Name

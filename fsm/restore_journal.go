@@ -33,8 +33,8 @@ func (in *restoring) journal(e *JournalEntry, entries uint32) {
 	in.d.addJournal(e)
 }
 
-// whole checks the WholeChange of an entry, whose change made the given number of entries. If the previous entry, last,
-// is of the same change, both share it.
+// whole checks the WholeChange of an entry; entries is the number of entries that the change made. If the previous
+// entry, last, is of the same change, both share it.
 func (in *restoring) whole(last, e *JournalEntry, entries uint32) {
 	if same := last != nil && last.Revision == e.Revision; same {
 		if e.Change != nil && e.Change != alone || (e.Change == nil) != (last.Change == nil) {
@@ -56,9 +56,9 @@ func (in *restoring) whole(last, e *JournalEntry, entries uint32) {
 	}
 }
 
-// closing checks the cordon or pause of a journal entry. An entry has one if and only if its kind requires it. Its
-// revision is that of the entry if the entry set it, and older if the entry ended or replaced it. A definition may also
-// be deleted or restored with a pause.
+// closing checks the cordon or pause of a journal entry. An entry has one if and only if its kind requires it. If the
+// entry set the cordon or pause, both have the same revision. If the entry ended or replaced it, the cordon or pause is
+// older. An entry for the deletion or restoration of a definition may also have a pause.
 func (in *restoring) closing(e *JournalEntry) {
 	if c := e.Cordon; (c != nil) != (e.Kind == CordonedEvent || e.Kind == UncordonedEvent) {
 		in.r.fail("journal entry %d.%d of kind %d has an unexpected or missing cordon", e.Revision, e.Ordinal, e.Kind)
@@ -81,7 +81,7 @@ func (in *restoring) closing(e *JournalEntry) {
 	in.undoable(e)
 }
 
-// undoable checks the data of a journal entry for undos, and about an undo.
+// undoable checks the data that a journal entry holds for undos, and the data about an undo.
 func (in *restoring) undoable(e *JournalEntry) {
 	more := e.Details()
 	if e.More != nil {
@@ -108,7 +108,7 @@ func (in *restoring) undoable(e *JournalEntry) {
 	}
 }
 
-// firings checks a change of remembered firings, on which an undo relies.
+// firings checks a change to remembered firings, on which an undo relies.
 func (in *restoring) firings(name string, f *FiringsChange) {
 	for _, c := range f.Claims {
 		if c.Semaphore != name || c.Firing.Name == "" || c.Token == 0 || c.Token > in.d.lastToken || c.State == semaphore.ClaimHeld {
@@ -144,8 +144,8 @@ func (in *restoring) details(e *JournalEntry) {
 	}
 }
 
-// closed reports whether the revision of a cordon or pause fits an entry: if the entry is of kind set, it must be that
-// of the entry, else an older one.
+// closed reports whether the revision of a cordon or pause fits an entry. If the entry is of kind set, both must have
+// the same revision. Otherwise the cordon or pause must be older.
 func closed(e *JournalEntry, set EventKind, revision uint64) bool {
 	if e.Kind == set {
 		return revision == e.Revision

@@ -17,7 +17,7 @@ func (in *restoring) request(m *Remembered) {
 	if a := m.Answer; a != nil {
 		in.answer(m, a)
 	}
-	// Requests share strings, as they did when they were made with definitions and sightings.
+	// Requests share strings with definitions and sightings, as they did when they were made.
 	m.Semaphore, m.Identity.Group, m.Identity.Acquirer = in.r.text(m.Semaphore), in.r.text(m.Identity.Group), in.r.text(m.Identity.Acquirer)
 	in.d.addRequest(m)
 }
@@ -45,7 +45,7 @@ func (in *restoring) answer(m *Remembered, a *EditAnswer) {
 		in.origin(p.Change, p.Revision, "the pause of an answer")
 	}
 	if now := in.d.Definition(d.Definition.Name); now != nil && now.Definition.Equal(d.Definition) {
-		d.Definition = now.Definition // share one copy, as when it was made
+		d.Definition = now.Definition // share one copy, as when the answer was made
 	}
 }
 

@@ -41,7 +41,7 @@ func TestRestore_ReplacesStateAndNotifiesSubscribers(t *testing.T) {
 		equal(t, "own", s.Own(p.Semaphore, p.Identity), story.state().Own(p.Semaphore, p.Identity))
 		equal(t, "used", s.Used(p.Semaphore), story.state().Used(p.Semaphore))
 	}
-	// The restored machine continues from there.
+	// The restored machine continues from the restored state.
 	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{fsm.RetireMember{ID: "gk8"}})
 	if err != nil {
 		t.Fatal(err)
@@ -66,19 +66,19 @@ func TestRestore_OtherCluster_IsRefused(t *testing.T) {
 	}
 }
 
-// Damage of any byte and truncation at any length are detected, and the old state stays in place.
+// Damage to any byte and truncation at any length are detected, and the old state stays in place.
 func TestRestore_Damaged_IsRefused(t *testing.T) {
 	file := snapshot(t, storyOfEveryCommand(t).state())
 	l := newLog(t)
 	l.define("mine")
-	l.m.Subscribe(func(fsm.Applied) { t.Error("a subscriber was called") })
+	l.m.Subscribe(func(fsm.Applied) { t.Error("a subscriber was called although Restore failed") })
 	before := l.state()
 	refused := func(what string, i int, b []byte) {
 		if err := l.m.Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) {
 			t.Fatalf("%s at byte %d of %d: Restore() = %v", what, i, len(file), err)
 		}
 		if l.state() != before {
-			t.Fatalf("%s at byte %d: the state was replaced", what, i)
+			t.Fatalf("%s at byte %d: the state was replaced although Restore failed", what, i)
 		}
 	}
 	for i := range file {
@@ -102,8 +102,8 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errBroken }
 
-// Records are read ahead in batches. The result must be as if they were read one by one, for complete and damaged
-// snapshots of any length.
+// Records are read ahead in batches. The result must be the same as if they were read one by one, for complete and
+// damaged snapshots of any length.
 func TestRestore_AnyLength_NamesBadRecord(t *testing.T) {
 	for _, count := range []int{254, 255, 256, 257, 258, 4000} {
 		t.Run(strconv.Itoa(count), func(t *testing.T) {
@@ -389,7 +389,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 			records := tc.change(readRecords(t, snapshot(t, storyOfEveryCommand(t).state())))
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("got error %v, want %s", err, tc.why)
+				t.Fatalf("Restore() = %v, want %s", err, tc.why)
 			}
 		})
 	}
@@ -411,7 +411,7 @@ func TestRestore_WrongTrailer_IsRefused(t *testing.T) {
 		head := file[:1+int(file[0])]
 		b := append(append(slices.Clone(head), byte(len(body))), body...)
 		if err := fsm.New("").Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), why) {
-			t.Errorf("got error %v, want %s", err, why)
+			t.Errorf("Restore() = %v, want %s", err, why)
 		}
 	}
 }
@@ -452,7 +452,7 @@ func TestHash_EqualStates_HaveEqualHashes(t *testing.T) {
 		a.apply(cmd)
 		h := hash(t, a.state())
 		if was, ok := seen[h]; ok {
-			t.Errorf("the hash after %T equals that after %s", cmd, was)
+			t.Errorf("the hash after %T equals the hash after %s", cmd, was)
 		}
 		seen[h] = a.state().ClusterID()
 	}

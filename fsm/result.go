@@ -43,7 +43,7 @@ const (
 type GrantResult struct {
 	Outcome GrantOutcome
 	Permit  *semaphore.Permit
-	// Job and Task are those that a worker's new permit carries.
+	// Job and Task are the job and the task that a worker's new permit carries.
 	Job  *work.Job
 	Task *work.Task
 	// Superseded is the permit with its old token, in its last state.
@@ -62,7 +62,7 @@ type PermitResult struct {
 	Applied bool
 	// Permit is the permit after the command, or its last state if the command ended it. It is nil if there was none.
 	Permit   *semaphore.Permit
-	Revision uint64 // of the change; 0 if nothing happened
+	Revision uint64 // revision of the change; 0 if nothing happened
 }
 
 // ReleaseResult is the result of a Release.
@@ -98,8 +98,8 @@ const (
 	SubmitNoSubmitter
 	// SubmitLimit means that the tasks would exceed a limit; see Limit. Nothing happened.
 	SubmitLimit
-	// SubmitLost means that there is no such unfinished submission, or that it expects another task next. Nothing
-	// happened.
+	// SubmitLost means that there is no such unfinished submission, or that the submission expects another task next.
+	// Nothing happened.
 	SubmitLost
 )
 
@@ -133,7 +133,7 @@ type CancelResult struct {
 	// Changed is true if the request's live permit is not the one that the command names. Nothing happened; read the
 	// state again.
 	Changed  bool
-	Revision uint64 // of the change; 0 if nothing happened
+	Revision uint64 // revision of the change; 0 if nothing happened
 }
 
 // ConflictKind says why a batch of edits was refused.
@@ -152,7 +152,7 @@ const (
 
 // A Conflict says why a batch or an undo was refused.
 type Conflict struct {
-	Index   int // of the edit, or of the name
+	Index   int // index of the edit, or of the name
 	Kind    ConflictKind
 	Name    string
 	Current *StoredDefinition // the current definition; nil if there is none
@@ -160,7 +160,7 @@ type Conflict struct {
 
 // UndoResult is the result of an Undo.
 type UndoResult struct {
-	Revision uint64 // of the change; 0 if nothing happened
+	Revision uint64 // revision of the change; 0 if nothing happened
 	Conflict *Conflict
 	// Repeated is true if this request id was applied before. Revision is then the revision of that change.
 	Repeated bool
@@ -168,7 +168,7 @@ type UndoResult struct {
 
 // FiringsResult is the result of a ForgetFirings.
 type FiringsResult struct {
-	Revision uint64         // of the change; 0 if nothing happened
+	Revision uint64         // revision of the change; 0 if nothing happened
 	Firings  *FiringsChange // nil if nothing happened
 	Conflict *Conflict
 	// Repeated is true if this request id was applied before. Revision and Firings then describe that change.
@@ -183,7 +183,7 @@ type EditResult struct {
 	Conflict *Conflict
 	// Repeated is true if this request id was applied before. Revision and Skipped then describe that change.
 	Repeated bool
-	// Definition and Permits are as in EditAnswer. They are unknown in a repeat of a request that was remembered below
+	// Definition and Permits are as in EditAnswer. They are unknown in a retry of a request that was remembered below
 	// feature level 3.
 	Definition *StoredDefinition
 	Permits    uint32
@@ -192,15 +192,16 @@ type EditResult struct {
 // RevisionResult is the result of commands that return no other data.
 type RevisionResult struct {
 	Applied  bool   // false if nothing happened
-	Revision uint64 // of the change; 0 if nothing happened
+	Revision uint64 // revision of the change; 0 if nothing happened
 	// Repeated is true if this request id was applied before. Revision is then the revision of that change, and nothing
 	// happened now.
 	Repeated bool
-	// Names and Cordon are as in EditAnswer. They are unknown in a repeat of a request that was remembered below
-	// feature level 3.
+	// Names and Cordon are as in EditAnswer. They are unknown in a retry of a request that was remembered below feature
+	// level 3.
 	Names  []string
 	Cordon *Cordon
-	// Conflict is the first name whose state is not what a pause or a resume expects. Nothing happened then.
+	// Conflict describes the first name that is not in the state expected by a pause or a resume. Nothing happened
+	// then.
 	Conflict *Conflict
 }
 
@@ -208,7 +209,7 @@ type RevisionResult struct {
 // semaphore or an invalid definition. Nothing happened. Any command can have this result.
 type InvalidResult struct {
 	Why string
-	// Used is the edit to which the request id belongs, if the command asks for something else.
+	// Used is the edit to which the request id belongs, if the command differs from that edit.
 	Used *Remembered
 	// TooOld is set if the edit may have been made and forgotten since.
 	TooOld *TooOld

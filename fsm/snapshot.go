@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// snapshotFormat is the version of the layout of snapshots. Every released version stays readable.
+// snapshotFormat is the version of the layout of snapshots. Every released layout stays readable.
 const snapshotFormat = 1
 
 // Snapshot writes the state as length-prefixed records: a header, then the records of each kind sorted by key, then a
@@ -123,7 +123,7 @@ func (s *State) semaphores(w *recordWriter) {
 	before("")
 }
 
-// onlyMarked returns the names that have remembered and forgotten requests, and no other data.
+// onlyMarked returns the names that have both remembered and forgotten requests, but no other data.
 func (s *State) onlyMarked() (names []string) {
 	s.memories.Scan(func(name string, m *memory) bool {
 		if name != "" && m.forgotten > 0 && s.gate(name) == noGate {

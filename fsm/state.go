@@ -28,10 +28,10 @@ type State struct {
 	retired []string  // sorted; replaced, never modified
 
 	bindings       []*access.Binding // sorted by name; replaced, never modified
-	accessRevision uint64            // of the last change of bindings and tokens; 0: there was none
+	accessRevision uint64            // of the last change to bindings or tokens; 0: there was none
 
 	gates           *btree.Map[string, *gate]
-	dues            *btree.Map[string, *due] // few names have one; each of them has a gate
+	dues            *btree.Map[string, *due] // only a few names have one; each of them has a gate
 	definitionCount int
 
 	permits    *btree.Map[uint64, *semaphore.Permit]
@@ -58,14 +58,14 @@ type State struct {
 
 	sightings  *btree.BTreeG[Sighting] // by (group, acquirer)
 	quarantine time.Duration           // 0: none
-	// historyBegins is when a recovery last lost permits whose ends are not in the journal, or zero.
+	// historyBegins is when a recovery last lost permits, or zero. The ends of those permits are not in the journal.
 	historyBegins time.Time
 }
 
 // A gate holds the data kept under one name: the definition, and the data that outlives its edits and its deletion. A
-// gate exists as long as it holds anything, or a due exists for its name. The definition, the permit revision and the
+// gate exists while it holds anything, or while a due exists for its name. The definition, the permit revision and the
 // low-water mark are stored; the rest is derived. There are as many gates as definitions, so narrow fields keep a gate
-// at 96 bytes, and data that few names have is stored elsewhere.
+// at 96 bytes, and data that only a few names have is stored elsewhere.
 type gate struct {
 	definition     *StoredDefinition // nil: deleted, or never created
 	permitRevision uint64
@@ -82,7 +82,7 @@ type gate struct {
 // A runLog is the journal of the runs of one semaphore. It is immutable.
 type runLog struct {
 	entries   fifo[*JournalEntry]
-	forgotten int64 // the latest end among the forgotten ends of permits, in Unix nanoseconds; 0: none
+	forgotten int64 // the latest of the forgotten ends of permits, in Unix nanoseconds; 0: none was forgotten
 }
 
 // runLog returns a copy that the caller may modify.

@@ -18,8 +18,8 @@ func commandsOfJournal() []fsm.Command {
 	}
 }
 
-// storyOfJournal returns a log with a journal of feature level 3. It has changes of one and of several semaphores with
-// some forgotten entries, entries from before that level, and forgotten ends of permits. It is frozen.
+// storyOfJournal returns a log with a journal of feature level 3. The journal has changes to one and to several
+// semaphores with some forgotten entries, entries from before that level, and forgotten ends of permits. It is frozen.
 func storyOfJournal(tb tester) *log {
 	l := newLogOfLevel2(tb)
 	settings := fsm.DefaultSettings()

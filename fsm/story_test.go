@@ -130,8 +130,8 @@ func jobEnds() []semaphore.JobEnd {
 	return []semaphore.JobEnd{semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort, semaphore.JobFailed}
 }
 
-// If a field is added to a command but not to the codec, it is decoded as empty and this test fails. A field that is
-// not added to these commands goes unnoticed.
+// If a field is added to a command but not to the codec, it is decoded as empty and this test fails. The test does not
+// notice a field that is missing from these commands.
 func TestEveryCommand_AllFieldsSet_RoundTrips(t *testing.T) {
 	cmds := everyCommand()
 	entry, err := fsm.Encode(fsm.SupportedLevel, cmds)
@@ -148,7 +148,7 @@ func TestEveryCommand_AllFieldsSet_RoundTrips(t *testing.T) {
 	fields.report(t)
 }
 
-// The same for stored data: the story sets every field, and restoring keeps it.
+// This does the same for stored data: the story sets every field, and a restored state keeps it.
 func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields := unset{}
 	fields.look(everything(storyOfUndo(t).state()))
@@ -220,7 +220,7 @@ func everything(s *fsm.State) []any {
 	return append(all, s.AccessRevision(), s.Settings(), s.LargestDuration(), s.FeatureLevel(), s.LastToken(), s.Revision(), s.CordonRevision())
 }
 
-// unset records for each field of a struct whether it was ever seen with a value.
+// unset records, for each field of a struct, whether the field ever had a value.
 type unset map[string]bool
 
 func (u unset) look(v any) { u.value(reflect.ValueOf(v)) }
@@ -256,7 +256,7 @@ func (u unset) report(t *testing.T) {
 	}
 }
 
-// storyOfEveryCommand returns a log whose state has every kind of record in every variant. It is frozen: additions of a
+// storyOfEveryCommand returns a log; its state has every kind of record in every variant. It is frozen: additions of a
 // new level belong in a separate story.
 func storyOfEveryCommand(tb tester) *log {
 	l := storyOfLevel1(tb)
@@ -306,8 +306,8 @@ func storyOfCutShort(tb tester) *log {
 	return l
 }
 
-// storyOfUndo continues with undos: of a pause and a cordon that had replaced others, of a deletion while paused and
-// with a temporary edit, and of a temporary edit, whose undo was undone. It is frozen too.
+// storyOfUndo continues with undos: of a pause and a cordon that had replaced others; of a deletion while paused and
+// with a temporary edit; and of a temporary edit, after which that undo was undone. It is frozen too.
 func storyOfUndo(tb tester) *log {
 	l := storyOfCutShort(tb)
 	l.define("moved", permits(2))
@@ -347,7 +347,7 @@ func storyOfUndo(tb tester) *log {
 	return l
 }
 
-// storyOfLevel1 returns the story of a cluster that was never raised.
+// storyOfLevel1 returns the story of a cluster that stays at level 1.
 func storyOfLevel1(tb tester) *log {
 	l := newLog(tb)
 	l.apply(commandsOfLevel1()...)

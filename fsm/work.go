@@ -62,7 +62,7 @@ func (s *State) JobOf(number uint64) *work.Job {
 	return j
 }
 
-// Jobs returns the jobs whose numbers are at or after from, in the order in which their submissions began.
+// Jobs returns the jobs with numbers at or after from, in the order in which their submissions began.
 func (s *State) Jobs(from uint64) iter.Seq[*work.Job] {
 	return func(yield func(*work.Job) bool) {
 		s.jobs.numbers.Ascend(from, func(_ uint64, j *work.Job) bool { return yield(j) })
@@ -89,7 +89,7 @@ func (s *State) Task(ref work.Ref) *work.Task {
 	return t
 }
 
-// Tasks returns the tasks of a job from an index on.
+// Tasks returns the tasks of a job, starting at the given index.
 func (s *State) Tasks(job uint64, from uint32) iter.Seq[*work.Task] {
 	return func(yield func(*work.Task) bool) {
 		s.jobs.tasks.Ascend(&work.Task{Ref: work.Ref{Job: job, Index: from}}, func(t *work.Task) bool {
@@ -144,7 +144,7 @@ func (s *State) NextTask(sem string) (*work.Job, *work.Task) {
 	return nil, nil
 }
 
-// A submitter is a permit whose end cancels a job.
+// A submitter is a permit on which a job depends: when the permit ends, the job is cancelled.
 type submitter struct{ token, job uint64 }
 
 func submitterBefore(a, b submitter) bool {
@@ -154,8 +154,8 @@ func submitterBefore(a, b submitter) bool {
 	return a.job < b.job
 }
 
-// setJob replaces old by now. If old is nil, it adds a job; if now is nil, it removes one, whose tasks must have been
-// removed before.
+// setJob replaces old with now. If old is nil, it adds a job. If now is nil, it removes one; the tasks of that job must
+// have been removed before.
 func (d *draft) setJob(old, now *work.Job) {
 	if old != nil {
 		d.addWork(old, ^uint64(0)) // -1
@@ -202,8 +202,8 @@ func (d *draft) addWork(j *work.Job, times uint64) {
 	}
 }
 
-// setTask replaces old by now, and updates the counts in j, the copy of their job that the caller is about to store. If
-// a task is handed out for the first time, the caller must have increased j.Fresh above its index.
+// setTask replaces old with now, and updates the counts in j, the copy of their job that the caller is about to store.
+// If a task is handed out for the first time, the caller must have increased j.Fresh above its index.
 func (d *draft) setTask(j *work.Job, old, now *work.Task) {
 	if old != nil {
 		j.Bytes -= j.Stored(old)

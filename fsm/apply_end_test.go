@@ -283,7 +283,7 @@ func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
 }
 
 // A timer may fire for a permit that is not, or no longer, in the expected state.
-func TestEnd_InAnotherState_ChangesNothing(t *testing.T) {
+func TestEnd_UnexpectedState_ChangesNothing(t *testing.T) {
 	l := newLog(t)
 	l.define("s", hold, permits(3))
 	live, held, cooling := l.grant("s", "a").Token, l.grant("s", "b").Token, l.grant("s", "c").Token

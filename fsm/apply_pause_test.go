@@ -26,7 +26,7 @@ func TestPause_AllOrNothing(t *testing.T) {
 	}
 }
 
-func TestPauseAndResume_UnmetExpectation_DoNothing(t *testing.T) {
+func TestPauseAndResume_UnmetExpectation_ChangesNothing(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
 	names := []string{"a", "b"}

@@ -78,7 +78,7 @@ func TestAttempts_LoweredLimit_StopsOpenFiring(t *testing.T) {
 }
 
 // A lost firing may be claimed again when its slot is free. The number of attempts is checked when it is lost.
-func TestOpen_AfterCooling(t *testing.T) {
+func TestLostFiring_AfterCooling_IsOpen(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
 	l.define("s", permits(9), bounded)

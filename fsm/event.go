@@ -187,5 +187,5 @@ type EditEnd struct {
 	Revision      uint64 // the revision of the edit
 	Until         time.Time
 	Before, After *semaphore.Definition
-	Drain         time.Duration // the drain of the edit; its end begins one of the same length if it shuts holders out
+	Drain         time.Duration // drain of the edit; if the edit's end shuts holders out, it begins one of the same duration
 }

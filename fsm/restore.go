@@ -44,7 +44,7 @@ type restoring struct {
 	r        reader
 	records  *recordReader
 	count    uint64 // number of records so far, including the current one
-	revision uint64 // of the header; d.revision is 0 until the end, so that adding permits is not taken for a change
+	revision uint64 // from the header; d.revision is 0 until the end: adding permits must not count as a change
 	kind     int    // kind of the last record; see recordKind
 	// The last keys of the kinds whose trees also get entries from other records.
 	lastDefinition, lastGate string

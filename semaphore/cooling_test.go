@@ -66,7 +66,7 @@ func TestRun_Claim_EveryEnd(t *testing.T) {
 		{spent, Run{End: EndCancelled}, ClaimOpen},
 		{free, Run{}, ClaimHeld},
 		{free, Run{End: EndSuperseded}, ClaimHeld},
-		// The firing is not handed over after its last attempt.
+		// After the last attempt, the firing is not handed over.
 		{thrice, Run{End: EndExpired, Attempts: 2}, ClaimOpen},
 		{thrice, Run{End: EndExpired, Attempts: 3}, ClaimSpent},
 		{thrice, Run{End: EndReleased, Job: JobCutShort, Attempts: 3}, ClaimCutShort},

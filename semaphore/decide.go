@@ -17,12 +17,12 @@ const (
 	lastAdmitting = stepOwn // the last step that a refresh must pass
 )
 
-// Decide decides a request. The first step with an answer, in the order of their numbers, decides. Decide depends on
-// its arguments only. It neither allocates nor retains them.
+// Decide decides a request. The steps run in the order of their numbers, and the first step with an answer decides.
+// Decide depends on its arguments only. It neither allocates nor retains them.
 //
 // The leader calls Decide with the results of pattern matching and the state of its queue. The state machine calls it
 // again when the grant is applied, with Admitted and without the queue. The order of the steps follows the article
-// "Distributed Task Coordination with Hazelcast", with the steps that its operators lacked added in between.
+// "Distributed Task Coordination with Hazelcast", with added steps that the article's operators lacked.
 func Decide(req *Request, f *Facts) Decision {
 	for s := stepDefined; s < stepFull; s++ {
 		if d := s.decide(req, f); d.Outcome != 0 {
@@ -32,10 +32,10 @@ func Decide(req *Request, f *Facts) Decision {
 	return stepFull.decide(req, f)
 }
 
-// DecideWaiting decides a request whose caller prefers waiting to a denial for lack of a free permit or a task, or
-// because of a pause. It returns the result of Decide, and waits reports whether the caller waits instead of being
-// denied. A caller waits out a pause only if, without the pause, it would get a permit or wait for one. Otherwise
-// DecideWaiting returns the denial that the caller would get after the pause, because waiting cannot help.
+// DecideWaiting decides a request from a caller that prefers to wait if it would be denied because of a pause, or
+// because no permit or task is free. It returns the result of Decide, and waits reports whether the caller waits
+// instead of being denied. A caller waits during a pause only if, without the pause, it would get a permit or wait for
+// one. Otherwise waiting cannot help, and DecideWaiting returns the denial that the caller would get after the pause.
 func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 	d = Decide(req, f)
 	if d.Reason != Paused {
@@ -53,12 +53,12 @@ func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 // Admit decides whether the holder of the live permit p may keep it. It runs the steps of Decide up to the caller's own
 // permit, with p in place of f.Own. The outcome is Refreshed, or Denied with the reason and, in Stop, the cause for
 // which the holder must stop. A permit that is held for an operator is denied without a cause, because it has no
-// holder. For a cooling permit Admit decides nothing and returns the zero Decision.
+// holder. For a cooling permit, Admit decides nothing and returns the zero Decision.
 //
-// A cause whose drain covers p does not deny the refresh: the outcome is then Refreshed, with the first such cause in
-// Stop, because the holder must stop nevertheless. A single cause without a covering drain is enough for a denial and
-// is its reason. A drain does not cover p once it is over, or if it began before p was granted. There is no drain for
-// max_hold.
+// A cause with a drain that covers p does not deny the refresh. The outcome is then Refreshed, with the first such
+// cause in Stop, because the holder must stop nevertheless. A single cause without a covering drain is enough for a
+// denial and is its reason. A drain does not cover p once it is over, or if it began before p was granted. There is no
+// drain for max_hold.
 func Admit(p *Permit, f *Facts) Decision {
 	req := Request{Semaphore: p.Semaphore, Identity: p.Identity, Weight: p.Weight, Firing: p.Firing, Worker: f.OwnTask}
 	now := *f
@@ -138,8 +138,8 @@ func (s step) decide(req *Request, f *Facts) Decision {
 	return Decision{}
 }
 
-// shutOut denies a caller that the definition, a cordon or a pause shuts out. If the caller holds a live permit, the
-// decision also carries the cause for which it must stop.
+// shutOut denies a caller that is shut out by the definition, a cordon or a pause. If the caller holds a live permit,
+// the decision also carries the cause for which it must stop.
 func shutOut(r Reason, cause StopCause, f *Facts) Decision {
 	d := Decision{Outcome: Denied, Reason: r}
 	if f.Own != nil && f.Own.State == Live {
@@ -148,7 +148,7 @@ func shutOut(r Reason, cause StopCause, f *Facts) Decision {
 	return d
 }
 
-// decideOwn decides a request of an identity that already has a permit of the semaphore. A repeat of the request that
+// decideOwn decides a request of an identity that already has a permit of the semaphore. A retry of the request that
 // got the permit refreshes it. Any other request is another acquisition: the sender of the earlier request may still
 // rely on its answer, so the permit continues under a new token. A permit with a firing or a task belongs to one run,
 // and is acquired only once.
@@ -158,7 +158,7 @@ func decideOwn(req *Request, f *Facts) Decision {
 	case Held:
 		return Decision{Outcome: Denied, Reason: HeldForOperator}
 	case Cooling:
-		// A cooling permit has no holder any more.
+		// A cooling permit no longer has a holder.
 		return Decision{}
 	case Live:
 	}

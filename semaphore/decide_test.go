@@ -9,7 +9,7 @@ import (
 
 var due = time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
 
-// ask returns a request that is granted under the facts of open.
+// ask returns a request that is granted given the facts of open.
 func ask() *Request {
 	return &Request{Semaphore: "export", Identity: Identity{Group: "prod", Acquirer: "app1"}, Weight: 1}
 }
@@ -77,7 +77,7 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"4: pause with stop with a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }}, stopped(Paused, StopPaused)},
 		{"4: a permit held for an operator has no holder to stop", []change{hold(func(p *Permit) { p.State = Held }), func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, denied(Cordoned)},
 
-		{"5: a repeat is refreshed", []change{hold(asIs)}, Decision{Outcome: Refreshed}},
+		{"5: a retry is refreshed", []change{hold(asIs)}, Decision{Outcome: Refreshed}},
 		{"5: refreshed although no permit is free", []change{hold(asIs), func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Refreshed}},
 		{"5: refreshed although the permits were lowered", []change{hold(asIs), func(_ *Request, f *Facts) { f.Definition.Permits = 0 }}, Decision{Outcome: Refreshed}},
 		{"5: refreshed in a plain pause", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{} }}, Decision{Outcome: Refreshed}},
@@ -104,9 +104,9 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"5: the request drops the firing", []change{hold(func(p *Permit) { p.Firing = nightly() })}, denied(AlreadyHeld)},
 		{"5: the request changes the due time", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) { r.Firing = &Firing{"nightly", due.Add(1)} }}, denied(AlreadyHeld)},
 		{"5: another name", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) { r.Firing = &Firing{"daily", due} }}, denied(AlreadyHeld)},
-		{"5: cooling is not held", []change{hold(func(p *Permit) { p.State = Cooling })}, Decision{Outcome: Granted}},
+		{"5: a cooling permit is not held by the caller", []change{hold(func(p *Permit) { p.State = Cooling })}, Decision{Outcome: Granted}},
 
-		{"5: a worker's repeat is refreshed", []change{hold(asIs), working}, Decision{Outcome: Refreshed}},
+		{"5: a worker's retry is refreshed", []change{hold(asIs), working}, Decision{Outcome: Refreshed}},
 		{"5: a worker's other acquisition", []change{hold(asIs), another, working}, denied(AlreadyHeld)},
 		{"5: the request adds a task", []change{hold(asIs), func(r *Request, _ *Facts) { r.Worker = true }}, denied(AlreadyHeld)},
 		{"5: the request drops the task", []change{hold(asIs), func(_ *Request, f *Facts) { f.OwnTask = true }}, denied(AlreadyHeld)},
@@ -135,7 +135,7 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"7: due in the past", []change{clock(365 * 24 * time.Hour)}, Decision{Outcome: Granted}},
 		{"7: too far ahead takes precedence over forgotten", []change{clock(-time.Hour), func(_ *Request, f *Facts) { f.LowWater = due }}, denied(FiringTooFarAhead)},
 		{"7: done takes precedence over too far ahead", []change{clock(-time.Hour), func(_ *Request, f *Facts) { f.Claim = won(ClaimDone) }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
-		{"7: without a due time not too far ahead", []change{clock(-time.Hour), func(r *Request, _ *Facts) { r.Firing = &Firing{Name: "nightly"} }}, Decision{Outcome: Granted}},
+		{"7: a firing without a due time is not too far ahead", []change{clock(-time.Hour), func(r *Request, _ *Facts) { r.Firing = &Firing{Name: "nightly"} }}, Decision{Outcome: Granted}},
 		{"7: a claim does not affect a request without a firing", []change{func(_ *Request, f *Facts) { f.Claim, f.LowWater = won(ClaimDone), due }}, Decision{Outcome: Granted}},
 		{"7: done takes precedence over full", []change{func(r *Request, f *Facts) { r.Firing, f.Claim, f.Used = nightly(), won(ClaimDone), 3 }}, Decision{Denied, FiringDone, NotStopping, won(ClaimDone)}},
 
@@ -198,7 +198,7 @@ func TestAdmit_UsesThePermit(t *testing.T) {
 	f.Own = nil // Admit gets the identity from the permit
 	f.Used, f.WaitsAhead, f.Pause, f.Claim = 3, true, &Pause{}, won(ClaimSpent)
 	if got := Admit(p, f); got != (Decision{Outcome: Refreshed}) {
-		t.Errorf("Admit() = %+v, want refreshed: only steps 1 to 5 apply", got)
+		t.Errorf("Admit() = %+v, want refreshed because only steps 1 to 5 apply", got)
 	}
 	if f.Own != nil {
 		t.Error("Admit modified the facts")
@@ -280,7 +280,7 @@ func BenchmarkDecide(b *testing.B) {
 	})
 }
 
-func TestDecideWaiting_PauseIsWaitedOutIfItsEndHelps(t *testing.T) {
+func TestDecideWaiting_Paused_WaitsOnlyIfWaitingHelps(t *testing.T) {
 	type change = func(*Request, *Facts)
 	paused := func(_ *Request, f *Facts) { f.Pause = &Pause{} }
 	stopped := func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }
@@ -313,7 +313,7 @@ func TestDecideWaiting_PauseIsWaitedOutIfItsEndHelps(t *testing.T) {
 	}
 }
 
-// Admit treats a worker's refresh as one of a worker: the permit carries a task.
+// Admit treats the refresh as that of a worker, because the permit carries a task.
 func TestAdmit_Worker_IsRefreshed(t *testing.T) {
 	f := open()
 	f.OwnTask = true

@@ -29,7 +29,7 @@ const (
 	NoTask
 )
 
-// Passes reports whether a caller that prefers waiting to a denial waits until the reason no longer applies.
+// Passes reports whether a caller that prefers waiting to a denial waits for the reason to pass.
 func (r Reason) Passes() bool { return r == NoFreePermit || r == NoTask }
 
 // An Outcome is the result of a decision. The zero value means that nothing was decided.
@@ -79,11 +79,11 @@ type Facts struct {
 	// Pause is nil unless the semaphore is paused.
 	Pause *Pause
 	// Drains are the unfinished drains of edits of this semaphore. The holder of a permit that one of them covers may
-	// continue although the definition, or its absence, shuts it out.
+	// continue even if the definition shuts the holder out or no longer exists.
 	Drains []Drain
 	// Own is the live or held permit of the same identity, or nil.
 	Own *Permit
-	// Repeat is true if the request repeats the one that got Own. Otherwise it is another acquisition.
+	// Repeat is true if the request is a retry of the one that got Own. Otherwise it is another acquisition.
 	Repeat bool
 	// OwnOverheld is true if Own has been held for longer than max_hold by the leader's clock. It is never set when a
 	// command is applied.
@@ -98,11 +98,11 @@ type Facts struct {
 	Tasks uint64
 	// LowWater is the latest due time that has been forgotten, or zero if none has.
 	LowWater time.Time
-	// LeaderClock is the wall-clock time of the deciding leader, with which due times are compared. It is zero when a
+	// LeaderClock is the wall-clock time of the deciding leader. Due times are compared with it. It is zero when a
 	// command is applied, and no firing is too far ahead then.
 	LeaderClock time.Time
-	// CallerClock is the caller's wall-clock time at LeaderClock, or zero if unknown. It is shown to people and has no
-	// influence on decisions.
+	// CallerClock is the caller's wall-clock time at LeaderClock, or zero if unknown. It is shown to people and does
+	// not influence decisions.
 	CallerClock time.Time
 	// WaitsAhead is true if another caller waits ahead of this one in the leader's queue. It is never set when a
 	// command is applied.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Bounds of the fields of definitions and requests. They are part of the contract with clients.
+// Limits on the fields of definitions and requests. They are part of the contract with clients.
 const (
 	// MaxName is the maximum length in bytes of a name, group, acquirer, holder id or firing name.
 	MaxName = 256
@@ -44,7 +44,7 @@ const (
 	DefaultMisfireWindow = time.Hour
 	// MaxAttempts is the maximum number of attempts that a definition can allow for a firing.
 	MaxAttempts = 1000
-	// FiringUnbounded as FiringMaxAhead accepts firings regardless of how far ahead they are due.
+	// FiringUnbounded, as the value of FiringMaxAhead, accepts firings regardless of how far ahead they are due.
 	FiringUnbounded time.Duration = -1
 )
 
@@ -129,8 +129,8 @@ func (d *Definition) MaxAhead() (time.Duration, bool) {
 	return cmp.Or(d.FiringMaxAhead, DefaultFiringMaxAhead), true
 }
 
-// TooFarAhead reports whether a leader whose clock shows now must refuse to let a firing with this due time be claimed
-// yet. A firing without a due time (the zero time) is never too far ahead.
+// TooFarAhead reports whether a firing with this due time cannot be claimed yet by the clock of a leader, which shows
+// now. A firing without a due time (the zero time) is never too far ahead.
 func (d *Definition) TooFarAhead(due, now time.Time) bool {
 	ahead, bounded := d.MaxAhead()
 	return bounded && !due.IsZero() && due.After(now.Add(ahead))
@@ -143,7 +143,7 @@ type Pause struct {
 	Stop     bool      // running permits must stop too
 	Revision uint64
 	Author   string
-	// Drain is how long permits granted before Revision may continue although Stop is set. It is the full length, not
+	// Drain is how long permits granted before Revision may continue although Stop is set. It is the full duration, not
 	// the time that is left. 0 means that there is no drain, or that it is over.
 	Drain time.Duration
 	// Change is the change that first set the pause, if an undo restored it at Revision; else 0.

@@ -12,7 +12,7 @@
 //  2. The group matches.
 //  3. The acquirer matches.
 //  4. Neither a cordon nor a pause with stop shuts the caller out.
-//  5. Does the caller hold a permit already?
+//  5. Does the caller already hold a permit?
 //  6. The semaphore is not paused, and the weight does not exceed its permits.
 //  7. The firing can still be claimed, or a task waits for the worker.
 //  8. There is room: the request is granted.
@@ -22,17 +22,18 @@
 // wants to keep its permit, and Explain shows each step to a person. An answer, a refresh and an explanation therefore
 // cannot disagree.
 //
-// The order matters. The checks that shut a caller out come before the check of its permit, so that an edit, a
-// cordon or a pause with stop reaches a holder at its next refresh. The caller's own permit comes before pauses and
-// room, so that a plain pause or a lower permit count takes nothing away from holders. Firings come before room, so
-// that a caller that lost a race learns who won it, and not that the semaphore is full.
+// The order matters. The checks that shut a caller out come before the check of its permit, so that an edit, a cordon
+// or a pause with stop reaches a holder at its next refresh. The caller's own permit comes before pauses and room, so
+// that a plain pause or a lower permit count takes nothing away from holders. Firings come before room, so that a
+// caller that lost a race learns which caller won it, and not that the semaphore is full.
 //
-// A denial frees nothing, and neither does a stop cause: a slot stays taken until a release, an expiry, the end of its
-// cooling or an operator's command. These rules decide who may get a slot, never that a holder no longer has one.
+// Neither a denial nor a stop cause frees anything: a slot stays taken until a release, an expiry, the end of its
+// cooling or an operator's command. These rules decide only which caller may get a slot. They never decide that a
+// holder has lost one.
 //
 // A drain delays a stop and does nothing else. It belongs to the change that shuts holders out, not to the permits.
-// Permits granted before that change may be refreshed until the drain is over; permits granted after it may not. A
-// holder that several causes shut out may continue only while each of them has a drain that covers its permit. A drain
+// Permits granted before that change may be refreshed until the drain is over; permits granted after it may not. If
+// several causes shut a holder out, it may continue only while each of them has a drain that covers its permit. A drain
 // never grants anything: a new request is answered as if there were no drain.
 //
 // # Decided twice
@@ -46,9 +47,9 @@
 //
 // # Patterns
 //
-// Patterns are RE2 and match whole names. Each pattern is compiled on its own before it is wrapped in an anchored
-// group, so that it cannot close that group. Its size is bounded, which bounds the time of a match. Features that
-// people know from other engines are refused with the reason.
+// Patterns are RE2 and match whole names. Each pattern is first compiled alone and then wrapped in an anchored group,
+// so that it cannot close that group. Its size is bounded, which bounds the time of a match. A pattern with a feature
+// that only other engines support is refused, and the error gives the reason.
 //
 // # Compatibility
 //

@@ -20,13 +20,13 @@ type Stop struct {
 	Cause StopCause
 	// Cordon is the id of the cordon, if the cause is a cordon.
 	Cordon string
-	// Drains are the drains that cover the permit. The holder may continue until the last of them is over. Without any
-	// drain it must stop now.
+	// Drains are the drains that cover the permit. The holder may continue until the last of them is over. If there are
+	// none, it must stop now.
 	Drains []Drain
 }
 
-// Stops returns all causes for which the holder of the live permit p must stop, except max_hold, which no drain delays.
-// They are in the order of the decision's steps.
+// Stops returns all causes for which the holder of the live permit p must stop, except max_hold, which cannot have a
+// drain. They are in the order of the decision's steps.
 func Stops(p *Permit, f *Facts) (stops []Stop) {
 	add := func(s Stop, drains ...Drain) {
 		for _, d := range drains {
@@ -55,9 +55,9 @@ func (p *Pause) drain() Drain { return Drain{p.Revision, p.Drain} }
 
 func (o StopOrder) drain() Drain { return Drain{o.Revision, o.Drain} }
 
-// drained returns the facts without the causes that a drain delays for p, and whether there are any. It does for Admit
-// what Stops does for people, without allocating. If the definition is absent, drained substitutes one, so that the
-// steps that need a definition still work.
+// drained returns the facts without the causes that have a drain for p, and reports whether there are any such causes.
+// It does for Admit what Stops does for people, but without allocating. If there is no definition, drained substitutes
+// one, so that the steps that need a definition still work.
 func (f *Facts) drained(p *Permit) (drained Facts, drains bool) {
 	drained = *f
 	if slices.ContainsFunc(f.Drains, func(d Drain) bool { return d.Covers(p) }) {

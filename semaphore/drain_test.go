@@ -51,11 +51,11 @@ func TestAdmit_Drains(t *testing.T) {
 		{"5: revoked without a drain", []change{revoked(0)}, stops(Stopping, StopRevoked)},
 		{"5: no drain delays max_hold", []change{overheld, edited(9), revoked(time.Minute)}, stops(Stopping, StopHeldTooLong)},
 
-		{"every cause drains: the first is reported", []change{deleted, edited(9), cordoned(9), revoked(time.Minute)}, continues(StopNoLongerAdmitted)},
-		{"every cause drains except the edit", []change{otherGroup, cordoned(9), paused(9, 1), revoked(1)}, stops(GroupMismatch, StopNoLongerAdmitted)},
-		{"every cause drains except the cordon", []change{otherGroup, edited(9), cordoned(0), paused(9, 1), revoked(1)}, stops(Cordoned, StopCordoned)},
-		{"every cause drains except the pause", []change{otherGroup, edited(9), cordoned(9), paused(9, 0), revoked(1)}, stops(Paused, StopPaused)},
-		{"every cause drains except the revoke", []change{otherGroup, edited(9), cordoned(9), paused(9, 1), revoked(0)}, stops(Stopping, StopRevoked)},
+		{"every cause has a drain: the first cause is reported", []change{deleted, edited(9), cordoned(9), revoked(time.Minute)}, continues(StopNoLongerAdmitted)},
+		{"every cause except the edit has a drain", []change{otherGroup, cordoned(9), paused(9, 1), revoked(1)}, stops(GroupMismatch, StopNoLongerAdmitted)},
+		{"every cause except the cordon has a drain", []change{otherGroup, edited(9), cordoned(0), paused(9, 1), revoked(1)}, stops(Cordoned, StopCordoned)},
+		{"every cause except the pause has a drain", []change{otherGroup, edited(9), cordoned(9), paused(9, 0), revoked(1)}, stops(Paused, StopPaused)},
+		{"every cause except the revoke has a drain", []change{otherGroup, edited(9), cordoned(9), paused(9, 1), revoked(0)}, stops(Stopping, StopRevoked)},
 		{"deleted and revoked without a drain", []change{deleted, edited(9), revoked(0)}, stops(Stopping, StopRevoked)},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -12,8 +12,9 @@ type Step struct {
 	Text string
 }
 
-// Explain returns the steps of a decision up to the one that decided. The last step states the answer of Decide. It has
-// passed unless the request is denied. If there is no room, both steps 8 and 9 are returned, and neither has passed.
+// Explain returns the steps of a decision up to the one that decided. The last step states the answer of Decide, and
+// has passed unless the request is denied. If there is no room, both steps 8 and 9 are returned, and neither has
+// passed.
 func Explain(req *Request, f *Facts) []Step {
 	steps := make([]Step, 0, stepFull)
 	for s := stepDefined; s <= stepFull; s++ {
@@ -56,7 +57,8 @@ func (s step) String() string {
 	return unknown("step ", uint8(s))
 }
 
-// text returns the sentence of the decision if the step decided, else a sentence that says what the step compared.
+// text returns the sentence of the decision if the step decided. Otherwise it returns a sentence that says what the
+// step compared.
 func (s step) text(d Decision, req *Request, f *Facts) string {
 	if d.Outcome != 0 {
 		return d.Sentence(req, f)

@@ -18,7 +18,7 @@ type FieldError struct {
 	Field string
 	// Value is the field's value made safe for printing: valid UTF-8, no control characters, at most MaxShown bytes.
 	Value string
-	// Rule is the rule that the value breaks, written as the end of a sentence: "must be 100ms to 1h".
+	// Rule is the rule that the value breaks, worded as the end of a sentence: "must be 100ms to 1h".
 	Rule string
 }
 

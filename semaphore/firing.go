@@ -27,7 +27,7 @@ const (
 	JobFailed                 // it ran to completion and returned an error
 )
 
-// A Run describes how the run of a firing ended, when the permit that claimed it has ended.
+// A Run describes how the run of a firing ended. The permit that claimed the firing has ended.
 type Run struct {
 	End  End
 	Job  JobEnd    // of a release
@@ -36,8 +36,9 @@ type Run struct {
 	Attempts uint32
 }
 
-// CutShort reports whether the job did not run to completion, as far as is known: the permit was lost (an expiry, the
-// clearing of an expired permit, an unsafe revoke), or its holder reported this when it released the permit.
+// CutShort reports whether the job did not run to completion, as far as is known. Either the permit was lost (an
+// expiry, the clearing of an expired permit, an unsafe revoke), or its holder reported this when it released the
+// permit.
 func (r Run) CutShort() bool {
 	switch r.End {
 	case EndExpired, EndCleared, EndFreedUnsafely:

@@ -8,11 +8,11 @@ import (
 // MaxMissed is the maximum number of due times in one query for the missed firings to run.
 const MaxMissed = 1000
 
-// Misfires holds everything that the decision about the missed firings of one name depends on.
+// Misfires holds everything that determines which missed firings of one name to run.
 type Misfires struct {
 	Definition *Definition // nil if the semaphore is not defined
-	// From is the time from which on the definition has had its misfire policy. Earlier firings were decided by the
-	// previous policy, if any.
+	// From is the time at which the definition got its current misfire policy. The previous policy, if any, applied to
+	// earlier firings.
 	From     time.Time
 	LowWater time.Time
 	Now      time.Time // by the leader's clock
@@ -20,7 +20,7 @@ type Misfires struct {
 	Claim func(Firing) *Claim
 }
 
-// Since returns the time after which a missed firing must have been due to be run now, or false if none may run.
+// Since returns the time after which a missed firing must have been due in order to run now, or false if none may run.
 func (m *Misfires) Since() (time.Time, bool) {
 	if m.Definition == nil || m.Definition.Misfire == MisfireSkip {
 		return time.Time{}, false
@@ -37,8 +37,8 @@ func (m *Misfires) Since() (time.Time, bool) {
 // Missed returns the due times of the missed firings to run now, in ascending order. due holds the due times of the
 // caller's schedule in ascending order. Due times that lie in the future, or not after Since, are ignored.
 //
-// MisfireOnce runs only the last firing, and nothing if that one was claimed: its run makes up for those before it. A
-// restarted host therefore does not run the one before.
+// MisfireOnce runs only the last firing, because that run makes up for those before it. If the last firing was already
+// claimed, nothing runs. So a host that restarts does not run the one before.
 //
 // The answer is advice: another caller may get the same one. The claim of each firing decides which caller runs it.
 func (m *Misfires) Missed(name string, due []time.Time) (run []time.Time) {

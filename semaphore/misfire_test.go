@@ -68,8 +68,8 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// The advised firings are in order and would be granted. Once they are claimed, Missed advises none of them again, and
-// with MisfireOnce nothing else either.
+// The advised firings are in order and would be granted. Once they are claimed, Missed does not advise any of them
+// again. With MisfireOnce it then advises nothing else either.
 func TestMissed_AfterClaims_ReturnsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(label string) time.Time {

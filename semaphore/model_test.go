@@ -206,7 +206,7 @@ func (g *gate) settle(p *Permit, how End, job JobEnd, cooling time.Duration) {
 	run := Run{End: how, Job: job, Stop: p.Stop, Attempts: claim.Attempts}
 	state := run.Claim(g.def)
 	if state == ClaimOpen && run.CutShort() && cooling > 0 {
-		return // the claim opens when the slot is free
+		return // the claim opens when the slot becomes free
 	}
 	claim.State = state
 	if !run.Began() {
@@ -217,8 +217,9 @@ func (g *gate) settle(p *Permit, how End, job JobEnd, cooling time.Duration) {
 	}
 }
 
-// claimOf returns the claim of a permit, or nil if the permit has none or a newer claim has replaced it. It stores a
-// copy for the caller to modify, because decisions keep a pointer to the old one.
+// claimOf returns the claim of a permit, or nil if the permit has none or a newer claim has replaced it. It first
+// replaces the stored claim with a copy, because decisions keep a pointer to the old one. The caller may modify the
+// copy.
 func (g *gate) claimOf(p *Permit) *Claim {
 	if p.Firing == nil {
 		return nil
@@ -232,7 +233,7 @@ func (g *gate) claimOf(p *Permit) *Claim {
 	return &own
 }
 
-// overdue returns the slots of all semaphores whose deadline has passed, sorted by token.
+// overdue returns the slots of all semaphores with a deadline that has passed, sorted by token.
 func (w *world) overdue() []*slot {
 	var late []*slot
 	for _, g := range w.gates {
@@ -246,8 +247,8 @@ func (w *world) overdue() []*slot {
 	return late
 }
 
-// expire does to an overdue slot what the leader's timer proposes. It returns the remaining slot, or nil if the slot is
-// free.
+// expire does to an overdue slot what the leader's timer would propose. It returns the remaining slot, or nil if the
+// slot is free.
 func (w *world) expire(s *slot) *slot {
 	g := w.gate(s.Semaphore)
 	if s.State == Cooling {
@@ -266,7 +267,7 @@ func (w *world) expire(s *slot) *slot {
 	return w.end(s.Token, EndExpired, JobDone, LossCooling(g.def, w.now-s.granted))
 }
 
-// stopped returns the live permits whose holders must stop, sorted by token, with the decisions of Admit.
+// stopped returns the live permits with holders that must stop, sorted by token, with the decisions of Admit.
 func (w *world) stopped() (slots []*slot, why []Decision) {
 	for _, g := range w.gates {
 		for _, s := range g.slots {

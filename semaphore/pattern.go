@@ -21,8 +21,8 @@ type Patterns struct {
 // A Pattern is a compiled pattern. It is immutable and safe for concurrent use. A nil Pattern matches nothing.
 type Pattern struct {
 	text string
-	// kind distinguishes literal text and ".*", which most definitions use, from real patterns. A cluster with 100 000
-	// definitions does not keep a compiled program for each.
+	// kind distinguishes literal text and ".*", which most definitions use, from real patterns. Only real patterns are
+	// compiled, so a cluster with 100 000 definitions does not keep a program for each.
 	kind     patternKind
 	plain    string         // of a plainPattern
 	anchored *regexp.Regexp // of a realPattern
@@ -112,7 +112,7 @@ func (p *Pattern) Match(s string) bool {
 	case p.kind == plainPattern:
 		return s == p.plain
 	case p.kind == anyPattern:
-		return !strings.Contains(s, "\n") // names contain no newlines, but this must match what ".*" matches
+		return !strings.Contains(s, "\n") // names contain no newlines, but this must match whatever ".*" matches
 	}
 	return p.anchored.MatchString(s)
 }
@@ -134,7 +134,7 @@ func (p *Pattern) String() string {
 }
 
 // whyRefused turns an error of the regexp package into a rule. People use features that they know from Perl, Java and
-// Python, so a feature that RE2 excludes by design is named, with the reason.
+// Python. If RE2 excludes a feature by design, the rule names the feature and gives the reason.
 func whyRefused(pattern string, err error) string {
 	const linear = ": patterns are RE2, whose matching time is bounded, so they have "
 	var bad *syntax.Error

@@ -146,7 +146,7 @@ func FuzzPattern(f *testing.F) {
 		if err != nil {
 			var bad *FieldError
 			if !errors.As(err, &bad) {
-				t.Fatalf("got %v, want a *FieldError", err)
+				t.Fatalf("CompilePattern: got %v, want a *FieldError", err)
 			}
 			if !utf8.ValidString(bad.Error()) || hasControl(bad.Error()) {
 				t.Fatalf("the error %q is not printable", bad.Error())

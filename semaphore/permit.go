@@ -12,14 +12,14 @@ type Identity struct {
 	Principal string
 }
 
-// An Owner selects the permits to which a call by token may apply. The zero Owner selects all permits.
+// An Owner selects the permits that a call may affect by naming their tokens. The zero Owner selects all permits.
 type Owner struct {
 	// Identity is the identity that the call names, or nil. Its principal is ignored.
 	Identity *Identity
 	// Principal is the caller's principal, or nil if callers are not authenticated.
 	Principal *string
-	// Unowned reports whether a permit without a principal, granted before callers were authenticated, also belongs to
-	// the caller. If it is nil, none does.
+	// Unowned reports whether a permit that has no principal, because it was granted before callers were authenticated,
+	// also belongs to the caller. If Unowned is nil, no such permit does.
 	Unowned func(sem string, id Identity) bool
 }
 
@@ -31,7 +31,7 @@ func OwnerOf(principal string) Owner {
 	return Owner{Principal: &principal}
 }
 
-// Owns reports whether the permits of semaphore sem that the identity has belong to the owner.
+// Owns reports whether a permit of semaphore sem that belongs to the identity also belongs to the owner.
 func (o Owner) Owns(sem string, id Identity) bool {
 	if o.Identity != nil {
 		named := *o.Identity
@@ -43,7 +43,7 @@ func (o Owner) Owns(sem string, id Identity) bool {
 	return o.Sees(sem, id)
 }
 
-// Sees reports whether the principal may know about the permits of semaphore sem that the identity has.
+// Sees reports whether the principal may know about a permit of semaphore sem that belongs to the identity.
 func (o Owner) Sees(sem string, id Identity) bool {
 	switch {
 	case o.Principal == nil:
@@ -60,7 +60,7 @@ type Firing struct {
 	Due  time.Time
 }
 
-// PermitState says for what reason a permit takes its slot. The numbers are frozen: they are in the log.
+// PermitState says why a permit takes its slot. The numbers are frozen: they are in the log.
 type PermitState uint8
 
 const (
@@ -129,12 +129,12 @@ func (p *Permit) GrantedAt() time.Time {
 	return time.Unix(0, p.GrantedNanos).UTC()
 }
 
-// A StopOrder says more about a stop to the holder. It is immutable: copies of a permit share it.
+// A StopOrder gives the holder details about a stop. It is immutable: copies of a permit share it.
 type StopOrder struct {
 	Reason string
 	// Revision is the revision of the change that ordered the stop. The end of its drain refers to it.
 	Revision uint64
-	// Drain is how long a revoked permit may still be refreshed. It is the full length, not the time that is left. 0
+	// Drain is how long a revoked permit may still be refreshed. It is the full duration, not the time that is left. 0
 	// means that there is no drain, or that it is over.
 	Drain time.Duration
 }
@@ -190,8 +190,8 @@ const (
 	ClaimFailed ClaimState = 5
 	// ClaimCutShort means that the holder stopped the job early and released its permit. The firing does not run again.
 	ClaimCutShort ClaimState = 6
-	// ClaimTakenOver means that another token has claimed the firing since. It is reported only to a caller that awaits
-	// a claim, and is never stored.
+	// ClaimTakenOver means that another token has claimed the firing since. It is reported only to a caller that waits
+	// for the end of a claim, and is never stored.
 	ClaimTakenOver ClaimState = 7
 	// ClaimOpen means that the holder was lost or stopped early, and the firing may be claimed again.
 	ClaimOpen ClaimState = 8

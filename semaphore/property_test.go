@@ -52,8 +52,8 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 	return Denied, NoFreePermit, 9
 }
 
-// ruleBookOfDrains applies drains to the answer that a holder gets to a repeated request: if every cause that shuts the
-// holder out drains for it, it is refreshed; otherwise the first cause without a drain is the reason.
+// ruleBookOfDrains applies drains to the answer that a holder gets to a retry. If every cause that shuts the holder out
+// has a drain for it, the holder is refreshed. Otherwise the first cause without a drain is the reason.
 func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
 	if p.State != Live {
 		return asked
@@ -110,7 +110,7 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 			t.Errorf("Explain() step %d = %+v, want passed %v", i+1, s, passes)
 		}
 		if i > 0 && s.Text == steps[i-1].Text {
-			t.Errorf("Explain() steps %d and %d both say %q", i, i+1, s.Text)
+			t.Errorf("Explain() steps %d and %d have the same text %q", i, i+1, s.Text)
 		}
 	}
 	last := steps[len(steps)-1]
@@ -125,11 +125,11 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 		repeat.Repeat = true
 		asked, admitted := Decide(&same, &repeat), Admit(f.Own, f)
 		if want := ruleBookOfDrains(f.Own, f, asked); admitted != want {
-			t.Errorf("Admit() = %+v, want %+v as in the rule book of drains; Decide() of a repeat = %+v", admitted, want, asked)
+			t.Errorf("Admit() = %+v, want %+v as in the rule book of drains; Decide() of a retry = %+v", admitted, want, asked)
 		}
 		checkStops(t, f, admitted)
 		if mentioned := strings.Contains(d.Sentence(req, f), "its drain is over"); mentioned != (d.Stop != NotStopping && admitted.Outcome == Refreshed) {
-			t.Errorf("sentence mentions a drain: %v; Admit() = %+v", mentioned, admitted)
+			t.Errorf("Sentence() mentions a drain: %v, but Admit() = %+v", mentioned, admitted)
 		}
 	}
 	if holds := f.Own != nil && f.Own.State == Live; d.Stop != NotStopping != (holds && outcome == Denied && reason != AlreadyHeld && (reason != FiringClaimed || decisive != int(stepOwn))) {
@@ -265,7 +265,7 @@ func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
 		g := w.gate("s")
 		used := uint64(0) // after the previous step
 		granted := false
-		ran := map[string]uint64{} // by firing: the token whose job was done or lost with no further attempt
+		ran := map[string]uint64{} // by firing: the token that settled it: the job was done, or no attempts are left
 
 		token := func(t *rapid.T) *slot {
 			if len(g.slots) == 0 {
@@ -377,7 +377,7 @@ func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
 						continue
 					}
 					if holders[s.Identity] {
-						t.Fatalf("%s holds two permits", s.Identity.text())
+						t.Fatalf("%s holds two permits of the semaphore", s.Identity.text())
 					}
 					holders[s.Identity] = true
 					if s.Firing != nil && firings[s.Firing.text()] {

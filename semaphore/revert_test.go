@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawDefinition draws from few values, so that definitions often agree in a field.
+// drawDefinition draws from only a few values, so that definitions often agree in a field.
 func drawDefinition(t *rapid.T, what string) *Definition {
 	pick := func(field string, from ...string) string { return rapid.SampledFrom(from).Draw(t, what+" "+field) }
 	d := plain("s")

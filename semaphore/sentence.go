@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Sentence returns the decision as one sentence that a person can act on. The facts may be newer than those of the
-// decision: anything that they no longer show is left out.
+// Sentence returns the decision as one sentence that tells a person what to do. The facts may be newer than those of
+// the decision. The sentence leaves out anything that the facts no longer show.
 func (d Decision) Sentence(req *Request, f *Facts) string {
 	switch d.Outcome {
 	case Granted:
@@ -190,7 +190,7 @@ func failure(c *Claim) string {
 	return ": " + c.Failure
 }
 
-// attempts says how many holders a firing had that is not handed over again.
+// attempts says how many holders tried to run a firing that is not handed over again.
 func attempts(c *Claim) string {
 	if c.Attempts < 2 {
 		return ""

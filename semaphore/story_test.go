@@ -323,7 +323,7 @@ func (s *player) sayEnded(was *slot, how string, now *slot) {
 	}
 }
 
-// sayStopped reports the holders that must stop now and did not have to before.
+// sayStopped reports the holders that must stop now but did not have to stop before.
 func (s *player) sayStopped(before []*slot) {
 	stopped, why := s.stopped()
 	for i, h := range stopped {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// More bounds, which are also part of the contract with clients.
+// More limits that are part of the contract with clients.
 const (
 	// MaxSpan is the longest max_hold, expect_every, firing_retention and firing_max_ahead: ten years.
 	MaxSpan = 10 * 365 * 24 * time.Hour
@@ -89,8 +89,8 @@ func (id Identity) Validate() error {
 	return ValidName("identity.holder_id", id.HolderID)
 }
 
-// Validate checks that the firing has a valid name and that its due time, if any, is in UTC and fits into 64-bit Unix
-// nanoseconds, the format of the log. The error is a *FieldError.
+// Validate checks that the firing has a valid name and that its due time, if any, is in UTC and can be represented in
+// 64-bit Unix nanoseconds, the format of the log. The error is a *FieldError.
 func (f *Firing) Validate() error {
 	if err := ValidName("firing.name", f.Name); err != nil {
 		return err
@@ -220,7 +220,7 @@ func validOptionalSpan(field string, d, least, most time.Duration) error {
 	return nil
 }
 
-// validMaxAhead describes 0 as the API does: there it means no bound.
+// validMaxAhead is used where 0 means no bound, and describes 0 in this way.
 func validMaxAhead(d time.Duration) error {
 	if d == 0 || d == FiringUnbounded || d >= MinFiringMaxAhead && d <= MaxSpan {
 		return nil
@@ -242,7 +242,7 @@ func (d *Definition) validMisfireWindow() error {
 	return nil
 }
 
-// validChoice checks an enumeration whose String method returns its name in the API.
+// validChoice checks an enumeration that has a String method returning its name in the API.
 func validChoice[T interface {
 	~uint8
 	String() string

@@ -173,7 +173,7 @@ func checkRule(t *testing.T, err error, want string) {
 	if err != nil {
 		var bad *FieldError
 		if !errors.As(err, &bad) {
-			t.Errorf("got %v, want a *FieldError", err)
+			t.Errorf("Validate() = %v, want a *FieldError", err)
 		}
 		got = err.Error()
 	}
@@ -251,12 +251,12 @@ func TestDefinition_EqualAndClone_NilAndLabels(t *testing.T) {
 	var none *Definition
 	d := plain("export")
 	if none.Clone() != nil || !none.Equal(nil) || none.Equal(d) || d.Equal(none) {
-		t.Error("Equal or Clone is wrong for a nil definition")
+		t.Error("Equal or Clone of a nil definition has a wrong result")
 	}
 	empty := plain("export")
 	empty.Labels = Labels{}
 	if !d.Equal(empty) {
-		t.Error("empty labels and nil labels differ")
+		t.Error("Equal: definitions with empty and with nil labels differ")
 	}
 	d.Labels = LabelsOf(map[string]string{"team": "data"})
 	c := d.Clone()

@@ -22,7 +22,7 @@ func TestRole_Includes_MatchesDocs(t *testing.T) {
 		t.Errorf("ParseRole(\"root\") = %v, want no role", r)
 	}
 	if Role(0).Includes(Viewer) || Viewer.Includes(Role(0)) {
-		t.Error("the zero Role includes a role or is included in one")
+		t.Error("Includes(): the zero Role includes a role or is included in one")
 	}
 }
 
@@ -73,7 +73,7 @@ func TestBinding_Administers_RequiresLastingCredential(t *testing.T) {
 		}
 	}
 	if ends := (&Token{Expires: now}); !ends.Expired(now) || ends.Expired(now.Add(-1)) || (&Token{}).Expired(now) {
-		t.Error("Expired() is wrong at the expiry of a token or for a token without one")
+		t.Error("Expired() is wrong at the time of expiry or for a token that never expires")
 	}
 }
 

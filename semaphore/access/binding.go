@@ -14,7 +14,7 @@ import (
 const (
 	// MaxBindings is the maximum number of bindings of a cluster.
 	MaxBindings = 10_000
-	// MaxSubjects, MaxGrants and MaxTokens bound a binding, and MaxGlobs bounds each of its grants.
+	// MaxSubjects, MaxGrants and MaxTokens limit a binding, and MaxGlobs limits each of its grants.
 	MaxSubjects, MaxGrants, MaxTokens, MaxGlobs = 64, 32, 64, 64
 	// MaxSubject is the maximum length in bytes of a subject. A SPIFFE id has at most 2048 bytes.
 	MaxSubject = 2048
@@ -25,7 +25,7 @@ const (
 	// CertSubject is the prefix of a name in a client certificate: its common name, or a DNS name or an e-mail address
 	// in its SANs.
 	CertSubject = "cert:"
-	// SPIFFESubject is the prefix of the URI of a SPIFFE id.
+	// SPIFFESubject is the prefix of a SPIFFE id, which is a URI.
 	SPIFFESubject = "spiffe://"
 	// OIDCSubject is the prefix of a claim of a JWT: oidc:CLAIM=VALUE, for example
 	// oidc:sub=system:serviceaccount:jobs:reports.
@@ -43,12 +43,12 @@ func SameClaim(a, b string) bool {
 
 // A Scope restricts a grant. An empty field restricts nothing; a call must satisfy all non-empty fields.
 type Scope struct {
-	// Semaphores are globs of semaphore names. Labels is a selector of the labels of their definitions.
+	// Semaphores are globs of semaphore names. Labels is a selector that the labels of a definition must match.
 	Semaphores []string
 	Labels     string
-	// Group and Acquirer are patterns. An identity must match both to acquire. To revoke or clear a permit, the
-	// permit's identity must match both. To set a cordon, or to edit or pause a definition, the pattern in it must
-	// either be a plain text that matches, or the same pattern.
+	// Group and Acquirer are patterns. To acquire, an identity must match both. To revoke or clear a permit, the
+	// permit's identity must match both. To set a cordon, or to edit or pause a definition, the pattern in the cordon
+	// or definition must be either plain text that matches or the same pattern.
 	Group, Acquirer string
 }
 
@@ -71,7 +71,7 @@ type Binding struct {
 	Grants   []Grant
 	// Tokens are the bearer tokens of this principal.
 	Tokens []Token
-	// Revision is the revision of the last change, including changes of tokens. UpdatedBy, UpdatedAt and Reason
+	// Revision is the revision of the last change, including changes to tokens. UpdatedBy, UpdatedAt and Reason
 	// describe that change.
 	Revision          uint64
 	UpdatedBy, Reason string
@@ -114,8 +114,8 @@ func (b *Binding) WithoutHashes() *Binding {
 	return &c
 }
 
-// Administers reports whether the principal has all rights everywhere and a credential without an expiry on record: a
-// subject, or a token that never expires. Once a cluster has such a binding, it always keeps at least one.
+// Administers reports whether the principal has all rights everywhere and at least one lasting credential: a subject,
+// or a token that never expires. Once a cluster has such a binding, it always keeps at least one.
 func (b *Binding) Administers() bool {
 	return slices.ContainsFunc(b.Grants, func(g Grant) bool { return g.Role == Admin && g.Everywhere() }) &&
 		(len(b.Subjects) > 0 || slices.ContainsFunc(b.Tokens, func(t Token) bool { return t.Expires.IsZero() }))

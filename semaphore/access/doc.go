@@ -5,6 +5,6 @@
 // principal: the author of its changes and the owner of its permits. A principal outlives certificates and tokens, so
 // rotating them does not lose permits. A caller without a binding may do nothing.
 //
-// The package is pure: it knows nothing about certificates, messages or clocks. Globs, labels and patterns in a scope
+// The package is pure: it does not depend on certificates, messages or clocks. Globs, labels and patterns in a scope
 // are plain text here. The leader matches them, because servers may interpret a pattern differently.
 package access

@@ -14,13 +14,13 @@ const (
 	// Acquirer may view; acquire, keep and release permits; take over where the definition allows it; and submit jobs
 	// and work on them.
 	Acquirer Role = 2
-	// Verifier may ask whether a token is valid. A guarded resource needs nothing else.
+	// Verifier may ask whether a token is valid. This role is enough for a guarded resource.
 	Verifier Role = 3
 	// Operator may view; pause, move, cordon, revoke and clear; and cancel, retry and delete jobs.
 	Operator Role = 4
 	// Editor may view, and create, replace and delete definitions.
 	Editor Role = 5
-	// Admin may do everything, including changes of members, settings, backups and bindings.
+	// Admin may do everything, including changes to members, settings, backups and bindings.
 	Admin Role = 6
 )
 

@@ -3,8 +3,8 @@
 //
 // A job is an ordered list of tasks for the workers of one semaphore. A worker is a caller that asks for a permit
 // together with a task. The grant hands out the first waiting task of that semaphore, and the permit carries it. So a
-// task is held as long as its permit, and there is no second lease. When the permit ends, [Spec.Settle] decides what
-// happens to the task, as semaphore.Run does for a firing.
+// task is held exactly while its permit is, and there is no second lease. When the permit ends, [Spec.Settle] decides
+// what happens to the task, as semaphore.Run does for a firing.
 //
 // Tasks wait in the order of their jobs' priorities, higher first, then in the order in which the jobs were submitted,
 // then by index. Workers wait in the order of the semaphore's queue, which priorities do not change.

@@ -42,15 +42,15 @@ type Spec struct {
 	Author    string
 	// Principal is the submitter's principal, see semaphore.Identity. That principal may change the job.
 	Principal string
-	// Timeout is how long the job may take from its submission on; 0 means no limit. The leader measures it, and starts
-	// again when it is promoted.
+	// Timeout is how long the job may take, counted from its submission; 0 means no limit. The leader measures it, and
+	// a new leader starts over.
 	Timeout time.Duration
 	// Retention is how long the job is kept after it has ended; 0 means DefaultRetention.
 	Retention time.Duration
 	// Priority orders the jobs of a semaphore; higher priorities go first.
 	Priority int32
-	// MaxAttempts is the maximum number of workers to which a task is handed out; 0 means DefaultMaxAttempts. A worker
-	// that returns the task unfinished does not count.
+	// MaxAttempts is the maximum number of workers that may attempt a task; 0 means DefaultMaxAttempts. A worker that
+	// returns the task unfinished does not count.
 	MaxAttempts uint32
 	// MaxResult is the maximum size in bytes of a task's result. This space is reserved from the submission on.
 	MaxResult uint32
@@ -72,7 +72,7 @@ const (
 	MaxTasks = 100_000
 	// OwnLabel is the label of a semaphore that was created for a job. Its value is the job's id.
 	OwnLabel = "gatekeeper/job"
-	// OwnPrefix is the name prefix of such semaphores where clients with the role of an acquirer create them.
+	// OwnPrefix is the name prefix of such semaphores if they are created by clients with the role of an acquirer.
 	OwnPrefix = "submitter/"
 )
 
@@ -92,7 +92,7 @@ type Job struct {
 	// Submitted is the revision at which the submission was complete, which orders jobs of equal priority. It is 0
 	// while the job is Receiving.
 	Submitted uint64
-	// Revision is the revision of the last change of the job or of one of its tasks.
+	// Revision is the revision of the last change to the job or to one of its tasks.
 	Revision uint64
 	// Digest is the SHA-256 of the spec and all tasks. It is empty while the job is Receiving.
 	Digest string
@@ -122,8 +122,8 @@ type Cancel struct {
 	Cause          CancelCause
 }
 
-// CancelText says for people who or what cancelled the job, and why, such as "by ann: wrong bucket". It is empty if the
-// job was not cancelled.
+// CancelText describes for people who or what cancelled the job, and why, such as "by ann: wrong bucket". It is empty
+// if the job was not cancelled.
 func (j *Job) CancelText() string {
 	c := j.Cancel
 	if c == nil {

@@ -79,7 +79,7 @@ func (e *LimitError) Error() string {
 }
 
 // Check returns a *LimitError if tasks with these payloads cannot be added to job j, which is nil for a new job.
-// semaphore and cluster are the bytes that the semaphore and the cluster store now.
+// semaphore and cluster are the numbers of bytes that are currently stored for the semaphore and the cluster.
 func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uint64) *LimitError {
 	l = l.OrDefault()
 	var count, payload, stored uint64
@@ -109,7 +109,7 @@ func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uin
 	return l.Grow(s, stored, semaphore, cluster)
 }
 
-// Grow returns a *LimitError if the tasks of a job cannot store this number of bytes in addition.
+// Grow returns a *LimitError if the tasks of a job cannot store this number of additional bytes.
 func (l Limits) Grow(s *Spec, more, semaphore, cluster uint64) *LimitError {
 	l = l.OrDefault()
 	for _, limit := range [...]LimitError{

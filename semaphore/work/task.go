@@ -39,8 +39,8 @@ func (r Ref) Compare(o Ref) int {
 // A Task is the state of a task after one change. It is immutable once it is stored.
 type Task struct {
 	Ref
-	Attempts uint32 // workers that it was handed to, except those that returned it unfinished
-	Returns  uint32 // workers that returned it unfinished
+	Attempts uint32 // number of workers that it was handed to, except those that returned it unfinished
+	Returns  uint32 // number of workers that returned it unfinished
 	State    TaskState
 	Token    uint64 // of the last permit that carried it
 	Revision uint64 // of its last change
@@ -69,8 +69,8 @@ type Report struct {
 	Failure string
 }
 
-// Settle returns the state of a held task after its permit has ended as run describes. While the slot of a lost holder
-// cools, the caller must delay the call: the holder may still be working.
+// Settle returns the state of a held task after its permit has ended as described by run. While the slot of a lost
+// holder cools, the caller must delay the call: the holder may still be working.
 func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 	after := *t
 	after.State = Waiting

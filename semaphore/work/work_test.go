@@ -14,7 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// The test combines every end of a permit with every end of a job, a middle and the last attempt, and RetryFailed.
+// The test combines every way in which a permit ends with every way in which a job ends, both in a middle and in the
+// last attempt, with and without RetryFailed.
 func TestSettle_EveryEnd(t *testing.T) {
 	report := work.Report{Result: []byte("r"), Failure: "f"}
 	for _, end := range []semaphore.End{
@@ -77,7 +78,7 @@ func TestSettle_EveryEnd(t *testing.T) {
 func TestMayAttempt_ZeroIsTheDefault(t *testing.T) {
 	s := &work.Spec{}
 	if !s.MayAttempt(work.DefaultMaxAttempts-1) || s.MayAttempt(work.DefaultMaxAttempts) {
-		t.Error("the default is not 3 attempts")
+		t.Error("MayAttempt() with MaxAttempts 0 does not allow exactly 3 attempts")
 	}
 	if s.KeptFor() != work.DefaultRetention || (&work.Spec{Retention: time.Hour}).KeptFor() != time.Hour {
 		t.Error("KeptFor() is neither Retention nor its default")
@@ -108,7 +109,7 @@ func TestCompare_SemaphoreThenPriorityThenSubmission(t *testing.T) {
 	slices.Reverse(got)
 	slices.SortFunc(got, (*work.Job).Compare)
 	if !slices.Equal(got, want) {
-		t.Errorf("sorted jobs = %+v", got)
+		t.Errorf("jobs sorted by Compare() = %+v", got)
 	}
 }
 
@@ -167,7 +168,7 @@ func TestLimits_ToTheByte(t *testing.T) {
 		}
 	}
 	if l.Grow(spec(0), 100, 4900, 5900) != nil || l.Grow(spec(0), 101, 4900, 5000) == nil || l.Grow(spec(0), 101, 0, 5900) == nil {
-		t.Error("Grow() is off by a byte at the limit")
+		t.Error("Grow() is wrong by a byte at the limit")
 	}
 	if d := (work.Limits{}).OrDefault(); d != (work.Limits{TaskBytes: 64 << 10, JobBytes: 64 << 20, SemaphoreBytes: 128 << 20, ClusterBytes: 256 << 20}) {
 		t.Errorf("OrDefault() = %+v", d)

@@ -334,7 +334,7 @@ func TestExtend(t *testing.T) {
 	}
 }
 
-func TestRevoke_FreesNothingAndKeepsTheFirst(t *testing.T) {
+func TestRevoke_LivePermit_StopsHolderAndFreesNothing(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
 	p := l.grant("s", "a")

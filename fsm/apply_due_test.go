@@ -131,7 +131,7 @@ func TestDrain_OutOfBounds_IsInvalid(t *testing.T) {
 			draining(d, l.replaceNow("s")), fsm.SetCordon{ID: "k", Drain: d}, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: d}, fsm.Revoke{Token: p.Token, Drain: d},
 		} {
 			if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "is not between 0 and 24h0m0s") {
-				t.Errorf("%T: got %s", cmd, why)
+				t.Errorf("%T with a drain out of bounds: got %s", cmd, why)
 			}
 		}
 	}
@@ -242,14 +242,14 @@ func TestEditBatch_Until_OnlyReplacesAndIsBounded(t *testing.T) {
 	l.define("s")
 	for _, bad := range []fsm.Change{create(definition("new")), declare(definition("new")), remove("s", l.state().Definition("s").Version)} {
 		if why := unchanged[fsm.InvalidResult](l, until(at(9), bad)).Why; !strings.Contains(why, "only a replacement can be temporary") {
-			t.Errorf("EditBatch with Until: got %s", why)
+			t.Errorf("EditBatch with Until that is not a replacement: got %s", why)
 		}
 	}
 	for i := range fsm.MaxEditEnds {
 		l.edit(until(at(100), l.replaceNow("s", permits(uint32(i+2)))))
 	}
 	if why := unchanged[fsm.InvalidResult](l, until(at(100), l.replaceNow("s"))).Why; !strings.Contains(why, "the maximum of 16 temporary edits") {
-		t.Errorf("EditBatch with Until: got %s", why)
+		t.Errorf("EditBatch beyond the maximum of temporary edits: got %s", why)
 	}
 	l.edit(edits(l.replaceNow("s", permits(99)))) // an edit without an end is still possible
 	equal(t, "ends", len(l.state().Ends("s")), 16)
@@ -312,7 +312,7 @@ func TestRevert_NothingToTakeBack_IsJournaled(t *testing.T) {
 			equal(t, "ends", l.state().Ends("s"), []*fsm.EditEnd(nil))
 			for e := range l.state().JournalBackward("s", 0) {
 				if e.Revision != r.Revision || !strings.HasSuffix(e.Reason, tc.reason) {
-					t.Errorf("journal entry has reason %q", e.Reason)
+					t.Errorf("Revert: journal entry has reason %q", e.Reason)
 				}
 				break
 			}
@@ -332,7 +332,7 @@ func TestRevert_OldValueNoLongerValid_IsLeftAlone(t *testing.T) {
 	equal(t, "definition", l.state().Definition("s"), before)
 	for e := range l.state().JournalBackward("s", 0) {
 		if !strings.Contains(e.Reason, `its fields are left alone, for with their old values the definition is not valid now: duration "1h": must be`) {
-			t.Errorf("journal entry has reason %q", e.Reason)
+			t.Errorf("Revert: journal entry has reason %q", e.Reason)
 		}
 		break
 	}

@@ -176,19 +176,19 @@ func TestDelete_LivePermits_CountInNewDefinition(t *testing.T) {
 	equal(t, "own", s.Own("s", identity("a")), p)
 	equal(t, "used", s.Used("s"), uint64(1))
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "b")); r.Decision.Reason != semaphore.NoSuchSemaphore {
-		t.Fatalf("grant: got %+v", r)
+		t.Fatalf("grant after the deletion: got %+v, want NO_SUCH_SEMAPHORE", r)
 	}
 	l.define("s")
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "b")); r.Decision.Reason != semaphore.NoFreePermit {
 		t.Fatalf("grant: got %+v, want denied because of the deleted definition's permits", r)
 	}
 	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: p.Token}); !r.Released {
-		t.Fatalf("Release: got %+v", r)
+		t.Fatalf("Release of the old permit: got %+v, want it released", r)
 	}
 	l.grant("s", "b")
 	// A finished firing stays finished under a new definition.
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "c", firing("f", 5))); r.Decision.Reason != semaphore.FiringDone {
-		t.Fatalf("grant: got %+v", r)
+		t.Fatalf("grant for a finished firing: got %+v, want FIRING_DONE", r)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestDelete_NothingLeft_ForgetsTheName(t *testing.T) {
 	equal(t, "claimed semaphores", collect(l.state().ClaimedSemaphores()), []string{"s"})
 	l.apply(fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(5)})
 	if s := l.state(); s.PermitRevision("s") != 0 || s.ClaimCount("s") != 0 || !s.LowWater("s").IsZero() {
-		t.Fatal("the name still has data")
+		t.Fatal("the name still has data after its last claim was forgotten")
 	}
 	unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(6)})
 	restored(t, l.state())

@@ -190,7 +190,7 @@ func TestRelease_Repeat_ReturnsEnd(t *testing.T) {
 		}
 		again := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
 		if again.Released || again.Permit != nil || again.Ended == nil || again.Ended.Outcome != semaphore.EndReleased || again.Revision != 0 {
-			t.Fatalf("repeated command: got %+v", again)
+			t.Fatalf("repeated release: got %+v", again)
 		}
 		if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 99}); r.Released || r.Ended != nil {
 			t.Fatalf("release of an unknown token: got %+v", r)
@@ -205,7 +205,7 @@ func TestRelease_HeldForOperator_FreesNothing(t *testing.T) {
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
 	r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: p.Token})
 	if r.Released || r.Ended != nil || r.Permit.State != semaphore.Held {
-		t.Fatalf("Release: got %+v", r)
+		t.Fatalf("Release of a permit held for an operator: got %+v, want it still held", r)
 	}
 }
 
@@ -222,11 +222,11 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1, Job: semaphore.JobCutShort})
 		r := one[fsm.ReleaseResult](l, fsm.Release{Token: 1})
 		if r.Released || r.Ended.Outcome != semaphore.EndExpired || r.Revision != 5 {
-			t.Fatalf("Release: got %+v", r)
+			t.Fatalf("late Release: got %+v, want expired and revision 5", r)
 		}
 		c := l.state().Claim("s", *fire("f", 5))
 		if c.State != semaphore.ClaimDone || c.Revision != 5 {
-			t.Fatalf("claim = %+v", c)
+			t.Fatalf("claim after a late Release = %+v, want done at revision 5", c)
 		}
 		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1})
 	})
@@ -235,11 +235,11 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 		l.define("s", freeOnLoss)
 		lose(l, time.Second)
 		if r := one[fsm.ReleaseResult](l, fsm.Release{Token: 1}); r.Released || r.Permit.State != semaphore.Cooling {
-			t.Fatalf("Release: got %+v", r)
+			t.Fatalf("late Release of a cooling permit: got %+v, want it still cooling", r)
 		}
 		l.apply(fsm.EndCooling{Token: 1, Term: l.term})
 		if c := l.state().Claim("s", *fire("f", 5)); c == nil || c.State != semaphore.ClaimDone {
-			t.Fatalf("claim = %+v", c)
+			t.Fatalf("claim after the cooling = %+v, want done", c)
 		}
 	})
 	t.Run("claimed since", func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 		l.grant("s", "b", firing("f", 5))
 		unchanged[fsm.ReleaseResult](l, fsm.Release{Token: 1})
 		if c := l.state().Claim("s", *fire("f", 5)); c.Token != 2 || c.State != semaphore.ClaimHeld {
-			t.Fatalf("claim = %+v", c)
+			t.Fatalf("claim after a late Release = %+v, want held by token 2", c)
 		}
 	})
 }
@@ -269,7 +269,7 @@ func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
 		fsm.Expire{Token: p.Token, Term: l.term + 1},
 	} {
 		if r := unchanged[fsm.PermitResult](l, cmd); r.Applied {
-			t.Fatalf("%+v: got %+v", cmd, r)
+			t.Fatalf("%+v: got %+v, want nothing applied", cmd, r)
 		}
 	}
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: made, UpTo: at(9)}); r.Applied {
@@ -277,7 +277,7 @@ func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
 	}
 	for _, cmd := range []fsm.Command{fsm.Expire{Token: p.Token, Term: l.term}, fsm.EndCooling{Token: q.Token, Term: l.term}} {
 		if r := one[fsm.PermitResult](l, cmd); !r.Applied {
-			t.Fatalf("%+v: got %+v", cmd, r)
+			t.Fatalf("%+v: got %+v, want it applied", cmd, r)
 		}
 	}
 }
@@ -297,7 +297,7 @@ func TestEnd_UnexpectedState_ChangesNothing(t *testing.T) {
 	} {
 		r := unchanged[fsm.PermitResult](l, cmd)
 		if r.Applied || r.Revision != 0 {
-			t.Fatalf("%+v: got %+v", cmd, r)
+			t.Fatalf("%+v: got %+v, want nothing applied", cmd, r)
 		}
 	}
 	unchanged[fsm.InvalidResult](l, fsm.Release{Token: live, Cooling: -1})
@@ -343,7 +343,7 @@ func TestCancel(t *testing.T) {
 		t.Fatalf("Cancel: got %+v", r)
 	}
 	if r := unchanged[fsm.CancelResult](l, cancel("a", "r1")); r.GaveBack != nil || r.Ended.Outcome != semaphore.EndCancelled || r.Ended.Token != p.Token {
-		t.Fatalf("repeated command: got %+v", r)
+		t.Fatalf("repeated Cancel: got %+v", r)
 	}
 	q := l.grant("s", "b", requestID("r1"))
 	l.apply(fsm.Release{Token: q.Token})
@@ -379,7 +379,7 @@ func TestRequests_OverLimit_ForgetsOldest(t *testing.T) {
 	}
 	s := l.state()
 	if s.Request("s", identity("a"), "r1") != nil || s.EndedPermit(1) != nil {
-		t.Fatal("the oldest request is still remembered")
+		t.Fatal("Request(): the oldest request is still remembered")
 	}
 	if s.Request("s", identity("a"), "r2") == nil || s.Request("s", identity("a"), "r3") == nil || s.EndedPermit(2) == nil {
 		t.Fatal("a newer request was forgotten")

@@ -319,7 +319,7 @@ func TestExtend(t *testing.T) {
 		t.Fatalf("Extend to a longer duration, made in an earlier term: got %+v", r)
 	}
 	if r := unchanged[fsm.PermitResult](l, fsm.Extend{Token: 99, Duration: time.Second}); r.Applied || r.Permit != nil {
-		t.Fatalf("unknown token: got %+v", r)
+		t.Fatalf("Extend of an unknown token: got %+v", r)
 	}
 	unchanged[fsm.InvalidResult](l, fsm.Extend{Token: p.Token, Duration: 0})
 	unchanged[fsm.InvalidResult](l, fsm.Extend{Token: p.Token, Duration: l.state().LargestDuration() + 1})

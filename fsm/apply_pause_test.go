@@ -83,20 +83,20 @@ func TestResume(t *testing.T) {
 	late := timer
 	late.Term--
 	if r := unchanged[fsm.RevisionResult](l, late); r.Applied {
-		t.Fatalf("timer of another term: got %+v", r)
+		t.Fatalf("Resume by a timer of another term: got %+v, want nothing applied", r)
 	}
 	if r := one[fsm.RevisionResult](l, timer); !r.Applied {
-		t.Fatalf("timer: got %+v", r)
+		t.Fatalf("Resume by the timer: got %+v, want it applied", r)
 	}
 	if s := l.state(); s.Definition("a").Pause != nil || s.Definition("b").Pause == nil {
 		t.Fatal("the timer ended a later pause, or did not end its own")
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.ResumedEvent})
 	if r := unchanged[fsm.RevisionResult](l, timer); r.Applied {
-		t.Fatalf("timer, second time: got %+v", r)
+		t.Fatalf("second Resume by the timer: got %+v, want nothing applied", r)
 	}
 	if r := one[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a", "b"}, Author: "ann"}); !r.Applied || l.state().Definition("b").Pause != nil {
-		t.Fatalf("operator: got %+v", r)
+		t.Fatalf("Resume by an operator: got %+v, want no pause left", r)
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.ResumedEvent})
 }
@@ -119,16 +119,16 @@ func TestCordons(t *testing.T) {
 		{ID: "none"}, {ID: "z", Revision: 2}, {ID: "z", Term: l.term - 1}, {ID: "z", Term: l.term, Revision: 2},
 	} {
 		if r := unchanged[fsm.RevisionResult](l, cmd); r.Applied {
-			t.Fatalf("%+v: got %+v", cmd, r)
+			t.Fatalf("%+v: got %+v, want nothing applied", cmd, r)
 		}
 	}
 	if r := one[fsm.RevisionResult](l, fsm.Uncordon{ID: "z", Term: l.term, Revision: 4}); !r.Applied {
-		t.Fatalf("timer: got %+v", r)
+		t.Fatalf("Uncordon by the timer: got %+v, want it applied", r)
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.UncordonedEvent})
 	equal(t, "cordon revision", l.state().CordonRevision(), uint64(5))
 	if r := one[fsm.RevisionResult](l, fsm.Uncordon{ID: "a", Author: "ann"}); !r.Applied || len(l.state().Cordons()) != 0 {
-		t.Fatalf("operator: got %+v", r)
+		t.Fatalf("Uncordon by an operator: got %+v, want no cordon left", r)
 	}
 	equal(t, "cordons of the older state", len(s.Cordons()), 2)
 	unchanged[fsm.InvalidResult](l, fsm.SetCordon{GroupPattern: "x"})

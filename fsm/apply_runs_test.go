@@ -38,7 +38,7 @@ func TestEnds_BelowFeatureLevel4_AreUnchanged(t *testing.T) {
 	l.apply(fsm.Release{Token: l.grant("spent", "a", firing("f", 10)).Token, Job: semaphore.JobCutShort})
 	l.apply(fsm.Expire{Token: l.grant("free", "a", firing("f", 10)).Token, Term: l.term})
 	if got := l.ends("spent") + l.ends("free"); got != "f: spent after 0" {
-		t.Errorf("claims: got %s", got)
+		t.Errorf("claims below feature level 4: got %s, want the lost one forgotten and the cut-short one spent", got)
 	}
 }
 
@@ -53,11 +53,11 @@ func TestAttempts_RunThatNeverBegan_DoesNotCount(t *testing.T) {
 		l.apply(fsm.Abandon{Token: l.grant("s", "c", firing("f", 10)).Token, Term: l.term})
 	}
 	if got := l.ends("s"); got != "f: open after 1" {
-		t.Errorf("claims: got %s", got)
+		t.Errorf("claims after runs that never began: got %s, want open after 1 attempt", got)
 	}
 	lose()
 	if got := l.ends("s"); got != "f: spent after 2" {
-		t.Errorf("claims: got %s", got)
+		t.Errorf("claims after the second loss: got %s, want spent after 2 attempts", got)
 	}
 	if got := l.denied("s", "d", fire("f", 10)); got != semaphore.FiringClaimed {
 		t.Errorf("third attempt: got %v, want FIRING_CLAIMED", got)
@@ -86,11 +86,11 @@ func TestLostFiring_AfterCooling_IsOpen(t *testing.T) {
 		p := l.grant("s", "a", firing("f", 10))
 		l.apply(fsm.Expire{Token: p.Token, Term: l.term, Cooling: 5})
 		if got := l.ends("s"); attempt == 0 && got != "f: claimed after 1" {
-			t.Errorf("while the slot cools: got %s", got)
+			t.Errorf("claims while the slot cools: got %s, want claimed after 1 attempt", got)
 		}
 		l.apply(fsm.EndCooling{Token: p.Token, Term: l.term})
 		if got := l.ends("s"); got != want {
-			t.Errorf("after the cooling: got %s, want %s", got, want)
+			t.Errorf("claims after the cooling: got %s, want %s", got, want)
 		}
 	}
 }
@@ -105,15 +105,15 @@ func TestRelease_Late_StillRecordsJobEnd(t *testing.T) {
 	l.m.Subscribe(func(a fsm.Applied) { events = append(events, a.Events...) })
 	l.apply(fsm.Release{Token: lost.Token, Job: semaphore.JobFailed, Failure: "no space"})
 	if got := l.ends("s"); got != "f: failed after 1 no space" {
-		t.Errorf("claims: got %s", got)
+		t.Errorf("claims after a late report of a failure: got %s", got)
 	}
 	if len(events) != 1 || events[0].Kind != fsm.ClaimsChanged || events[0].Semaphore != "s" {
-		t.Errorf("events = %+v", events)
+		t.Errorf("events of a late report = %+v, want one ClaimsChanged", events)
 	}
 	// Only the first report counts.
 	l.apply(fsm.Release{Token: lost.Token})
 	if got := l.ends("s"); got != "f: failed after 1 no space" {
-		t.Errorf("claims: got %s", got)
+		t.Errorf("claims after a second late report: got %s, want the first report", got)
 	}
 	// A report about a claim that another holder has taken over meanwhile is ignored.
 	lost = l.grant("s", "a", firing("g", 10))

@@ -28,13 +28,13 @@ func TestSight_KeepsNewestAndTakesNoRevision(t *testing.T) {
 	unchanged[fsm.RevisionResult](l, fsm.Sight{Term: l.term - 1, Sightings: []fsm.Sighting{seen("g", "b", 9)}})
 	one[fsm.RevisionResult](l, fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "b", 9)}})
 	if s, ok := l.state().Sighting("g", "b"); !ok || s != seen("g", "b", 9) {
-		t.Errorf("Sighting() = %+v, %v", s, ok)
+		t.Errorf("Sighting() = %+v, %v, want the newest", s, ok)
 	}
 	if s, _ := before.Sighting("g", "b"); s != seen("g", "b", 5) {
-		t.Errorf("Sighting() of the older state = %+v", s)
+		t.Errorf("Sighting() of the older state = %+v, want it unchanged", s)
 	}
 	if s, ok := l.state().Sighting("g", "c"); ok {
-		t.Errorf("Sighting() of an unseen caller = %+v", s)
+		t.Errorf("Sighting() of an unseen caller = %+v, want none", s)
 	}
 }
 

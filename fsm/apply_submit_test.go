@@ -13,27 +13,27 @@ func TestSubmit_InChunks_IsVisibleOnlyWhenComplete(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
 	if l.state().Work("s").Waiting != 0 || j.State != work.Receiving {
-		t.Fatalf("incomplete submission: got %+v", j)
+		t.Fatalf("incomplete submission: job = %+v, want it receiving and no task waiting", j)
 	}
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 2, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
-		t.Fatalf("chunk after a gap: got %+v", r)
+		t.Fatalf("chunk after a gap: got %+v, want SubmitLost", r)
 	}
 	again := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 1, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
-		t.Fatalf("chunk of a restarted submission: got %+v", r)
+		t.Fatalf("chunk of a restarted submission: got %+v, want SubmitLost", r)
 	}
 	if r := one[fsm.SubmitResult](l, fsm.SubmitTasks{Job: again.Number, Offset: 1, Tasks: tasks("b"), Digest: digest()}); r.Job.State != work.Open {
-		t.Fatalf("last chunk: got %+v", r)
+		t.Fatalf("last chunk: got %+v, want an open job", r)
 	}
 	if w := l.state().Work("s"); w.Waiting != 2 || w.Jobs != 1 {
-		t.Fatalf("Work() = %+v", w)
+		t.Fatalf("Work() = %+v, want 2 waiting tasks of 1 job", w)
 	}
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: j.Spec, Tasks: tasks("z"), Digest: digest()}); r.Outcome != fsm.SubmitExists || r.Job.ID != "j" {
-		t.Fatalf("repeated submission: got %+v", r)
+		t.Fatalf("repeated submission: got %+v, want SubmitExists", r)
 	}
 	dropped := l.submit("k", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: dropped.Number, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitLost {
-		t.Fatalf("repeated chunk: got %+v", r)
+		t.Fatalf("repeated chunk: got %+v, want SubmitLost", r)
 	}
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number})
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: dropped.Number, Term: l.term - 1})
@@ -56,13 +56,13 @@ func TestSubmit_AboveLimit_NamesIt(t *testing.T) {
 	} {
 		c.Digest = digest()
 		if r := unchanged[fsm.SubmitResult](l, c); r.Outcome != fsm.SubmitLimit || r.Limit.Limit != limit {
-			t.Errorf("%s: got %+v", limit, r)
+			t.Errorf("SubmitJob above %s: got %+v, want SubmitLimit", limit, r)
 		}
 	}
 	l.submit("j", tasks("", "", "", "", ""), func(c *fsm.SubmitJob) { c.Spec.MaxResult = 100 })
 	r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: &work.Spec{ID: "k", Semaphore: "t"}, Tasks: tasks("", ""), Digest: digest()})
 	if r.Outcome != fsm.SubmitLimit || r.Limit.Limit != "max_work_bytes" {
-		t.Fatalf("cluster limit: got %+v", r)
+		t.Fatalf("SubmitJob above max_work_bytes: got %+v, want SubmitLimit", r)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestSubmit_JobThatIsOver_RunsNothingAgain(t *testing.T) {
 		l.apply(end(token, j.Number))
 		r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: j.Spec, Tasks: tasks("a"), Digest: digest()})
 		if r.Outcome != fsm.SubmitExists || r.Job.Number != j.Number {
-			t.Errorf("%s: got %+v", id, r)
+			t.Errorf("SubmitJob with the id of the %s job: got %+v, want SubmitExists", id, r)
 		}
 	}
 }
@@ -99,12 +99,12 @@ func TestSubmit_LimitReachedMidway_RefusesOnlyTheChunk(t *testing.T) {
 		j := half("j", "abc")
 		r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 1, Tasks: chunk, Digest: digest()})
 		if r.Outcome != fsm.SubmitLimit || r.Limit.Limit != limit || r.Job.Tasks != 1 {
-			t.Fatalf("%s: got %+v", limit, r)
+			t.Fatalf("SubmitTasks above %s: got %+v, want SubmitLimit", limit, r)
 		}
 	}
 	// The space that the unfinished submission had reserved is available to the next submission with its id.
 	if r := one[fsm.SubmitResult](l, fsm.SubmitJob{Spec: l.job("j").Spec, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitAccepted {
-		t.Fatalf("submission after the refusal: got %+v", r)
+		t.Fatalf("submission after the refusal: got %+v, want SubmitAccepted", r)
 	}
 }
 

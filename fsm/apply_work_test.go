@@ -114,15 +114,15 @@ func TestRelease_Worker_SettlesTask(t *testing.T) {
 			}
 			task := l.state().Task(work.Ref{Job: l.job("j").Number})
 			if task.State != of.state || task.Attempts != of.attempts || task.Returns != of.returns || task.Failure != of.failure {
-				t.Fatalf("task = %+v", task)
+				t.Fatalf("task after the end of its permit = %+v", task)
 			}
 			if ended := l.job("j").State == work.Ended; ended != task.Over() {
-				t.Fatalf("job = %+v", l.job("j"))
+				t.Fatalf("job = %+v, want it ended if and only if its task is over", l.job("j"))
 			}
 			restored(t, l.state())
 			l.apply(fsm.EndCooling{Token: token, Term: l.term})
 			if p := l.state().Permit(token); p == nil && task.State == work.Held && l.state().Task(task.Ref).State != work.Waiting {
-				t.Fatalf("task after the cooling = %+v", l.state().Task(task.Ref))
+				t.Fatalf("task after the cooling = %+v, want it waiting", l.state().Task(task.Ref))
 			}
 		})
 	}
@@ -136,22 +136,22 @@ func TestRelease_LostWorker_RecordsResultUntilTaskIsHandedOut(t *testing.T) {
 	l.apply(fsm.Expire{Token: first, Term: l.term}, fsm.Expire{Token: second, Term: l.term})
 	third, task := l.take("y")
 	if task.Index != 0 || task.Attempts != 2 {
-		t.Fatalf("task that was handed out again = %+v", task)
+		t.Fatalf("task that was handed out again = %+v, want task 0 in its second attempt", task)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: first, Result: []byte("old")}); r.Recorded || r.Task != nil {
-		t.Fatalf("release of an old token: got %+v", r)
+		t.Fatalf("release of an old token: got %+v, want nothing recorded", r)
 	}
 	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: second, Result: []byte("late")}); !r.Recorded || r.Task.State != work.Done {
-		t.Fatalf("late release before the task is handed out again: got %+v", r)
+		t.Fatalf("late release before the task is handed out again: got %+v, want the result recorded", r)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: second, Result: []byte("again")}); !r.Recorded || string(r.Task.Result) != "late" {
-		t.Fatalf("repeated release: got %+v", r)
+		t.Fatalf("repeated release: got %+v, want the first result", r)
 	}
 	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: third, Result: []byte("new"), At: at(7)}); !r.Recorded {
-		t.Fatalf("release of the current holder: got %+v", r)
+		t.Fatalf("release of the current holder: got %+v, want the result recorded", r)
 	}
 	if j := l.job("j"); j.State != work.Ended || j.Done != 2 || j.EndedAt != at(7) {
-		t.Fatalf("job = %+v", j)
+		t.Fatalf("job = %+v, want it ended with 2 done tasks", j)
 	}
 }
 
@@ -179,23 +179,23 @@ func TestExpire_LastAttempt_FailsTask(t *testing.T) {
 	}
 	j := l.job("j")
 	if j.State != work.Ended || j.Failed != 1 || j.EndedAt != at(9) {
-		t.Fatalf("job = %+v", j)
+		t.Fatalf("job after the last attempt = %+v, want it ended with 1 failed task", j)
 	}
 	r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number})
 	if !r.Applied || r.Tasks != 1 || r.Job.State != work.Open {
-		t.Fatalf("retry: got %+v", r)
+		t.Fatalf("retry: got %+v, want 1 changed task of an open job", r)
 	}
 	token, task := l.take("w")
 	if task.Attempts != 1 || string(task.Payload) != "a" {
-		t.Fatalf("retry: got %+v", task)
+		t.Fatalf("task after the retry = %+v, want its first attempt", task)
 	}
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
 	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number, Indexes: []uint32{0, 0, 7}, Drop: true}); r.Tasks != 1 || r.Job.Dropped != 1 || r.Job.State != work.Ended {
-		t.Fatalf("drop: got %+v", r)
+		t.Fatalf("drop: got %+v, want 1 dropped task of an ended job", r)
 	}
 	l.apply(fsm.DeleteJob{Job: j.Number})
 	if w := l.state().Work("s"); w != (fsm.Work{}) || l.state().WorkBytes() != 0 || l.state().JobCount() != 0 {
-		t.Fatalf("Work() after the deletion = %+v", w)
+		t.Fatalf("Work() after the deletion = %+v, want nothing stored", w)
 	}
 }
 
@@ -207,12 +207,12 @@ func TestRelease_RetriableFailure_HandsTaskOutAgain(t *testing.T) {
 	returned := fsm.Release{Token: failed.Token, Job: semaphore.JobCutShort}
 	for range 2 { // the second one is a repeat
 		if r := l.apply(failed)[0].(fsm.ReleaseResult); !r.Recorded {
-			t.Errorf("release with a failure: got %+v", r)
+			t.Errorf("release with a failure: got %+v, want it recorded", r)
 		}
 	}
 	second, _ := l.take("w")
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
-		t.Errorf("repeated release while another worker has the task: got %+v", r)
+		t.Errorf("repeated release while another worker has the task: got %+v, want it recorded", r)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, returned); r.Recorded {
 		t.Errorf("release that returns the task: got %+v, want nothing recorded", r)
@@ -220,7 +220,7 @@ func TestRelease_RetriableFailure_HandsTaskOutAgain(t *testing.T) {
 	failed.Token = second
 	l.apply(failed)
 	if j := l.job("j"); j.Failed != 1 || j.State != work.Ended {
-		t.Fatalf("job = %+v", j)
+		t.Fatalf("job after two failures = %+v, want it ended with 1 failed task", j)
 	}
 }
 
@@ -233,10 +233,10 @@ func TestRelease_LateRetriableFailure_IsRecorded(t *testing.T) {
 	failed.Token, _ = l.take("w")
 	l.apply(fsm.Expire{Token: failed.Token, Term: l.term, Cooling: time.Minute, At: at(8)})
 	if r := one[fsm.ReleaseResult](l, failed); !r.Recorded || r.Task.State != work.Waiting || r.Task.Failure != "f" {
-		t.Errorf("late release with a failure: got %+v, task %+v", r, r.Task)
+		t.Errorf("late release with a failure: got %+v, task %+v, want a waiting task with failure f", r, r.Task)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
-		t.Errorf("repeated release: got %+v", r)
+		t.Errorf("repeated release: got %+v, want it recorded", r)
 	}
 }
 
@@ -247,11 +247,11 @@ func TestRelease_RepeatAfterDrop_IsRecorded(t *testing.T) {
 	failed.Token, _ = l.take("w")
 	l.apply(failed, fsm.ChangeTasks{Job: j.Number, Drop: true, At: at(10)})
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
-		t.Errorf("repeated release: got %+v", r)
+		t.Errorf("repeated release: got %+v, want it recorded", r)
 	}
 	failed.Failure = "another"
 	if r := unchanged[fsm.ReleaseResult](l, failed); r.Recorded {
-		t.Errorf("release with another failure: got %+v", r)
+		t.Errorf("release with another failure: got %+v, want nothing recorded", r)
 	}
 }
 
@@ -307,10 +307,10 @@ func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	unchanged[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Term: l.term - 1, Cause: work.CancelTimeout})
 	r := one[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: "ann", Reason: "wrong", At: at(9)})
 	if !r.Applied || r.Job.State != work.Cancelled || r.Job.Over() || l.state().Work("s").Waiting != 0 {
-		t.Fatalf("CancelJob: got %+v", r)
+		t.Fatalf("CancelJob: got %+v, want a cancelled job with held tasks", r)
 	}
 	if p := l.state().Permit(token); p.Stop != semaphore.StopTaskCancelled || p.StopOrder().Reason != "wrong" {
-		t.Fatalf("permit of the worker = %+v", p)
+		t.Fatalf("permit of the worker = %+v, want it stopped", p)
 	}
 	restored(t, l.state())
 	unchanged[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked})
@@ -318,17 +318,17 @@ func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	unchanged[fsm.JobResult](l, fsm.DeleteJob{Job: j.Number, Term: l.term})
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobCutShort})
 	if got := l.job("j").StateOf(l.state().Task(task.Ref)); got != work.TaskCancelled {
-		t.Fatalf("state of the returned task = %d", got)
+		t.Fatalf("state of the returned task = %d, want cancelled", got)
 	}
 	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: other, Result: []byte("r")}); !r.Recorded {
-		t.Fatalf("release of a finished task of the cancelled job: got %+v", r)
+		t.Fatalf("release of a finished task of the cancelled job: got %+v, want the result recorded", r)
 	}
 	if j := l.job("j"); !j.Over() || j.Done != 1 || j.Waiting() != 2 {
-		t.Fatalf("job after its last release = %+v", j)
+		t.Fatalf("job after its last release = %+v, want it over with 1 done task", j)
 	}
 	l.apply(fsm.DeleteJob{Job: j.Number})
 	if l.job("j") != nil || l.state().WorkBytes() != 0 {
-		t.Fatal("the job or its data still exists")
+		t.Fatal("DeleteJob: the job or its data still exists")
 	}
 }
 
@@ -345,7 +345,7 @@ func TestJobs_SurviveASnapshot(t *testing.T) {
 	equal(t, "sums", back.Work("s"), l.state().Work("s"))
 	_, next := back.NextTask("s")
 	if next.Index != 2 || back.WorkBytes() != l.state().WorkBytes() {
-		t.Fatalf("next task = %+v", next)
+		t.Fatalf("NextTask() after a restart = %+v, want task 2 and the same sums", next)
 	}
 }
 
@@ -360,13 +360,13 @@ func TestRecovered_TasksOfLostWorkers_WaitAgain(t *testing.T) {
 	l.take("x")
 	s := recovered(t, l.state(), recovery())
 	if j := s.Job("j"); j.Held != 0 || j.Waiting() != 2 {
-		t.Fatalf("job = %+v", j)
+		t.Fatalf("recovered job = %+v, want 2 waiting tasks", j)
 	}
 	if j := s.Job("last"); j.State != work.Ended || j.Failed != 1 || j.EndedAt.IsZero() {
-		t.Fatalf("job whose last worker was lost = %+v", j)
+		t.Fatalf("job whose last worker was lost = %+v, want it ended with 1 failed task", j)
 	}
 	if j := s.Job("bound"); j.State != work.Cancelled {
-		t.Fatalf("job whose submitter was lost = %+v", j)
+		t.Fatalf("job whose submitter was lost = %+v, want it cancelled", j)
 	}
 	restored(t, s)
 }
@@ -382,10 +382,10 @@ func TestChangeTasks_Retry_IsNotUndoneByRepeatedFailure(t *testing.T) {
 	l.apply(fsm.ChangeTasks{Job: j.Number})
 	restored(t, l.state())
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded || l.job("j").State != work.Open {
-		t.Fatalf("repeated release after the retry: got %+v", r)
+		t.Fatalf("repeated release after the retry: got %+v, want it recorded and the job open", r)
 	}
 	if _, task := l.take("x"); task.Attempts != 1 {
-		t.Fatalf("task handed out = %+v", task)
+		t.Fatalf("task handed out after the retry = %+v, want its first attempt", task)
 	}
 }
 
@@ -404,10 +404,10 @@ func TestChangeTasks_OnlyFailedTasksChange(t *testing.T) {
 		unchanged[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number, Indexes: []uint32{0, 1, 3, 4}, Drop: drop})
 	}
 	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Tasks != 1 || r.Job.Returned != 1 || r.Job.Done != 1 || r.Job.Dropped != 1 {
-		t.Fatalf("retry: got %+v", r)
+		t.Fatalf("retry of all failed tasks: got %+v, want 1 changed task", r)
 	}
 	if _, task := l.take("e"); string(task.Payload) != "failed" {
-		t.Fatalf("task handed out = %+v", task)
+		t.Fatalf("task handed out after the retry = %+v, want the failed one", task)
 	}
 }
 
@@ -421,12 +421,12 @@ func TestChangeTasks_RetryAboveLimit_NamesIt(t *testing.T) {
 	settings.Work.SemaphoreBytes = l.state().WorkBytes() + 998
 	l.apply(fsm.Configure{Settings: settings})
 	if r := unchanged[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Applied || r.Limit == nil || r.Limit.Limit != "max_semaphore_work_bytes" {
-		t.Fatalf("retry: got %+v", r)
+		t.Fatalf("retry above the limit: got %+v, want max_semaphore_work_bytes", r)
 	}
 	settings.Work.SemaphoreBytes++
 	l.apply(fsm.Configure{Settings: settings})
 	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); !r.Applied || l.state().WorkBytes() != settings.Work.SemaphoreBytes {
-		t.Fatalf("retry: got %+v", r)
+		t.Fatalf("retry at the limit: got %+v, want it applied", r)
 	}
 }
 
@@ -462,7 +462,7 @@ func TestChangeTasks_RetryAfterSubmitterIsGone_KeepsJob(t *testing.T) {
 	token, _ := l.take("w")
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"}, fsm.Release{Token: p.Token})
 	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Job.State != work.Open || r.Job.Submitter != 0 {
-		t.Fatalf("retry: got %+v", r.Job)
+		t.Fatalf("retry: job = %+v, want it open and without a submitter", r.Job)
 	}
 	restored(t, l.state())
 }
@@ -476,10 +476,10 @@ func TestRecovered_WithoutPermits_SettlesTasksAndCancelsJobs(t *testing.T) {
 	l.take("w")
 	now := recovered(t, l.state(), recovery())
 	if _, next := now.NextTask("s"); next == nil || next.Attempts != 1 || now.Work("s").Held != 0 {
-		t.Fatalf("task of a lost worker = %+v", next)
+		t.Fatalf("task of a lost worker = %+v, want it waiting after 1 attempt", next)
 	}
 	if j := now.Job("bound"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelSubmitterGone {
-		t.Fatalf("job of a lost submitter = %+v", j)
+		t.Fatalf("job of a lost submitter = %+v, want it cancelled", j)
 	}
 }
 
@@ -560,7 +560,7 @@ func TestChangeTasks_RetryWhileSubmitterPermitCools_KeepsJob(t *testing.T) {
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term, Cooling: time.Minute})
 	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Job.State != work.Open || r.Job.Submitter != 0 {
-		t.Fatalf("retry: got %+v", r.Job)
+		t.Fatalf("retry: job = %+v, want it open and without a submitter", r.Job)
 	}
 	restored(t, l.state())
 }

@@ -168,7 +168,7 @@ func TestReads_EmptyState_ReturnNothing(t *testing.T) {
 	s := fsm.New(clusterID).State()
 	if s.Definition("x") != nil || s.Permit(1) != nil || s.Own("x", identity("a")) != nil || s.Claim("x", *fire("f", 1)) != nil ||
 		s.Request("x", identity("a"), "r") != nil || s.EditRequest("") != nil || s.EndedPermit(0) != nil || s.WasDeleted("x") || s.Retired("x") {
-		t.Fatal("an empty state returned data")
+		t.Fatal("an empty state returns data")
 	}
 	equal(t, "settings", s.Settings(), fsm.DefaultSettings())
 	equal(t, "cluster id", s.ClusterID(), clusterID)

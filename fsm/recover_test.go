@@ -36,7 +36,7 @@ func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
 		tb.Fatal("Recovered modified the old state")
 	}
 	if !bytes.Equal(snapshot(tb, now), snapshot(tb, restored(tb, now).State())) {
-		tb.Fatal("restored differently")
+		tb.Fatal("the recovered state changes when it is restored from its snapshot")
 	}
 	return now
 }
@@ -161,7 +161,7 @@ func TestRecovered_UnsafeGrantAfter_IsJournaled(t *testing.T) {
 		equal(t, "quarantine", s.Quarantine(), after)
 		for e := range s.JournalBackward("", 0) {
 			if !strings.Contains(e.Reason, "UNSAFE: permits are granted after "+after.String()+", where 1h0m36s would be safe") {
-				t.Errorf("journal entry has reason %q", e.Reason)
+				t.Errorf("journal entry of the recovery has reason %q", e.Reason)
 			}
 			break
 		}

@@ -34,7 +34,7 @@ func TestRestore_ReplacesStateAndNotifiesSubscribers(t *testing.T) {
 	equal(t, "index and term", []uint64{s.Index(), s.Term()}, []uint64{story.index, story.term})
 	equal(t, "state", snapshotRecords(t, s), snapshotRecords(t, story.state()))
 	if len(delivered) != 1 || !delivered[0].Restored || delivered[0].State != s || len(delivered[0].Events) != 0 || delivered[0].Index != story.index {
-		t.Fatalf("delivered %+v", delivered)
+		t.Fatalf("Restore delivered %+v, want one Applied that is Restored and has no events", delivered)
 	}
 	equal(t, "everything", everything(s), everything(story.state()))
 	for p := range story.state().Permits(0) {

@@ -57,7 +57,7 @@ func storyOfAccess(tb tester) *log {
 	if r := one[fsm.GrantResult](l, fsm.Grant{
 		Semaphore: "s", Identity: id, Weight: 1, RequestID: "r1", DefinitionVersion: l.state().Definition("s").Version, At: at(305),
 	}); r.Permit == nil {
-		tb.Fatalf("not granted: %+v", r)
+		tb.Fatalf("Grant: got %+v, want a permit", r)
 	}
 	return l
 }

@@ -16,7 +16,8 @@ type SetBinding struct {
 	Binding *access.Binding
 	// Expected is the revision that the caller saw; 0 means that there was no binding with that name.
 	Expected uint64
-	// First makes the command do nothing if there is any binding. It is for the first administrator of a new cluster.
+	// First makes the command do nothing if a binding already exists. It is for the first administrator of a new
+	// cluster.
 	First          bool
 	Author, Reason string
 	At             time.Time

@@ -18,9 +18,9 @@ func invalid(format string, args ...any) InvalidResult {
 	return InvalidResult{Why: fmt.Sprintf(format, args...)}
 }
 
-// timely reports whether to apply a command from madeIn, the term in which a server made it without a caller. Such a
-// command is applied only if its entry was appended in the same term. A later leader has given every permit its full
-// duration again, so the timers of an earlier leader are obsolete.
+// timely reports whether to apply a command that a server made without a caller; madeIn is the term in which it was
+// made. The log entry must have been appended in the same term: a later leader has given every permit its full duration
+// again, so the timers of an earlier leader are obsolete.
 func (d *draft) timely(madeIn uint64) bool { return madeIn == d.term }
 
 // invalidCooling checks the bound on which safety after a restore depends: no slot stays taken for longer than the

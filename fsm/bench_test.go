@@ -196,8 +196,8 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 	runtime.KeepAlive(file)
 }
 
-// A definition with two labels and its journal entry must take at most 1 KiB, because a server must be able to hold 100
-// 000.
+// A definition with two labels and its journal entry must take at most 1 KiB, because a server must be able to hold a
+// hundred thousand definitions.
 func TestMemory_BytesPerDefinition(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")

@@ -229,7 +229,7 @@ type Resume struct {
 	Expected               []Expected // as in Pause
 }
 
-// Undo takes back one change in a single change, either all of it or nothing; its result is an UndoResult. The undo was
+// Undo takes back a change in one step, either completely or not at all; its result is an UndoResult. The undo was
 // planned from the journal. The command carries the state that the plan expects, so that later changes cause a
 // conflict. A name may occur only once. It requires feature level 2.
 type Undo struct {
@@ -450,7 +450,7 @@ type Sight struct {
 type Missed uint8
 
 const (
-	Heard          Missed = iota // nothing is missing, or nothing is missing any longer
+	Heard          Missed = iota // no work is missing
 	NobodyAsked                  // no caller has asked for longer than expect_every
 	AskedButDenied               // callers asked, and all were denied
 	NoProgress                   // a permit is held, and its job reports no progress

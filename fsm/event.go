@@ -32,9 +32,9 @@ const (
 	Abandoned     // also if a cancel released it
 	DurationChanged
 	Configured
-	// DrainedEvent reports that the drain begun by Change is over: a drain of an edit or a pause of Semaphore, of
-	// Cordon, or of Permit. For a semaphore, Definition and Before differ at most in the pause. It is not in the
-	// journal.
+	// DrainedEvent reports that a drain that Change began is over. It is the drain of an edit or a pause of Semaphore,
+	// of Cordon, or of Permit. For a semaphore, Definition and Before differ at most in the pause. The event is not in
+	// the journal.
 	DrainedEvent
 	// RevertedEvent reports that a temporary edit has ended. Definition and Before are as for Replaced, and equal if
 	// nothing was reverted.

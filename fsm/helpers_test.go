@@ -161,7 +161,7 @@ func identity(holder string) semaphore.Identity {
 	return semaphore.Identity{Group: "prod", Acquirer: "app-" + holder, HolderID: holder}
 }
 
-// nanos converts an instant as it is stored in a permit; the zero time gives 0.
+// nanos converts an instant to the form in which a permit stores it; the zero time gives 0.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

@@ -209,7 +209,7 @@ func (s *State) CordonRevision() uint64 { return s.cordonRevision }
 
 // Rules returns the index of the last entry that changed a definition, a pause, a cordon or a drain, or the index of
 // the snapshot from which this server started. While it stays the same, so does the decision about an unchanged live
-// permit. It differs between servers.
+// permit. The index may differ between servers.
 func (s *State) Rules() uint64 { return s.rules }
 
 // Request returns how the acquisition with the given request id ended. It returns nil if the request has not ended, was

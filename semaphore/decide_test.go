@@ -326,10 +326,10 @@ func TestDecideWaiting_WithoutATask_Waits(t *testing.T) {
 	req, f := ask(), open()
 	req.Worker = true
 	if d, waits := DecideWaiting(req, f); d.Reason != NoTask || !waits {
-		t.Errorf("without a task: DecideWaiting() = %+v, %v", d, waits)
+		t.Errorf("without a task: DecideWaiting() = %+v, %v, want NO_TASK and waiting", d, waits)
 	}
 	f.Pause = &Pause{}
 	if d, waits := DecideWaiting(req, f); d.Reason != Paused || !waits {
-		t.Errorf("during a pause: DecideWaiting() = %+v, %v", d, waits)
+		t.Errorf("during a pause: DecideWaiting() = %+v, %v, want PAUSED and waiting", d, waits)
 	}
 }

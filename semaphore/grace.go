@@ -11,5 +11,5 @@ const minGrace = 20 * time.Millisecond
 const rateDivisor = 100
 
 // Grace returns the time that the leader adds to the deadline of a permit of duration d before it proposes the expiry:
-// 20 ms or one percent of d, whichever is larger.
+// 20 ms or 1% of d, whichever is larger.
 func Grace(d time.Duration) time.Duration { return max(minGrace, d/rateDivisor) }

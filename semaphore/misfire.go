@@ -38,7 +38,7 @@ func (m *Misfires) Since() (time.Time, bool) {
 // caller's schedule in ascending order. Due times that lie in the future, or not after Since, are ignored.
 //
 // MisfireOnce runs only the last firing, because that run makes up for those before it. If the last firing was already
-// claimed, nothing runs. So a host that restarts does not run the one before.
+// claimed, nothing runs. So a host that restarts later does not run an earlier firing instead.
 //
 // The answer is advice: another caller may get the same one. The claim of each firing decides which caller runs it.
 func (m *Misfires) Missed(name string, due []time.Time) (run []time.Time) {

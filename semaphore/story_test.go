@@ -18,11 +18,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the recorded output of the stories in testdata")
 
-// TestStories runs the stories in testdata. A story consists of comments (#), commands, and, indented
-// below each command, its output. With -update the output is rewritten; review it before you commit it.
+// TestStories runs the stories in testdata. A story consists of comments (#), commands, and, indented below each
+// command, its output. With -update the output is rewritten; review it before you commit it.
 //
-// SEM is a semaphore name, or a glob where several can be meant. WHO is group/acquirer or group/acquirer/holder-id. The
-// commands are:
+// SEM is a semaphore name, or a glob where a command may apply to several. WHO is group/acquirer or
+// group/acquirer/holder-id. The commands are:
 //
 //	define SEM field=value ...         edit SEM field=value ...       delete SEM
 //	acquire SEM WHO [weight=] [firing=] [due=] [behind]               explain SEM WHO ...

@@ -72,7 +72,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantRevisionChanged,
 		},
 		{
-			name:    "permit revision and version are not the expected ones: the revision is reported",
+			name:    "stale permit revision and stale version, the revision is reported",
 			arrange: func(l *log) { l.grant("s", "b") },
 			grant:   []func(*fsm.Grant){revision(1), version(7)},
 			outcome: fsm.GrantRevisionChanged,

@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	// MaxCommands is the maximum number of waiting commands in one entry, and also of the commands that complete it.
+	// MaxCommands is the maximum number of waiting commands in one entry. The same limit applies to the commands that
+	// complete it.
 	MaxCommands = 256
-	// MaxBytes is the maximum size of an entry of several commands. A larger command gets a separate entry.
+	// MaxBytes is the maximum size of an entry with more than one command. A larger command gets a separate entry.
 	MaxBytes = 512 << 10
 	// MaxWaiting is the default maximum number of commands that wait for an entry.
 	MaxWaiting = 100_000
@@ -22,7 +23,7 @@ const (
 
 // ErrOverloaded means that a command was refused immediately because too many are already waiting. Such an error also
 // matches consensus.ErrNotAppended.
-var ErrOverloaded = errors.New("too many commands wait for the log; try again later or at a lower rate")
+var ErrOverloaded = errors.New("too many commands are waiting for the log; try again later or at a lower rate")
 
 // Log is the log to which entries are appended. *consensus.Node implements it.
 type Log interface {
@@ -30,9 +31,9 @@ type Log interface {
 	Append(entry []byte) *consensus.Pending
 }
 
-// Outcome is the outcome of one command. If Err is nil, Result is the command's result. If errors.Is(Err,
-// consensus.ErrNotAppended), the command certainly had no effect and never will. Otherwise errors.Is(Err,
-// consensus.ErrUnknownOutcome).
+// Outcome is the outcome of one command. If Err is nil, Result is the command's result. If Err matches
+// consensus.ErrNotAppended, the command had no effect and never will. Any other Err matches
+// consensus.ErrUnknownOutcome.
 type Outcome struct {
 	Result fsm.Result
 	// Index is the index of the entry if Err is nil.
@@ -77,7 +78,7 @@ type Batcher struct {
 	closing chan struct{} // closed by Close
 	ended   chan struct{} // closed when run has returned
 
-	waiters sync.Pool // of *waiter
+	waiters sync.Pool // holds *waiter values
 
 	// Used only by run, and reused from one entry to the next.
 	batch []Call
@@ -127,9 +128,9 @@ func (b *Batcher) Complete(fn func(cmds []fsm.Command) []Call) {
 	b.complete = fn
 }
 
-// Do enqueues cmd and waits for its outcome. If ctx ends first, Err is a consensus.ErrUnknownOutcome that wraps
-// ctx.Err(), and the command stays enqueued and may still be applied. If ctx has already ended, nothing is enqueued,
-// and Err is a consensus.ErrNotAppended.
+// Do enqueues cmd and waits for its outcome. If ctx ends first, Err wraps consensus.ErrUnknownOutcome and ctx.Err(),
+// and the command stays enqueued and may still be applied. If ctx has already ended, nothing is enqueued, and Err wraps
+// consensus.ErrNotAppended.
 func (b *Batcher) Do(ctx context.Context, cmd fsm.Command) Outcome {
 	if err := ctx.Err(); err != nil {
 		return Outcome{Err: fmt.Errorf("%w: %w", consensus.ErrNotAppended, err)}

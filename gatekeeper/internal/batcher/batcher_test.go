@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// collect enqueues extends of the tokens [from, to), and returns a channel of their outcomes.
+// collect enqueues commands that extend the tokens [from, to), and returns a channel for their outcomes.
 func collect(b *Batcher, from, to int) <-chan Outcome {
 	out := make(chan Outcome, to-from)
 	for token := from; token < to; token++ {
@@ -130,7 +130,8 @@ func TestComplete_AddedCalls_FollowTheCommandsOfTheEntry(t *testing.T) {
 	})
 }
 
-// Calls for which an entry has no space are not lost: they go to the end of the backlog, or are refused with it.
+// Calls for which an entry has no space are not lost. They go to the end of the backlog, and are refused if the batcher
+// closes.
 func TestComplete_MoreThanTheEntryHolds_WaitsForTheNext(t *testing.T) {
 	const each = 100 << 10
 	large := func(token uint64) fsm.Command { return fsm.Revoke{Token: token, Reason: strings.Repeat("x", each)} }
@@ -205,7 +206,7 @@ func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {
 		b.Go(extend(1), func(Outcome) {})
 		var sizes []int
 		for {
-			in.end(consensus.Appended{}) // no results: an unknown outcome for the commands, and the batcher continues
+			in.end(consensus.Appended{}) // without results, the outcomes are unknown and the batcher continues
 			synctest.Wait()
 			if len(log) == 0 {
 				break
@@ -275,7 +276,7 @@ func TestGo_AppendFails_EveryCommandGetsTheError(t *testing.T) {
 	}{
 		{"certain", consensus.ErrNotAppended, consensus.ErrNotAppended},
 		{"unknown", consensus.ErrUnknownOutcome, consensus.ErrUnknownOutcome},
-		{"any other error is unknown", strange, consensus.ErrUnknownOutcome},
+		{"any other error leaves the outcome unknown", strange, consensus.ErrUnknownOutcome},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

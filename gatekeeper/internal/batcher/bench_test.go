@@ -44,7 +44,7 @@ func BenchmarkDo(bench *testing.B) {
 	}
 }
 
-// A lone command costs its entry, the Pending of the log and its results. The batcher itself adds no allocations.
+// A lone command allocates its entry, the log's Pending and its results. The batcher itself adds no allocations.
 func TestDo_Allocations_AreFew(t *testing.T) {
 	b := newInstant()
 	defer b.Close()

@@ -8,7 +8,7 @@
 //
 // Commands are handed over in the order in which they arrived, and each sees the effects of those before it. The
 // batcher never proposes a command twice. Only the caller knows whether a command with an unknown outcome may be
-// repeated.
+// retried.
 //
 // # What an outcome says
 //
@@ -26,6 +26,6 @@
 // # Overload
 //
 // The batcher counts the waiting commands. Beyond a limit it refuses commands immediately, as certainly not appended. A
-// caller that is refused early can go elsewhere or wait, but a caller in a queue of minutes has usually left by the
-// time its turn comes.
+// caller that is refused early can go elsewhere or wait, but a caller at the end of a long queue has usually given up
+// by the time its turn comes.
 package batcher

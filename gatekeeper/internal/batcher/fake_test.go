@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// entry is one entry handed to a fakeLog. The test decides when it ends.
+// entry is one entry handed to a fakeLog. The test decides when it completes.
 type entry struct {
 	bytes []byte
 	end   func(consensus.Appended)

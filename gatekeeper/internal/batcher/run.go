@@ -67,7 +67,7 @@ func (b *Batcher) next() bool {
 }
 
 // take fills the batch with the first waiting calls, which stay in the backlog, and with the calls that complete them.
-// It returns the number of the former.
+// It returns the number of waiting calls.
 func (b *Batcher) take() (waited int) {
 	b.mu.Lock()
 	b.batch = b.waiting.front(b.batch[:0], MaxCommands)
@@ -86,9 +86,9 @@ func (b *Batcher) take() (waited int) {
 	return waited
 }
 
-// cut encodes as many of the batch's first commands as fit into one entry, and returns their number. If they do not
-// fit, or cannot be encoded together, it halves their number until they do. Only the codec knows their sizes, and both
-// cases are rare. An error concerns the first command alone.
+// cut encodes as many of the batch's first commands as fit into one entry, and returns their number. If the commands do
+// not fit or cannot be encoded together, it tries half as many until it succeeds. Only the codec knows their sizes, and
+// both cases are rare. An error concerns the first command alone.
 func (b *Batcher) cut() (entry []byte, n int, err error) {
 	level := b.level()
 	for n = len(b.cmds); ; n /= 2 {
@@ -99,7 +99,7 @@ func (b *Batcher) cut() (entry []byte, n int, err error) {
 	}
 }
 
-// tell answers the commands of an entry with its outcome, and returns the error that they had in common.
+// tell answers the commands of an entry with its outcome, and returns the error that all of them share.
 func tell(calls []Call, a consensus.Appended, handed time.Time) error {
 	err := a.Err
 	switch {

@@ -10,9 +10,9 @@ import (
 )
 
 // acquaint dials every other member once, so that each member learns the data directories of all. Raft itself connects
-// two followers only when one of them requests votes, and by then a member that has lost its data would pass for the
-// one that it was. acquaint dials all members again while this member hears from no leader, when the membership
-// changes, and when a peer connects and states something new. Only what a member answers at its configured address is
+// two followers only when one of them requests votes. By then, a member that has lost its data could pass for its
+// former self. acquaint dials all members again while this member has no contact with a leader, when the membership
+// changes, and when a peer connects with a changed statement. Only a member's answer at its configured address is
 // believed.
 func (n *Node) acquaint() {
 	ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// AdminFileName is the file that holds the request left by the owner of the data directory for the server's next start.
-// See AdminRequest.
+// AdminFileName is the name of the file with the request that the owner of the data directory has left for the server's
+// next start. See AdminRequest.
 const AdminFileName = "bind-admin.json"
 
 // AdminRequest asks the cluster to make a subject an administrator, on the authority of the owner of a member's data
@@ -25,8 +25,8 @@ type AdminRequest struct {
 
 // LeaveAdminRequest leaves a request in the data directory dir, whose server must not be running, and returns the
 // member and cluster to which the directory belongs. It replaces an earlier request. When root leaves the request, the
-// file is given to the owner of the directory. Errors: ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged,
-// ErrSucceeded, and those of the system.
+// file is given to the owner of the directory. It returns ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged,
+// ErrSucceeded, or an error from the system.
 func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster ClusterID, err error) {
 	defer func() {
 		if err != nil {

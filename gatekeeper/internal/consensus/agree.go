@@ -39,8 +39,8 @@ const (
 	// The wait between two rounds of queries doubles from askSoon to askLate while nothing happens.
 	askSoon = 20 * time.Millisecond
 	askLate = time.Second
-	// warnEvery is how long nothing must happen before the log says what is missing, and the minimum interval until it
-	// logs a different reason.
+	// warnEvery is the time without progress after which the log says what is missing. It is also the minimum interval
+	// before the log gives a different reason.
 	warnEvery = 5 * time.Second
 	// warnAgain is the interval after which an unchanged reason is logged again.
 	warnAgain = time.Minute
@@ -50,8 +50,8 @@ const (
 // all members are up or ctx ends. The package documentation explains why the members never agree on two ids.
 //
 // It returns a listener that takes the place of cfg.Listener and must be passed to Open. When Agree fails, it closes
-// the listener, and the caller still owns the directory. Errors: ErrNotAgreed when ctx ended first, ErrMemberFounded,
-// ErrInvalidMember, and those of the system.
+// the listener, and the caller still owns the directory. It returns ErrNotAgreed if ctx ends first, ErrMemberFounded,
+// ErrInvalidMember, or an error from the system.
 func (f *DataDir) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -160,7 +160,7 @@ func (s standing) text() string {
 	return s.id.String()
 }
 
-// run queries the others and decides, round after round.
+// run queries the others and decides, in rounds.
 func (a *agreement) run(ctx context.Context) error {
 	a.log.Info("this server starts a new cluster, which needs all of its members", slog.Any("members", memberIDs(a.folder.members)))
 	for wait := askSoon; ; wait = min(2*wait, askLate) {

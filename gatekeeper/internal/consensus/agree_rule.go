@@ -34,8 +34,8 @@ func standingOf(n peer.Note) (standing, error) {
 }
 
 // decide is the rule by which a member of a new set advances. heard holds the others' answers to queries of this
-// process, by member. An answer may be old. decide returns the state that this member stores next. That is own while it
-// must wait, and then waitsFor says, by member, what it is waiting for.
+// process, by member. An answer may be old. decide returns the state that this member stores next. While the member
+// must wait, that state is own, and waitsFor says, by member, what it is waiting for.
 //
 // Only the first member draws an id, once all others are empty. The others adopt the id that it holds. It founds the
 // cluster when all hold its id, and the others follow. A data directory never replaces the id that it holds.
@@ -87,7 +87,7 @@ func lacks(self, first string, own standing, id string, other standing, all bool
 	if stale == id {
 		text = fmt.Sprintf("holds a cluster id that %s does not know", self)
 	}
-	if !all { // an absent member may have founded that cluster, and then its id must be kept
+	if !all { // a member that is down may have founded that cluster, so its id must be preserved
 		return text
 	}
 	return text + fmt.Sprintf(", of a start that was not finished: nothing was granted under it; stop %s, empty its data directory, and start it again", stale)

@@ -76,7 +76,7 @@ func (s members) String() string {
 	return b.String()
 }
 
-// next calls each with all possible next states. The error names a broken rule.
+// next calls each with every possible next state. An error names the broken rule.
 func (s members) next(wipes, draws uint8, each func(members)) error {
 	for i, own := range s.own {
 		to := s
@@ -192,8 +192,8 @@ func TestDecide_InEveryOrderWithLostDataDirs_OneClusterIsFounded(t *testing.T) {
 	}
 }
 
-// However often members crash, the set starts once all are up for long enough. From every state, the members ask and
-// decide in turn.
+// However often members crash, the set starts once all of them stay up for long enough. From every state, the members
+// ask and decide in turn.
 func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 	for s := range explore(t, 0, 1) {
 		to := s
@@ -229,21 +229,21 @@ func TestDecide_Waiting_SaysForWhichMember(t *testing.T) {
 		self   string
 		own    standing
 		heard  map[string]standing
-		member string // the member it waits for; empty if it refuses to start
+		member string // the member that it waits for; empty if it refuses to start
 		want   []string
 	}{
-		"the first, but another has not stored it": {"gk1", holds(1), map[string]standing{"gk2": empty, "gk3": holds(1)}, "gk2", []string{"has not stored"}},
-		"a wiped first": {"gk1", empty, map[string]standing{"gk2": holds(1), "gk3": empty}, "gk2",
+		"the first member, while another has not stored the id": {"gk1", holds(1), map[string]standing{"gk2": empty, "gk3": holds(1)}, "gk2", []string{"has not stored"}},
+		"a wiped first member": {"gk1", empty, map[string]standing{"gk2": holds(1), "gk3": empty}, "gk2",
 			[]string{"that gk1 does not know", "nothing was granted", "stop gk2, empty its data directory"}},
-		"a wiped first, but one is away": {"gk1", empty, map[string]standing{"gk2": holds(1)}, "gk2", []string{"that gk1 does not know"}},
-		"another, from a start that the first forgot": {"gk2", holds(1), map[string]standing{"gk1": empty, "gk3": empty}, "gk1",
+		"a wiped first member, while another is down": {"gk1", empty, map[string]standing{"gk2": holds(1)}, "gk2", []string{"that gk1 does not know"}},
+		"another member, with the id of a start that the first member lost": {"gk2", holds(1), map[string]standing{"gk1": empty, "gk3": empty}, "gk1",
 			[]string{"does not know the cluster id that gk2 holds", "stop gk2, empty its data directory"}},
-		"another, but the first drew again": {"gk2", holds(1), map[string]standing{"gk1": holds(2), "gk3": empty}, "gk1", []string{"stop gk2, empty"}},
-		"a wiped first of a cluster": {"gk1", empty, map[string]standing{"gk2": founded(0)}, "",
+		"another member, after the first one drew a second id": {"gk2", holds(1), map[string]standing{"gk1": holds(2), "gk3": empty}, "gk1", []string{"stop gk2, empty"}},
+		"a wiped first member of a cluster": {"gk1", empty, map[string]standing{"gk2": founded(0)}, "",
 			[]string{"gk2 has data", "directory of gk1 is empty", "gkctl cluster remove gk1", "--join", "stop all of gk1, gk2, gk3, empty their data directories"}},
 		"another wiped member of a cluster": {"gk3", empty, map[string]standing{"gk1": holds(1), "gk2": founded(0)}, "", []string{"gk2 has data"}},
 		"the start of another cluster":      {"gk3", holds(1), map[string]standing{"gk2": founded(2)}, "", []string{"holds the id of another cluster"}},
-		"an old copy of the first":          {"gk1", holds(1), map[string]standing{"gk2": founded(1)}, "", []string{"is an old copy"}},
+		"an old copy of the first member":   {"gk1", holds(1), map[string]standing{"gk2": founded(1)}, "", []string{"is an old copy"}},
 	} {
 		var others []string
 		for _, id := range []string{"gk1", "gk2", "gk3"} {
@@ -264,7 +264,7 @@ func TestDecide_Waiting_SaysForWhichMember(t *testing.T) {
 				t.Errorf("%s: got message %q, want it to contain %q", name, said, want)
 			}
 		}
-		if name == "a wiped first, but one is away" && strings.Contains(said, "nothing was granted") {
+		if name == "a wiped first member, while another is down" && strings.Contains(said, "nothing was granted") {
 			t.Errorf("%s: message %q claims more than is known", name, said)
 		}
 	}

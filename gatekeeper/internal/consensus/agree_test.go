@@ -196,10 +196,10 @@ func TestAgree_InEveryOrderOfStart_AllGetOneID(t *testing.T) {
 	}
 }
 
-// faults makes a member crash at one moment.
+// faults makes a member crash at one chosen moment.
 type faults struct {
 	where string
-	at    int64 // the number of the moment among those of that kind
+	at    int64 // the number of the moment among those of its kind
 
 	cancel context.CancelFunc
 
@@ -226,7 +226,7 @@ func (f *faults) pass(where string) bool {
 	return !f.dead
 }
 
-// end reports whether the member has crashed. If not, it will not crash any more.
+// end reports whether the member has crashed. If not, it will not crash later either.
 func (f *faults) end() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -322,7 +322,8 @@ func TestAgree_CrashAtEachStep_AllGetOneID(t *testing.T) {
 	}
 }
 
-// Before the cluster is founded, a member other than the first may lose its directory. It starts over as an empty one.
+// Before the cluster is founded, a member other than the first may lose its directory. It then starts over with an
+// empty one.
 func TestAgree_MemberWipedBeforeTheFounding_StartsAgain(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[2].faults = &faults{where: "stored", at: 1}
@@ -392,13 +393,13 @@ func TestAgree_AnotherMemberHasData_RefusesToStart(t *testing.T) {
 		}
 		for _, i := range lost {
 			if <-set[i].ended; !errors.Is(set[i].err, ErrMemberFounded) || !strings.Contains(set[i].err.Error(), "--join") {
-				t.Errorf("%s of the lost %v: got error %v, want ErrMemberFounded", set[i].ID, lost, set[i].err)
+				t.Errorf("%s, after the data of %v was lost: got error %v, want ErrMemberFounded", set[i].ID, lost, set[i].err)
 			}
 			if _, err := os.Stat(filepath.Join(set[i].dir, seedFileName)); err == nil {
-				t.Errorf("%s of the lost %v stored an id", set[i].ID, lost)
+				t.Errorf("%s, after the data of %v was lost, stored an id", set[i].ID, lost)
 			}
 		}
-		// They do not start either while the members with data are away.
+		// They do not start while the members with data are down, either.
 		for _, s := range set {
 			s.stop()
 		}
@@ -410,7 +411,7 @@ func TestAgree_AnotherMemberHasData_RefusesToStart(t *testing.T) {
 			until(t, "the member logs that it is waiting", func() bool { return set[i].log.contains("cannot start yet") })
 			set[i].stop()
 			if !errors.Is(set[i].err, ErrNotAgreed) || !errors.Is(set[i].err, context.Canceled) {
-				t.Errorf("%s of the lost %v, alone: got error %v, want ErrNotAgreed", set[i].ID, lost, set[i].err)
+				t.Errorf("%s, after the data of %v was lost and with the others down: got error %v, want ErrNotAgreed", set[i].ID, lost, set[i].err)
 			}
 		}
 		// When all directories are lost, the members start another cluster.
@@ -455,7 +456,7 @@ func TestAgree_DifferentSets_DoNotStartTogether(t *testing.T) {
 	}
 }
 
-// Staging uses the same names as production, and by mistake its list contains addresses of production.
+// Staging uses the same names as production, and its member list contains production addresses by mistake.
 func TestAgree_TwoClustersOfEqualNames_NeverMix(t *testing.T) {
 	production, staging := newSet(t, "gk1", "gk2", "gk3"), newSet(t, "gk1", "gk2", "gk3")
 	for _, s := range production {
@@ -583,7 +584,7 @@ func (l *pipeListener) Close() error {
 
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: l.address} }
 
-// The directory of an unfinished start can be used for that start only.
+// The directory of an unfinished start can be used only for that start.
 func TestDataDir_OfAnUnfinishedStart_IsBoundToItsMembers(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[1].hold(agreed)

@@ -39,7 +39,7 @@ func (w *transferWatch) saw(err error) {
 	case w.since.IsZero():
 		w.since = now
 	case now.Sub(w.since) > w.limit:
-		w.fail(fmt.Errorf("consensus: entries were refused for %v because of a transfer of leadership, which cannot take so long; "+
+		w.fail(fmt.Errorf("consensus: entries were refused for %v because of a leadership transfer, which cannot take that long; "+
 			"this server must be restarted", now.Sub(w.since).Round(time.Millisecond)))
 	}
 }
@@ -51,7 +51,7 @@ func (w *transferWatch) started() {
 	w.since = time.Time{}
 }
 
-// snapshotAlarm detects a follower that is sent one snapshot after another without ever catching up (hashicorp/raft
+// snapshotAlarm detects a follower that receives one snapshot after another without ever catching up (hashicorp/raft
 // issue 697, open in v1.8.0), because the log after each snapshot is trimmed before the follower has installed it.
 type snapshotAlarm struct {
 	sent, alarms prometheus.Counter

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// answers records, for each peer, when the latest request of a term was sent that the peer acknowledged.
+// answers records, for each peer, when this server sent the latest request of a term that the peer acknowledged.
 type answers struct {
 	// changed holds a token if an answer was recorded since the token was last taken.
 	changed chan struct{}
@@ -48,7 +48,7 @@ func (a *answers) note(peer raft.ServerID, term uint64, sent time.Time, matched 
 	signal(a.changed)
 }
 
-// in returns what peer answered in term, or the zero value.
+// in returns the answer that peer gave in term, or the zero value.
 func (a *answers) in(term uint64, peer raft.ServerID) answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()

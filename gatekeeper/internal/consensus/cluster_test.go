@@ -233,7 +233,7 @@ func TestCluster_SurvivesElectionsLossAndMembershipChanges(t *testing.T) {
 		t.Errorf("RemoveMember on a follower = %v, want a NotLeaderError that names the leader", err)
 	}
 
-	// The lost member is removed, and the leadership transferred.
+	// The lost member is removed, and the leadership is transferred.
 	if _, err := leader.RemoveMember(t.Context(), lost.ID(), false); err != nil {
 		t.Fatal(err)
 	}
@@ -285,9 +285,9 @@ func TestCluster_RestartedMember_KeepsItsState(t *testing.T) {
 	s = boot(t, cfg, listen(t), nil) // on another port
 	leading(t, []*server{s})
 	if !s.machine.State().Retired("one") || s.Term() <= term {
-		t.Errorf("term after the restart = %d, before it %d, or an entry was lost", s.Term(), term)
+		t.Errorf("term after the restart = %d, want a later term than %d and no lost entry", s.Term(), term)
 	}
-	until(t, "the address of the member is corrected", func() bool {
+	until(t, "the member's address is corrected", func() bool {
 		members, err := s.Members()
 		return err == nil && len(members) == 1 && members[0].PeerAddress == s.PeerAddress()
 	})

@@ -25,7 +25,7 @@ type Machine interface {
 	Restore(io.Reader) error
 }
 
-// LogStore is how a data directory stores its log.
+// LogStore is the kind of store in which a data directory keeps its log.
 type LogStore = store.Kind
 
 // The kinds of log stores.
@@ -51,8 +51,8 @@ func FastTimeouts() Timeouts {
 	return Timeouts{Heartbeat: 400 * time.Millisecond, Election: 400 * time.Millisecond}
 }
 
-// clientRetry is how long a client may need to find the new leader: a refresh without an answer, and the pause before
-// the next one.
+// clientRetry is the time that a client may need to find the new leader: one refresh that is never answered, and the
+// pause before the next one.
 const clientRetry = time.Second
 
 // SmallestDuration returns the shortest permit duration, in whole seconds, with which a permit survives the death of
@@ -60,8 +60,8 @@ const clientRetry = time.Second
 //
 // Before a new leader can grant again, the followers must miss the old one, which takes up to two heartbeat timeouts,
 // and elect another, which takes up to two election timeouts if the first vote is split. Then the client must find it.
-// A client refreshes at a third of the duration and stops the job a fifth before the deadline, which is 2 % early. So a
-// leader that dies just before it answers leaves 44 % of the duration.
+// A client refreshes at a third of the duration. It stops the job a fifth of the duration before its deadline, which is
+// 2 % early. So a leader that dies just before it answers leaves 44 % of the duration.
 func (t Timeouts) SmallestDuration() time.Duration {
 	const left = 0.44
 	failover := 2*t.Heartbeat + 2*t.Election + clientRetry
@@ -70,7 +70,7 @@ func (t Timeouts) SmallestDuration() time.Duration {
 
 // Config configures Open. DataDir and Machine are required, and one of PeerListener and PeerAddress.
 type Config struct {
-	// DataDir is owned by the node once Open succeeded.
+	// DataDir is owned by the node once Open has succeeded.
 	DataDir *DataDir
 	Machine Machine
 
@@ -79,7 +79,7 @@ type Config struct {
 	LogStore LogStore
 
 	// PeerListener accepts connections from peers. If it is nil, Open listens on PeerAddress. The node owns it once
-	// Open succeeded.
+	// Open has succeeded.
 	PeerListener net.Listener
 	// PeerDial makes connections to other members. Default: TCP.
 	PeerDial    func(ctx context.Context, address string) (net.Conn, error)
@@ -103,7 +103,7 @@ type Config struct {
 	StoreTimeout time.Duration
 	// A snapshot is taken when more than SnapshotThreshold entries are newer than the last one. This is checked at
 	// random intervals between SnapshotInterval and twice that. TrailingLogs older entries stay in the log, so that a
-	// follower that was away does not need a snapshot. Defaults: 20 000, 30 s and 100 000.
+	// follower that was down does not need a snapshot. Defaults: 20 000, 30 s and 100 000.
 	SnapshotThreshold uint64
 	SnapshotInterval  time.Duration
 	TrailingLogs      uint64
@@ -111,7 +111,7 @@ type Config struct {
 	// Retired reports whether a member id was used before and must not be used again. Optional.
 	Retired func(id string) bool
 	// Retire makes the cluster remember that a member id must not be used again. It is called on the leader before the
-	// member is removed, possibly several times for the same id. Optional.
+	// member is removed, possibly more than once for the same id. Optional.
 	Retire func(ctx context.Context, id string) error
 
 	// WallClock returns the time that this member reports to the others, see Clocks. Default: time.Now.
@@ -181,7 +181,7 @@ func (c *Config) advertise(id string, listener net.Addr) (string, error) {
 	return address, checkAddress(address)
 }
 
-// checkAddress rejects addresses that mean a different host to each reader.
+// checkAddress rejects an address that refers to a different host on each machine.
 func checkAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

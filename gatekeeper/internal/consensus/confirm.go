@@ -226,7 +226,7 @@ type verdict struct {
 	err error
 }
 
-// settle removes the waiters that can be answered and returns them, and reports whether the others need a new round.
+// settle removes and returns the waiters that can be answered, and reports whether the others need a new round.
 func (c *confirmer) settle(kicked time.Time) (answered []verdict, next bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -107,7 +107,7 @@ func confirming(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *conf
 // pass advances the bubble's clock by d.
 func pass(d time.Duration) { <-time.After(d) }
 
-// asked starts a call of confirm, and a concurrent one of later, which must have the same result.
+// asked starts a call of confirm and a concurrent call of later, which must have the same result.
 func asked(c *confirmer, term uint64, at time.Time) <-chan error {
 	done := make(chan error, 1)
 	later := make(chan error, 1)
@@ -212,7 +212,7 @@ func TestConfirm_RoundIsNeverAnswered_OthersAreRequested(t *testing.T) {
 		defer close(over)
 		r.set(func(r *fakeRaft) {
 			r.answer = func(kick int) {
-				if kick <= mostRounds/2 { // more than are pending at a time
+				if kick <= mostRounds/2 { // more than can be pending at a time
 					<-over
 				}
 			}

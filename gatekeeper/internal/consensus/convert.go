@@ -9,9 +9,9 @@ import (
 )
 
 // ConvertDataDir rewrites the data directory dir, whose server must not be running, in the format of this build. It
-// returns the names of the old files that it keeps in the directory, or none if the directory already has that format
-// and a server can start on it. newMachine is that of ReadDataDir. Errors: ErrDataDirInUse, ErrForeignDataDir,
-// ErrDataDirDamaged, and those of the system.
+// returns the names of the old files that it keeps in the directory. It returns no names if the directory already has
+// that format and a server can start on it. newMachine is the same as for ReadDataDir. ConvertDataDir returns
+// ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged, or an error from the system.
 func ConvertDataDir(dir string, newMachine func(clusterID string) Machine) (kept []string, err error) {
 	defer func() {
 		if err != nil {

@@ -36,12 +36,12 @@ func openOn(t *testing.T, dir string) error {
 func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 	for _, tc := range []struct {
 		name, file string
-		more       []uint64 // snapshots in addition to that of entry 10
+		more       []uint64 // indexes of snapshots in addition to the one at entry 10
 	}{
-		{"state of the only one", "state.bin", nil},
-		{"meta of the only one", "meta.json", nil},
-		{"state of the newer one", "state.bin", []uint64{20}},
-		{"meta of the newer one", "meta.json", []uint64{20}},
+		{"state of the only snapshot", "state.bin", nil},
+		{"metadata of the only snapshot", "meta.json", nil},
+		{"state of the newer snapshot", "state.bin", []uint64{20}},
+		{"metadata of the newer snapshot", "meta.json", []uint64{20}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := found(t, tc.more...)

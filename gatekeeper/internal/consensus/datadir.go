@@ -90,7 +90,7 @@ const (
 	folderFormat  = 2
 )
 
-// clusterFile is the content of cluster.json. It is frozen; another form needs another format number.
+// clusterFile is the content of cluster.json. It is frozen. A different form needs a new format number.
 type clusterFile struct {
 	Format      int    `json:"format"`
 	ClusterID   string `json:"cluster_id"`
@@ -101,8 +101,8 @@ type clusterFile struct {
 }
 
 // seedFile is the content of seed.json. A member of a new set stores it before the cluster is founded, which creates
-// cluster.json. It stays after that, so that the members that bootstrap are those that agreed. It is frozen; another
-// form needs another format number.
+// cluster.json. The file is kept after that, so that the members that agreed are the ones that bootstrap. It is frozen.
+// A different form needs a new format number.
 type seedFile struct {
 	Format    int    `json:"format"`
 	ClusterID string `json:"cluster_id"`
@@ -110,7 +110,7 @@ type seedFile struct {
 	Set       string `json:"set"` // see digest
 }
 
-// begunFile is the content of begun.json. It is frozen: its existence carries all of its meaning, so older and newer
+// begunFile is the content of begun.json. It is frozen. Only the existence of the file matters, so older and newer
 // builds agree on it.
 type begunFile struct {
 	MemberID string `json:"member_id"`
@@ -122,9 +122,9 @@ type succeededFile struct {
 }
 
 // PrepareDataDir creates or opens a data directory, locks it, and determines the cluster id. Only the new directory of
-// one of several Members has none before Agree. Errors: ErrClusterIDNeeded, ErrDataDirInUse, ErrForeignDataDir,
-// ErrDataDirDamaged, ErrInvalidMember, those of the system, and ErrSucceeded on every call once a server of that
-// directory has stopped with it.
+// one of several Members has none before Agree. It returns ErrClusterIDNeeded, ErrDataDirInUse, ErrForeignDataDir,
+// ErrDataDirDamaged, ErrInvalidMember, or an error from the system. Once a server of that directory has stopped with
+// ErrSucceeded, every call returns that error.
 func PrepareDataDir(cfg DataDirConfig) (*DataDir, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
 		return nil, err
@@ -328,7 +328,7 @@ func (f *DataDir) closeAfter(wait func()) {
 	})
 }
 
-// compare rejects member id if its directory is not the one that it had before.
+// compare rejects member id if its directory differs from the one that it had before.
 func (f *DataDir) compare(id, folder string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

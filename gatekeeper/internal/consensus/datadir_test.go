@@ -209,8 +209,8 @@ type addr string
 func (addr) Network() string  { return "tcp" }
 func (a addr) String() string { return string(a) }
 
-// A flipped bit is detected or harmless. Otherwise a server with another directory's number or cluster's id would wait
-// forever.
+// A flipped bit must be detected or harmless. Otherwise, a server with the wrong directory number or cluster id would
+// wait forever.
 func TestDataDir_BitFlips_AreDetected(t *testing.T) {
 	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main"}
 	dir := t.TempDir()
@@ -229,7 +229,7 @@ func TestDataDir_BitFlips_AreDetected(t *testing.T) {
 			}
 			defer f.Close()
 			if f.file != file || f.met["gk2"] != met["gk2"] {
-				t.Errorf("%s: the folder contains %+v, %v", what, f.file, f.met)
+				t.Errorf("%s: the directory contains %+v, %v", what, f.file, f.met)
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// patientLeader starts three members. The first leads, and has such a long lease that it can be deposed without
+// patientLeader starts three members. The first leads, and its lease is so long that it can be deposed without
 // noticing.
 func patientLeader(t *testing.T) (leader *member, rest []*member) {
 	t.Helper()

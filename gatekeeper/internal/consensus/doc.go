@@ -54,7 +54,7 @@
 // Such a response may count for Confirm, because only its term matters. The member read its term after the request had
 // arrived, and the term was T. Raft stores a new term before it votes in it, the term that the handler reads changes in
 // between, and terms never decrease. So the member had not voted in a term later than T when the request was sent,
-// neither before a restart nor after it. A response of the main loop says no more than that. If a leader of a later
+// neither before a restart nor after it. A response from the main loop says no more than that. If a leader of a later
 // term was elected before then, it has the votes of a majority without that member, and majorities overlap. The
 // follower's state and its leader are checked only for Raft's sake: a candidate, or a follower that knows no leader or
 // a different one, must first change something.

@@ -14,9 +14,9 @@ import (
 // already has, and the cycle repeats forever. Everything up to a follower's snapshot is committed and identical on
 // every later leader, so there is nothing to compare up to that point.
 //
-// Second, Raft takes its own last entry as committed when the leader's commit index is higher, although the leader may
-// have different entries after those that it has just sent. Raft paper, figure 2, AppendEntries, step 5: the commit
-// index is the lower of the leader's and the index of the last new entry.
+// Second, if the leader's commit index is higher than this member's last entry, Raft treats that entry as committed,
+// although the leader may have different entries after those that it has just sent. Raft paper, figure 2,
+// AppendEntries, step 5: the commit index is the lower of the leader's and the index of the last new entry.
 func (i *incoming) entries(rpc raft.RPC) raft.RPC {
 	sent, ok := rpc.Command.(*raft.AppendEntriesRequest)
 	if !ok {
@@ -33,7 +33,7 @@ func (i *incoming) entries(rpc raft.RPC) raft.RPC {
 }
 
 // inSnapshot reports whether this member's newest snapshot contains an entry, and the index at which the snapshot ends.
-// It takes everything into account that the leader sent before. If the log contains the entry as well, it is the same
+// It takes into account everything that the leader sent before. If the log contains the entry as well, it is the same
 // there, see package store. The log itself is not read, because after a fault the read would block forever.
 func (i *incoming) inSnapshot(index uint64) (to uint64, _ bool) {
 	// Normally the leader continues at the end of the log, and this check is the only cost.

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// alone returns a follower that has applied everything that was committed, up to last, and receives messages only from
-// the test.
+// alone returns a follower that has applied all committed entries, up to last, and receives messages only from the
+// test.
 func alone(t *testing.T) (follower *member, last, term uint64) {
 	t.Helper()
 	members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.TrailingLogs = 1 })
@@ -27,7 +27,7 @@ func alone(t *testing.T) (follower *member, last, term uint64) {
 	return follower, last, leader.raft.CurrentTerm()
 }
 
-// sends sends entries after (prev, prevTerm) to the follower, in the name of another member that leads in term.
+// sends delivers entries after (prev, prevTerm) to the follower, as if from another member that leads in term.
 func (m *member) sends(t *testing.T, term, prev, prevTerm, committed uint64, entries ...*raft.Log) raft.AppendEntriesResponse {
 	t.Helper()
 	const leader = "gk1.test:7421" // any member's address
@@ -50,7 +50,7 @@ func noop(index, term uint64) *raft.Log {
 // the entry before them. Raft rejects them forever: the leader sends an older snapshot, which the follower has, and
 // then the same entries again.
 func TestEntries_BehindTheNewestSnapshot_AreTaken(t *testing.T) {
-	for name, before := range map[string]uint64{"directly after it": 0, "some of them in it": 2} {
+	for name, before := range map[string]uint64{"directly after the snapshot": 0, "some of them in the snapshot": 2} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f, last, term := alone(t)

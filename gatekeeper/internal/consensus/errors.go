@@ -32,7 +32,7 @@ var (
 	ErrNotAVoter = errors.New("consensus: the member is not a voter")
 	// ErrLastVoter means that the cluster would be left without a voter.
 	ErrLastVoter = errors.New("consensus: the last voter cannot be removed")
-	// ErrHasVote means that a member that is already a voter was to be added as a non-voter.
+	// ErrHasVote means that the member to add as a non-voter is already a voter.
 	ErrHasVote = errors.New("consensus: the member is a voter")
 	// ErrAddedWithoutVote means that a server asked to join as a voter, but an operator had added it as a non-voter.
 	ErrAddedWithoutVote = errors.New("consensus: the member was added as a non-voter")
@@ -40,7 +40,7 @@ var (
 	ErrInvalidMember = errors.New("consensus: invalid member")
 )
 
-// NotLeaderError means that this server does not lead. It names the leader if known.
+// NotLeaderError means that this server is not the leader. It names the leader if known.
 type NotLeaderError struct {
 	Leader Leader // zero when unknown
 }

@@ -2,8 +2,8 @@ package consensus
 
 import "sync"
 
-// futures counts the goroutines that wait for Raft. Raft completes every future that it has accepted, except those on
-// their way to the state machine when it shuts down. Node.Close therefore waits for these goroutines first.
+// futures counts the goroutines that wait for Raft. Raft completes every future that it has accepted, except those in
+// flight to the state machine when it shuts down. Node.Close therefore waits for these goroutines first.
 type futures struct {
 	mu     sync.Mutex // guards the fields below
 	count  int

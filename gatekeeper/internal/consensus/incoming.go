@@ -20,7 +20,7 @@ import (
 type incoming struct {
 	silence time.Duration  // how long the leader must be silent to count as gone
 	recent  time.Duration  // how long after a contact Raft need not hear from the leader again
-	header  raft.RPCHeader // of this member's responses
+	header  raft.RPCHeader // sent with this member's responses
 	from    <-chan raft.RPC
 	heard   chan raft.RPC // an answered heartbeat that Raft should also see
 	to      chan raft.RPC

@@ -57,7 +57,7 @@ func (e *epoch) wantsVoter(id raft.ServerID) bool {
 	return e.toVote[id]
 }
 
-// end closes over and completes the pending entries with an unknown outcome.
+// end closes the channel over and completes the pending entries with an unknown outcome.
 func (e *epoch) end() {
 	e.mu.Lock()
 	pending := e.pending
@@ -182,7 +182,7 @@ func (n *Node) settled(e *epoch) bool {
 	}
 }
 
-// await returns a channel for the future's result. The result may never come: a future that was on its way to the state
+// await returns a channel for the future's result. The result may never come: a future that was in flight to the state
 // machine when Raft shut down never completes. Callers must have another way to stop waiting.
 func (n *Node) await(f raft.Future) <-chan error {
 	c := make(chan error, 1)

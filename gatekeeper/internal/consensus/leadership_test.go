@@ -168,7 +168,7 @@ func TestReady_FollowerAndLeader(t *testing.T) {
 	})
 }
 
-// source is Raft as the watcher sees it.
+// source fakes the part of Raft that the watcher uses.
 type source struct {
 	fakeRaft
 	ch chan bool
@@ -208,7 +208,7 @@ func TestWatch_LossSkippedByTheChannel_IsDetectedByTerm(t *testing.T) {
 		}
 		cancel()
 		if _, more := <-epochs; more {
-			t.Error("there is an epoch after the end")
+			t.Error("an epoch was sent after the watcher ended")
 		}
 	})
 }

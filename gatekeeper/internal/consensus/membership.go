@@ -22,11 +22,11 @@ type Addition struct {
 }
 
 // AddMember adds a member as a non-voter. Unless NonVoter is set, the member becomes a voter in the background once its
-// log has caught up. A voter without entries would be counted for majorities that cannot form without it.
+// log has caught up. A voter without entries would count toward majorities that cannot form without it.
 //
-// The intent to promote the member lasts as long as this leadership. A joining server repeats its request to the next
-// leader. Adding a member again with the same address is allowed and replaces the intent. Other errors:
-// ErrMemberExists, ErrMemberRetired, ErrHasVote, ErrAddedWithoutVote, ErrInvalidMember, *NotLeaderError, and
+// The intent to promote the member lasts until this leadership ends. A joining server then sends its request to the
+// next leader. Adding a member again with the same address is allowed and replaces the intent. Otherwise, AddMember
+// returns ErrMemberExists, ErrMemberRetired, ErrHasVote, ErrAddedWithoutVote, ErrInvalidMember, *NotLeaderError, or
 // ErrUnknownOutcome.
 func (n *Node) AddMember(ctx context.Context, a Addition) error {
 	if err := checkMemberID(a.ID); err != nil {
@@ -73,13 +73,13 @@ func addAgain(e *epoch, member raft.Server, a Addition) error {
 }
 
 // RemoveMember permanently removes a member. It retires the id first, so that a failure in between never leaves an id
-// that another server can take. Repeating the call completes the removal. Removing a member that has already been
-// removed does nothing and sets Removal.Already.
+// that another server can take. A second call completes the removal. Removing a member that has already been removed
+// does nothing and sets Removal.Already.
 //
 // Unless force is set, RemoveMember refuses to leave fewer responsive voters than a majority of the remaining ones,
 // because the removal itself could not be committed then. A leader that is asked to remove itself transfers the
-// leadership and returns a *NotLeaderError; repeat the call on the new leader. Other errors: *QuorumError,
-// ErrNoSuchMember, ErrLastVoter, ErrUnknownOutcome, and those of Config.Retire.
+// leadership and returns a *NotLeaderError; retry on the new leader. RemoveMember can also return *QuorumError,
+// ErrNoSuchMember, ErrLastVoter, ErrUnknownOutcome, or an error from Config.Retire.
 func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal, error) {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -115,8 +115,8 @@ func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal
 }
 
 // Transfer hands the leadership to the voter id, or to the voter that is furthest ahead if id is empty. It returns nil
-// when this server no longer leads, or when id already leads. Errors: ErrNoSuchMember, ErrNotAVoter, *NotLeaderError,
-// and those of Raft, after which this server still leads.
+// when this server no longer leads, or when id already leads. Otherwise, it returns
+// ErrNoSuchMember, ErrNotAVoter, *NotLeaderError, or an error from Raft, after which this server still leads.
 func (n *Node) Transfer(ctx context.Context, id string) error {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -133,7 +133,7 @@ func (n *Node) transfer(ctx context.Context, e *epoch, servers []raft.Server, id
 	to := find(servers, raft.ServerID(id))
 	switch {
 	case id == "":
-		return fmt.Errorf("%w: there is no other voter whose log answers", ErrNotAVoter)
+		return fmt.Errorf("%w: no other voter has answered recently", ErrNotAVoter)
 	case to == nil:
 		return fmt.Errorf("%w: %s", ErrNoSuchMember, id)
 	case to.Suffrage != raft.Voter:
@@ -165,8 +165,8 @@ func (n *Node) furthestVoter(e *epoch, servers []raft.Server) string {
 	return best
 }
 
-// change begins a change of the membership. Changes run one at a time, so that the state on which a change is based
-// still holds when Raft accepts it. Only the leader changes the membership, and Raft rejects changes of a deposed
+// change begins a change to the membership. Changes run one at a time, so that the state on which a change is based
+// still holds when Raft accepts it. Only the leader changes the membership, and Raft rejects changes by a deposed
 // leader.
 func (n *Node) change(ctx context.Context) (e *epoch, servers []raft.Server, unlock func(), err error) {
 	select {

@@ -52,12 +52,12 @@ type Node struct {
 	mu         sync.Mutex        // guards the fields below
 	apiAddress map[string]string // API address by member, as last stated
 	levels     map[string]uint32 // feature level by member, as last stated
-	clocks     map[string]sample // clock reading by member, from when it was last dialed
+	clocks     map[string]sample // the reading of each member's clock from when the member was last dialed
 
 	unregister func()
 }
 
-// stores are the stores that Raft writes to, and a function that closes them.
+// stores holds the stores that Raft writes to, and a function that closes them.
 type stores struct {
 	log       raft.LogStore
 	stable    raft.StableStore
@@ -234,8 +234,8 @@ func (n *Node) ownAddress() error {
 	return nil
 }
 
-// meet processes a peer's handshake. It records only proved statements about members of the latest configuration. An
-// unknown id may be a joining server that this member has not heard of yet, or anything else.
+// meet processes a peer's handshake. It records only proved statements by members of the latest configuration. A peer
+// with an unknown id may be a joining server that this member has not heard of yet, or any other program.
 func (n *Node) meet(s peer.Statement) error {
 	if !n.started.Load() { // the members are not known yet
 		n.ask()
@@ -308,13 +308,14 @@ func (n *Node) Level() uint32 {
 	return level
 }
 
-// Fatal receives the fault after which this server acknowledges nothing more: a store that failed or hung, an entry
-// that the state machine cannot apply, or a Raft that is stuck. The process, or at least this Node, must then stop.
+// Fatal returns a channel for the fault after which this server acknowledges nothing more: a store that failed or hung,
+// an entry that the state machine cannot apply, or a Raft that is stuck. The process, or at least this Node, must then
+// stop.
 func (n *Node) Fatal() <-chan error { return n.fatal }
 
-// Close stops the member. A leadership ends and is demoted first. Close does not transfer the leadership, see Transfer.
-// If ctx ends first, for example because a store call hangs, Close returns an error, and the data directory stays
-// locked until that call returns, because it may still write.
+// Close stops the member. Any leadership ends first, and Demote is called. Close does not transfer the leadership, see
+// Transfer. If ctx ends first, for example because a store call hangs, Close returns an error. The data directory then
+// stays locked until that call returns, because the call may still write.
 func (n *Node) Close(ctx context.Context) error {
 	var err error
 	n.closing.Do(func() { err = n.close(ctx) })

@@ -23,7 +23,7 @@ func (o owner) name() string {
 }
 
 // heir returns the owner of the directory dir, who gets the files that root writes there, and dir as top. If dir does
-// not exist yet, top is the outermost directory that must be created, and the owner is that of its parent.
+// not exist yet, top is the outermost directory that must be created, and the owner is that of top's parent.
 func heir(dir string) (o owner, top string, err error) {
 	top = filepath.Clean(dir)
 	for at := top; ; at = filepath.Dir(at) {
@@ -40,8 +40,8 @@ func heir(dir string) (o owner, top string, err error) {
 }
 
 // handOver gives o the files that root has created in top, so that a server that runs as another user can use its data
-// directory. Files of other users keep their owner. For other users than root it does nothing: they own what they write
-// and cannot give it away.
+// directory. Files of other users keep their owner. If the caller is not root, handOver does nothing, because other
+// users own what they write and cannot give it away.
 func handOver(top string, o owner) error {
 	if os.Geteuid() != 0 || o.uid == 0 {
 		return nil
@@ -66,7 +66,7 @@ func handOver(top string, o owner) error {
 	return errors.Join(err, root.Close())
 }
 
-// withOwner adds to a permission error who owns the file, and how to fix the permissions.
+// withOwner adds to a permission error the owner of the file and a way to fix the permissions.
 func (f *DataDir) withOwner(err error) error {
 	denied, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !errors.Is(denied, fs.ErrPermission) {

@@ -81,7 +81,7 @@ func TestLeaveAdminRequest_ByRoot_BelongsToTheOwnerOfTheDataDir(t *testing.T) {
 	owned(t, dir, another)
 }
 
-// The old files come from an archive, and stay in the directory under other names.
+// The old files come from an archive and stay in the directory under other names.
 func TestConvertDataDir_ByRoot_FilesBelongToTheOwnerOfTheDataDir(t *testing.T) {
 	requireRoot(t)
 	archive := filepath.Join("..", "..", "..", "cmd", "gatekeeperd", "testdata", "old-folder.tar.gz")

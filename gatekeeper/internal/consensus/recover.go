@@ -26,7 +26,7 @@ type Remains struct {
 	ClusterID   ClusterID
 	ClusterName string
 	MemberID    string
-	// LogStore is how the directory stores its log.
+	// LogStore is the kind of store in which the directory keeps its log.
 	LogStore LogStore
 	// LastTerm and LastIndex are those of the last entry in this directory, in the log or in a snapshot.
 	LastTerm, LastIndex uint64
@@ -37,12 +37,12 @@ type Remains struct {
 	Appended time.Time
 	// Members are the members of the last configuration in this directory.
 	Members []Member
-	// Met lists the ids of all members that this one ever met, sorted.
+	// Met lists the ids of all members that this one has ever met, sorted.
 	Met []string
 	// Begun reports whether the member ever had a term, an entry or a snapshot.
 	Begun bool
-	// Succeeded is the reason that the member was given when it stopped because its cluster had been recovered without
-	// it. Otherwise it is empty.
+	// Succeeded is the reason given when the member stopped because its cluster had been recovered without it. It is
+	// empty for any other member.
 	Succeeded string
 	// State is the state after the last entry. The last entries may never have been committed. Only a majority of the
 	// directories can tell.
@@ -55,8 +55,8 @@ type Remains struct {
 func (r *Remains) Close() error { return r.lock.Close() }
 
 // ReadDataDir reads all of a data directory whose server is not running, without writing anything. newMachine returns
-// the state machine of a cluster, to which ReadDataDir applies the snapshot and the log. Errors: ErrDataDirInUse,
-// ErrDataDirDamaged, ErrForeignDataDir, and those of the system.
+// the state machine of a cluster, to which ReadDataDir applies the snapshot and the log. It returns ErrDataDirInUse,
+// ErrDataDirDamaged, ErrForeignDataDir, or an error from the system.
 func ReadDataDir(dir string, newMachine func(clusterID string) Machine) (*Remains, error) {
 	r := &Remains{Dir: dir}
 	err := r.open()
@@ -80,8 +80,8 @@ func ofDataDir(dir string, err error) error {
 	return fmt.Errorf("consensus: data directory %s: %w", dir, err)
 }
 
-// noDataDirError means that a directory is not the data directory of a server. It matches ErrForeignDataDir, whose text
-// is about another member.
+// noDataDirError means that a directory is not the data directory of a server. It matches ErrForeignDataDir, but has a
+// different text because that one is about another member.
 type noDataDirError struct{ dir, why string }
 
 func (e *noDataDirError) Error() string {
@@ -91,7 +91,7 @@ func (e *noDataDirError) Error() string {
 // Is makes errors.Is(err, ErrForeignDataDir) true.
 func (e *noDataDirError) Is(target error) bool { return target == ErrForeignDataDir }
 
-// open takes the lock and reads to which member the directory belongs.
+// open takes the lock and determines the member to which the directory belongs.
 func (r *Remains) open() (err error) {
 	if _, err := os.ReadDir(r.Dir); errors.Is(err, fs.ErrNotExist) {
 		return &noDataDirError{r.Dir, "it does not exist"}
@@ -145,8 +145,8 @@ func (r *Remains) json(name string, v any) error {
 	return nil
 }
 
-// read opens the log and calls use. The log's file is mapped into memory and its reader trusts it: a missing page
-// causes a fault, and a corrupt one a panic. Both are confined to the goroutine that read starts.
+// read opens the log and calls use. The log's file is mapped into memory and its reader trusts it. A missing page
+// causes a fault, and a corrupt one causes a panic. Both are confined to the goroutine that read starts.
 func (r *Remains) read(use func(old *store.Old) error) error {
 	done := make(chan error, 1)
 	go func() { done <- r.readHere(use) }()
@@ -204,7 +204,7 @@ func (r *Remains) begin(old *store.Old, machine Machine) error {
 		return err
 	case r.Begun && term == 0 && last == 0 && newest == 0:
 		return errLost
-	case newest > 0 && r.LastIndex == 0: // Raft does not start then, even if the log is complete
+	case newest > 0 && r.LastIndex == 0: // Raft does not start in that case, even if the log is complete
 		return fmt.Errorf("its snapshot of entry %d cannot be read", newest)
 	}
 	return reaches(newest, max(last, r.LastIndex))
@@ -253,8 +253,8 @@ func (r *Remains) play(old *store.Old, machine Machine) error {
 	return nil
 }
 
-// restore restores the newest readable snapshot from which the log, which begins with entry first, continues. newest is
-// the index of the newest existing snapshot.
+// restore restores the newest readable snapshot from which the log continues. first is the first entry of the log.
+// newest is the index of the newest existing snapshot.
 func (r *Remains) restore(old *store.Old, machine Machine, first uint64) (newest uint64, err error) {
 	snapshots, err := old.Snapshots()
 	if err != nil {
@@ -266,7 +266,7 @@ func (r *Remains) restore(old *store.Old, machine Machine, first uint64) (newest
 			newest = meta.Index
 		}
 		if first > meta.Index+1 {
-			failed = errors.Join(failed, fmt.Errorf("snapshot %s: the log only begins with entry %d", meta.ID, first))
+			failed = errors.Join(failed, fmt.Errorf("snapshot %s: the log begins later, with entry %d", meta.ID, first))
 			continue
 		}
 		if err := restoreOne(old, machine, meta); err != nil {
@@ -324,16 +324,17 @@ func configured(c raft.Configuration) []Member {
 }
 
 // Latest returns the remains with the highest (last term, last index). If all contains the remains of a majority of the
-// last voters, the result has every entry that was ever committed, because Raft elects by the same order.
+// last voters, the result has every entry that was ever committed, because Raft elects leaders by the same order.
 func Latest(all []*Remains) *Remains {
 	return slices.MaxFunc(all, func(a, b *Remains) int {
 		return cmp.Or(cmp.Compare(a.LastTerm, b.LastTerm), cmp.Compare(a.LastIndex, b.LastIndex))
 	})
 }
 
-// Quorum returns the number of voters in the last configuration, which is that of Latest, and for how many of them all
-// contains remains. Copies of one member's directory count once. An uncommitted change of the membership does no harm:
-// majorities of adjacent configurations overlap, so a majority of this one knows of every later one that was committed.
+// Quorum returns the number of voters in the last configuration, which is that of Latest, and the number of those
+// voters whose remains are in all. Copies of one member's directory count once. An uncommitted change to the membership
+// does no harm. Majorities of adjacent configurations overlap, so a majority of this one knows of every later one that
+// was committed.
 func Quorum(all []*Remains) (read, voters int) {
 	for _, m := range Latest(all).Members {
 		if !m.Voter {

@@ -40,10 +40,10 @@ type Founding struct {
 	ClusterID   ClusterID
 	ClusterName string
 	MemberID    string
-	// LogStore is how the directory will store its log. Default LogStoreBolt.
+	// LogStore is the kind of store in which the directory will keep its log. Default LogStoreBolt.
 	LogStore LogStore
 	// PeerAddress is the address at which the other members will reach the server. It is corrected if the server is
-	// started with another one.
+	// started with a different address.
 	PeerAddress string
 	// Term is the newest term of the previous incarnation. LastIndex and LastTerm are those of the last entry in State.
 	Term, LastIndex, LastTerm uint64
@@ -52,8 +52,8 @@ type Founding struct {
 
 // Found creates the data directory. Files created by root are given to the owner of the directory or, if it does not
 // exist yet, of its parent. If Found fails or is interrupted, no server can start on the result, because the file that
-// says to which member the directory belongs is written last. Errors: ErrDataDirInUse, ErrDataDirNotEmpty,
-// ErrInvalidMember, and those of the system.
+// names the directory's member is written last. Found returns ErrDataDirInUse, ErrDataDirNotEmpty, ErrInvalidMember, or
+// an error from the system.
 func Found(cfg Founding) (err error) {
 	if err := errors.Join(checkMemberID(cfg.MemberID), checkAddress(cfg.PeerAddress)); err != nil {
 		return err

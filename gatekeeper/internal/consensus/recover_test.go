@@ -16,7 +16,7 @@ import (
 
 func newMachine(clusterID string) Machine { return fsm.New(clusterID) }
 
-// found creates a data directory that begins with a snapshot of entry 10, and adds snapshots of the other indexes.
+// found creates a data directory that begins with a snapshot of entry 10, and adds snapshots at the given indexes.
 func found(t *testing.T, more ...uint64) (dir string) {
 	t.Helper()
 	return foundIn(t, "", more...)
@@ -116,7 +116,7 @@ func TestQuorum_CountsVotersOfTheNewestConfigurationOnce(t *testing.T) {
 		read, voters int
 	}{
 		"one":                      {[]*Remains{at("gk1", 2, 9, three)}, 0, 1, 3},
-		"a later term counts most": {[]*Remains{at("gk1", 2, 99, three), at("gk2", 3, 5, three)}, 1, 2, 3},
+		"a later term comes first": {[]*Remains{at("gk1", 2, 99, three), at("gk2", 3, 5, three)}, 1, 2, 3},
 		"then the higher index":    {[]*Remains{at("gk1", 3, 7, three), at("gk2", 3, 5, three)}, 0, 2, 3},
 		"copies count once":        {[]*Remains{at("gk1", 3, 7, three), at("gk1", 3, 5, three)}, 0, 1, 3},
 		"an older configuration":   {[]*Remains{at("gk1", 3, 7, three), at("gk2", 3, 8, five)}, 1, 2, 5},

@@ -13,7 +13,7 @@ import (
 )
 
 // Raft does not notify a member of its removal. The leader sends it the entry but never that the entry was committed,
-// and a member that was away does not even get the entry. Such a member would wait for a leader forever. So a member
+// and a member that was down does not even get the entry. Such a member would wait for a leader forever. So a member
 // that hears from no leader introduces itself to the others again, and a member that knows of the removal reports it.
 
 // removed reports whether a member was certainly removed: its id is retired, and both the latest and the committed
@@ -51,7 +51,7 @@ type Removal struct {
 	Members []Member
 	// Silent lists the ids of the remaining voters that do not answer the leader, sorted.
 	Silent []string
-	// Already reports whether the member had been removed before, so that nothing is left to do.
+	// Already reports that the member had been removed before, so that nothing is left to do.
 	Already bool
 
 	voter bool // whether the removed member has a vote
@@ -73,7 +73,7 @@ func (r *Removal) refusal(id string) error {
 }
 
 // PlanRemoval returns the result that RemoveMember would have. refusal is the error that RemoveMember would return
-// without force, or nil. Other errors are those of RemoveMember.
+// without force, or nil. PlanRemoval returns other errors in the same cases as RemoveMember.
 func (n *Node) PlanRemoval(ctx context.Context, id string) (r Removal, refusal, err error) {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {
@@ -87,8 +87,8 @@ func (n *Node) PlanRemoval(ctx context.Context, id string) (r Removal, refusal, 
 }
 
 // removal computes the result of removing a member. It waits until every remaining voter has answered a request sent
-// after the call, but no longer than a leader may lead without a majority. An earlier answer may come from a voter that
-// has died since.
+// after the call, but no longer than a leader may lead without a majority. An earlier answer is not enough, because the
+// voter may have died since.
 func (n *Node) removal(ctx context.Context, e *epoch, servers []raft.Server, id string) (Removal, error) {
 	now := time.Now()
 	gone := find(servers, raft.ServerID(id))

@@ -66,7 +66,7 @@ func TestRemoveMember_Running_StopsAndIsRetired(t *testing.T) {
 	}
 }
 
-// The member was away, and does not even have the entry that removes it.
+// The member was down, and does not even have the entry that removes it.
 func TestRemoveMember_Away_StopsWhenItIsBack(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
@@ -85,7 +85,7 @@ func TestRemoveMember_Away_StopsWhenItIsBack(t *testing.T) {
 	}
 }
 
-// The leader stopped between the two halves. The removal is repeated and completed.
+// The leader stopped between the two halves. A second call completes the removal.
 func TestRemoveMember_AlreadyRetired_IsRemovedByARepeat(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)

@@ -109,9 +109,10 @@ func (n *Node) members(servers []raft.Server) []Member {
 	return members
 }
 
-// Ready returns nil if this member can serve. A leader can once Promote has returned. Another member must hear from a
-// leader and must have handed all entries that it knows to be committed to the state machine. A member learns from the
-// log that it is one, so a joiner is not ready before it has everything that was committed when it joined.
+// Ready returns nil if this member can serve. A leader can serve once Promote has returned. Any other member must hear
+// from a leader and must have handed all entries that it knows to be committed to the state machine. A server learns
+// from the log that it is a member, so a joiner is not ready before it has everything that was committed when it
+// joined.
 func (n *Node) Ready() error {
 	if n.life.Err() != nil {
 		return errors.Join(ErrClosed, n.guard.Err())
@@ -133,7 +134,7 @@ func (n *Node) Ready() error {
 		return errors.New("consensus: no leader known")
 	}
 	if silent := time.Since(n.raft.LastContact()); silent > n.cfg.Timeouts.Election {
-		return fmt.Errorf("consensus: the leader was last heard of %v ago", silent.Round(time.Millisecond))
+		return fmt.Errorf("consensus: the last contact with the leader was %v ago", silent.Round(time.Millisecond))
 	}
 	if applied, committed := n.AppliedIndex(), n.CommitIndex(); applied < committed {
 		return fmt.Errorf("consensus: applied up to %d of %d", applied, committed)

@@ -74,7 +74,8 @@ func TestStranger_IsNotRemembered(t *testing.T) {
 	leader := leading(t, servers)
 	other := without(servers, leader)[0]
 	id := leader.ClusterID().String()
-	// The id of a member with a wrong address and directory, and the id of a server that has not joined yet.
+	// The peers use the id of a member with a wrong address and directory, and the id of a server that has not joined
+	// yet.
 	sayHello(t, leader, id, other.ID(), leader.ID(), "evil:1", "f", "1")
 	if status, said := sayHello(t, leader, id, "gk9", leader.ID(), "evil:1", "0000000000000000", "2"); status != 0 {
 		t.Fatal(said)

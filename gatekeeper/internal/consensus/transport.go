@@ -58,7 +58,7 @@ func (t *transport) AppendEntries(id raft.ServerID, address raft.ServerAddress, 
 	if t.mute() {
 		return errFaulty
 	}
-	// Raft reuses resp. A new value keeps nothing of an earlier response.
+	// Raft reuses resp, so a new value is used that contains nothing of an earlier response.
 	var fresh raft.AppendEntriesResponse
 	sent := time.Now()
 	if err := t.inner.AppendEntries(id, t.target(id, address), req, &fresh); err != nil {

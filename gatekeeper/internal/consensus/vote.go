@@ -22,8 +22,8 @@ import (
 // tenths of it later than another.
 func silence(heartbeat time.Duration) time.Duration { return heartbeat * 3 / 4 }
 
-// preVote grants a pre-vote that Raft would refuse only because of a leader that is gone. It returns false to leave the
-// answer to Raft.
+// preVote grants a pre-vote that Raft would refuse only because of a leader that is gone. It returns false if Raft must
+// answer.
 func (i *incoming) preVote(rpc raft.RPC) bool {
 	req, ok := rpc.Command.(*raft.RequestPreVoteRequest)
 	if !ok || !i.leaderless() || req.Term <= i.raft.CurrentTerm() || !i.votes(raft.ServerID(req.ID)) || !i.upToDate(req.LastLogTerm, req.LastLogIndex) {
@@ -39,7 +39,7 @@ func (i *incoming) preVote(rpc raft.RPC) bool {
 // Raft (v1.8.0) records its vote under the candidate's address. If two members advertise the same address, for example
 // because of a copied unit file, both would get this member's vote in one term, the second one regardless of its log.
 // So this function replaces the candidate's address with its id. A member's vote for itself is stored under its real
-// address, which never equals such a name.
+// address, which never equals an id in that form.
 func (i *incoming) vote(rpc *raft.RPC) (answered bool) {
 	asked, ok := rpc.Command.(*raft.RequestVoteRequest)
 	if !ok {

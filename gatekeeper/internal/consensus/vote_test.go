@@ -13,7 +13,7 @@ import (
 func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
-		for round := range 8 { // the time at which a follower looks is random
+		for round := range 8 { // the time at which a follower checks is random
 			old := leaderOf(t, members...)
 			rest := others(members, old)
 			mustAppend(t, old.Node, "before")
@@ -86,7 +86,7 @@ func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {
 		term := leader.Term()
 		pre, vote := askVotes(t, rest[0], rest[1], rest[0].id, term+1, 1_000_000)
 		if pre || vote {
-			t.Errorf("a follower that hears its leader grants a pre-vote: %v, a vote: %v", pre, vote)
+			t.Errorf("a follower in contact with its leader grants a pre-vote: %v, a vote: %v", pre, vote)
 		}
 		// A member that alone does not hear the leader requests votes repeatedly, without effect.
 		leader.wire.set(func(to raft.ServerID, _ any) error {
@@ -177,7 +177,7 @@ func TestVote_TwoMembersWithOneAddress_OneVotePerTerm(t *testing.T) {
 		until(t, "the voter becomes a candidate", func() bool { return voter.raft.State() != raft.Follower })
 		term = voter.raft.CurrentTerm()
 		if ask(candidate.id, string(voter.address), lastTerm, last+100) {
-			t.Error("a member got the vote that the voter gave to itself")
+			t.Error("a member got the vote that the voter had given itself")
 		}
 	})
 }

@@ -15,7 +15,7 @@
 // were superseded.
 //
 // Submitters and workers share tasks (submitters_test.go, workers_test.go). They are killed and hang, reuse their
-// identities and job ids, cut submissions short, repeat them with the same or different content, and send results late.
+// identities and job ids, cut submissions short, retry them with the same or different content, and send results late.
 // The storage limit for jobs is so low that submissions reach it. Of the semaphores whose permits carry tasks, one is
 // paused and moved, one cools, and one limits how long a task may take and keeps lost permits for an operator.
 //
@@ -34,6 +34,6 @@
 //
 // # Mutants
 //
-// scenario_test.go leads directly into single dangers. The mutants in .ci/mutants are known bugs, kept as patches.
+// scenario_test.go recreates individual dangers directly. The mutants in .ci/mutants are known bugs, kept as patches.
 // `make mutants` runs a scenario with each, and the checkers must detect it.
 package sim

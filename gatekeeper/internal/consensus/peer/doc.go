@@ -8,7 +8,7 @@
 // incarnation cannot join a restored cluster.
 //
 // Anybody can connect and state anything. So a stranger is refused without a reason. A reason is given only to a peer
-// that shows a certificate of the cluster's authority or states this cluster's seed, and it reveals nothing that
+// that presents a certificate of the cluster's authority or states this cluster's seed, and it reveals nothing that
 // clients do not know. Statements of an unproved peer are not remembered and have no consequences, see Statement. Above
 // all, a server stops because of a later incarnation of its cluster only on the word of a member that it has dialed
 // itself, at the address that its own configuration gives for that member. An incoming claim only makes it dial.
@@ -20,8 +20,8 @@
 // The handshake of a new connection runs on a separate goroutine, with a deadline. When too many are pending, the
 // oldest is closed, so that port scanners and stuck clients cannot lock out members.
 //
-// With TLS, both sides must show a certificate of the cluster's own authority, with TLS 1.3 only, and the dialed side a
-// certificate for the dialed name. Both certificates must have the extended key usage serverAuth, which client
+// With TLS, both sides must present a certificate of the cluster's own authority, with TLS 1.3 only. The dialed side's
+// certificate must be for the dialed name. Both certificates must have the extended key usage serverAuth, which client
 // certificates lack. Any such certificate of that authority may speak for any member id. The files are read at every
 // handshake, so certificates are renewed by replacing the files.
 package peer

@@ -10,8 +10,13 @@ import (
 	"time"
 )
 
-// preamble opens either direction: a magic word and the version of the handshake. It is frozen; another form of the
-// handshake gets another version.
+// preamble opens either direction: a magic word and the version of the handshake. It is frozen. A different form of the
+// handshake gets a new version. A message is the preamble, a status byte, two bytes of length, and a body. The body of
+// a welcome is a hello. The body of a refusal, with either status, is a sentence, or empty for a stranger. The dialing
+// side sends first, with the status for a welcome.
+//
+// The fields of a hello are strings, each preceded by two bytes of length. New fields are added at the end. A reader
+// skips fields that it does not know, and treats missing ones as empty.
 const preamble = "gkpeer\x00\x01"
 
 const (
@@ -170,7 +175,7 @@ func parseHello(body []byte) (hello, error) {
 	return h, nil
 }
 
-// parseTexts parses the fields of a body: those that every version sends, and those added later.
+// parseTexts parses the fields of a body. Some are sent by every version, and others were added later.
 func parseTexts(body []byte, required []*string, later ...*string) error {
 	fields := append(slices.Clip(required), later...)
 	for i := 0; len(body) > 0 || i < len(required); i++ {

@@ -169,7 +169,7 @@ func (l *Layer) answer(c *conn) error {
 // greet answers a hello.
 func (l *Layer) greet(c *conn, h hello, proved bool) error {
 	if err := l.objection(h, proved, nil); err != nil {
-		if l.cfg.Held == nil { // otherwise the peer is only early
+		if l.cfg.Held == nil { // otherwise the peer is only too early
 			l.tell(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
 		}
 		if !proved && !l.kin(h.Cluster) {
@@ -236,7 +236,7 @@ func (l *Layer) hello(to string) hello {
 	}
 }
 
-// introductions limits the number of pending handshakes: the oldest gives way to a new one.
+// introductions limits the number of pending handshakes. If there are too many, the oldest one is closed for a new one.
 type introductions struct {
 	max int
 
@@ -258,6 +258,6 @@ func (i *introductions) enter(c *conn) (leave func()) {
 	return func() {
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		i.list.Remove(e) // does nothing if c has given way
+		i.list.Remove(e) // does nothing if c was closed for a new one
 	}
 }

@@ -37,8 +37,8 @@ type Config struct {
 	Level uint32
 	// WallClock returns the time that this member states to peers. Default: time.Now.
 	WallClock func() time.Time
-	// Held is set while this member has no cluster yet. It returns the id that the member has stored so far, or "". All
-	// hello handshakes are refused then.
+	// Held is set while this member has no cluster yet. It returns the id that the member has stored so far, or "".
+	// While it is set, all hello handshakes are refused.
 	Held func() string
 	// Asked answers a member that starts for the first time. An error refuses that member and is sent as the reason.
 	// Default: this member belongs to Cluster. Asked is not called for notes from this member itself, or for notes to
@@ -50,7 +50,7 @@ type Config struct {
 	// it returns false.
 	Succeeds func(later, earlier string) bool
 	// Succeeded is called with the peer's reason when a later incarnation of this cluster is running, so that this
-	// server must stop. Only answers of members that this side has dialed lead here.
+	// server must stop. It is called only for answers of members that this side has dialed.
 	Succeeded func(reason string)
 	// Claimed is called when a peer that connected claims to belong to a later incarnation of this cluster. Anybody can
 	// claim that, so the members must be dialed.
@@ -65,8 +65,8 @@ type Statement struct {
 	DataDir        string // drawn when its data directory was created
 	Level          uint32 // the newest feature level that it supports
 	// Proved means that this side dialed the member at the address that the cluster knows for it, or that the peer
-	// showed a certificate of the cluster's authority. Otherwise anybody who knows the cluster's id may have made the
-	// statement.
+	// presented a certificate of the cluster's authority. Otherwise anybody who knows the cluster's id may have made
+	// the statement.
 	Proved bool
 	// Ahead is how far the peer's wall clock is ahead of this member's. It is nil unless this side dialed the peer and
 	// the peer stated its clock.
@@ -233,8 +233,8 @@ func (l *Layer) track(raw net.Conn) (*conn, error) {
 // maxTold limits the number of peers, and hosts of strangers, about which a warning is logged within a minute.
 const maxTold = 128
 
-// tell logs a warning about a peer, or the host of a stranger, at most once a minute, because Raft retries many times a
-// second.
+// tell logs a warning about a peer, or the host of a stranger, at most once a minute, because Raft retries many times
+// per second.
 func (l *Layer) tell(about, msg string, args ...any) {
 	now := time.Now()
 	l.mu.Lock()

@@ -246,11 +246,11 @@ func TestDial_AnotherMemberAnswers_IsRefusedByTheDialingSide(t *testing.T) {
 func TestDial_MeetObjects_IsRefused(t *testing.T) {
 	a := open(t, "a", nil)
 	b := open(t, "b", func(c *Config) {
-		c.Meet = func(Statement) error { return errors.New("its folder is new") }
+		c.Meet = func(Statement) error { return errors.New("its directory is new") }
 	})
 	_, err := dial(a, "b", b)
 	refused, ok := errors.AsType[*RefusedError](err)
-	if !ok || !strings.Contains(err.Error(), "its folder is new") || refused.Removed {
+	if !ok || !strings.Contains(err.Error(), "its directory is new") || refused.Removed {
 		t.Errorf("dial = %v, want the error of Meet", err)
 	}
 }
@@ -346,7 +346,7 @@ func FuzzReadHello(f *testing.F) {
 		var written bytes.Buffer
 		if err := writeHello(&written, h); err != nil {
 			if written.Len() > 0 {
-				t.Errorf("%+v was written partly: %v", h, err)
+				t.Errorf("%+v was only partly written: %v", h, err)
 			}
 			return
 		}

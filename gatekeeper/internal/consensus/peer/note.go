@@ -9,7 +9,7 @@ import (
 
 // Note is what a member states about itself before it has a cluster, in queries to other members and in answers.
 //
-// The form is frozen. A query has status 4 and an answer status 5. A refusal is the same as for a hello. The body
+// The form is frozen. A query has status 4 and an answer status 5. A refusal has the same form as for a hello. The body
 // contains the five strings in the order below, each preceded by two bytes of length. New ones are added at the end, as
 // in a hello. A server of a version that does not know these statuses closes the connection without an answer.
 type Note struct {
@@ -87,8 +87,7 @@ func (l *Layer) founded(n Note, proved bool) Note {
 	return answer
 }
 
-// Ask queries the member n.To at address, on a separate connection. It returns only an answer of that member to this
-// query.
+// Ask queries the member n.To at address, on a separate connection. It returns only that member's answer to this query.
 func (l *Layer) Ask(ctx context.Context, address string, n Note) (Note, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
 	defer cancel()

@@ -54,7 +54,7 @@ func TestAsk_StartingMember_IsAnswered(t *testing.T) {
 	}
 }
 
-// The members of a new cluster were given different TLS files, or one of them none.
+// The members of a new cluster were given different TLS files, or one of them was given none.
 func TestAsk_OtherTLS_SaysWhichFlagsToCompare(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	good := ca.issue(t, "127.0.0.1")
@@ -73,10 +73,10 @@ func TestAsk_OtherTLS_SaysWhichFlagsToCompare(t *testing.T) {
 		a, b certs.Files
 		want []string
 	}{
-		"another authority is trusted":     {swapped, good, []string{"compare --peer-tls-ca", other.file}},
+		"trusts another authority":         {swapped, good, []string{"compare --peer-tls-ca", other.file}},
 		"certificate of another authority": {stranger, good, []string{"it refuses the certificate", stranger.Cert, "compare --peer-tls-ca"}},
-		"only the other has TLS":           {certs.Files{}, good, []string{"it has TLS, and this server has none", "--peer-tls-cert"}},
-		"only this one has TLS":            {good, certs.Files{}, []string{"it does not speak TLS", "--peer-tls-cert"}},
+		"only the other member has TLS":    {certs.Files{}, good, []string{"it has TLS, and this server has none", "--peer-tls-cert"}},
+		"only this member has TLS":         {good, certs.Files{}, []string{"it does not speak TLS", "--peer-tls-cert"}},
 	} {
 		a, b := begin("a", test.a), begin("b", test.b)
 		_, err := ask(a, "b", b, Note{Set: "set", State: Empty})
@@ -96,7 +96,7 @@ func TestAsk_MemberOfACluster_HidesItFromAStranger(t *testing.T) {
 		t.Errorf("a stranger gets the answer %+v, %v", answer, err)
 	}
 	if answer, err := ask(a, "b", b, Note{Cluster: "c1", Set: "set", State: Holds}); err != nil || answer.Cluster != "c1" || answer.State != Founded {
-		t.Errorf("a member gets the answer %+v, %v", answer, err)
+		t.Errorf("a peer that knows the id gets the answer %+v, %v", answer, err)
 	}
 	refused, ok := errors.AsType[*RefusedError](func() error { _, err := ask(a, "x", b, Note{}); return err }())
 	if !ok || refused.Reason != "" {

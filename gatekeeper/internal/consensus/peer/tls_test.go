@@ -95,8 +95,8 @@ func TestTLS_BothSidesAreVerified(t *testing.T) {
 	stranger := other.issue(t, "127.0.0.1")
 	stranger.CA = ca.file // trusts b, but b does not trust it
 	for name, files := range map[string]certs.Files{
-		"no TLS":                        {},
-		"a client of another authority": stranger,
+		"no TLS": {},
+		"a client with a certificate of another authority": stranger,
 	} {
 		if _, err := dial(open(t, "a", withTLS(files)), "b", b); err == nil {
 			t.Errorf("%s was welcomed", name)

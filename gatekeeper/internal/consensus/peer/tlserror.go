@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// explain adds to a TLS error on an outgoing connection which settings of the two members to compare.
+// explain adds to a TLS error on an outgoing connection the names of the settings to compare on the two members.
 func (l *Layer) explain(err error) error {
 	if l.cfg.TLS.IsZero() {
 		return err

@@ -3,12 +3,11 @@ package store
 import "github.com/hashicorp/raft"
 
 const (
-	// cachedEntries is how many of the newest log entries are kept in memory, so that replication rarely reads the
-	// file.
+	// cachedEntries is the number of newest log entries kept in memory, so that replication rarely reads the file.
 	cachedEntries = 512
 	// largestCached is the size in bytes of the largest cached entry: a KiB for each of the 256 commands that may share
-	// an entry. A batch of edits can take megabytes, and hundreds of them would stay in memory until the same number of
-	// other entries has replaced them.
+	// an entry. A batch of edits can take megabytes. Hundreds of such entries would stay in memory until the same
+	// number of other entries had replaced them.
 	largestCached = 256 << 10
 )
 

@@ -53,7 +53,7 @@ func TestCache_KeepsSmallEntriesOnly(t *testing.T) {
 	reads(3, 1, 10, 0)
 	reads(4, 1, 20, 0)
 
-	// Large entries replace small ones, and the reverse.
+	// Large entries replace small ones, and vice versa.
 	if err := c.DeleteRange(2, 4); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,8 @@ func TestCache_KeepsSmallEntriesOnly(t *testing.T) {
 	reads(3, 2, largestCached+2, 1)
 	reads(4, 2, 40, 1)
 
-	// A cached entry in whose slot a large entry would go stays in the cache, and is not mistaken for the large one.
+	// A cached entry stays in its slot when a large entry with the same slot is stored, and is not mistaken for the
+	// large one.
 	for index := uint64(5); index < 2+cachedEntries; index++ {
 		store(entry(index, 2, 1))
 	}

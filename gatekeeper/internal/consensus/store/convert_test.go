@@ -55,7 +55,7 @@ func oldDataDir(t *testing.T, kind Kind) (dir string) {
 	}
 }
 
-// holdsTheOld checks that a directory in the new format contains everything that oldDataDir does.
+// holdsTheOld checks that a directory in the new format contains everything from oldDataDir.
 func holdsTheOld(t *testing.T, dir string, kind Kind) {
 	t.Helper()
 	for _, old := range []bool{true, false} {

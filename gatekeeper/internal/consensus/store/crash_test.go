@@ -198,8 +198,8 @@ func markAt(before, now model, was, is []byte) []byte {
 	return is
 }
 
-// After a crash at any moment of a write, the file is as before or after the write, and is accepted. Opening a file is
-// a write too.
+// After a crash at any moment of a write, the file has its content from before or after the write, and is accepted.
+// Opening a file is a write too.
 func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
@@ -264,9 +264,9 @@ func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	}
 }
 
-// Every sector of every header write, and each byte for a disk that does not write sectors atomically. On such a disk,
-// a header that was being written cannot be distinguished from one that has rotted, and a server that used the older
-// header could forget a vote.
+// This test tears every header write after each sector, and after each byte for a disk that does not write sectors
+// atomically. On such a disk, a header that was being written cannot be distinguished from one that has rotted, and a
+// server that used the older header could forget a vote.
 func TestOpen_TornHeader_OlderHeaderOnlyBetweenSectors(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()

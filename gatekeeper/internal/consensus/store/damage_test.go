@@ -153,9 +153,9 @@ func put(t *testing.T, dir string, data, mark []byte) {
 	}
 }
 
-// damagedOrSame writes data as the file of a directory and opens it as recover does, and one time in sixteen as a
-// server does. It reports whether damage was detected. Any result other than ErrDamaged or the same contents fails the
-// test.
+// damagedOrSame writes data as the file of a directory. It opens the directory as recover does, and one time in sixteen
+// as a server does. It reports whether damage was detected. Any result other than ErrDamaged or the same contents fails
+// the test.
 func damagedOrSame(t *testing.T, what string, data []byte, want contents) (noticed bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -373,7 +373,7 @@ func TestBolt_FileCutUnderARunningServer_WriteIsAnError(t *testing.T) {
 }
 
 // withoutItsLastBatch returns a directory with the file from before the last batch and the mark from after it. older is
-// the mark from before.
+// the mark from before the batch.
 func withoutItsLastBatch(t *testing.T) (dir string, older []byte) {
 	t.Helper()
 	dir = filled(t, 100)
@@ -400,7 +400,7 @@ func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
 	}
 }
 
-// The mark is not synced with each batch, so it may be some seconds old after a power loss. If the disk has also lost
+// The mark is not synced with each batch, so it may be a few seconds old after a power loss. If the disk has also lost
 // the last batch, although it had acknowledged it, no trace of that batch is left.
 func TestOpen_LastBatchLostWithThePower_IsNotDetected(t *testing.T) {
 	dir, older := withoutItsLastBatch(t)
@@ -409,7 +409,7 @@ func TestOpen_LastBatchLostWithThePower_IsNotDetected(t *testing.T) {
 	}
 	got, err := readAll(dir, false)
 	if err != nil || len(got.Entries) == 0 || got.Entries[len(got.Entries)-1].Index != 100 {
-		t.Errorf("%d entries, %v: if this is detected now, update doc.go and docs/reliability.md", len(got.Entries), err)
+		t.Errorf("got %d entries, %v: if the loss is detected now, update doc.go and docs/reliability.md", len(got.Entries), err)
 	}
 }
 

@@ -18,7 +18,7 @@
 // the member would vote for it without comparing logs. So Stable holds the term back, and writes term and candidate as
 // one value.
 //
-// # A snapshot of a leader replaces the log
+// # A leader's snapshot replaces the log
 //
 // When a leader sends a snapshot, Raft keeps the old entries, even those that were never committed, and appends after a
 // gap. Here a log has no gap: a write that would leave one is refused. As soon as a snapshot is on disk, Snapshots
@@ -36,7 +36,7 @@
 // RaftFile is a file of raft-boltdb (v2.3.0), with NoFreelistSync and the map freelist, and never with NoSync. It keeps
 // the term and the vote, and by default the log. With KindWAL the log is in the segments of package wal. Package intact
 // wraps both stores. It adds checksums to entries and values, refuses gaps, and keeps the mark, which records up to
-// which entry the log was acknowledged. A queue of appends would be a second Log in front of the inner one (see
+// which entry the log was acknowledged. A queue of appends would be a second Log that wraps the inner one (see
 // intact.Log).
 //
 // # A damaged file is refused

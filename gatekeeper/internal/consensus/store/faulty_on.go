@@ -18,14 +18,14 @@ import (
 //
 //	delay 300ms  every write takes that much longer
 //	fail write   every write fails with EIO, and nothing is written
-//	fail sync    every write fails with EIO after all of it was written, as the effect of a failed sync is unknown
+//	fail sync    every write fails with EIO after all of it was written, because the effect of a failed sync is unknown
 //
 // Only builds with the tag `faulty` know the variable, and no release is built with it. Its name does not start with
 // GATEKEEPER_, because a server refuses unknown variables with that prefix.
 const DiskVariable = "FAULTY_DISK"
 
-// disturbed runs the store call named op in the way that the state of the disk allows. All store calls come through
-// here. Reads always succeed, because a server has most of the data of a failing disk in memory.
+// disturbed runs the store call named op as the state of the disk allows. All store calls go through disturbed. Reads
+// always succeed, because a server has most of the data of a failing disk in memory.
 func disturbed(op string, f func() error) error {
 	file := os.Getenv(DiskVariable)
 	if file == "" || slices.Contains([]string{"first index", "last index", "get log", "get"}, op) {

@@ -19,7 +19,7 @@ import (
 // RaftFile is the name of the stable store's file in a data directory. With KindBolt it also contains the log.
 const RaftFile = "raft.db"
 
-// keptSnapshots is how many snapshots stay on disk: the newest, and one to fall back on.
+// keptSnapshots is the number of snapshots that stay on disk: the newest, and one to fall back on.
 const keptSnapshots = 2
 
 // Files are the guarded stores of a data directory.
@@ -45,8 +45,8 @@ type opened struct {
 func (o opened) Close() error { return errors.Join(o.log.Close(), o.bolt.Close()) }
 
 // Open opens the stores in dir, or creates them. kind must be that of the directory. If it is empty, Open uses the kind
-// of the directory, or KindBolt for a new one. It reads and checks the whole log first. Errors: ErrDamaged,
-// ErrOldFormat, ErrInUse, ErrKind, and those of the system.
+// of the directory, or KindBolt for a new one. It reads and checks the whole log first. Open returns ErrDamaged,
+// ErrOldFormat, ErrInUse, ErrKind, or an error from the system.
 func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, error) {
 	o, err := openLog(dir, kind, wal.NewConfig(logger))
 	if err != nil {
@@ -62,7 +62,7 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, logger)
 	if err == nil {
-		err = syncDataDir(dir) // or the snapshots' directory, with all its contents, could be missing after a crash
+		err = syncDataDir(dir) // otherwise the snapshots' directory, with all its contents, could be missing after a crash
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: open snapshots in %s: %w", dir, err), o.Close())
@@ -76,8 +76,9 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	return &Files{Log: cached, Stable: NewStable(o.values, guard), Snapshots: guarded, Kind: o.kind, opened: o}, nil
 }
 
-// settle checks that the log leads to the snapshots in dir. If a crash came between a snapshot and the deletion of the
-// log that it replaces, settle deletes the log now. newest is the index of the newest snapshot; 0 if there is none.
+// settle checks that the log leads to the snapshots in dir. If a crash occurred after a snapshot was written but before
+// the log that it replaces was deleted, settle deletes that log now. newest is the index of the newest snapshot; 0 if
+// there is none.
 func settle(dir string, log intact.Log) (newest uint64, err error) {
 	all, err := finished(dir)
 	if err != nil || len(all) == 0 {
@@ -152,7 +153,7 @@ func checkFile(dir string) error {
 	path := filepath.Join(dir, RaftFile)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil { // snapshots come after it
+		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil { // snapshots are created after it
 			return damaged("it is gone")
 		}
 		if segments, err := filepath.Glob(filepath.Join(dir, wal.Dir, "*.wal")); len(segments) > 0 || err != nil { // and so do segments

@@ -74,8 +74,8 @@ func (g *Guard) Fail(err error) {
 	}
 }
 
-// Do runs the call f, named op. It returns only if f succeeded in time and nothing else has failed. Otherwise the
-// calling goroutine exits once Release has been called.
+// Do runs the call f, named op. It returns only if f succeeded in time and no call has failed. Otherwise the calling
+// goroutine exits once Release has been called.
 func (g *Guard) Do(op string, f func() error) {
 	if g.Err() != nil {
 		g.halt()

@@ -130,12 +130,12 @@ func TestSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
 func testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind Kind) {
 	for _, tc := range []struct {
 		name               string
-		entries, snapTerm  uint64 // of term 3
+		entries, snapTerm  uint64 // entries of term 3
 		first, last, index uint64
 	}{
-		{name: "that ends before it", entries: 9, index: 20, snapTerm: 4},
-		{name: "that leads to it", entries: 20, index: 20, snapTerm: 3, first: 1, last: 20},
-		{name: "that leads beyond it", entries: 30, index: 20, snapTerm: 3, first: 1, last: 30},
+		{name: "log that ends before the snapshot", entries: 9, index: 20, snapTerm: 4},
+		{name: "log that leads to the snapshot", entries: 20, index: 20, snapTerm: 3, first: 1, last: 20},
+		{name: "log that leads beyond the snapshot", entries: 30, index: 20, snapTerm: 3, first: 1, last: 30},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -158,8 +158,8 @@ func testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind K
 	}
 }
 
-// The log reaches as far as the snapshot, with different entries. Raft remembers how long the log was, and would accept
-// no more entries.
+// The log reaches as far as the snapshot, but has different entries. Raft remembers how long the log was, and would
+// accept no more entries.
 func TestSnapshot_OfALeader_LogForked_EndsTheMember(t *testing.T) {
 	eachKind(t, testSnapshot_OfALeader_LogForked_EndsTheMember)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// Kind is how a data directory stores its log. With either kind, RaftFile contains the term, the vote, and the location
-// of the log.
+// Kind is the kind of store in which a data directory keeps its log. With either kind, RaftFile contains the term, the
+// vote, and the location of the log.
 type Kind string
 
 const (

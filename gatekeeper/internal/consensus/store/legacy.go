@@ -16,8 +16,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// The format before raft-boltdb, which is only read, by Convert. It has two buckets, oldEntries and oldFacts, whose
-// values are sealed under their keys. One of the facts records the end of the log.
+// The format before raft-boltdb. Only Convert reads it, and nothing writes it. It has two buckets, oldEntries and
+// oldFacts, whose values are sealed under their keys. One of the facts records the end of the log.
 const (
 	oldFacts  = "facts"
 	oldEnd    = "gatekeeper.end"
@@ -34,12 +34,12 @@ type legacy struct {
 	end     []byte // index and checksum of the last entry
 }
 
-// readLegacy reads and checks the data directory dir. Errors: ErrDamaged, and those of the system.
+// readLegacy reads and checks the data directory dir. It returns ErrDamaged or an error from the system.
 func readLegacy(dir string) (*legacy, error) {
 	l := &legacy{kind: KindBolt, values: make(map[string][]byte), end: make([]byte, 12)}
 	err := walkFile(filepath.Join(dir, RaftFile), l.found)
 	if err == nil && !bytes.Equal(l.end, l.values[oldEnd]) {
-		err = fmt.Errorf("the log ends with entry %d, which is not the last one that was written", l.order.Last.Index)
+		err = fmt.Errorf("the log ends with entry %d, which is not the last entry that was written", l.order.Last.Index)
 	}
 	if err != nil {
 		return nil, damaged("%w", err)
@@ -110,8 +110,8 @@ func (l *legacy) found(bucket, key, value []byte) error {
 	return nil
 }
 
-// decode decodes an entry: checksum, term, type, time of appending in Unix nanoseconds, length of the extensions,
-// extensions, data. The index is the key.
+// decode decodes an entry. The record contains the checksum, the term, the type, the time of appending in Unix
+// nanoseconds, the length of the extensions, the extensions and the data. The index is the key.
 func (*legacy) decode(index uint64, record []byte, log *raft.Log) error {
 	content, err := intact.Unseal(binary.BigEndian.AppendUint64(nil, index), record)
 	if err != nil {
@@ -119,7 +119,7 @@ func (*legacy) decode(index uint64, record []byte, log *raft.Log) error {
 	}
 	const head = 8 + 1 + 8
 	if len(content) <= head || content[head] != 0 {
-		return errors.New("it is too short, or has extensions, which no build has written")
+		return errors.New("it is too short, or it has extensions, which no build ever wrote")
 	}
 	*log = raft.Log{
 		Index: index, Term: binary.BigEndian.Uint64(content), Type: raft.LogType(content[8]), Data: slices.Clone(content[head+1:]),

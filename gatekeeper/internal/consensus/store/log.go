@@ -25,7 +25,7 @@ func NewLog(inner intact.Log, guard *Guard) *Log {
 	return &Log{inner: inner, guard: guard, chunk: deleteChunk}
 }
 
-// IsMonotonic returns inner's answer. Raft trims a monotonic store differently after a snapshot.
+// IsMonotonic returns inner's answer. It determines how Raft trims the log after a snapshot.
 func (l *Log) IsMonotonic() bool {
 	m, ok := l.inner.(raft.MonotonicLogStore)
 	return ok && m.IsMonotonic()
@@ -68,17 +68,17 @@ func (l *Log) StoreLogs(logs []*raft.Log) error {
 	return nil
 }
 
-// deleteChunk is the number of entries deleted in one call of the inner store. It keeps the trimming of a long log
-// after a snapshot from delaying new entries, because the file has only one writer.
+// deleteChunk is the number of entries deleted in one call of the inner store. The file has only one writer, so without
+// chunks, trimming a long log after a snapshot would delay new entries.
 const deleteChunk = 1024
 
-// DeleteRange deletes in chunks such that the log has no hole after any of them: from the back when the end of the log,
-// or all of it, is deleted, and from the front when the log is trimmed.
+// DeleteRange deletes in chunks, none of which leaves a hole in the log. It starts at the back when it deletes the end
+// of the log or all of it, and at the front when it trims the log.
 func (l *Log) DeleteRange(min, max uint64) error {
 	first, _ := l.FirstIndex()
 	last, _ := l.LastIndex()
 	if first == 0 {
-		return nil // Raft trims by what it remembers, even after a snapshot has replaced the log
+		return nil // Raft trims based on what it remembers, even after a snapshot has replaced the log
 	}
 	fromBack := max >= last
 	if min < first {

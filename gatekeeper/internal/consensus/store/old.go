@@ -34,7 +34,7 @@ type Old struct {
 	dir    string
 }
 
-// OpenOld opens the stores in dir. Errors: ErrDamaged, ErrOldFormat, ErrInUse, and those of the system.
+// OpenOld opens the stores in dir. It returns ErrDamaged, ErrOldFormat, ErrInUse, or an error from the system.
 func OpenOld(dir string) (*Old, error) {
 	path := filepath.Join(dir, RaftFile)
 	if err := checkFile(dir); err != nil {
@@ -150,8 +150,8 @@ func fromName(id string) (term, index uint64) {
 	return term, index
 }
 
-// OpenSnapshot opens the content of a snapshot. It does not check the content. The state machine's format shows whether
-// it is complete.
+// OpenSnapshot opens the content of a snapshot without checking it. The state machine's format shows whether the
+// content is complete.
 func (o *Old) OpenSnapshot(meta raft.SnapshotMeta) (io.ReadCloser, error) {
 	if meta.Version != raft.SnapshotVersionMax {
 		return nil, fmt.Errorf("store: snapshot %s: its %s is damaged, or of another version", meta.ID, snapshotMeta)

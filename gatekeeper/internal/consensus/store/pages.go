@@ -12,14 +12,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// The format of a bbolt file, as far as it is needed to check that a file is intact before bbolt trusts it. bbolt
-// checks its two headers and reads everything else through mapped memory, partly on its own goroutines, whose panics
-// cannot be recovered. Numbers have the machine's byte order.
+// The parts of bbolt's file format that are needed to check that a file is intact before bbolt trusts it. bbolt checks
+// its two headers and reads everything else through mapped memory, partly on its own goroutines, whose panics cannot be
+// recovered. Numbers have the machine's byte order.
 const (
 	pageHead    = 16 // id 8, flags 2, count 2, overflow 4
 	elementSize = 16
 	bucketHead  = 16 // root page 8, sequence 8
-	metaSize    = 64 // with the checksum
+	metaSize    = 64 // including the checksum
 	boltMagic   = 0xED0CDAED
 	branchPage  = 1
 	leafPage    = 2
@@ -30,7 +30,7 @@ const (
 // pages walks the pages of a bbolt file.
 type pages struct {
 	file  io.ReaderAt
-	size  uint64 // of a page
+	size  uint64 // the size of a page in bytes
 	end   uint64 // all page ids are lower
 	seen  map[uint64]bool
 	found func(bucket, key, value []byte) error
@@ -41,11 +41,11 @@ type meta struct{ pageSize, root, free, end, txid uint64 }
 // noFreelist takes the place of the freelist's page in a header, because the freelist is not written.
 const noFreelist = math.MaxUint64
 
-// readMeta reads the header at an offset. bbolt keeps two headers, writes the older one after all other pages of a
-// write are on disk, and uses the older one if the newer one is broken. A crash breaks neither header. A header lies in
-// the first 80 bytes of its page, and so in one sector, which disks write atomically, and without its header a write
-// never happened. So a broken header is bit rot, and using the older one would undo an acknowledged write, such as a
-// vote.
+// readMeta reads the header at an offset. bbolt keeps two headers. In each write, it first syncs all other pages and
+// then overwrites the older header. If the newer header is broken, bbolt uses the older one. A crash breaks neither
+// header: each lies in the first 80 bytes of its page, and so in one sector, which disks write atomically. A write
+// whose header is not on disk never happened. So a broken header is bit rot, and using the older one would undo an
+// acknowledged write, such as a vote.
 func readMeta(file io.ReaderAt, at int64) (meta, error) {
 	b := make([]byte, pageHead+metaSize)
 	if err := intact.ReadAt(file, b, at); err != nil {
@@ -81,16 +81,16 @@ func walk(file io.ReaderAt, found func(bucket, key, value []byte) error) error {
 		a, b = b, a
 	}
 	if a.txid != b.txid+1 {
-		return fmt.Errorf("its headers are of writes %d and %d", a.txid, b.txid)
+		return fmt.Errorf("its two headers belong to the writes %d and %d, which are not consecutive", a.txid, b.txid)
 	}
 	if a.free != noFreelist {
-		return errors.New("it has a list of free pages, which this program never writes: another one wrote to it")
+		return errors.New("it has a list of free pages, which this program never writes: another program wrote to it")
 	}
 	p := &pages{file: file, size: a.pageSize, end: a.end, seen: make(map[uint64]bool), found: found}
 	return p.tree(nil, a.root, nil, nil, 0)
 }
 
-// tree walks the page id of a bucket and everything below it. Its keys must lie between low, inclusive, and high. A nil
+// tree walks the page id of a bucket and everything below it. All keys must be at least low and less than high. A nil
 // bound does not apply.
 func (p *pages) tree(bucket []byte, id uint64, low, high []byte, depth int) error {
 	page, err := p.read(id)
@@ -110,7 +110,7 @@ func (p *pages) read(id uint64) ([]byte, error) {
 	}
 	more := uint64(binary.NativeEndian.Uint32(page[12:]))
 	if got := binary.NativeEndian.Uint64(page); got != id || id+more >= p.end || more > 0 && p.promised(page) != more+1 {
-		return nil, fmt.Errorf("page %d claims to be page %d, with %d more", id, got, more)
+		return nil, fmt.Errorf("page %d claims to be page %d, with %d overflow pages", id, got, more)
 	}
 	for i := id; i <= id+more; i++ {
 		if p.seen[i] {
@@ -129,13 +129,14 @@ func (p *pages) read(id uint64) ([]byte, error) {
 		return nil, fmt.Errorf("page %d: %w", id, err)
 	}
 	if (used+p.size-1)/p.size != more+1 {
-		return nil, fmt.Errorf("page %d has %d bytes on %d pages", id, used, more+1)
+		return nil, fmt.Errorf("page %d holds %d bytes but takes %d pages", id, used, more+1)
 	}
 	return page, nil
 }
 
-// promised returns the number of pages up to the end of the last element of a page, so that a corrupt page that claims
-// half of the file is not read. bbolt splits pages such that the heads of all elements are on the first one.
+// promised returns the number of pages that the elements of a page take. It is checked first, so that a corrupt page
+// that claims half of the file is not read. bbolt splits pages such that the heads of all elements are on the first
+// one.
 func (p *pages) promised(page []byte) uint64 {
 	n := count(page)
 	if n == 0 || pageHead+uint64(n)*elementSize > p.size {
@@ -172,7 +173,7 @@ func layout(page []byte) (used uint64, err error) {
 	}
 	used = pageHead + uint64(count(page))*elementSize
 	if used > uint64(len(page)) {
-		return 0, fmt.Errorf("it has %d keys on %d bytes", count(page), len(page))
+		return 0, fmt.Errorf("it has %d keys, but only %d bytes", count(page), len(page))
 	}
 	for i := range count(page) {
 		start, key, value := elementAt(page, i)
@@ -237,7 +238,7 @@ func (p *pages) page(bucket, page, low, high []byte, depth int) error {
 	return nil
 }
 
-// bucket walks a bucket. A small bucket is a page within the element, any other has separate pages.
+// bucket walks a bucket. A small bucket is a page within the element. Any other bucket has separate pages.
 func (p *pages) bucket(e element) error {
 	if e.flags != isBucket || len(e.value) < bucketHead {
 		return fmt.Errorf("%q is not a bucket", e.key)

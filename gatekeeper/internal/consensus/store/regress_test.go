@@ -77,7 +77,7 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 		{"its state", snapshotState, flip},
 		{"its state is empty", snapshotState, empty},
 		{"its meta.json is empty", snapshotMeta, empty},
-		{"its meta.json has another index", snapshotMeta, moved},
+		{"its meta.json has a different index", snapshotMeta, moved},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, older := range []bool{true, false} {

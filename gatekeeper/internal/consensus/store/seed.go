@@ -15,7 +15,7 @@ import (
 type Seed struct {
 	// Kind is the kind of the log. Default KindBolt.
 	Kind Kind
-	// Term is the newest term of the previous incarnation. The first election is for a later one.
+	// Term is the newest term of the previous incarnation. The first election is for a later term.
 	Term uint64
 	// LastIndex and LastTerm are those of the last entry in the snapshot.
 	LastIndex, LastTerm uint64

@@ -22,12 +22,12 @@ type Snapshots struct {
 	log    intact.Log
 	guard  *Guard
 	newest uint64 // index of the newest snapshot at opening, readable or not
-	dir    string // where inner keeps its files; empty if it has none
+	dir    string // the directory in which inner keeps its files; empty if it has none
 }
 
-// syncEvery is how much of a snapshot is written before it is synced. Raft syncs only once, at the end. Without these
-// syncs, the file system might have to write the entire snapshot before it can sync an entry of the log, and everything
-// that waits for that entry would wait for all of it.
+// syncEvery is the number of bytes of a snapshot after which it is synced. Raft syncs only once, at the end. Without
+// these syncs, the file system might have to write the entire snapshot before it can sync an entry of the log, and that
+// entry's waiters would wait for all of it.
 const syncEvery = 1 << 20
 
 var _ raft.SnapshotStore = (*Snapshots)(nil)
@@ -70,8 +70,9 @@ func (s *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	return meta, content, nil
 }
 
-// leads returns ErrDamaged if the log does not lead from the snapshot that was found, with index from, or 0 if none
-// was, to the newest one that ever existed, with index newest. This member has acknowledged everything up to newest.
+// leads returns ErrDamaged if the log does not lead from the snapshot that was found to the newest one that ever
+// existed. from is the index of the snapshot found, or 0 if there is none, and newest is that of the newest one. This
+// member has acknowledged everything up to newest.
 func leads(log intact.Log, from, newest uint64) error {
 	if from >= newest {
 		return nil
@@ -111,7 +112,7 @@ func (s *snapshotSink) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Cancel and Close may be called again. Raft does so.
+// Cancel and Close may be called more than once. Raft does so.
 func (s *snapshotSink) Cancel() error { return errors.Join(s.closeFile(), s.SnapshotSink.Cancel()) }
 
 func (s *snapshotSink) closeFile() error {
@@ -135,14 +136,14 @@ func (s *snapshotSink) Close() error {
 	return nil
 }
 
-// errForked stops a member that only a restart can help, because Raft remembers how long its log was.
+// errForked stops a member that can continue only after a restart, because Raft remembers how long its log was.
 var errForked = errors.New("store: a snapshot of the leader has replaced entries that were never committed; nothing is lost, and this server continues from the snapshot when it is restarted")
 
 // replaceLog deletes the whole log if it does not lead to the snapshot of that index and term, which must be on disk,
 // as in the Raft paper, figure 13, InstallSnapshot, steps 6 and 7. Raft keeps such a log, including entries that were
 // never committed, and appends after the snapshot. If this member became leader, it would send them to a follower that
-// lacks them, up to the gap, and the follower would apply them. A local snapshot, and one that arrives late, delete
-// nothing. forked reports whether the log reached as far as the snapshot with different entries.
+// lacks them, up to the gap, and the follower would apply them. A local snapshot deletes nothing, and neither does one
+// that arrives late. forked reports whether the log reached as far as the snapshot with different entries.
 func replaceLog(log intact.Log, index, term uint64) (forked bool, err error) {
 	last, err := log.LastIndex()
 	if err != nil || last == 0 {

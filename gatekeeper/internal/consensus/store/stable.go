@@ -15,7 +15,7 @@ const (
 )
 
 // Stable is a raft.StableStore with guarded calls that writes a vote as one value, see the package documentation. Like
-// Raft's own stable store, it is used by one goroutine at a time.
+// Raft's own stable store, it must be used by one goroutine at a time.
 type Stable struct {
 	inner raft.StableStore
 	guard *Guard

@@ -57,7 +57,7 @@ func TestGuard_FailedCall_IsReportedAndNeverReturns(t *testing.T) {
 		case <-ended:
 			t.Error("the goroutine exited before Release")
 		case <-other:
-			t.Error("another call ended before Release")
+			t.Error("another call's goroutine exited before Release")
 		default:
 		}
 		g.Release()
@@ -151,8 +151,8 @@ func TestLog_DeleteRange_LeavesNoHole(t *testing.T) {
 	}
 }
 
-// Deletes a whole log of several pages, and parts of it. bbolt does not find the last key after a transaction has
-// emptied pages.
+// This test deletes a whole log of several pages, and parts of it. bbolt does not find the last key after a transaction
+// has emptied pages.
 func TestBolt_DeleteRange_OfManyPages_KeepsTheEnd(t *testing.T) {
 	for _, tc := range []struct {
 		min, max    uint64

@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// hooked calls a hook before each change of a file, and returns its error.
+// hooked calls a hook before each change to a file, and returns its error.
 type hooked struct {
 	types.VFS
 	before func(change, name string) error
@@ -86,12 +86,12 @@ func (k *killed) take() []image {
 	return taken
 }
 
-// If a process is killed at any moment of a write, the log is as before or after the write, and is accepted. Later
-// writes are kept.
+// If a process is killed at any moment of a write, the log has its content from before or after the write, and is
+// accepted. Later writes are kept.
 func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
-	writes /= 3 // each has several moments
+	writes /= 3 // each write has several moments
 	k := &killed{t: t, dir: t.TempDir()}
 	cfg := tested()
 	cfg.Files = hooked{cfg.Files, k.note}
@@ -114,7 +114,7 @@ func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 			dir := left.put(t)
 			asBefore, asAfter := before.differs(dir, false), now.differs(dir, false)
 			if asBefore != nil && asAfter != nil || asAfter != nil && j == len(images)-1 {
-				t.Fatalf("%s: neither as before (%v) nor as after (%v)", what, asBefore, asAfter)
+				t.Fatalf("%s: the log differs from that before the write (%v) and that after it (%v)", what, asBefore, asAfter)
 			}
 			if random.IntN(20) == 0 {
 				was := now
@@ -131,7 +131,7 @@ func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
 	}
 }
 
-// checkContinues performs some more writes in a directory, and checks that they are there.
+// checkContinues performs some more writes in a directory, and checks that they are stored.
 func checkContinues(t *testing.T, random *rand.Rand, what, dir string, now model) {
 	t.Helper()
 	for range 2 {
@@ -231,7 +231,7 @@ func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
 		asBefore, asAfter := before.differs(folder, false), now.differs(folder, false)
 		whole := bytes.Equal(left[name], after[name])
 		if whole && asAfter != nil || !whole && asBefore != nil {
-			t.Fatalf("%s: neither as before (%v) nor as after (%v)", what, asBefore, asAfter)
+			t.Fatalf("%s: the log differs from that before the write (%v) and that after it (%v)", what, asBefore, asAfter)
 		}
 		if whole {
 			continue

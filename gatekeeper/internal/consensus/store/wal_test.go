@@ -137,7 +137,7 @@ func (f folder) with(t *testing.T, what, file string, data []byte) (noticed bool
 // end returns the offset at which the zeros of a segment begin.
 func end(data []byte) int { return len(bytes.TrimRight(data, "\x00")) }
 
-// raft-wal takes everything that does not fit at the end for a write that a crash cut short, and drops it.
+// raft-wal mistakes everything that does not fit at the end for a write that a crash cut short, and drops it.
 func TestOpenWAL_FlippedBit_IsNoticed(t *testing.T) {
 	t.Parallel()
 	f := wholeWAL(t, 300)
@@ -254,7 +254,7 @@ func TestWAL_IsNotMonotonic(t *testing.T) {
 	f := openFiles(t, KindWAL, t.TempDir())
 	defer closeFiles(t, f)
 	if m, ok := f.Log.(raft.MonotonicLogStore); !ok || m.IsMonotonic() {
-		t.Error("the store is monotonic, so Raft would delete the log after every snapshot that it is sent")
+		t.Error("the store is monotonic, so Raft would delete the log after every snapshot that a leader sends")
 	}
 }
 

@@ -28,8 +28,8 @@ func (a *Acknowledged) Close() error {
 	return errors.Join(a.close(), a.mark.file.Sync(), a.mark.Close())
 }
 
-// StoreLogs writes all entries or none. They must follow the last one without a gap. Entries that they replace have
-// been deleted before, and a leader's snapshot replaces a log that does not lead to it.
+// StoreLogs writes all entries or none. They must follow the last one without a gap. Entries that they replace must
+// have been deleted before. A leader's snapshot replaces a log that does not lead to it.
 func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 	if len(logs) == 0 {
 		return nil

@@ -9,7 +9,7 @@
 // # The checksum of an entry
 //
 // The checksum is a CRC-32C of index, term, type, time of appending and data. It is stored in Log.Extensions. Raft
-// replicates Extensions, so a follower could store a checksum computed by its leader for data that changed on the way.
+// replicates Extensions, so a follower could store a checksum computed by its leader for data that changed in flight.
 // Therefore Entries removes the checksum from what Raft reads, and each member computes it again from what it stores.
 // Entries works on copies, because Raft still uses the entries that it hands to a store.
 //

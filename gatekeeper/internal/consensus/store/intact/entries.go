@@ -12,8 +12,8 @@ import (
 // Log is the interface that the packages above require of a log store. Its methods have the contract of raft.LogStore.
 // When StoreLogs has returned nil, the entries are on disk.
 //
-// A queue between Raft and the file can be added here: a Log in front of another one, whose StoreLogs returns when the
-// inner one has stored the entries together with those of other calls. Its reads must show the entries that it has
+// A queue between Raft and the file can be added here: a Log that wraps another one, and whose StoreLogs returns when
+// the inner one has stored the entries together with those of other calls. Its reads must show the entries that it has
 // accepted, and its DeleteRange must wait for earlier appends.
 type Log interface {
 	FirstIndex() (uint64, error)
@@ -29,7 +29,7 @@ type Entries struct {
 	part string
 }
 
-// NewEntries adds checksums to the entries of inner. part is the part of the data directory that errors name.
+// NewEntries adds checksums to the entries of inner. part is the part of the data directory to name in errors.
 func NewEntries(inner Log, part string) *Entries { return &Entries{inner, part} }
 
 // IsMonotonic returns the inner log's answer, which decides what Raft deletes after a snapshot.
@@ -54,7 +54,7 @@ func (e *Entries) StoreLogs(logs []*raft.Log) error {
 	return e.Log.StoreLogs(all)
 }
 
-// GetLog reads an entry. Errors: raft.ErrLogNotFound, ErrDamaged, and those of the inner log.
+// GetLog reads an entry. It returns raft.ErrLogNotFound, ErrDamaged, or an error from the inner log.
 func (e *Entries) GetLog(index uint64, log *raft.Log) error {
 	if err := e.Log.GetLog(index, log); err != nil {
 		return err
@@ -100,7 +100,7 @@ func appendSum(b []byte, log *raft.Log) []byte {
 	return binary.BigEndian.AppendUint32(b, sum(head[:], log.Data))
 }
 
-// Order checks the order of entries that are read one after another. Last is the latest one.
+// Order checks the order of entries that are read one after another. Last is the place of the latest entry.
 type Order struct{ Last Place }
 
 // Next returns an error if an entry cannot follow the last one.

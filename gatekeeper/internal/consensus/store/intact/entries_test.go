@@ -124,7 +124,7 @@ func TestEntries_ChecksumOfTheLeader_IsNotKept(t *testing.T) {
 		t.Error("the follower has kept the leader's checksum")
 	}
 	changed := raw
-	changed.Index, changed.Data = 2, []byte("the nabe") // changed on the way
+	changed.Index, changed.Data = 2, []byte("the nabe") // changed in flight
 	if err := follower.StoreLogs([]*raft.Log{&changed}); err == nil {
 		t.Error("an entry was stored that does not match its checksum")
 	}

@@ -23,11 +23,11 @@ type Place struct{ Index, Term uint64 }
 // it requires fewer entries. The log must contain what the mark requires.
 type Mark struct {
 	file *os.File
-	part string // of the data directory: the mark's file
+	part string // the mark's file, as a part of the data directory
 	at   Place
 }
 
-// CreateMark creates the mark of an empty log in the directory directory. It is on disk when CreateMark returns.
+// CreateMark creates the mark of an empty log in the directory folder. The mark is on disk when CreateMark returns.
 func CreateMark(folder string) error {
 	file, err := os.OpenFile(filepath.Join(folder, MarkFile), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -37,8 +37,8 @@ func CreateMark(folder string) error {
 	return errors.Join(m.set(Place{}), m.file.Sync(), m.file.Close())
 }
 
-// OpenMark reads the mark in a directory within the data directory dir, and opens it for writing unless readOnly is set.
-// It returns ErrDamaged, also if there is no mark, or an error from the system.
+// OpenMark reads the mark in the directory folder within the data directory dir. It opens the mark for writing unless
+// readOnly is set. It returns ErrDamaged, also if there is no mark, or an error from the system.
 func OpenMark(dir, folder string, readOnly bool) (*Mark, error) {
 	flag := os.O_RDWR
 	if readOnly {

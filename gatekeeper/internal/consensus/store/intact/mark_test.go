@@ -120,7 +120,7 @@ func TestMark_Check_FindsMissingEntries(t *testing.T) {
 		{"whole", func() error { return nil }, false},
 		{"longer", func() error { return below.StoreLogs(entries(21, 22, 3)) }, false},
 		{"without its front", func() error { return below.DeleteRange(1, 10) }, false},
-		{"with another term at the mark", func() error { return below.StoreLogs(entries(20, 22, 4)) }, true},
+		{"with a different term at the mark", func() error { return below.StoreLogs(entries(20, 22, 4)) }, true},
 		{"without its end", func() error { return below.DeleteRange(19, 22) }, true},
 		{"empty", func() error { return below.DeleteRange(11, 18) }, true},
 		{"that begins after the mark", func() error { return below.StoreLogs(entries(40, 41, 9)) }, false},

@@ -18,7 +18,7 @@ func sum(key, content []byte) uint32 {
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, content)
 }
 
-// Seal returns the content with a checksum in front, the CRC-32C of key and content. Unseal rejects content that is
+// Seal returns the content preceded by a checksum, the CRC-32C of key and content. Unseal rejects content that is
 // stored under another key. The format is frozen, because it is on disk.
 func Seal(key, content []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(make([]byte, 0, sumSize+len(content)), sum(key, content)), content...)
@@ -47,14 +47,14 @@ type Values struct {
 
 var _ raft.StableStore = (*Values)(nil)
 
-// NewValues seals the values of inner. part is the part of the data directory that errors name.
+// NewValues seals the values of inner. part is the part of the data directory to name in errors.
 func NewValues(inner Store, part string) *Values { return &Values{inner, part} }
 
 // Set writes a value.
 func (v *Values) Set(key, value []byte) error { return v.inner.Set(key, Seal(key, value)) }
 
-// Get reads a value. Errors: ErrDamaged, and those of the inner store, unchanged, because Raft compares the text "not
-// found".
+// Get reads a value. It returns ErrDamaged, or an unchanged error from the inner store, because Raft compares the text
+// "not found".
 func (v *Values) Get(key []byte) ([]byte, error) {
 	sealed, err := v.inner.Get(key)
 	if err != nil {

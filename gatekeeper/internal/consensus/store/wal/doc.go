@@ -21,7 +21,7 @@
 // # What is not detected
 //
 // After a power loss, the mark is as old as the system's last write of it, some seconds. An acknowledged batch after
-// the mark that the disk has lost, or that has rotted since, is taken for torn if it is the very last one. If another
+// the mark that the disk has lost, or that has rotted since, is mistaken for a torn one if it is the very last. If another
 // batch follows, the broken one was on disk, so this package looks for later batches. Syncing the mark with each batch
 // would be a second sync, which would cost as much as this store gains.
 //

@@ -34,7 +34,7 @@ func scanLog(folder string, state types.PersistentState, verify func(index uint6
 		name := segment.FileName(info)
 		found := func(index, term uint64) error {
 			if index < info.MinIndex || !info.SealTime.IsZero() && index > info.MaxIndex {
-				return nil // it was deleted
+				return nil // this segment was deleted
 			}
 			if s.first == 0 {
 				s.first = index
@@ -78,7 +78,7 @@ func (s *scan) read(name string, info types.SegmentInfo, found func(index, term 
 }
 
 // fits returns an error unless a segment contains the entries that the log's state requires: those up to its seal, and
-// the first one left after its beginning was deleted. Only the last segment, the tail, is not sealed.
+// the first remaining entry after its beginning was deleted. Only the last segment, the tail, is not sealed.
 func (s *scan) fits(w walked, tail bool) error {
 	info := w.info
 	switch sealed := !info.SealTime.IsZero(); {
@@ -161,7 +161,7 @@ func (s *scan) FirstIndex() (uint64, error) { return s.first, nil }
 // LastIndex returns the index of the last entry, or 0 if there is none.
 func (s *scan) LastIndex() (uint64, error) { return s.order.Last.Index, nil }
 
-// GetLog reads an entry. Errors: raft.ErrLogNotFound, ErrDamaged, and those of the system.
+// GetLog reads an entry. It returns raft.ErrLogNotFound, ErrDamaged, or an error from the system.
 func (s *scan) GetLog(index uint64, log *raft.Log) error {
 	if s.first == 0 || index < s.first || index > s.order.Last.Index {
 		return raft.ErrLogNotFound

@@ -15,13 +15,13 @@ import (
 	"github.com/hashicorp/raft-wal/types"
 )
 
-// The format of raft-wal's segment files, as far as it is needed to check that a file is intact before raft-wal trusts
-// it. A file contains a header, then frames, each with a head of eight bytes and content: entries, possibly an index of
-// their offsets, which seals the segment, and a commit with the CRC of everything since the previous commit. Each such
-// batch is one write and one sync. The rest of the file is zeros. Numbers are little endian.
+// The parts of raft-wal's segment format that are needed to check that a file is intact before raft-wal trusts it. A
+// file contains a header, then frames, each with a head of eight bytes and content: entries, possibly an index of their
+// offsets, which seals the segment, and a commit with the CRC of everything since the previous commit. Each such batch
+// is one write and one sync. The rest of the file is zeros. Numbers are little endian.
 //
 // raft-wal itself reads up to the first frame that it cannot read, checks the last batch's CRC, and continues from
-// there. It takes everything that does not fit for a write that a crash cut short.
+// there. It mistakes everything that does not fit for a write that a crash cut short.
 const (
 	segmentHead  = 32
 	segmentMagic = 0x58eb6b0d // and version 0

@@ -22,8 +22,8 @@ import (
 // Dir is the directory of the segments in a data directory.
 const Dir = "wal"
 
-// key is the key of the list of segments in the stable store. A data directory without it stores its log elsewhere. The
-// key is frozen, and so is the form of the value: raft-wal's state as JSON.
+// key is the key of the list of segments in the stable store. A data directory without it keeps its log in another
+// store. The key is frozen, and so is the form of the value: raft-wal's state as JSON.
 const key = "gatekeeper.wal"
 
 // segmentSize is the size of a segment's file, which has its full length from the beginning.
@@ -65,8 +65,8 @@ func Kept(values intact.Store) (bool, error) {
 	return err == nil, err
 }
 
-// Open opens the log in dir. values is its stable store. The whole log is read and checked first. Errors:
-// intact.ErrDamaged, and those of the system.
+// Open opens the log in dir. values is its stable store. The whole log is read and checked first. Open returns
+// intact.ErrDamaged or an error from the system.
 func Open(dir string, values intact.Store, cfg Config) (_ *intact.Acknowledged, err error) {
 	found, err := load(dir, values, intact.Verify)
 	if err != nil {
@@ -218,7 +218,7 @@ func (l *log) StoreLogs(logs []*raft.Log) error {
 	return nil
 }
 
-// DeleteRange costs the same for one entry as for many.
+// DeleteRange takes as long for one entry as for many.
 func (l *log) DeleteRange(min, max uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -228,8 +228,8 @@ func (l *log) DeleteRange(min, max uint64) error {
 	return l.beside.err()
 }
 
-// beside records failures outside the calls, because raft-wal creates the next segment on another goroutine and only
-// logs errors.
+// beside records failures that occur outside the calls, because raft-wal creates the next segment on another goroutine
+// and only logs errors.
 type beside struct{ failed atomic.Pointer[error] }
 
 func (b *beside) note(err error) error {
@@ -291,5 +291,5 @@ func (*state) GetStable([]byte) ([]byte, error) { return nil, errors.ErrUnsuppor
 // SetStable is unsupported.
 func (*state) SetStable([]byte, []byte) error { return errors.ErrUnsupported }
 
-// Close leaves the stable store open: it belongs to the caller.
+// Close leaves the stable store open, because it belongs to the caller.
 func (*state) Close() error { return nil }

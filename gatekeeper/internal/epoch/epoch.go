@@ -23,7 +23,8 @@ type Epoch struct {
 	Term uint64
 
 	room *Room
-	// wake and over belong to this epoch only, so that no goroutine of another epoch takes a wake-up or misses an end.
+	// wake and over belong to this epoch only, so that no goroutine of another epoch receives a wake-up or misses the
+	// end.
 	wake chan struct{}
 	over chan struct{} // closed when the epoch ends
 	// handing counts calls that are handing over commands. It is incremented only under the lock and in this epoch, so
@@ -42,9 +43,9 @@ func (e *Epoch) During(do func()) (current bool) {
 	return true
 }
 
-// Run starts a goroutine that does what is due until the epoch ends. It calls collect under the lock. collect returns a
-// function to call without the lock, or nil and the time until something is due. Run calls collect again after act has
-// returned, and after Wake.
+// Run starts a goroutine that does whatever is due until the epoch ends. It calls collect under the lock. collect
+// returns a function to call without the lock, or nil and the time until something is due. Run calls collect again
+// after act has returned, and after Wake.
 func (e *Epoch) Run(collect func() (act func(), next time.Duration)) {
 	e.room.Go(func() {
 		timer := time.NewTimer(0)
@@ -124,8 +125,8 @@ func Where[T any](items iter.Seq[T], want func(T) bool) iter.Seq[T] {
 }
 
 // Propose hands commands to the log, in order, while the epoch lasts. settled is called with the index of each command
-// and the error of its batcher.Outcome, under the lock and only in the same epoch. It must not propose. If settled is
-// nil, outcomes are ignored. The caller must not hold the lock.
+// and the error of its batcher.Outcome, under the lock and only in the same epoch. settled must not propose. If settled
+// is nil, outcomes are ignored. The caller must not hold the lock.
 func (e *Epoch) Propose(settled func(i int, err error), cmds ...fsm.Command) {
 	if len(cmds) == 0 || !e.During(func() { e.handing.Add(1) }) {
 		return

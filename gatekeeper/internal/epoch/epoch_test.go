@@ -241,7 +241,7 @@ func TestWake_GoroutineOfThePreviousEpochRuns_DoesNotTakeIt(t *testing.T) {
 }
 
 // The first epoch ends, and the second begins, just before the goroutine of the first waits. It must notice the end. If
-// it shared a wake-up with the second epoch, it would wait for its timer.
+// it shared its wake-ups with the second epoch, it would wait for its timer instead.
 func TestRun_EpochEndsBeforeItWaits_Exits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRoom(nil, nil)

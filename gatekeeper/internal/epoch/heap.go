@@ -8,7 +8,7 @@ type Item[T any] interface {
 	Moved(index int)
 }
 
-// Heap contains items, the earliest first. It implements heap.Interface, for use with container/heap.
+// Heap contains items, with the earliest first. It implements heap.Interface, for use with container/heap.
 type Heap[T Item[T]] []T
 
 func (h Heap[T]) Len() int           { return len(h) }

@@ -23,7 +23,7 @@ type Room struct {
 
 // NewRoom returns a room of a server that does not lead. propose hands a command to the log and reports its outcome
 // once. Neither propose nor the report may block. drop discards the owner's data of an epoch. It is called under the
-// lock when the epoch ends, and must take the same time for any amount of data. If it is nil, nothing is dropped.
+// lock when the epoch ends, and must take the same time for any amount of data. drop may be nil.
 func NewRoom(propose func(fsm.Command, func(batcher.Outcome)), drop func()) *Room {
 	return &Room{propose: propose, drop: drop}
 }
@@ -40,8 +40,8 @@ func (r *Room) Begin(term uint64, begin func(*Epoch)) {
 	begin(r.current)
 }
 
-// Demote ends the epoch of the given term if it is current. When Demote returns, commands of ended epochs are no longer
-// handed to the log, even if another call ended them.
+// Demote ends the epoch of the given term if that epoch is current. When Demote returns, commands of ended epochs are
+// no longer handed to the log, even if another call ended them.
 func (r *Room) Demote(term uint64) {
 	r.Lock()
 	if r.Term() == term {

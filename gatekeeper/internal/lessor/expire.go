@@ -50,7 +50,7 @@ func (l *Lessor) end(e *epoch.Epoch, due []uint64, over []*semaphore.Permit) {
 	if len(due) == 0 {
 		return
 	}
-	// The fence: frames received before now extend their deadlines first.
+	// The fence: frames received before this moment extend their deadlines first.
 	l.intake.fence()
 
 	var ends []fsm.Command
@@ -59,7 +59,7 @@ func (l *Lessor) end(e *epoch.Epoch, due []uint64, over []*semaphore.Permit) {
 	l.propose(e, ends, tokens)
 }
 
-// settle marks the leases that are still due, and returns the commands that end their permits, and their tokens.
+// settle marks the leases that are still due. It returns the commands that end their permits, and the permits' tokens.
 func (l *Lessor) settle(term uint64, due []uint64) (ends []fsm.Command, tokens []uint64) {
 	now, at := l.now(), time.Now()
 	state := l.cfg.State()
@@ -74,7 +74,7 @@ func (l *Lessor) settle(term uint64, due []uint64) (ends []fsm.Command, tokens [
 			continue
 		}
 		if le.cooling != (p.State == semaphore.Cooling) {
-			continue // it was just released: this is not the deadline of the cooling, whose event is still to come
+			continue // the permit was just released: this is not the deadline of the cooling, whose event is outstanding
 		}
 		if le.deadline > now && !le.abandoned {
 			l.reschedule(le)
@@ -125,18 +125,18 @@ func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
 	}, ends...)
 }
 
-// adopt creates the leases of the permits that existed at the promotion. It skips permits that have ended since. If
-// their event came first, the newest state lacks them, and if it comes later, it drops the lease.
+// adopt creates the leases of the permits that existed at the promotion. It skips permits that have ended since. If the
+// event of such an end came first, the newest state lacks the permit. If it comes later, it drops the lease.
 //
 // Permits with a short lifetime come first. The others can wait, but callers that wait for a grant of the new leader
-// cannot. So their leases are created with rests between chunks, but still in time. Only the notification of a holder
-// past max_hold may be delayed.
+// cannot. So the other leases are created with rests between chunks, but still in time. Only the notification of a
+// holder past max_hold may be delayed.
 func (l *Lessor) adopt(e *epoch.Epoch, state *fsm.State) {
 	visit := func(old *semaphore.Permit) {
 		now := l.cfg.State()
 		p := now.Permit(old.Token)
-		// If cooling began after the promotion, the lease is created by the event of the release, which may still be to
-		// come. Counted from the promotion, the cooling might already be over.
+		// If cooling began after the promotion, the event of the release creates the lease, and that event may be
+		// outstanding. Counted from the promotion, the cooling might already be over.
 		if p == nil || p.State == semaphore.Held || p.State == semaphore.Cooling && old.State != semaphore.Cooling {
 			return
 		}

@@ -27,7 +27,7 @@ func TestSettle_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
 		time.Sleep(time.Minute) // only the grace is left
 		synctest.Wait()
 		b.Do(fsm.Release{Token: token, Cooling: time.Minute})
-		time.Sleep(5 * time.Second) // now the deadline has passed
+		time.Sleep(5 * time.Second) // by now the deadline has passed
 		synctest.Wait()
 		b.hear()
 		time.Sleep(50 * time.Second)
@@ -83,7 +83,7 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 		b.Abandon(1, first)
 		b.Abandon(1, second)
 		synctest.Wait()
-		// Meanwhile a caller refreshes the second permit and learns that it holds it.
+		// Meanwhile a caller refreshes the second permit and learns that it holds that permit.
 		admit := func(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 			return semaphore.Decision{Outcome: semaphore.Refreshed}
 		}

@@ -21,9 +21,9 @@ type Config struct {
 	Overheld func(*semaphore.Permit)
 }
 
-// Lessor keeps a deadline for every live and cooling permit of one epoch, and proposes to end the permit when it
-// passes. It is safe for concurrent use. While this server does not lead, it keeps no deadlines and ends no permits.
-// See package epoch for Demote and Close.
+// Lessor keeps a deadline for every live and cooling permit of one epoch. When the deadline passes, it proposes to end
+// the permit. It is safe for concurrent use. While this server does not lead, it keeps no deadlines and ends no
+// permits. See package epoch for Demote and Close.
 type Lessor struct {
 	*epoch.Room // its lock guards promoted and all fields below it
 
@@ -38,7 +38,7 @@ type Lessor struct {
 	marks  uint64
 	leases map[uint64]*lease
 	due    epoch.Heap[*lease]
-	// owed is the time when the last deadline of a permit's superseded tokens has passed. It contains only the few
+	// owed is the time at which the last deadline of each permit's superseded tokens passes. It contains only the few
 	// permits that have superseded tokens.
 	owed map[uint64]moment
 }
@@ -58,8 +58,8 @@ type lease struct {
 	// stream and received belong to the newest frame that renewed the lease; see durations.
 	stream   uint64
 	received moment
-	// others is an upper bound of when an answer was last sent outside that stream. It is zero if there was none since
-	// the grant.
+	// others is an upper bound for the time at which an answer was last sent outside that stream. It is zero if there
+	// was none since the grant.
 	others moment
 	// mark is set while the end of the permit is proposed, and closed when the proposal is resolved.
 	mark chan struct{}
@@ -100,7 +100,7 @@ func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 }
 
 // forget drops all leases at the end of an epoch. It resolves their marks on another goroutine, so that it takes as
-// long with a million leases as with none. By then, only calls that wait for a mark still reference a lease.
+// long with a million leases as with none. At that point, only calls that wait for a mark still reference a lease.
 func (l *Lessor) forget() {
 	old := l.leases
 	l.leases, l.due, l.owed = nil, nil, nil
@@ -184,8 +184,8 @@ func (l *Lessor) put(p *semaphore.Permit, then moment) *lease {
 	return le
 }
 
-// lookup returns the lease of a permit, and creates it if the epoch has none yet. The time of a permit that existed
-// before the epoch begins at the promotion. That of a later one begins now, because its event is still to come and can
+// lookup returns the lease of a permit, and creates it if the epoch has none yet. If the permit existed before the
+// epoch, its time begins at the promotion. Otherwise it begins now, because the permit's event is outstanding and can
 // only move the start back.
 func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	le := l.leases[p.Token]
@@ -201,7 +201,7 @@ func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	return le
 }
 
-// begun returns when the time of a permit without a lease began, or a later moment.
+// begun returns the time at which the time of a permit without a lease began, or a later time.
 func (l *Lessor) begun(p *semaphore.Permit) moment {
 	if p.Token > l.lastToken {
 		return l.now()
@@ -222,8 +222,9 @@ func (l *Lessor) drop(token uint64) {
 	delete(l.owed, token)
 }
 
-// reschedule makes sure that the lease is checked no later than at its next deadline. A deadline that was extended
-// keeps its old position in the heap and is noticed later, so that a refresh need not touch the heap at all.
+// reschedule makes sure that the lease is checked no later than at its next deadline. An extended deadline keeps its
+// old position in the heap, and the extension is noticed when that position is reached. So a refresh need not touch the
+// heap at all.
 func (l *Lessor) reschedule(le *lease) {
 	next := le.next()
 	if le.index != unscheduled && next >= le.at {

@@ -103,7 +103,7 @@ func TestPromote_ShortPermits_GetLeasesFirst(t *testing.T) {
 	})
 }
 
-// A longer duration is sent once it is committed. The holder may count on it from then on.
+// A longer duration is sent once it is committed. From then on, the holder may count on it.
 func TestApplied_LongerDurationBeforeTheLease_CountsFromTheEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// moment is a time of the monotonic clock, in nanoseconds since a lessor's base. It is small because a lease has
+// moment is a time of the monotonic clock, in nanoseconds since a lessor's base. It is small because a lease contains
 // several of them, and a leader may have a million leases. The zero moment means unset, and is never "now".
 type moment int64
 

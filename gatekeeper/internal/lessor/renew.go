@@ -17,11 +17,12 @@ const (
 	Renewed
 	// Refused: the permit is live, but the rule no longer admits it, see Decision. Its deadline was not extended.
 	Refused
-	// Ended: there is no such live permit as far as this server knows. Confirm that before answering with it.
+	// Ended: there is no such live permit as far as this server knows. The caller must call Confirm before it answers
+	// with this status.
 	Ended
 	// Marked: the end of the permit is proposed and not resolved yet.
 	Marked
-	// Foreign: the permit is live, but belongs to another identity than that of the frame.
+	// Foreign: the permit is live, but its identity differs from that of the frame.
 	Foreign
 )
 
@@ -94,7 +95,7 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 	return verdicts, Seen{term: l.Term(), index: state.Index(), marks: l.marks}
 }
 
-// Unchanged reports whether Check would return the same verdicts as Renew, because no entry was applied and no end
+// Unchanged reports whether Check would return the same verdicts as Renew, because no entry was applied and no end was
 // proposed since. It ignores a max_hold that has run out since, because the refresh came before that.
 func (l *Lessor) Unchanged(seen Seen) bool {
 	l.Lock()
@@ -179,13 +180,14 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 //
 // The replicated duration is the longest one that the holder may still count on, because a new leader starts from it.
 // So a longer one is committed before it is sent. A shorter one is sent immediately, but committed only when the holder
-// has stated that it uses it, and nothing longer can have been sent since. That requires the stream that refreshed this
-// permit before, and a frame no older than any that was already answered. From the claim until its outcome is known,
-// nothing longer is sent. Without a holder id, several processes share a permit, and one of them cannot speak for the
-// others. So all other answers, through a replay, on another stream, from the previous leader or for a superseded
-// token, must have run out as well.
+// has stated that it uses it, and nothing longer can have been sent since. That requires a frame of the stream that
+// last refreshed this permit, and the frame must not be older than any that was already answered. From the claim until
+// its outcome is known, nothing longer is sent. Without a holder id, several processes share a permit, and one of them
+// cannot speak for the others. So all other answers, through a replay, on another stream, from the previous leader or
+// for a superseded token, must have run out as well.
 //
-// A client does its part by never counting the answer to an earlier frame for longer than a later frame of its stated.
+// A client does its part. Once a frame has stated a duration, the client never counts the answer to an earlier frame
+// for longer than that.
 func (le *lease) durations(v *Verdict, stream uint64, received moment, states time.Duration, now, owed moment) {
 	replicated, want := v.Permit.Duration, v.duration
 	sameStream := stream != 0 && stream == le.stream
@@ -223,8 +225,8 @@ func (l *Lessor) Shortened(term, token uint64) {
 	}
 }
 
-// Abandon ends a permit that no caller received, unless it was renewed since or its end is already proposed. A caller
-// may have received a token that it superseded, and then the slot cools.
+// Abandon ends a permit that no caller received, unless it was renewed since or its end is already proposed. If a
+// caller may have received a token that the permit superseded, the slot cools.
 func (l *Lessor) Abandon(term, token uint64) {
 	l.Lock()
 	le := l.leases[token]
@@ -240,7 +242,8 @@ func (l *Lessor) Abandon(term, token uint64) {
 	l.propose(e, []fsm.Command{cmd}, []uint64{token})
 }
 
-// Held returns how long a permit has been held as far as this epoch knows: since its grant, or since the promotion.
+// Held returns the time for which a permit has been held, as far as this epoch knows: since its grant, or since the
+// promotion.
 func (l *Lessor) Held(p *semaphore.Permit) time.Duration {
 	l.Lock()
 	defer l.Unlock()
@@ -253,8 +256,8 @@ func (l *Lessor) Held(p *semaphore.Permit) time.Duration {
 	return l.now().sub(l.begun(p))
 }
 
-// Owed returns how long the slot of a live permit that ends now must cool, because holders of superseded tokens may
-// still count on it.
+// Owed returns how long the slot of a live permit must cool if the permit ends now, because holders of superseded
+// tokens may still count on it.
 func (l *Lessor) Owed(p *semaphore.Permit) time.Duration {
 	if !p.Owes {
 		return 0
@@ -275,7 +278,7 @@ func (l *Lessor) owing(le *lease) time.Duration {
 	return l.cooling(l.owed[le.token].sub(l.now()))
 }
 
-// cooling returns the duration of a cooling that lasts for at least the time left. It is capped at the longest duration
+// cooling returns the duration of a cooling that lasts at least for the time left. It is capped at the longest duration
 // of any permit, which suffices because the deadline of the cooling has a separate grace.
 func (l *Lessor) cooling(left time.Duration) time.Duration {
 	return max(0, min(left, l.cfg.State().LargestDuration()))

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A judgement is kept exactly as long as nothing that it depends on has changed.
+// A judgement is kept until something that it depends on changes.
 func TestRenew_DependencyOfTheRuleChanges_IsJudgedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -73,7 +73,7 @@ func TestRenew_DependencyOfTheRuleChanges_IsJudgedAgain(t *testing.T) {
 	}
 }
 
-// An objection to a permit may lapse with time alone, so only a judgement without an objection is kept.
+// An objection to a permit may lapse over time without any change, so only a judgement without an objection is kept.
 func TestRenew_RefusedOrStopping_IsJudgedEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -118,7 +118,7 @@ func TestRenew_MaxHoldRunsOut_IsJudgedAgain(t *testing.T) {
 	})
 }
 
-// Unchanged saves a refresh the call of Check, so it must notice everything that could change the result.
+// Unchanged lets a refresh skip the call of Check, so it must notice everything that could change the result.
 func TestUnchanged_EntryMarkOrEpoch_IsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

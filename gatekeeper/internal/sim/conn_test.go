@@ -17,7 +17,7 @@ type conn struct {
 	// The network's mutex guards the fields below.
 	peer     *conn
 	in       []packet
-	closed   bool // by this end
+	closed   bool // closed by this end
 	broken   bool
 	deadline time.Time
 }
@@ -35,7 +35,7 @@ func (c *conn) poke() {
 	}
 }
 
-// break_ ends the connection for this end immediately. The caller must hold the network's mutex.
+// break_ breaks the connection immediately for this end. The caller must hold the network's mutex.
 func (c *conn) break_() {
 	c.broken, c.in = true, nil
 	delete(c.net.conns, c)
@@ -62,7 +62,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// take reads the data that is due. If there is none, it returns how long to wait at most; 0 means forever.
+// take reads the data that is due. If there is none, it returns the maximum time to wait; 0 means forever.
 func (c *conn) take(p []byte) (n int, wait time.Duration, changed <-chan struct{}, err error) {
 	c.net.mu.Lock()
 	defer c.net.mu.Unlock()

@@ -18,7 +18,7 @@ type disk struct {
 	written   map[entryID]time.Time
 	replaced  []raft.Log          // entries that were deleted from the end of the log
 	compacted map[uint64]raft.Log // by index, entries that the member has applied and then compacted into a snapshot
-	snapshots []*snapshot         // complete ones, newest last
+	snapshots []*snapshot         // completed snapshots, newest last
 	installed int                 // number of snapshots received from a leader
 }
 

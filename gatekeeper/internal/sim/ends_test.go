@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// firingPeriod returns how often a firing of a semaphore is due, or 0 if it has none.
+// firingPeriod returns the interval at which firings of a semaphore are due, or 0 if it has none.
 func firingPeriod(name string) time.Duration {
 	switch name {
 	case fires, judged:
@@ -41,7 +41,7 @@ func outcomeOf(luck *rand.Rand) gatekeeperv1.ReleaseOutcome {
 	return gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE
 }
 
-// releaseOf returns the release of a token in the form of the history.
+// releaseOf returns the release of a token in the history's form.
 func releaseOf(semaphore string, token uint64, outcome gatekeeperv1.ReleaseOutcome) history.Request {
 	return history.Releasing(semaphore, token, strings.TrimPrefix(outcome.String(), "RELEASE_OUTCOME_"))
 }
@@ -52,7 +52,8 @@ type recent struct {
 	token     uint64
 }
 
-// granted records a token. Sometimes a caller will judge its holder dead, around the end of its job or of its permit.
+// granted records a token. In some cases, a caller will judge its holder dead around the end of its job or of its
+// permit.
 func (w *world) granted(semaphore string, token uint64, ends time.Duration, luck *rand.Rand) {
 	if w.judge == nil {
 		return
@@ -75,8 +76,8 @@ func (w *world) granted(semaphore string, token uint64, ends time.Duration, luck
 	})
 }
 
-// judges judges holders dead about which it knows little: some have ended long ago, some belong to semaphores that do
-// not allow it.
+// judges judges holders dead about which the caller knows little. Some have ended long ago, and some belong to
+// semaphores that do not allow takeovers.
 func (w *world) judges(end <-chan struct{}) {
 	luck := luckOf(w.plan.seed, "judge")
 	for {
@@ -115,7 +116,7 @@ func (p *process) takeOver(semaphore string, token uint64, group string) {
 	answered(history.Known, history.Response{Result: history.Done}, nil)
 }
 
-// lostClaim makes a caller whose firing is claimed by another holder await the end of the firing.
+// lostClaim sometimes makes a caller await the end of a firing that another holder has claimed.
 func (p *process) lostClaim(w wish, token uint64, luck *rand.Rand) {
 	if p.world.judge != nil && token != 0 && luck.IntN(3) == 0 {
 		p.awaits(w.semaphore, w.due, token, luck)
@@ -130,7 +131,7 @@ func (p *process) awaits(semaphore string, due time.Time, token uint64, luck *ra
 		p = w.judge
 	}
 	if luck.IntN(4) == 0 {
-		token = 0 // any claim
+		token = 0 // any holder's claim
 	}
 	led := w.serverLog.leader()
 	answered := p.record.Call(history.Request{Kind: history.Await, Semaphore: semaphore, Firing: firingName(semaphore, due), Token: token})

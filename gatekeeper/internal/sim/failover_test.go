@@ -15,9 +15,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// lostInFailover kills the leader under a permit of the given duration. It returns the cause with which the permit's
-// context ended, or nil if it did not. phase shifts the death relative to the refreshes. If reset is set, connections
-// break immediately, as when a process dies. Otherwise no peer notices, as when a host dies.
+// lostInFailover kills the leader while a permit of the given duration is held. It returns the cause with which the
+// permit's context ended, or nil if the context did not end. phase shifts the death relative to the refreshes. If reset
+// is set, connections break immediately, as when a process dies. Otherwise no peer notices, as when a host dies.
 func lostInFailover(t *testing.T, profile gatekeeper.Profile, duration time.Duration, phase int, reset bool) (cause error) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(&plan{seed: uint64(phase), members: 3, profile: profile, rates: []float64{1, 1, 1, 1}})

@@ -9,7 +9,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// chosen returns the members in the order in which a fault numbers them: the leader first.
+// chosen returns the members in the order in which a fault numbers them, with the leader first.
 func (w *world) chosen() []*member {
 	leader := w.serverLog.leader()
 	order := make([]*member, 0, len(w.members))
@@ -120,7 +120,7 @@ func (w *world) strike(f fault, m, other *member) (heal func()) {
 	return nil
 }
 
-// hang stalls a disk until its server has stopped because of it, and starts another one on the disk.
+// hang stalls a disk until its server has stopped as a result, and starts another server on the disk.
 func (w *world) hang(m *member) {
 	server, goOn := m.running(), m.disk.stall()
 	if server != nil {

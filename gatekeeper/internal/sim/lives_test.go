@@ -37,8 +37,8 @@ func selvesOf(machineIndex, job int) selves {
 
 func groupOf(machineIndex int) string { return []string{"prod", "dr"}[machineIndex%2] }
 
-// lives makes several acquisitions under one identity, one after another. Calls of an earlier one may still be in
-// flight, and its holder may still believe in its permit.
+// lives makes several acquisitions under one identity, one after another. Calls of an earlier acquisition may still be
+// in flight, and its holder may still believe in its permit.
 func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 	w.guise = false
 	w.identity = []history.Identity{self.own, self.nameless, self.shared}[luck.IntN(3)]
@@ -62,7 +62,7 @@ func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 	}
 }
 
-// insist runs under the client library. When the outcome of a request is unknown, it retries immediately, with the same
+// insist uses the client library. When the outcome of a request is unknown, it retries immediately, with the same
 // request or with another one of the same identity while the cancel of the first is in flight.
 func (p *program) insist(now *process, w wish, luck *rand.Rand) {
 	w.requestID = fmt.Sprintf("r%x", luck.Uint64())
@@ -82,13 +82,14 @@ func (p *program) insist(now *process, w wish, luck *rand.Rand) {
 	}
 }
 
-// held is a token of a caller without the client library, and until when it counts on it, by the bubble's clock.
+// held is a token of a caller without the client library, and the time until which the caller counts on it, by the
+// bubble's clock.
 type held struct {
 	token uint64
 	until time.Duration
 }
 
-// poll keeps a permit by acquiring it repeatedly without a request id, as many clients do.
+// poll keeps a permit by acquiring it again and again without a request id, as many clients do.
 func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 	if !w.due.IsZero() {
 		return // requires a request id
@@ -113,7 +114,7 @@ func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 		pass(between(luck, 0, 400*time.Millisecond))
 	}
 	if last.token == 0 || luck.IntN(4) == 0 {
-		return // believes until the deadline, and does not release
+		return // believes in it until the deadline, and does not release it
 	}
 	now.believe(w, last.token, min(last.until, now.world.now()))
 	now.giveBack(w, last.token)
@@ -152,7 +153,7 @@ func (p *program) ignore(now *process, w wish, luck *rand.Rand) {
 	act()
 }
 
-// asked returns the acquisition of a wish in the form of the history.
+// asked returns the acquisition for a wish in the history's form.
 func (w *wish) asked(request string) history.Request {
 	r := history.Request{Kind: history.Acquire, Semaphore: w.semaphore, Weight: w.weight, RequestID: request, Identity: w.identity}
 	if !w.due.IsZero() {
@@ -200,7 +201,7 @@ func (p *process) ask(w wish, request string, replaces uint64, luck *rand.Rand) 
 	return held{}, false
 }
 
-// believe records until when the process believes in a token.
+// believe records the time until which the process believes in a token.
 func (p *process) believe(w wish, token uint64, until time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// truth is the outcome that the members agreed on, from replaying their common log.
+// truth is the outcome that the members agreed on, obtained by replaying their common log.
 type truth struct {
 	world  *world
 	broken []string
@@ -25,7 +25,7 @@ type truth struct {
 	changed map[change]bool
 	rules   map[string]*fsm.StoredDefinition
 	last    uint64            // the last token
-	terms   map[uint64]uint64 // by revision, the terms of the entries that made a change
+	terms   map[uint64]uint64 // the terms of the entries that made a change, by revision
 }
 
 // ending describes how a permit ended in the log.
@@ -151,7 +151,7 @@ func (tr *truth) event(e *fsm.Event, l raft.Log, at time.Duration) {
 		tr.world.paths.met(reacquired)
 		tr.ended[e.Superseded.Token] = ending{e.Kind, l.Term, at, e.Permit.Token}
 		if e.Superseded.Identity != e.Permit.Identity || e.Superseded.Firing != nil {
-			tr.breaks("entry %d lets %+v supersede %+v", l.Index, e.Permit, e.Superseded)
+			tr.breaks("entry %d lets permit %+v supersede %+v, which has a different identity or a firing", l.Index, e.Permit, e.Superseded)
 		}
 		tr.grant(e.Permit, l)
 	case fsm.Granted:
@@ -195,7 +195,7 @@ func (tr *truth) freed(token uint64) (end ending, freed bool) {
 	return end, freed
 }
 
-// admitted reports grants that the patterns in force do not admit.
+// admitted reports grants that the patterns in force at that time do not admit.
 func (tr *truth) admitted(p *semaphore.Permit, l raft.Log) {
 	rule := tr.rules[p.Semaphore]
 	if rule == nil {

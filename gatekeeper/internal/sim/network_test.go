@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// network connects hosts in memory, on the bubble's time. As on a real network, an interruption is not noticed: data
-// sent meanwhile arrives when the network works again, unless its sender has given up by then.
+// network connects hosts in memory, on the bubble's time. As on a real network, nobody notices an interruption. Data
+// that is sent meanwhile arrives when the network works again, unless its sender has given up by then.
 type network struct {
 	mu      sync.Mutex // guards the fields below, and every host and conn
 	doors   map[string]*door
@@ -63,7 +63,7 @@ func (n *network) open(from, to *host) bool {
 	return from.paused == 0 && to.paused == 0 && n.shut[way{from.machine, to.machine}] == 0
 }
 
-// takes returns how long the next packet takes on a way. The caller must hold mu.
+// takes returns the time that the next packet takes on a way. The caller must hold mu.
 func (n *network) takes(w way) time.Duration {
 	d := latency + n.slow[w]
 	for p := n.loss[w]; p > 0 && n.luck.Float64() < p; {
@@ -119,8 +119,8 @@ func (n *network) pause(h *host) (resume func()) {
 	}
 }
 
-// kill ends a host's life. If told is set, its peers are notified, as when a process dies. Otherwise they are not, as
-// when a machine loses power.
+// kill ends a host's life. If told is set, its peers are notified, as when a process dies. Otherwise its peers are not
+// notified, as when a machine loses power.
 func (n *network) kill(h *host, told bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

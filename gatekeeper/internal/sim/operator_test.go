@@ -21,12 +21,12 @@ const (
 	several  = "several"  // three permits, taken by weight
 	lockstep = "lockstep" // one permit, never edited, with a short duration: the most sensitive to timing
 	fires    = "fires"    // firings, each claimed once
-	handed   = "handed"   // firings that are handed over after a loss, with at most two attempts
+	handed   = "handed"   // firings that are handed over after a loss, with at most two attempts each
 	judged   = "judged"   // firings that are handed over only when a caller has judged the holder dead
 	slack    = "slack"    // cools after each hold, and is held for an operator after a loss
 	timed    = "timed"    // pauses and edits that end automatically
 	shares   = "shares"   // permits that carry tasks
-	resting  = "resting"  // also carries tasks, and cools after each, longer after a loss
+	resting  = "resting"  // also carries tasks, and cools after each task, and for longer after a loss
 	guarded  = "guarded"  // also carries tasks, each for a limited time, and is held for an operator after a loss
 	owners   = "owners"   // permits that keep jobs from being cancelled
 )
@@ -79,7 +79,7 @@ func definition(name string) *gatekeeperv1.Definition {
 // takeover reports whether callers may take over from a holder.
 func takeover(name string) bool { return name == single || name == handed || name == judged }
 
-// noted returns a definition in the form of the history.
+// noted returns a definition in the history's form.
 func noted(d *gatekeeperv1.Definition) *history.Definition {
 	return &history.Definition{
 		GroupPattern: d.GetGroupPattern(), AcquirerPattern: d.GetAcquirerPattern(), Permits: d.GetPermits(), Duration: d.GetDuration().AsDuration(),
@@ -90,7 +90,7 @@ func noted(d *gatekeeperv1.Definition) *history.Definition {
 	}
 }
 
-// operator is an operator with gkctl.
+// operator is an operator that uses gkctl.
 type operator struct {
 	*process
 	luck *rand.Rand
@@ -209,7 +209,7 @@ func (o *operator) pause(ctx context.Context, drain time.Duration) {
 	_, _ = o.client.Operator().Pause(ctx, req) // the semaphore may be deleted, or the servers unavailable
 }
 
-// cordon shuts out a machine for a while.
+// cordon shuts out a machine temporarily.
 func (o *operator) cordon(ctx context.Context, drain time.Duration) {
 	req := &gatekeeperv1.CordonRequest{AcquirerPattern: machine(o.luck.IntN(machines)), Reason: "sim", Author: "ops"}
 	req.End = &gatekeeperv1.CordonRequest_Lasts{Lasts: durationpb.New(between(o.luck, 500*time.Millisecond, 5*time.Second))}

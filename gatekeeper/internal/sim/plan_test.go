@@ -14,17 +14,18 @@ type plan struct {
 	members int
 	profile gatekeeper.Profile
 	length  time.Duration
-	rates   []float64 // clock rates of the processes, one per machine
-	// pace is how often snapshots are taken. Zero means as usual, which is never in such a short run.
+	rates   []float64 // clock rates of the processes, one for each machine
+	// pace determines how often snapshots are taken. The zero value uses the servers' defaults, under which such a
+	// short run takes no snapshots.
 	pace   consensus.SnapshotPace
 	faults []fault
 }
 
-// fault is a failure at a given time, for a while.
+// fault is a temporary failure that begins at a given time.
 type fault struct {
 	at, lasts time.Duration
 	kind      faultKind
-	// first and second choose members: 0 is the current leader, other values any other member.
+	// first and second choose members. 0 is the current leader, and other values are other members.
 	first, second int
 	// sharp selects the worse of two variants.
 	sharp bool
@@ -50,7 +51,7 @@ const (
 	clientCrash faultKind = "client crash" // one process
 )
 
-// faultKinds returns the kinds, as often as they should occur.
+// faultKinds returns the kinds of faults. A kind that should occur more often is listed more often.
 func faultKinds() []faultKind {
 	return []faultKind{
 		crash, crash, crash, crashAll, stop, stop, isolate, isolate, isolate, oneWay, oneWay, bridge, slow, lossy, pause, pause, pause,

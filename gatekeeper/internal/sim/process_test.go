@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// process is a program with a client on its own machine. It lives until it ends or crashes.
+// process is a program with a client on its own machine. It lives until its last job is done or it crashes.
 type process struct {
 	world    *world
 	host     *host
@@ -25,13 +25,13 @@ type process struct {
 	record   *history.Recorder
 	group    string
 	acquirer string
-	rate     float64 // of its clock, relative to the bubble's
+	rate     float64 // the rate of its clock, relative to the bubble's
 	crashed  chan struct{}
 
 	mu       sync.Mutex               // guards the fields below; never held for long
-	believed map[uint64]time.Duration // since when the process believes in a token that it got without the library
+	believed map[uint64]time.Duration // the time since which the process believes in a token that it got without the library
 	last     map[place]uint64         // the last token of an identity; the process no longer believes in it when it acquires again
-	stated   map[uint64]time.Duration // until when the last frame sent lets this process count on a token
+	stated   map[uint64]time.Duration // the time until which the last frame sent lets this process count on a token
 }
 
 // place is an identity at a semaphore.
@@ -86,7 +86,7 @@ func (w *world) batched(ctx context.Context, method string, req, reply any, cc *
 	return err
 }
 
-// frames records what the frames of the process state.
+// frames records the contents of the frames that the process sends.
 func (p *process) frames(
 	ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
@@ -102,7 +102,8 @@ type statingStream struct {
 	process *process
 }
 
-// SendMsg records until when the process counts on a permit at most, unless this frame or a later one is answered.
+// SendMsg records the latest time until which the process counts on a permit if neither this frame nor a later one is
+// answered.
 func (s statingStream) SendMsg(m any) error {
 	if f, ok := m.(*gatekeeperv1.KeepAliveRequest); ok {
 		for _, t := range f.GetTokens() {
@@ -124,8 +125,8 @@ func (p *process) states(duration time.Duration, tokens ...uint64) {
 	}
 }
 
-// countedAtMost returns until when at most the process counted on a token when it lost it. A frame sent after the
-// belief was read may have stated a shorter duration.
+// countedAtMost returns the latest time until which the process can have counted on a token when it lost the token. A
+// frame sent after the belief was read may have stated a shorter duration.
 func (p *process) countedAtMost(token uint64, read time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +136,7 @@ func (p *process) countedAtMost(token uint64, read time.Duration) time.Duration 
 	return read
 }
 
-// crash ends the process. From now on it believes, sends and receives nothing.
+// crash ends the process. After that, the process believes, sends and receives nothing.
 func (p *process) crash() {
 	p.world.history.Put(history.Entry{Death: &history.Death{Client: p.record.Client(), At: p.world.now()}})
 	p.world.net.kill(p.host, true)
@@ -149,7 +150,7 @@ func (p *process) end() {
 	p.world.net.kill(p.host, true)
 }
 
-// wish is what a job requests of a semaphore, and how it behaves.
+// wish is a job's request for a permit of a semaphore, and describes how the job behaves.
 type wish struct {
 	semaphore string
 	weight    uint32
@@ -166,7 +167,8 @@ type wish struct {
 	guise     bool // the identity is that of a worker
 }
 
-// run makes one acquisition and holds what it gets. unknown reports that the outcome of the acquisition is unknown.
+// run makes one acquisition and holds the permit that it gets. unknown reports that the outcome of the acquisition is
+// unknown.
 func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown bool) {
 	if w.identity == (history.Identity{}) {
 		w.identity = history.Identity{Group: p.group, Acquirer: p.acquirer, HolderID: fmt.Sprintf("h%x", luck.Uint64())}
@@ -258,7 +260,8 @@ func (p *process) takeBack(asked history.Request) {
 	})
 }
 
-// believes returns until when the client counts on a permit, by the bubble's clock, or 0 if it does not.
+// believes returns the time until which the client counts on a permit, by the bubble's clock, or 0 if the client does
+// not count on it.
 func (p *process) believes(permit *client.Permit) time.Duration {
 	until := permit.SafeUntil()
 	if until.IsZero() {
@@ -271,13 +274,13 @@ func (p *process) believes(permit *client.Permit) time.Duration {
 // earlier than a previous one, because a refresh may bring a shorter duration.
 const ownDeadline = "its deadline passed"
 
-// hold does the job of a permit, records how long it believed in it, and releases it.
+// hold does the job of a permit, records how long the client believed in the permit, and releases it.
 func (p *process) hold(permit *client.Permit, w wish) {
 	b := history.Belief{Semaphore: w.semaphore, Token: permit.Token(), Weight: w.weight, From: p.world.now()}
 	done := time.NewTimer(w.hold)
 	defer done.Stop()
 	told := permit.Context().Done()
-	var counted time.Duration // until when it believes without further news
+	var counted time.Duration // the time until which it believes in the permit without further news
 	lapse := time.NewTimer(0)
 	defer lapse.Stop()
 	for until := p.believes(permit); until > 0; until = p.believes(permit) {

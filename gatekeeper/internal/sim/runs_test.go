@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// runs are the firings according to the log, tracked by rules that are independent of the servers' implementation.
+// runs tracks the firings according to the log, by rules that are independent of the servers' implementation.
 type runs struct {
 	*truth
 	last      map[string]*run // by semaphore and firing
@@ -26,7 +26,7 @@ type run struct {
 	attempts uint32
 	state    semaphore.ClaimState
 	failure  string
-	// were lists all states that it had.
+	// were lists all previous states and the current one.
 	were []semaphore.ClaimState
 }
 
@@ -35,8 +35,8 @@ func (r *run) turn(state semaphore.ClaimState) {
 	r.were = append(r.were, state)
 }
 
-// asIfNever reports whether the firing was given back without an attempt. It is then as if it had never been claimed,
-// and servers do not remember the claim.
+// asIfNever reports whether the firing was given back without an attempt. Servers do not remember such a claim, as if
+// it had never been made.
 func (r *run) asIfNever() bool { return r.state == semaphore.ClaimOpen && r.attempts == 0 }
 
 func newRuns(tr *truth) *runs {
@@ -178,7 +178,7 @@ func (rs *runs) takeOver(c fsm.TakeOver, done fsm.PermitResult, l raft.Log) {
 	}
 }
 
-// compare compares the runs with the claims in the state and with the ends that callers were notified of.
+// compare compares the runs with the claims in the state, and with the ends of which callers were notified.
 func (rs *runs) compare(h *history.History, state *fsm.State) {
 	for key, r := range rs.last {
 		c := state.Claim(r.permit.Semaphore, *r.permit.Firing)
@@ -200,7 +200,7 @@ func (rs *runs) compare(h *history.History, state *fsm.State) {
 	}
 }
 
-// heard reports an end of which a caller was notified but that never happened.
+// heard reports an end that a caller was notified of but that never happened.
 func (rs *runs) heard(op *history.Operation, answer history.Response) {
 	r := rs.of[answer.Token]
 	is := func(s semaphore.ClaimState) bool {

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// The scenarios lead directly into the dangers that the protocol rules out. Each is what a mutant in .ci/mutants needs
-// to break a promise.
+// The scenarios directly recreate the dangers that the protocol rules out. In each of them, a mutant in .ci/mutants
+// breaks a promise.
 
 func TestDeposedLeader_HearsLate_StopsAnswering(t *testing.T)     { scenario(t, 12, deposed) }
 func TestRelease_AfterThePermitsEnd_FreesNothing(t *testing.T)    { scenario(t, 1, lateRelease) }
@@ -45,7 +45,7 @@ func scenario(t *testing.T, phases int, act func(s *stage, phase int)) {
 	}
 }
 
-// stage is the setting of a scenario: a world in which nothing happens unless a step does it.
+// stage is the setting of a scenario: a world in which nothing happens unless a step makes it happen.
 type stage struct {
 	*world
 	a, b *process // two machines
@@ -128,8 +128,8 @@ func (s *stage) hold(p *process, semaphore string, hold time.Duration) {
 	p.run(wish{semaphore: semaphore, weight: 1, hold: hold, deaf: true}, luckOf(s.plan.seed, p.acquirer))
 }
 
-// deposed: all messages from the others reach the leader late. A transfer deposes it, which it also learns late, while
-// a holder that reaches only this leader refreshes its permit.
+// deposed: all messages from the others reach the leader late. A transfer deposes the leader, which also learns of that
+// late. Meanwhile, a holder that reaches only this leader refreshes its permit.
 func deposed(s *stage, phase int) {
 	leader := s.lead()
 	defer s.only(s.a.acquirer, leader)()
@@ -205,8 +205,8 @@ func diesAnswering(s *stage, phase int) {
 	)
 }
 
-// lateExpiry: a leader is deposed by a transfer that it does not notice. By its clock a permit has expired, which the
-// next leader has refreshed. The expiry that it proposes is appended when it leads again.
+// lateExpiry: a leader is deposed by a transfer that it does not notice. By its clock, a permit has expired that the
+// next leader has refreshed. The old leader proposes the expiry, and the entry is appended when it leads again.
 func lateExpiry(s *stage, phase int) {
 	leader := s.lead()
 	s.together(
@@ -260,7 +260,7 @@ func lateAnswer(s *stage, _ int) {
 }
 
 // shortenedUnheard: a definition's duration is shortened. The holder's next frame arrives, but the answer does not.
-// Then leadership changes.
+// Then the leadership changes.
 func shortenedUnheard(s *stage, _ int) {
 	leader := s.lead()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -317,7 +317,7 @@ func revokedHolder(s *stage, _ int) {
 	)
 }
 
-// takenOverHolder: a caller judges a holder dead that is alive and does not stop.
+// takenOverHolder: a caller judges a holder dead, but the holder is alive and does not stop.
 func takenOverHolder(s *stage, _ int) {
 	s.together(
 		func() { s.hold(s.a, single, 6*time.Second) },
@@ -402,8 +402,8 @@ func unheardSuccessor(s *stage, _ int) {
 	)
 }
 
-// slowClock: a holder is cut off whose clock runs at 0.98 of the servers' rate. That is the largest allowed difference,
-// with each of the two 1 % off.
+// slowClock: a holder is cut off, and its clock runs at 0.98 of the servers' rate. That is the largest allowed
+// difference, with each of the two clocks 1 % off.
 func slowClock(s *stage, _ int) {
 	slow := s.process(machine(2), "prod", 1, 0.98)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -426,7 +426,7 @@ func slowClock(s *stage, _ int) {
 	slow.end()
 }
 
-// again returns a wish of an identity that machine a uses more than once.
+// again returns a wish with an identity that machine a uses more than once.
 func (s *stage) again(semaphore string) wish {
 	return wish{semaphore: semaphore, weight: 1, identity: history.Identity{Group: s.a.group, Acquirer: s.a.acquirer}}
 }

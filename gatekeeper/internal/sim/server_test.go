@@ -63,7 +63,7 @@ func (m *member) change() (done func()) {
 }
 
 // start begins a new life of the machine, after the disk has finished the writes of the previous one. It does nothing
-// while a server runs.
+// if a server is running.
 func (m *member) start() error {
 	defer m.change()()
 	if m.running() != nil {
@@ -111,7 +111,7 @@ func (m *member) set(h *host, server *gatekeeper.Server, gauges *prometheus.Regi
 	m.host, m.server, m.gauges = h, server, gauges
 }
 
-// crash ends the server as a kill or a power loss does: from now on its messages are dropped. The disk still finishes
+// crash ends the server as a kill or a power loss does: after that, its messages are dropped. The disk still finishes
 // the writes that it was given.
 func (m *member) crash(told bool) {
 	defer m.change()()

@@ -17,8 +17,8 @@ type serverLog struct {
 	onWon  func(server string)
 }
 
-// won sets f to be called by each server that has won an election, before it acts on that. If f is nil, nothing is
-// called.
+// won sets f, which is called for each server that has won an election, before the server acts on that. If f is nil,
+// nothing is called.
 func (t *serverLog) won(f func(server string)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,7 +43,7 @@ func (t *serverLog) bytes() []byte {
 	return bytes.Clone(t.text.Bytes())
 }
 
-// listener is the serverLog as one server's log handler.
+// listener is the log handler of one server. It passes everything to the serverLog.
 type listener struct {
 	*serverLog
 	with   slog.Handler

@@ -112,11 +112,11 @@ func (sum *tally) add(w *world, undecided int, failed bool) {
 	}
 }
 
-// unanswered is where a goroutine is blocked that asked Raft something just before it shut down. Some of Raft's futures
-// never complete.
+// unanswered is the place where a goroutine is blocked if it asked Raft for something just before Raft shut down. Some
+// of Raft's futures never complete.
 const unanswered = "github.com/hashicorp/raft.(*deferError).Error"
 
-// inBubble is like synctest.Test, but allows goroutines that wait for such a future to stay behind.
+// inBubble is like synctest.Test, but lets goroutines that wait for such a future remain.
 func inBubble(t *testing.T, live func(t *testing.T)) {
 	var bubble []byte // as it appears in stacks
 	defer func() {

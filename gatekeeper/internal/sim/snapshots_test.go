@@ -21,8 +21,8 @@ type snapshot struct {
 // keptSnapshots is the number of snapshots kept, as on a real disk.
 const keptSnapshots = 2
 
-// Create begins a snapshot: the member's own, of a log that it has, or one sent by a leader, for a log that it does not
-// have.
+// Create begins a snapshot. It is either the member's own, of a log that the member has, or one sent by a leader, for a
+// log that the member does not have.
 func (d *disk) Create(version raft.SnapshotVersion, index, term uint64, members raft.Configuration, membersIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) {
 	d.wait()
 	return &snapshot{disk: d, meta: raft.SnapshotMeta{

@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// submits submits jobs under a few ids. It cuts submissions short, repeats and changes them, and cancels and deletes
+// submits submits jobs under a few ids. It cuts submissions short, retries and changes them, and cancels and deletes
 // jobs.
 func (p *program) submits(end <-chan struct{}) {
 	luck := luckOf(p.world.plan.seed, fmt.Sprint("submitter ", p.index))
@@ -41,7 +41,7 @@ func (p *program) submits(end <-chan struct{}) {
 	}
 }
 
-// submitsOne submits a job until the outcome is known, each time from the process that is currently alive.
+// submitsOne submits a job until the outcome is known, each time from the process that is alive at that time.
 func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 	spec := &gatekeeperv1.JobSpec{
 		Id: id, Semaphore: workplaces()[luck.IntN(3)], MaxResult: new(uint32(64)), MaxAttempts: []uint32{0, 1, 2, 10}[luck.IntN(4)], RetryFailed: luck.IntN(2) == 0, Priority: luck.Int32N(3),
@@ -105,7 +105,7 @@ func (p *program) submitsOne(now *process, id string, luck *rand.Rand) {
 	}
 }
 
-// limitWork limits what jobs may store, so that a few large ones reach the limit, even in the middle of a submission.
+// limitWork limits the storage for jobs, so that a few large jobs reach the limit, even in the middle of a submission.
 func (o *operator) limitWork() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -175,7 +175,7 @@ func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks [][]byte, cut bool, l
 	return nil
 }
 
-// followed is what a stream of a job has delivered.
+// followed contains everything that a stream of a job has delivered.
 type followed struct {
 	job   *gatekeeperv1.Job
 	tasks map[uint32]*gatekeeperv1.Task
@@ -225,7 +225,8 @@ func (p *process) followsOnce(f *followed, after *uint64, id string, submitted u
 	}
 }
 
-// changesJob does to a job what an operator may do. The job may be deleted, over, or without failed tasks.
+// changesJob makes the changes to a job that an operator may make. The job may be deleted, over, or without failed
+// tasks.
 func (p *process) changesJob(id string, luck *rand.Rand) {
 	c, hangUp := p.to(luck)
 	defer hangUp()
@@ -248,8 +249,8 @@ func (p *process) changesJob(id string, luck *rand.Rand) {
 	}
 }
 
-// changesTasks retries or drops failed tasks, often only those that had failed when it looked. It then repeats the
-// call, which must change nothing.
+// changesTasks retries or drops failed tasks, often only those that had failed when it looked. It then makes the same
+// call again, which must change nothing.
 func (p *process) changesTasks(ctx context.Context, c gatekeeperv1.WorkServiceClient, what history.Kind, id string, indexes []uint32, luck *rand.Rand) {
 	asOf := uint64(0)
 	if luck.IntN(3) > 0 {
@@ -280,7 +281,7 @@ func (p *process) changesTasks(ctx context.Context, c gatekeeperv1.WorkServiceCl
 	switch tasks, done := change(); {
 	case !done || p.isCrashed():
 	case tasks > 0:
-		p.world.wrong("a repeat of %s as of revision %d changed %d tasks of job %q", what, asOf, tasks, id)
+		p.world.wrong("a second call of %s as of revision %d changed %d tasks of job %q", what, asOf, tasks, id)
 	default:
 		p.world.paths.met(repeatedChange)
 	}
@@ -304,8 +305,8 @@ func (p *process) deletes(id string, luck *rand.Rand) {
 	}
 }
 
-// submissionOf draws the submission of an id to delete: any, which is 0, or the current one, or, like a late call, the
-// previous one.
+// submissionOf chooses the submission of an id to delete. That is any submission (0), the current one, or the previous
+// one, as in a late call.
 func (p *process) submissionOf(ctx context.Context, c gatekeeperv1.WorkServiceClient, id string, luck *rand.Rand) (revision uint64, before bool) {
 	draw := luck.IntN(3)
 	if draw == 0 {
@@ -329,7 +330,7 @@ func (p *process) submissionOf(ctx context.Context, c gatekeeperv1.WorkServiceCl
 	return is, false
 }
 
-// changes records an operator's change of a job, and reports whether it succeeded.
+// changes records an operator's change to a job, and reports whether the change succeeded.
 func (p *process) changes(what history.Kind, job *history.Job, act func() error) bool {
 	answered := p.record.Call(history.Request{Kind: what, Job: job})
 	err := act()

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// shared tracks the tasks according to the log, and compares them with what callers saw. Violations that callers alone
-// can see are left to package check.
+// shared tracks the tasks according to the log, and compares them with the results that callers saw. Package check
+// detects violations that callers alone can see.
 type shared struct {
 	*truth
 	holder   map[work.Ref]uint64
@@ -74,7 +74,7 @@ func newShared(tr *truth, h *history.History) *shared {
 // endIn returns the end that a worker reported.
 func endIn(r history.Request) taskEnd { return taskEnd{r.Token, r.Failed, r.Content} }
 
-// event applies an event of the log, and reports a task that is handed out or ends when it must not.
+// event applies an event of the log, and reports any task that is handed out or ends when that is not allowed.
 func (s *shared) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 	switch e.Kind {
 	case fsm.JobSubmitted:
@@ -218,7 +218,7 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 	s.recorded[t.Ref], s.all[t.Token] = end, end
 }
 
-// compare compares what callers were notified of with the log, and reports tasks without an end.
+// compare compares the log with the notifications that callers got, and reports tasks without an end.
 func (s *shared) compare(h *history.History, state *fsm.State) {
 	for i := range h.Operations {
 		op := &h.Operations[i]
@@ -291,8 +291,8 @@ func (s *shared) cools(p *semaphore.Permit, state *fsm.State) {
 	}
 }
 
-// runs returns why a worker may still be running a task: its permit is live, or it was lost and its slot is kept. It
-// returns "" if the worker cannot.
+// runs explains why a worker may still be running a task: its permit is live, or the permit was lost and its slot is
+// kept. It returns "" if the worker cannot be running the task.
 func (s *shared) runs(state *fsm.State, token uint64) string {
 	switch p := state.Permit(token); {
 	case p == nil:

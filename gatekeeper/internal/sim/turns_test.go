@@ -29,7 +29,7 @@ func newTurns(tr *truth, tasks *shared, h *history.History) *turns {
 	return ts
 }
 
-// event tracks the weight in use, and reports grants beyond the permits of the definition in force.
+// event tracks the weight in use, and reports grants that exceed the number of permits in the definition in force.
 func (ts *turns) event(e *fsm.Event, l raft.Log) {
 	switch e.Kind {
 	case fsm.Granted:
@@ -45,7 +45,7 @@ func (ts *turns) event(e *fsm.Event, l raft.Log) {
 }
 
 // entry reports waiters that were overtaken: an entry frees a permit and hands it over, the first waiter is refused
-// because it is too heavy, and a lighter waiter after it gets the permit. Grants decided before the entry was created
+// because it is too heavy, and a lighter waiter behind it gets the permit. Grants decided before the entry was created
 // are not part of the handover, because their callers may not be in the queue yet.
 func (ts *turns) entry(commands []fsm.Command, results []fsm.Result, l raft.Log) {
 	freed := make(map[string]uint64)       // the last token that freed its slot, by semaphore

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// to connects to one of the servers without the client library.
+// to connects to one of the servers, without using the client library.
 func (p *process) to(luck *rand.Rand) (gatekeeperv1.WorkServiceClient, func()) {
 	m := p.world.members[luck.IntN(len(p.world.members))]
 	conn, err := grpc.NewClient("passthrough:///"+m.api(), grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -96,7 +96,7 @@ type working struct {
 	mu        sync.Mutex // guards the fields below, and sending
 	frames    []time.Duration
 	said      map[uint64]func(*gatekeeperv1.TaskEnded) // records the outcome of the end of a task
-	until     map[uint64]time.Duration                 // until when the worker counts on a token
+	until     map[uint64]time.Duration                 // the time until which the worker counts on a token
 }
 
 func (k *working) send(m *gatekeeperv1.WorkRequest) error {
@@ -166,7 +166,7 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 	}
 }
 
-// does works on a task for a while and refreshes its permit, or hangs for longer than the permit lives. Then it ends
+// does works on a task for some time and refreshes its permit, or hangs for longer than the permit lives. Then it ends
 // the task.
 func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *rand.Rand) {
 	permit := g.GetGrant().GetPermit()
@@ -268,7 +268,7 @@ func (k *working) refreshes(w wish, token uint64, duration time.Duration) bool {
 	return true
 }
 
-// counts records until when the worker counts on a permit.
+// counts records the time until which the worker counts on a permit.
 func (k *working) counts(w wish, token uint64, until time.Duration) {
 	k.mu.Lock()
 	k.until[token] = until

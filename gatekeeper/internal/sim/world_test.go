@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// world is everything that a seed creates: a cluster, its clients, and what was recorded of them.
+// world is everything that a seed creates: a cluster, its clients, and the records of what they did.
 type world struct {
 	plan      *plan
 	start     time.Time
@@ -30,7 +30,7 @@ type world struct {
 	members   []*member
 	programs  []*program
 	operator  *operator
-	judge     *process // makes calls about other holders, and lives to the end; nil in scenarios
+	judge     *process // judges other holders dead or alive, and lives to the end; nil in scenarios
 
 	life     context.Context //nolint:containedctx // for calls that await ends of firings
 	die      context.CancelFunc
@@ -62,7 +62,7 @@ func newWorld(p *plan) *world {
 	return w
 }
 
-// toldLost records that a server has notified a holder of the loss of its permit before its deadline.
+// toldLost records that a server has notified a holder of the loss of its permit before the permit's deadline.
 func (w *world) toldLost(token uint64) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
@@ -72,8 +72,8 @@ func (w *world) toldLost(token uint64) {
 // now returns the time since the start of the run.
 func (w *world) now() time.Duration { return time.Since(w.start) }
 
-// wrong records something that must not happen, whatever the faults. It does not fail the bubble's test, so that the
-// history is kept first.
+// wrong records something that must never happen, no matter what faults occur. It does not fail the bubble's test, so
+// that the history is kept first.
 func (w *world) wrong(format string, args ...any) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
@@ -143,7 +143,7 @@ func (w *world) live() {
 	}
 }
 
-// settle waits until every member has applied the same entries, and asks them for the hash of their state.
+// settle waits until every member has applied the same entries, and asks each for the hash of its state.
 func (w *world) settle() {
 	for range 100 {
 		pass(time.Second)
@@ -151,7 +151,7 @@ func (w *world) settle() {
 			return
 		}
 	}
-	w.wrong("a hundred seconds after the last fault, the members have not applied the same entries: %v", w.indexes)
+	w.wrong("a hundred seconds after the last fault, the members still have not applied the same entries: %v", w.indexes)
 }
 
 func (w *world) agree() bool {
@@ -191,7 +191,7 @@ func hexOf(hash [32]byte) string { return hex.EncodeToString(hash[:]) }
 // machine returns the name of a client machine.
 func machine(i int) string { return fmt.Sprintf("app%d", i) }
 
-// program is what runs on one client machine: a process, and after a crash another one.
+// program runs on one client machine. It consists of a process and, after a crash, a new process.
 type program struct {
 	world *world
 	index int
@@ -235,7 +235,7 @@ func (p *program) now() *process {
 	return p.process
 }
 
-// jobs is the number of jobs that a program runs at once.
+// jobs is the number of jobs that a program runs at the same time.
 const jobs = 3
 
 // work runs jobs until the end.
@@ -269,7 +269,7 @@ func (p *program) work(end <-chan struct{}, submitting *sync.WaitGroup) {
 	last.end()
 }
 
-// wish draws what a job requests.
+// wish draws the request of a job.
 func (w *world) wish(luck *rand.Rand) wish {
 	names := append(semaphores(), workplaces()...)
 	got := wish{semaphore: names[luck.IntN(len(names))], weight: 1, hold: between(luck, 10*time.Millisecond, 2*time.Second), deaf: luck.IntN(4) == 0, outcome: outcomeOf(luck)}
@@ -296,8 +296,8 @@ func (w *world) wish(luck *rand.Rand) wish {
 	return got
 }
 
-// guise draws an identity of a worker: the one under which it offers to work, or that of its last task, which no other
-// caller may get before the task has ended. It is empty if no task was handed out yet.
+// guise draws an identity of a worker: the one under which it offers to work, or that of its last task. No other caller
+// may get the latter before the task has ended. guise returns an empty identity if no task was handed out yet.
 func (w *world) guise(luck *rand.Rand) history.Identity {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
@@ -308,7 +308,7 @@ func (w *world) guise(luck *rand.Rand) history.Identity {
 	return id
 }
 
-// outcome returns what the caller of a failed call knows.
+// outcome returns the outcome of a failed call as far as its caller knows it.
 func outcome(err error) history.Outcome {
 	if errors.Is(err, client.ErrOutcomeUnknown) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return history.Unknown

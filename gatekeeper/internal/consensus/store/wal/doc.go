@@ -21,9 +21,9 @@
 // # What is not detected
 //
 // After a power loss, the mark is as old as the system's last write of it, some seconds. An acknowledged batch after
-// the mark that the disk has lost, or that has rotted since, is mistaken for a torn one if it is the very last. If another
-// batch follows, the broken one was on disk, so this package looks for later batches. Syncing the mark with each batch
-// would be a second sync, which would cost as much as this store gains.
+// the mark that the disk has lost, or that has rotted since, is mistaken for a torn one if it is the very last one. If
+// another batch follows, the broken one was on disk, so this package looks for later batches. Syncing the mark with
+// each batch would be a second sync, which would cost as much as this store gains.
 //
 // To measure the gain, run go test -bench StoreLogs in package store, and make bench with -parts core, alternating
 // between -log-store bolt and wal.

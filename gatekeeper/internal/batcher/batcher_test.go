@@ -340,7 +340,7 @@ func TestOutcome_Handed_IsReadWhenTheEntryIsHandedOver(t *testing.T) {
 	})
 }
 
-func TestGo_TooManyWait_RefusedAtOnce(t *testing.T) {
+func TestGo_TooManyWaiting_IsRefusedImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed, WithMaxWaiting(10))
@@ -367,7 +367,7 @@ func TestGo_TooManyWait_RefusedAtOnce(t *testing.T) {
 	})
 }
 
-func TestGo_RefusedAtOnce_CallsDoneOnAnotherGoroutine(t *testing.T) {
+func TestGo_RefusedImmediately_CallsDoneOnAnotherGoroutine(t *testing.T) {
 	b := New(newFakeLog(), fixed, WithMaxWaiting(0))
 	defer b.Close()
 	var mu sync.Mutex
@@ -444,7 +444,7 @@ func TestClose_HandedIsUnknown_WaitingAndLaterAreNotAppended(t *testing.T) {
 	})
 }
 
-func TestClose_Idle_Ends(t *testing.T) {
+func TestClose_Idle_Returns(t *testing.T) {
 	New(newFakeLog(), fixed).Close()
 }
 

@@ -457,7 +457,7 @@ func TestAgree_DifferentSets_DoNotStartTogether(t *testing.T) {
 }
 
 // Staging uses the same names as production, and its member list contains production addresses by mistake.
-func TestAgree_TwoClustersOfEqualNames_NeverMix(t *testing.T) {
+func TestAgree_TwoClustersWithTheSameNames_NeverMix(t *testing.T) {
 	production, staging := newSet(t, "gk1", "gk2", "gk3"), newSet(t, "gk1", "gk2", "gk3")
 	for _, s := range production {
 		s.start()
@@ -476,7 +476,7 @@ func TestAgree_TwoClustersOfEqualNames_NeverMix(t *testing.T) {
 }
 
 // An impostor knows the members. Neither its claims nor its silence may have an effect.
-func TestAgree_StrangersAtThePort_ChangeNothing(t *testing.T) {
+func TestAgree_StrangersConnect_NothingChanges(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[0].start()
 	until(t, "the member logs that it is waiting", func() bool { return set[0].log.contains("cannot start yet") })
@@ -520,7 +520,7 @@ func TestAgree_StrangersAtThePort_ChangeNothing(t *testing.T) {
 	}
 }
 
-func TestAgree_OverListenersInMemory_AllGetOneID(t *testing.T) {
+func TestAgree_OverInMemoryListeners_AllGetOneID(t *testing.T) {
 	set := newSet(t, "gk1", "gk2")
 	network := &pipes{listeners: make(map[string]*pipeListener)}
 	for _, s := range set {
@@ -626,7 +626,7 @@ func TestDataDir_OfSeveralMembers_HasNoIDBeforeTheyAgree(t *testing.T) {
 	}
 }
 
-func TestRelay_ConnectionsLeftByTheFirstUser_GoToTheNext(t *testing.T) {
+func TestRelay_UnacceptedConnections_GoToTheNextUser(t *testing.T) {
 	listener := listen(t)
 	r := newRelay(listener)
 	first := r.lend()

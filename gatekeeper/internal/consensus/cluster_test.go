@@ -340,7 +340,7 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 
 // A follower with a different log is sent a snapshot, which replaces the log. The log on disk must not keep entries
 // after a gap.
-func TestCluster_FollowerThatWasAway_ContinuesFromASnapshot(t *testing.T) {
+func TestCluster_FollowerThatWasDown_ContinuesFromASnapshot(t *testing.T) {
 	eachStore(t, func(t *testing.T, store LogStore) {
 		set, listeners := namedSet(t, "gk1", "gk2", "gk3")
 		var servers []*server

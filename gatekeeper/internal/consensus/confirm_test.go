@@ -153,7 +153,7 @@ func refused(t *testing.T, call <-chan error, want error) {
 	}
 }
 
-func TestConfirm_SingleVoter_AnswersAtOnce(t *testing.T) {
+func TestConfirm_SingleVoter_ReturnsImmediately(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), nonVoter("b")}, func(r *fakeRaft, c *confirmer) {
 		confirmed(t, asked(c, 5, time.Now()))
 		if r.rounds() != 0 {
@@ -243,7 +243,7 @@ func TestConfirm_NonVotersAnswer_DoesNotCount(t *testing.T) {
 	})
 }
 
-func TestConfirm_AnswerOfAnEarlierTerm_DoesNotCount(t *testing.T) {
+func TestConfirm_AnswerFromAnEarlierTerm_DoesNotCount(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		call := asked(c, 5, time.Now())
 		c.answers.note("b", 4, time.Now(), 0)
@@ -264,7 +264,7 @@ func TestConfirm_SelfInALaterTerm_IsNotCounted(t *testing.T) {
 	})
 }
 
-func TestConfirm_SelfNoVoter_IsNotCounted(t *testing.T) {
+func TestConfirm_SelfNotAVoter_IsNotCounted(t *testing.T) {
 	confirming(t, []raft.Server{nonVoter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		call := asked(c, 5, time.Now())
 		c.answers.note("b", 5, time.Now(), 0)

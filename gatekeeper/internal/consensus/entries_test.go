@@ -49,7 +49,7 @@ func noop(index, term uint64) *raft.Log {
 // A leader sends entries that continue from the follower's newest snapshot, but the follower's log no longer contains
 // the entry before them. Raft rejects them forever: the leader sends an older snapshot, which the follower has, and
 // then the same entries again.
-func TestEntries_BehindTheNewestSnapshot_AreTaken(t *testing.T) {
+func TestEntries_AfterTheNewestSnapshot_AreAccepted(t *testing.T) {
 	for name, before := range map[string]uint64{"directly after the snapshot": 0, "some of them in the snapshot": 2} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestEntries_BehindTheNewestSnapshot_AreTaken(t *testing.T) {
 
 // The leader's commit index is beyond the entries that it sends, and the follower has entries of another leader there.
 // Raft alone would apply those.
-func TestEntries_CommittedFurtherThanSent_NothingElseIsApplied(t *testing.T) {
+func TestEntries_CommitIndexBeyondSentEntries_OnlySentOnesAreApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, last, term := alone(t)
 		if answer := f.sends(t, term+1, last, term, last, noop(last+1, term+1)); !answer.Success {
@@ -120,7 +120,7 @@ func TestEntries_CommittedFurtherThanSent_NothingElseIsApplied(t *testing.T) {
 
 // After a fault, calls of the store never return. The code in front of Raft must not wait for one, or the member could
 // not stop.
-func TestEntries_AfterAFault_HoldNothingUp(t *testing.T) {
+func TestEntries_AfterAFault_DoNotBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, last, term := alone(t)
 		f.guard.Fail(errors.New("the disk failed"))

@@ -115,7 +115,7 @@ func TestFault_StoreError_EndsTheLeadershipAndAcknowledgesNothing(t *testing.T) 
 	})
 }
 
-func TestFault_HangingStore_IsNoticed(t *testing.T) {
+func TestFault_HangingStore_IsDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		back := make(chan struct{})
 		m, _ := withDisk(t, func() error { <-back; return nil })

@@ -28,7 +28,7 @@ func (m *member) stall(t *testing.T) (end func()) {
 
 // If a leader stepped down because the disks of its followers stall, the cluster would lose its leader although no
 // member is down.
-func TestHeartbeat_DisksOfAllFollowersStall_LeaderGoesOnAndConfirms(t *testing.T) {
+func TestHeartbeat_DisksOfAllFollowersStall_LeaderKeepsConfirming(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -71,7 +71,7 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderGoesOnAndConfirms(t *testing.T
 
 // When the leader's own disk stalls, the confirmer's requests to Raft wait. Raft's regular heartbeats then serve the
 // waiters.
-func TestHeartbeat_DiskOfTheLeaderStalls_ItGoesOnAndConfirms(t *testing.T) {
+func TestHeartbeat_DiskOfTheLeaderStalls_LeaderKeepsConfirming(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)

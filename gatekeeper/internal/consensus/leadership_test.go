@@ -257,7 +257,7 @@ func TestLead_BarrierRefused_IsNotPromoted(t *testing.T) {
 	})
 }
 
-func TestFault_TransferThatNeverEnds_IsNoticed(t *testing.T) {
+func TestFault_TransferThatNeverEnds_IsDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)

@@ -67,7 +67,7 @@ func TestRemoveMember_Running_StopsAndIsRetired(t *testing.T) {
 }
 
 // The member was down, and does not even have the entry that removes it.
-func TestRemoveMember_Away_StopsWhenItIsBack(t *testing.T) {
+func TestRemoveMember_MemberIsDown_StopsWhenItIsBack(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
 	gone := without(servers, leader)[0]
@@ -86,7 +86,7 @@ func TestRemoveMember_Away_StopsWhenItIsBack(t *testing.T) {
 }
 
 // The leader stopped between the two halves. A second call completes the removal.
-func TestRemoveMember_AlreadyRetired_IsRemovedByARepeat(t *testing.T) {
+func TestRemoveMember_AlreadyRetired_SecondCallRemovesIt(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
 	half := without(servers, leader)[0]

@@ -89,7 +89,7 @@ func TestStranger_IsNotRemembered(t *testing.T) {
 	}
 }
 
-func TestDataDir_DiskStalls_WhoLeadsIsStillKnown(t *testing.T) {
+func TestDataDir_DiskStalls_LeaderIsStillKnown(t *testing.T) {
 	memory := NewMemory()
 	f, err := PrepareDataDir(DataDirConfig{Memory: memory, MemberID: "gk1", ClusterName: "test"})
 	if err != nil {

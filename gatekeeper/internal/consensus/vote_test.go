@@ -129,7 +129,7 @@ func TestVote_LeaderGone_OnlyForAnUpToDateMember(t *testing.T) {
 
 // Raft records its vote under the candidate's address. Two members that advertise the same address must not both get
 // it.
-func TestVote_TwoMembersWithOneAddress_OneVotePerTerm(t *testing.T) {
+func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)

@@ -123,7 +123,7 @@ func want(t *testing.T, proposed []uint64, terms ...uint64) {
 	}
 }
 
-func TestRun_DueOrWoken_Acts(t *testing.T) {
+func TestRun_DueOrWoken_CallsAct(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.set(1, 3*time.Hour)
 		a.set(2, time.Minute)
@@ -134,7 +134,7 @@ func TestRun_DueOrWoken_Acts(t *testing.T) {
 	})
 }
 
-func TestDemote_Returned_NothingOfItsTermIsProposed(t *testing.T) {
+func TestDemote_Returned_NothingInItsTermIsProposed(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.set(3, time.Hour)
 		a.Demote(1)

@@ -235,7 +235,7 @@ func BenchmarkRenew(b *testing.B) {
 }
 
 // There are as many leases as permits.
-func TestLease_IsSmall(t *testing.T) {
+func TestLease_Size_IsSmall(t *testing.T) {
 	if size := reflect.TypeFor[lease]().Size(); size > 112 {
 		t.Errorf("a lease takes %d bytes, want at most 112", size)
 	}

@@ -204,7 +204,7 @@ func TestConvert_SegmentsPutBackByHand_AreNotReplacedByOlderOnes(t *testing.T) {
 }
 
 // A crash within a step leaves only some of its files.
-func TestConvert_HalfWritten_BeginsAgain(t *testing.T) {
+func TestConvert_HalfWritten_StartsOver(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
 		dir := oldDataDir(t, kind)
 		c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: tested()}

@@ -200,7 +200,7 @@ func markAt(before, now model, was, is []byte) []byte {
 
 // After a crash at any moment of a write, the file has its content from before or after the write, and is accepted.
 // Opening a file is a write too.
-func TestOpen_CrashInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
+func TestOpen_CrashDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
 	dir, other := t.TempDir(), t.TempDir()

@@ -170,7 +170,7 @@ func damagedOrSame(t *testing.T, what string, data []byte, want contents) (notic
 	return err != nil
 }
 
-func TestOpen_FlippedBit_IsNoticedOrHarmless(t *testing.T) {
+func TestOpen_FlippedBit_IsDetectedOrHarmless(t *testing.T) {
 	t.Parallel()
 	whole, want := filledFile(t, 300)
 	noticed, tried := 0, 0
@@ -188,7 +188,7 @@ func TestOpen_FlippedBit_IsNoticedOrHarmless(t *testing.T) {
 }
 
 // A single flipped bit is most easily missed in a page head.
-func TestOpen_FlippedBitInAHead_IsNoticedOrHarmless(t *testing.T) {
+func TestOpen_FlippedBitInAHead_IsDetectedOrHarmless(t *testing.T) {
 	t.Parallel()
 	whole, want := filledFile(t, 100)
 	size := os.Getpagesize()
@@ -225,7 +225,7 @@ func TestOpen_TornOrZeroed_IsDamaged(t *testing.T) {
 	}
 }
 
-func TestOpen_FileGone_IsDamaged(t *testing.T) {
+func TestOpen_FileMissing_IsDamaged(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, snapshotsDir), 0o700); err != nil {
 		t.Fatal(err)
@@ -264,7 +264,7 @@ func TestOpen_WrittenByAnotherProgram_IsDamaged(t *testing.T) {
 	}
 }
 
-func TestOpen_InUse_IsNoDamage(t *testing.T) {
+func TestOpen_InUse_IsNotDamaged(t *testing.T) {
 	dir := filled(t, 50)
 	b, err := openAt(dir)
 	if err != nil {
@@ -313,7 +313,7 @@ func TestWalk_PageThatClaimsToBeLong_IsNotRead(t *testing.T) {
 }
 
 // A file can be damaged after it was opened.
-func TestBolt_DamageUnderARunningServer_IsAnErrorNamingTheEntry(t *testing.T) {
+func TestBolt_DamageUnderARunningServer_ErrorNamesTheEntry(t *testing.T) {
 	dir := t.TempDir()
 	o, err := openAt(dir)
 	if err != nil {
@@ -346,7 +346,7 @@ func TestBolt_DamageUnderARunningServer_IsAnErrorNamingTheEntry(t *testing.T) {
 }
 
 // When a write panics, bbolt reads the whole file on another goroutine, where a memory fault ends the process.
-func TestBolt_FileCutUnderARunningServer_WriteIsAnError(t *testing.T) {
+func TestBolt_FileTruncatedUnderARunningServer_WriteFails(t *testing.T) {
 	for name, write := range map[string]func(opened) error{
 		"StoreLog":          func(o opened) error { return storeOne(o.log, &raft.Log{Index: 301, Term: 99}) },
 		"StoreLogs of bolt": func(o opened) error { return storeOne(o.bolt, &raft.Log{Index: 301, Term: 99}) },
@@ -402,7 +402,7 @@ func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
 
 // The mark is not synced with each batch, so it may be a few seconds old after a power loss. If the disk has also lost
 // the last batch, although it had acknowledged it, no trace of that batch is left.
-func TestOpen_LastBatchLostWithThePower_IsNotDetected(t *testing.T) {
+func TestOpen_LastBatchLostInAPowerLoss_IsNotDetected(t *testing.T) {
 	dir, older := withoutItsLastBatch(t)
 	if err := os.WriteFile(filepath.Join(dir, intact.MarkFile), older, 0o600); err != nil {
 		t.Fatal(err)
@@ -413,7 +413,7 @@ func TestOpen_LastBatchLostWithThePower_IsNotDetected(t *testing.T) {
 	}
 }
 
-func TestOpen_MarkGone_IsDamaged(t *testing.T) {
+func TestOpen_MarkMissing_IsDamaged(t *testing.T) {
 	dir := filled(t, 50)
 	if err := os.Remove(filepath.Join(dir, intact.MarkFile)); err != nil {
 		t.Fatal(err)

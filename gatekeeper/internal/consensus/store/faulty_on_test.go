@@ -40,7 +40,7 @@ func TestDisturbed_Delay_TakesLonger(t *testing.T) {
 	})
 }
 
-func TestDisturbed_Fail_IsAnErrorBeforeOrAfterTheWrite(t *testing.T) {
+func TestDisturbed_Fail_ReturnsAnErrorBeforeOrAfterTheWrite(t *testing.T) {
 	set := disk(t)
 	for words, want := range map[string]bool{"fail write": false, "fail sync": true} {
 		set(words)

@@ -160,11 +160,11 @@ func testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind K
 
 // The log reaches as far as the snapshot, but has different entries. Raft remembers how long the log was, and would
 // accept no more entries.
-func TestSnapshot_OfALeader_LogForked_EndsTheMember(t *testing.T) {
-	eachKind(t, testSnapshot_OfALeader_LogForked_EndsTheMember)
+func TestSnapshot_FromALeader_LogForked_StopsTheMember(t *testing.T) {
+	eachKind(t, testSnapshot_FromALeader_LogForked_StopsTheMember)
 }
 
-func testSnapshot_OfALeader_LogForked_EndsTheMember(t *testing.T, kind Kind) {
+func testSnapshot_FromALeader_LogForked_StopsTheMember(t *testing.T, kind Kind) {
 	for _, entries := range []uint64{20, 30} {
 		dir := t.TempDir()
 		g, _ := newGuard(t)

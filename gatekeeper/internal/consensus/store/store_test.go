@@ -91,7 +91,7 @@ func TestGuard_HangingCall_IsAFault(t *testing.T) {
 	})
 }
 
-func TestLog_AbsentEntry_IsNoFault(t *testing.T) {
+func TestLog_MissingEntry_IsNotAFault(t *testing.T) {
 	g, _ := newGuard(t)
 	log := NewLog(raft.NewInmemStore(), g)
 	if err := log.GetLog(7, &raft.Log{}); err != raft.ErrLogNotFound { //nolint:errorlint // Raft compares in the same way
@@ -251,7 +251,7 @@ func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) 
 	}
 }
 
-func TestStable_AbsentKey_HasTheTextThatRaftKnows(t *testing.T) {
+func TestStable_MissingKey_ErrorHasTheTextThatRaftKnows(t *testing.T) {
 	g, _ := newGuard(t)
 	bolt, err := openAt(t.TempDir())
 	if err != nil {

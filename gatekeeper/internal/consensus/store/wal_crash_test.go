@@ -88,7 +88,7 @@ func (k *killed) take() []image {
 
 // If a process is killed at any moment of a write, the log has its content from before or after the write, and is
 // accepted. Later writes are kept.
-func TestOpenWAL_KilledInAWrite_IsBeforeItOrAfterIt(t *testing.T) {
+func TestOpenWAL_KilledDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
 	writes /= 3 // each write has several moments
@@ -188,7 +188,7 @@ func torn(random *rand.Rand, before, after []byte) []byte {
 }
 
 // After a power loss during a write, any of its sectors may be on disk. The mark is from some time before.
-func TestOpenWAL_TornWrite_IsBeforeItOrAfterIt(t *testing.T) {
+func TestOpenWAL_TornWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
 	writes /= 2 // each is opened several times

@@ -138,7 +138,7 @@ func (f folder) with(t *testing.T, what, file string, data []byte) (noticed bool
 func end(data []byte) int { return len(bytes.TrimRight(data, "\x00")) }
 
 // raft-wal mistakes everything that does not fit at the end for a write that a crash cut short, and drops it.
-func TestOpenWAL_FlippedBit_IsNoticed(t *testing.T) {
+func TestOpenWAL_FlippedBit_IsDetected(t *testing.T) {
 	t.Parallel()
 	f := wholeWAL(t, 300)
 	names := f.whole.segments()
@@ -161,7 +161,7 @@ func TestOpenWAL_FlippedBit_IsNoticed(t *testing.T) {
 }
 
 // In the last batch, a flipped bit looks like a torn write.
-func TestOpenWAL_FlippedBitInTheLastBatch_IsNoticed(t *testing.T) {
+func TestOpenWAL_FlippedBitInTheLastBatch_IsDetected(t *testing.T) {
 	t.Parallel()
 	f := wholeWAL(t, 30)
 	name := f.whole.segments()[0]
@@ -175,7 +175,7 @@ func TestOpenWAL_FlippedBitInTheLastBatch_IsNoticed(t *testing.T) {
 	}
 }
 
-func TestOpenWAL_TornZeroedOrGone_IsDamaged(t *testing.T) {
+func TestOpenWAL_TornZeroedOrMissing_IsDamaged(t *testing.T) {
 	f := wholeWAL(t, 300)
 	for _, name := range append(f.whole.segments(), filepath.Join(wal.Dir, intact.MarkFile)) {
 		used := end(f.whole[name])
@@ -213,7 +213,7 @@ func TestOpenWAL_TornZeroedOrGone_IsDamaged(t *testing.T) {
 }
 
 // The mark is not synced. After a power loss it may be older, and then only later batches prove what was acknowledged.
-func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsNoticed(t *testing.T) {
+func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsDetected(t *testing.T) {
 	f := wholeWAL(t, 30)
 	mark := filepath.Join(f.dir, wal.Dir, intact.MarkFile)
 	if err := os.WriteFile(mark, intact.Seal([]byte(intact.MarkFile), make([]byte, 16)), 0o600); err != nil {
@@ -290,7 +290,7 @@ func TestOpen_NewDataDirWithoutKind_IsBolt(t *testing.T) {
 }
 
 // A file can be damaged after it was opened.
-func TestWAL_DamageUnderARunningServer_IsAnErrorNamingTheEntry(t *testing.T) {
+func TestWAL_DamageUnderARunningServer_ErrorNamesTheEntry(t *testing.T) {
 	dir := t.TempDir()
 	o, err := openLog(dir, KindWAL, tested())
 	if err != nil {

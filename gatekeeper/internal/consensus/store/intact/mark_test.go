@@ -142,7 +142,7 @@ func TestMark_Check_FindsMissingEntries(t *testing.T) {
 	}
 }
 
-func TestOpenMark_ChangedOrGone_IsDamaged(t *testing.T) {
+func TestOpenMark_ChangedOrMissing_IsDamaged(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := OpenMark(dir, "", true); !errors.Is(err, ErrDamaged) {
 		t.Errorf("OpenMark without a mark = %v, want ErrDamaged", err)

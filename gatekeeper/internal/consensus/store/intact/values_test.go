@@ -47,7 +47,7 @@ func TestValues_Changed_IsDamagedAndNamed(t *testing.T) {
 }
 
 // Raft compares the text.
-func TestValues_AbsentKey_HasTheTextThatRaftKnows(t *testing.T) {
+func TestValues_MissingKey_ErrorHasTheTextThatRaftKnows(t *testing.T) {
 	v := NewValues(raft.NewInmemStore(), "the file")
 	_, err := v.Get([]byte("vote"))
 	_, errNumber := v.GetUint64([]byte("term"))

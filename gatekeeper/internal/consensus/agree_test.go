@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// starting is a member of a new set. It can be started several times on one directory.
+// starting is a member of a new set. It can be started more than once on one directory.
 type starting struct {
 	Member
 	t       *testing.T

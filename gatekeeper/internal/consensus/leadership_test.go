@@ -160,7 +160,7 @@ func TestReady_FollowerAndLeader(t *testing.T) {
 		}, nil)
 		pass(5 * time.Second)
 		if err := follower.Ready(); err == nil {
-			t.Error("Ready() = nil on a follower that hears no leader")
+			t.Error("Ready() = nil on a follower without a leader")
 		}
 		if err := leader.Ready(); err != nil {
 			t.Errorf("Ready() on the leader = %v, want nil", err)

@@ -170,7 +170,7 @@ func TestRemoveMember_WouldLoseQuorum_IsRefused(t *testing.T) {
 		t.Fatalf("RemoveMember of the silent member = %+v, %v", r, err)
 	}
 	if r, err := leader.RemoveMember(t.Context(), dead.ID(), false); err != nil || !r.Already {
-		t.Errorf("repeated RemoveMember = %+v, %v, want Already", r, err)
+		t.Errorf("second RemoveMember = %+v, %v, want Already", r, err)
 	}
 }
 

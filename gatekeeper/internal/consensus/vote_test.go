@@ -88,7 +88,7 @@ func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {
 		if pre || vote {
 			t.Errorf("a follower in contact with its leader grants a pre-vote: %v, a vote: %v", pre, vote)
 		}
-		// A member that alone does not hear the leader requests votes repeatedly, without effect.
+		// A member that alone has no contact with the leader requests votes again and again, without effect.
 		leader.wire.set(func(to raft.ServerID, _ any) error {
 			if to == rest[0].id {
 				return errCut
@@ -166,7 +166,7 @@ func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
 			t.Error("a member got another member's vote by using its address")
 		}
 		if !ask(candidate.id, "moved.test:7421", lastTerm, last) {
-			t.Error("a member that repeats its request from another address lost its vote")
+			t.Error("a member that retried its request from another address lost its vote")
 		}
 		term++
 		if ask("", shared, lastTerm, last) {

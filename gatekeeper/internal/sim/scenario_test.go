@@ -119,7 +119,7 @@ func (s *stage) transfer() {
 	_, _ = s.operator.client.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{}) // the answer may be lost on purpose
 }
 
-// try asks repeatedly until the slot is free.
+// try requests a permit again and again until the slot is free.
 func (s *stage) try(p *process, semaphore string, hold time.Duration) {
 	p.run(wish{semaphore: semaphore, weight: 1, wait: 8 * time.Second, hold: hold, deaf: true}, luckOf(s.plan.seed, p.acquirer))
 }
@@ -336,7 +336,7 @@ func takenOverHolder(s *stage, _ int) {
 	)
 }
 
-// answeredCall: a permit is held for a while, and another caller waits for it.
+// answeredCall: a permit is held for some time, and another caller waits for it.
 func answeredCall(s *stage, _ int) {
 	s.together(
 		func() { s.hold(s.a, single, 1500*time.Millisecond) },

@@ -191,7 +191,7 @@ func torn(random *rand.Rand, before, after []byte) []byte {
 func TestOpenWAL_TornWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
-	writes /= 2 // each is opened several times
+	writes /= 2 // each directory is opened several times
 	dir := t.TempDir()
 	open := func() opened {
 		o, err := openLog(dir, KindWAL, tested())

@@ -201,7 +201,7 @@ func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	return le
 }
 
-// begun returns the time at which the time of a permit without a lease began, or a later time.
+// begun returns the moment from which the time of a permit without a lease counts, or a later moment.
 func (l *Lessor) begun(p *semaphore.Permit) moment {
 	if p.Token > l.lastToken {
 		return l.now()

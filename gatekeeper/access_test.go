@@ -146,7 +146,7 @@ func TestAccess_CallerWithoutABinding_MayDoNothingAtAnyServer(t *testing.T) {
 	}
 }
 
-// A table lists the role for each call. A new call without a role fails here.
+// The table lists the role that each call requires. A call that is missing from the table fails this test.
 func TestAccess_PrincipalWithoutRoles_MayOnlyCallWhoAmI(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -241,7 +241,7 @@ func TestAccess_AnothersPermit_LooksLikeAnUnknownOne(t *testing.T) {
 				answer, err := ask(token)
 				return strings.ReplaceAll(answer+status.Convert(err).Message(), decimalOf(token), "TOKEN")
 			}
-			if what == "take over" { // callers may know whether a semaphore allows it
+			if what == "take over" { // callers may learn whether a semaphore allows takeovers
 				continue
 			}
 			if theirs, none := of(held.GetToken()), of(never); theirs != none {
@@ -390,8 +390,8 @@ func TestAccess_Undo_NeedsTheRolesForItsEffects(t *testing.T) {
 	}
 }
 
-// The semaphore that represents the submitter of a job is created again by each repetition of the submission. Only the
-// submitter may create, hold and delete it, no matter which other semaphores it may acquire.
+// Every retry of a submission creates the semaphore that represents the submitter of the job again. Only the submitter
+// may create, hold and delete it, even if others may acquire every semaphore.
 func TestAccess_SemaphoreOfASubmitter_BelongsOnlyToIt(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -440,7 +440,7 @@ func TestAccess_SemaphoreOfASubmitter_BelongsOnlyToIt(t *testing.T) {
 	}
 }
 
-// Refused requests of a batch do not affect the allowed ones.
+// Refused requests in a batch do not affect the allowed ones.
 func TestAccess_Batch_ChecksEachRequest(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -484,7 +484,7 @@ func TestAccess_MemberCertificate_JoinsAtItsOwnAddressOnly(t *testing.T) {
 	}
 }
 
-// A name that the caller may not view is not suggested, and looks like any unknown name.
+// A name that the caller may not view is not suggested, and looks like an unknown name.
 func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)

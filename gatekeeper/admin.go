@@ -11,7 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
 )
 
-// secured wraps the listener of an HTTP port. Beyond loopback it uses the API's TLS, if that authenticates clients.
+// secured wraps the listener of an HTTP port. Beyond loopback, the port uses the TLS of the API if it authenticates
+// clients.
 func (s *Server) secured(l net.Listener) (net.Listener, error) {
 	if l == nil || loopback(l.Addr()) || s.cfg.apiTrouble() != "" {
 		return l, nil

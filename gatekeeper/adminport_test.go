@@ -32,7 +32,8 @@ func newSecuredAlone(t *testing.T, change func(*Config)) *secured {
 	return s
 }
 
-// page requests a page of the admin port, with a certificate of that CA and name if by is not nil.
+// page requests a page of the admin port. If by is not nil, it presents a client certificate for name that by has
+// issued.
 func (s *secured) page(t *testing.T, by *authoritytest.Authority, name, path string, header http.Header) (code int, body string, err error) {
 	t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool()}

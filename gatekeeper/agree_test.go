@@ -49,7 +49,7 @@ func TestOpen_MembersWithoutData_AreRefusedIfAnotherHasData(t *testing.T) {
 				t.Errorf("Open = %v, want ErrMemberHasData", err)
 			}
 		}
-		for _, s := range lost { // with the data that it had
+		for _, s := range lost { // reopen it with its old data
 			cfg, _ := configOf(t, s.cfg.ID)
 			cfg.Members, cfg.PeerAddress, cfg.DataDir = s.cfg.Members, "", s.cfg.DataDir
 			for i := range servers {

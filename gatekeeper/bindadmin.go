@@ -39,8 +39,8 @@ func (cfg *BindAdminConfig) request() *gatekeeperv1.BindAdministratorRequest {
 // is within 24 hours. The change goes through the log like any other, and the journal names the member. BindAdmin
 // returns the id of that member.
 //
-// Errors: a *ConfigError, ErrDataDirLocked if the directory's server is running, ErrForeignDataDir if the directory is
-// not a server's, ErrSucceeded, and ErrDataDir.
+// It returns a *ConfigError, ErrDataDirLocked if the directory's server is running, ErrForeignDataDir if the directory
+// does not belong to a server, ErrSucceeded, or ErrDataDir.
 func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 	setDefault(&cfg.Binding, api.DefaultAdminBinding)
 	if cfg.DataDir == "" {
@@ -123,7 +123,7 @@ func (s *Server) bindAdmin(folder *consensus.DataDir) {
 	})
 }
 
-// carryOut retries until the cluster has bound the administrator, refuses permanently, or ctx ends.
+// carryOut retries until the cluster has bound the administrator or refuses permanently, or until ctx ends.
 func (s *Server) carryOut(ctx context.Context, log *slog.Logger, m *gatekeeperv1.BindAdministratorRequest) error {
 	for wait := bindAdminMinWait; ; wait = min(2*wait, bindAdminMaxWait) {
 		attempt, cancel := context.WithTimeout(ctx, bindAdminAttempt)

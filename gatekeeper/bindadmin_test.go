@@ -24,7 +24,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// bindAdmin requests an administrator in the data directory of a stopped server, and starts the server again.
+// bindAdmin leaves a request for an administrator in the data directory of a stopped server, and starts the server
+// again.
 func bindAdmin(t *testing.T, s *Server, subject string) *Server {
 	t.Helper()
 	id, err := BindAdmin(BindAdminConfig{DataDir: s.cfg.DataDir, Subject: subject, Author: "ann@desk", Reason: "the card is lost"})
@@ -185,7 +186,7 @@ func TestBindAdmin_BadRequest_LeavesNothing(t *testing.T) {
 	}
 }
 
-// A request that the cluster refuses permanently is not repeated forever.
+// A request that the cluster refuses permanently is not retried forever.
 func TestBindAdmin_MoreSubjectsThanABindingMayHave_EndsWithAnError(t *testing.T) {
 	t.Parallel()
 	log := &logbook{}
@@ -209,7 +210,8 @@ func TestBindAdmin_MoreSubjectsThanABindingMayHave_EndsWithAnError(t *testing.T)
 	})
 }
 
-// Neither clients nor the holder of a members' certificate that is not a member may call it, whatever they claim.
+// Only members may call BindAdministrator. Clients may not, and neither may a server that has a member certificate but
+// is not a member, whatever they claim.
 func TestBindAdmin_CallByANonMember_IsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)

@@ -70,8 +70,8 @@ type Config struct {
 	// empty, a new cluster consists of this server alone. Members is ignored if the data directory already belongs to a
 	// cluster.
 	Members []Member
-	// Join are API addresses of servers of an existing cluster. This server asks them to add it to the cluster. As long
-	// as it has no vote, it also asks each new leader for one. Join and Members exclude each other.
+	// Join are API addresses of servers of an existing cluster. This server asks them to add it to the cluster. While
+	// it has no vote, it also asks each new leader for one. Join and Members exclude each other.
 	Join []string
 	// NonVoter makes a joining server a non-voting member: it serves clients and never becomes the leader. It requires
 	// Join. A member that has a vote keeps it, and the request is refused; remove that member first.
@@ -104,21 +104,21 @@ type Config struct {
 	// AuditLog is the file that records refusals and changes. Rotated files are in the same directory. AuditOff
 	// disables it. Default: audit/audit.log in DataDir if callers are authenticated, otherwise off.
 	AuditLog string
-	// Insecure lets the server start although other machines can reach one of its ports that does not authenticate: the
+	// Insecure lets the server start even if other machines can reach a port that does not authenticate callers: the
 	// API or the peer port without TLS and a CA file, or the admin port. Anyone who reaches such a port can change
 	// everything, or read metrics and take profiles.
 	Insecure bool
 
 	// MaxCalls limits how many client calls this server handles concurrently, from 1 to 100 000. It refuses further
-	// calls immediately with RESOURCE_EXHAUSTED and a time to retry after. It never refuses calls that refresh or end
-	// live permits, and does not count calls that wait in a queue. Other limits are derived from MaxCalls; see
+	// calls immediately with RESOURCE_EXHAUSTED and a retry delay. It never refuses calls that refresh or end live
+	// permits, and does not count calls that wait in a queue. Other limits are derived from MaxCalls; see
 	// docs/reliability.md. Default DefaultMaxCalls.
 	MaxCalls int
 
 	// Definitions are created when this server becomes the leader. Existing definitions are not changed, and deleted
 	// ones are not created again.
 	Definitions []*gatekeeperv1.Definition
-	// DumpInterval is how often the server writes its state to the log. 0 means never.
+	// DumpInterval is how often the server writes its state to the log. 0 disables dumps.
 	DumpInterval time.Duration
 	// Logger receives the server's log messages. Default slog.Default.
 	Logger *slog.Logger
@@ -142,7 +142,7 @@ type Member struct {
 }
 
 // Profile is a set of Raft timeouts. A leader that does not reach a majority for the heartbeat timeout steps down. A
-// stalled disk does not make a leader step down: changes wait for the disk. If the leader's own disk stalls for as
+// stalled disk does not make a leader step down: changes wait for the disk. If the leader's own disk stalls for that
 // long, changes are refused.
 type Profile string
 

@@ -53,7 +53,7 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		"members in memory":      {Config{ID: "gk1", Memory: NewMemory(), Members: three()}, "Memory", "no other members"},
 		"joiner in memory":       {Config{ID: "gk4", Memory: NewMemory(), Join: []string{"a:1"}}, "Memory", "no other members"},
 		"leads at once":          {Config{DataDir: "d", Profile: profileMemory}, "Profile", "default or fast"},
-		"no id among several":    {Config{DataDir: "d", Members: three()}, "ID", "must be given"},
+		"no id with members":     {Config{DataDir: "d", Members: three()}, "ID", "must be given"},
 		"no id for a joiner":     {Config{DataDir: "d", Join: []string{"a:1"}}, "ID", "must be given"},
 		"calls below 0":          {Config{DataDir: "d", MaxCalls: -1}, "MaxCalls", "from 1 to 100000"},
 		"too many calls":         {Config{DataDir: "d", MaxCalls: 100_001}, "MaxCalls", "from 1 to 100000"},

@@ -10,8 +10,8 @@ import (
 
 // ConvertDataDir converts a data directory of an earlier build to the format of this build. Its server must be stopped.
 // ConvertDataDir returns the names under which the old files remain in the directory. It returns none if the directory
-// already has the current format and its log can be read. After a crash, call it again. Errors: ErrDataDirLocked,
-// ErrForeignDataDir if dir is not a data directory, ErrDataDir.
+// already has the current format and its log can be read. After a crash, call it again. It returns ErrDataDirLocked,
+// ErrForeignDataDir if dir is not a data directory, or ErrDataDir.
 func ConvertDataDir(dir string) (kept []string, err error) {
 	kept, err = consensus.ConvertDataDir(dir, newMachine)
 	switch {

@@ -55,7 +55,7 @@ func (c *Config) members() []consensus.Member {
 	return members
 }
 
-// folderError converts an error of the data directory to one of this package.
+// folderError converts an error from the data directory to an error of this package.
 func (c *Config) folderError(err error) error {
 	if taken, ok := errors.AsType[*consensus.AddressTakenError](err); ok {
 		return &ConfigError{"AdvertisePeer", taken.Address, fmt.Sprintf(
@@ -81,8 +81,8 @@ func (c *Config) folderError(err error) error {
 	}
 }
 
-// warnOfMembers warns if the cluster's members differ from the configuration. The members and their addresses are those
-// that the cluster decided; the configuration does not override them.
+// warnOfMembers warns if the cluster's members differ from the configuration. The cluster's own list of members and
+// addresses applies; the configuration does not override it.
 func (c *Config) warnOfMembers(peerAddress string, now []consensus.Member) {
 	var configured, actual []string
 	for _, m := range now {

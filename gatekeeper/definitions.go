@@ -18,8 +18,8 @@ import (
 // declarationRetry is how long a leader waits after a failed attempt to declare its definitions.
 const declarationRetry = time.Second
 
-// declarationBatch is how many definitions one command declares, the same as an edit of the API may have. Declaring is
-// idempotent, so several commands do no harm.
+// declarationBatch is how many definitions one command declares, as many as an edit through the API may have. Declaring
+// is idempotent, so several commands do no harm.
 const declarationBatch = 10_000
 
 // definitionsOf converts definitions and validates them, as an edit would with the default settings of a cluster. The
@@ -47,7 +47,8 @@ func definitionsOf(messages []*gatekeeperv1.Definition) ([]*semaphore.Definition
 	return all, nil
 }
 
-// declare creates the definitions that never existed. It retries until that is done or ctx ends with the leadership.
+// declare creates the configured definitions that have never existed. It retries until it succeeds, or until ctx ends
+// together with the leadership.
 func (l *leading) declare(ctx context.Context) {
 	missing := l.missing()
 	if skipped := len(l.definitions) - len(missing); skipped > 0 {

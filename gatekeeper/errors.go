@@ -13,7 +13,7 @@ var (
 	ErrDataDir = errors.New("cannot use the data directory")
 	// ErrDataDirLocked means that another server is using the data directory.
 	ErrDataDirLocked = errors.New("the data directory is in use")
-	// ErrForeignDataDir means that the data directory belongs to another member than the configured one, or to another
+	// ErrForeignDataDir means that the data directory belongs to a member other than the configured one, or to another
 	// cluster.
 	ErrForeignDataDir = errors.New("the data directory belongs to another member or cluster")
 	// ErrLogStore means that the data directory has another log store than Config.LogStore.
@@ -28,11 +28,11 @@ var (
 	// cluster. A server that has lost its data must join again under a new id, with Join. A new cluster starts only if
 	// the data directories of all Members are empty.
 	ErrMemberHasData = errors.New("another member has data")
-	// ErrRemoved is Server.Err of a server that was removed from the cluster. The server must not be started again: a
-	// new one needs a new id and an empty data directory.
+	// ErrRemoved is what Server.Err returns for a server that was removed from the cluster. The server must not be
+	// started again: a new one needs a new id and an empty data directory.
 	ErrRemoved = errors.New("removed")
-	// ErrSucceeded is Server.Err of a server whose cluster was recovered without it. The server must not be started
-	// again, because both clusters would grant the same permits.
+	// ErrSucceeded is what Server.Err returns for a server whose cluster was recovered without it. The server must not
+	// be started again, because both clusters would grant the same permits.
 	ErrSucceeded = errors.New("succeeded by a recovered cluster")
 	// ErrClosed means that the server is closing or closed.
 	ErrClosed = errors.New("closed")

@@ -9,7 +9,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A host finds the holder of a firing dead, takes the firing over, and runs it. Both follow the firing on a stream.
+// A host finds that the holder of a firing is dead, takes over the firing, and runs it. Both hosts follow the firing on
+// a stream.
 func TestTakeOver_OfALostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
@@ -63,11 +64,11 @@ func TestTakeOver_OfALostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 	if again, err := takeOver("prod", dead); err != nil || again.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
 		t.Errorf("again: %v, %v", again, err)
 	}
-	// An operator who knows that it is dead does not have to wait for its deadline.
+	// An operator who knows that the holder is dead does not have to wait for the permit's deadline.
 	if _, err := c.Revoke(bounded(t), &gatekeeperv1.RevokeRequest{Token: dead, UnsafeNow: true, Author: "ann"}); err != nil {
 		t.Fatal(err)
 	}
-	ofDead(gatekeeperv1.FiringState_FIRING_STATE_OPEN) // although firing_on_loss is spent
+	ofDead(gatekeeperv1.FiringState_FIRING_STATE_OPEN) // although firing_on_loss is used up
 	ofAny(gatekeeperv1.FiringState_FIRING_STATE_OPEN)
 	heir := acquire("heir")
 	ofDead(gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER)

@@ -12,9 +12,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A clock that was a year ahead has filled the memory of a semaphore and displaced the present firings, so every
-// correct firing is denied as forgotten. An operator repairs that, an undo reverts the repair, and undoing the undo
-// restores it.
+// A host whose clock was a year ahead has filled the firing memory of a semaphore and displaced the current firings.
+// Every correct firing is therefore denied as forgotten. An operator repairs that, an undo reverts the repair, and
+// undoing the undo restores it.
 func TestForgetFirings_OfAPoisonedMemory_LetsTheRightFiringRun(t *testing.T) {
 	t.Parallel()
 	s, c := operated(t)

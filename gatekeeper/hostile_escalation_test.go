@@ -20,8 +20,8 @@ func edits(all ...*gatekeeperv1.Edit) *gatekeeperv1.BatchEditRequest {
 	return &gatekeeperv1.BatchEditRequest{Edits: all}
 }
 
-// Roles with a scope of labels must not reach anything outside of it: not by a change that moves a definition into or
-// out of the scope, and not by a batch, an undo, a move or a selector that also includes something outside.
+// Roles with a scope of labels must not reach anything outside it: not by a change that moves a definition into or out
+// of the scope, and not by a batch, an undo, a move or a selector that also includes something outside.
 func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -152,7 +152,8 @@ func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
 			Semaphore: "theirs", Firings: []*gatekeeperv1.Firing{{Name: "nightly"}},
 		})
 		for what, err := range map[string]error{"cordon": cordon, "uncordon": uncordon, "forget": forget} {
-			if code := status.Code(err); code != refused && (what != "forget" || code != codes.NotFound) { // a viewer sees that there is none
+			// A viewer may see that the firing does not exist.
+			if code := status.Code(err); code != refused && (what != "forget" || code != codes.NotFound) {
 				t.Errorf("server %d: %s = %v, want a refusal", i, what, err)
 			}
 		}

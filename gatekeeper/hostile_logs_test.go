@@ -22,11 +22,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// forged is a text that tries to forge a log line, or to control the terminal of a reader.
+// forged is text that tries to forge a log line or to control the terminal on which it is shown.
 const forged = "x\ntime=2026-01-01T00:00:00Z level=INFO msg=forged\r\x1b[2J\x00\u009b31m{\"seq\":1}"
 
-// Names, reasons, certificates and bytes of unauthenticated callers cannot forge a log line, and a token appears only
-// where its owner keeps it.
+// Names, reasons, certificates and raw bytes from unauthenticated callers cannot forge a log line, and a token appears
+// only where its owner keeps it.
 func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 	t.Parallel()
 	text, lines := &logbook{}, &logbook{}

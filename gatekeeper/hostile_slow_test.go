@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Connections to the HTTP and the admin port that never become a request are closed after a time, and others are served
-// in the meantime. Sending a byte now and then does not extend that time.
+// Connections to the HTTP and admin ports that never send a complete request are closed after a timeout, and other
+// clients are served in the meantime. Sending a byte now and then does not extend the timeout.
 func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)

@@ -18,12 +18,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// attempt is a call that claims something of another caller.
+// attempt is a call that claims something that belongs to another caller.
 type attempt struct {
 	what string
 	m    proto.Message
 	want codes.Code
-	// check verifies a response. If it is nil, the response only must not contain what the caller may not see.
+	// check verifies a response. If it is nil, any response passes that does not contain anything hidden from the
+	// caller.
 	check func(m proto.Message) bool
 }
 
@@ -51,7 +52,7 @@ func tryIt(t *testing.T, ctx context.Context, c caller, fullMethod string, m pro
 }
 
 // An acquirer with a scope claims the identity, the name, the semaphores, the permits and the jobs of others in every
-// call, at every server. A new call fails here until it has an entry.
+// call, at every server. A call without an entry fails this test.
 func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -265,7 +266,7 @@ func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
 			method := strings.TrimPrefix(fullMethod, "/gatekeeper.v1.")
 			attempts := table[method]
 			if len(attempts) == 0 {
-				t.Errorf("%s has no attempts: add the calls that claim something of another caller", method)
+				t.Errorf("%s has no attempts: add the calls that claim something that belongs to another caller", method)
 			}
 			for _, a := range attempts {
 				answer, err := tryIt(t, bounded(t), app, fullMethod, d, a.m)
@@ -313,7 +314,7 @@ func workOffer(sem string, id *gatekeeperv1.Identity) *gatekeeperv1.WorkRequest 
 	return &gatekeeperv1.WorkRequest{Frame: 1, Kind: &gatekeeperv1.WorkRequest_Offer{Offer: &gatekeeperv1.WorkOffer{Semaphore: sem, Identity: id, Slots: 1}}}
 }
 
-// A submission in progress is not affected by another one with the same id, no matter how that one ends.
+// A submission in progress is not affected by another one with the same id, no matter how the other one ends.
 func TestHostile_SubmissionOfTheSameID_DoesNotAffectAnothers(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// showing returns a caller at a server with a bearer token and no certificate.
+// showing returns a caller that presents a bearer token and no certificate to a server.
 func (s *secured) showing(server int, secret string) caller {
 	s.t.Helper()
 	return callerOf(s.t, s.servers[server],
@@ -40,8 +40,8 @@ type lasting struct {
 	next func() (gives string, err error)
 }
 
-// lastings returns one of each kind of long-running call, waiting for something. All of them get it when the permit of
-// "job" is released and a job is submitted to "import".
+// lastings opens one long-running call of each kind. Each of them waits for something that becomes available when the
+// permit of "job" is released and a job is submitted to "import".
 func (s *secured) lastings(t *testing.T, server int, c caller) []lasting {
 	t.Helper()
 	jobs := gatekeeperv1.NewWorkServiceClient(c.conn)
@@ -160,8 +160,8 @@ func given[M interface {
 	return m.String()
 }
 
-// A token that is revoked during long-running calls gets nothing more, even if something becomes available at that
-// moment.
+// After a token is revoked, the long-running calls that use it receive nothing more, even if something becomes
+// available at that moment.
 func TestHostile_RevokedToken_EndsEveryStreamAndIsGrantedNothing(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, func(c *Config) { c.BearerTokens = true })

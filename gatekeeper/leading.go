@@ -33,7 +33,7 @@ type leading struct {
 	// id is this member's. admin is the subject of the first administrator, empty if callers are not authenticated.
 	id, admin string
 	chores    sync.WaitGroup
-	// declared reports that the definitions were declared, or cannot be.
+	// declared means that the definitions were declared or cannot be declared.
 	declared atomic.Bool
 }
 

@@ -10,16 +10,18 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Every server lists all members, with TLS and roles: each of them answers for the caller of the listing server.
+// Every server lists all members, with TLS and roles: each member answers on behalf of the caller of the listing
+// server.
 func TestListMembers_OneServerIsDown_HasItsErrorAndTheOthersStatus(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	s.bind("wall", grantOf(gatekeeperv1.Role_ROLE_VIEWER))
 	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_VIEWER, "mine-*"))
-	s.named(0, "client").try(t, "secret", "host-1") // there is no such definition, which viewers of everything can see
+	// This semaphore has no definition, and only callers that may view everything can see it.
+	s.named(0, "client").try(t, "secret", "host-1")
 	list := func(server int, name string) (answer *gatekeeperv1.ListMembersResponse) {
 		t.Helper()
-		eventually(t, func() bool { // a follower may lack the binding, and a server the address of another one
+		eventually(t, func() bool { // a follower may lack the binding, and a server may lack the address of another server
 			var err error
 			answer, err = s.named(server, name).ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest))
 			for _, m := range answer.GetMembers() {

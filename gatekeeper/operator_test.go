@@ -382,7 +382,7 @@ func TestWatch_Resumed_IncludesChangesThatEndedAtTheirTime(t *testing.T) {
 		gatekeeperv1.EventKind_EVENT_KIND_CORDONED: 1, gatekeeperv1.EventKind_EVENT_KIND_UNCORDONED: 1,
 	}
 	left := 7
-	for left > 0 { // about every second event comes from a new watch that resumes where the last one stopped
+	for left > 0 { // roughly every second event comes from a new watch that resumes where the last one stopped
 		ctx, cancel := context.WithCancel(bounded(t))
 		watch, err := c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: from})
 		if err != nil {
@@ -404,7 +404,7 @@ func TestWatch_Resumed_IncludesChangesThatEndedAtTheirTime(t *testing.T) {
 	}
 	for kind, n := range want {
 		if n != 0 {
-			t.Errorf("got %v %d times too few", kind, n)
+			t.Errorf("events of kind %v: %d missing", kind, n)
 		}
 	}
 }

@@ -92,9 +92,9 @@ type RecoveredDataDir struct {
 // last voters are read. In that case permits are carried over. Otherwise the old cluster may have granted permits that
 // are unknown here, and the new cluster grants nothing until the longest of them has ended.
 //
-// Recover works offline and contacts no server. A damaged directory counts as lost, as long as another one can be used.
-// Any other problem is an error, and nothing is created: a *ConfigError, ErrDataDirLocked for a directory whose server
-// is running, ErrForeignDataDir for directories of different clusters and for a path that is not a data directory,
+// Recover works offline and contacts no server. A damaged directory counts as lost if another one can be used. Any
+// other problem is an error, and nothing is created: a *ConfigError, ErrDataDirLocked for a directory whose server is
+// running, ErrForeignDataDir for directories of different clusters and for a path that is not a data directory,
 // ErrSucceeded for one whose server stopped because its cluster had already been recovered (see Again), and ErrDataDir
 // for everything else. Recover never writes to the old directories, so it cannot prevent a second recovery from them.
 func Recover(cfg RecoverConfig) (_ *Recovery, err error) {
@@ -208,7 +208,7 @@ func (r *recovering) readOne(dir string) error {
 		r.out.DataDirs = append(r.out.DataDirs, RecoveredDataDir{Dir: dir, Err: err})
 		return nil
 	case errors.Is(err, consensus.ErrDataDirInUse):
-		return fmt.Errorf("%w: stop its server first, permanently: %w", ErrDataDirLocked, err)
+		return fmt.Errorf("%w: stop its server first, and never start it again: %w", ErrDataDirLocked, err)
 	case errors.Is(err, consensus.ErrForeignDataDir):
 		return &noDataDirError{err}
 	case err != nil:
@@ -275,8 +275,8 @@ func (r *recovering) recovered(id consensus.ClusterID, now time.Time) (*fsm.Stat
 	}, r.cfg.UnsafeGrantAfter)
 }
 
-// recovered converts the old state as how says, and records what happened to the permits. It ignores unsafeAfter if
-// they are kept.
+// recovered converts the old state as specified by how, and records what happened to the permits. It ignores
+// unsafeAfter if they are kept.
 func (out *Recovery) recovered(old *fsm.State, how fsm.Recovery, unsafeAfter *time.Duration) (*fsm.State, error) {
 	out.FullQuarantine = how.FullQuarantine(old)
 	if unsafeAfter != nil && !how.KeepPermits {

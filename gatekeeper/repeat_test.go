@@ -110,7 +110,7 @@ func TestRequestID_OfAnotherRequest_IsRefusedAsReused(t *testing.T) {
 	}
 }
 
-// A caller that has waited for a long time is not too old when its turn comes.
+// The request of a caller that has waited for a long time does not count as too old when its turn comes.
 func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
 	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 4096})

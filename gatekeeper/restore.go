@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/backup"
 )
 
-// ErrBackup is an error of Restore: the file is not a backup, is damaged, was written by a newer version, or cannot be
-// read.
+// ErrBackup means that Restore cannot use the file: it is not a backup, is damaged, was written by a newer version, or
+// cannot be read.
 var ErrBackup = errors.New("cannot use the backup")
 
 // RestoreConfig configures the creation of a cluster from a backup.
@@ -35,16 +35,16 @@ type RestoreConfig struct {
 }
 
 // Restore creates the data directory of a new single-server cluster from a backup. Other servers then join it as they
-// join any cluster. The new cluster has another seed than the old one, so servers and clients of the two refuse each
-// other: unlike Recover, it does not replace the old cluster.
+// join any cluster. The new cluster has a different seed from the old one, so servers and clients of the two refuse
+// each other: unlike Recover, it does not replace the old cluster.
 //
 // Changes since the backup are lost, and the old cluster may have granted permits that are not in it. For that reason
 // no live permit is carried over, tokens continue above all that were ever issued, older requests are refused as too
 // old, and nothing is granted until the longest permit has certainly ended. Bindings and tokens are those of the
 // backup: credentials that were revoked since are valid again.
 //
-// Restore works offline. After an error, no server can start from the directory. Errors: a *ConfigError, ErrBackup, or
-// ErrDataDir.
+// Restore works offline. After an error, no server can start from the directory. It returns a *ConfigError, ErrBackup,
+// or ErrDataDir.
 func Restore(cfg RestoreConfig) (*Recovery, error) {
 	if cfg.File == "" {
 		return nil, &ConfigError{"File", "", "must be given: the backup to restore"}

@@ -103,7 +103,7 @@ func TestServer_Definitions_AreDeclaredButNotOverwrittenOrRestored(t *testing.T)
 	}
 }
 
-// waitFor waits for a definition, which must have that many permits.
+// waitFor waits for a definition and checks that it has the given number of permits.
 func waitFor(t *testing.T, s *Server, c caller, name string, permits uint32) *gatekeeperv1.DefinitionRecord {
 	t.Helper()
 	ready(t, s)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Identity is a group and an acquirer. The zero Identity is unknown and not limited.
+// Identity is a group and an acquirer. The zero Identity stands for an unknown caller, which is not limited.
 type Identity struct{ Group, Acquirer string }
 
 // Control counts the calls of one server. Its methods may be called from any goroutine.

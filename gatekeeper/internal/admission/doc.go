@@ -4,9 +4,9 @@
 // # What is bounded
 //
 // A server becomes slow for everybody when it handles too many calls at once. Each of them is a goroutine that needs a
-// processor, and the refresh of a live permit queues behind all that are runnable. The package therefore counts calls
-// in progress. Beyond a limit, calls are refused before any work is done, with an error that says when to retry. A
-// refused call does not wait here: its client learns early that it should go elsewhere or wait, and memory does not
+// processor, and the refresh of a live permit queues behind every runnable goroutine. The package therefore counts
+// calls in progress. Beyond a limit, calls are refused before any work is done, with an error that says when to retry.
+// A refused call does not wait here: its client learns early that it should go elsewhere or wait, and memory does not
 // grow with the demand.
 //
 // A call that waits in a queue, a watcher, and a call whose message has not arrived yet need memory but no processor.
@@ -19,7 +19,7 @@
 // operator ends an overload do not queue behind its cause. Few of the calls that read a lot run concurrently. A batch
 // counts once as a batch, because its messages are large, and each of its requests counts like a separate call. A call
 // that would wait in a queue also waits here for its turn instead of being refused: if ten thousand of them arrive at
-// once, they are started one after the other.
+// once, they are started one after another.
 //
 // # Shares
 //

@@ -18,7 +18,7 @@ import (
 // Directory caches the table of the newest state. The zero value is ready to use, by any number of goroutines.
 type Directory struct {
 	newest atomic.Pointer[Table]
-	making sync.Mutex // held while a table is compiled, so that concurrent calls share one
+	making sync.Mutex // held while a table is compiled, so that concurrent calls share the result
 }
 
 // At returns the table of a state.

@@ -62,8 +62,8 @@ func (f Files) Server() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// serves returns an error for a certificate that clients refuse as that of a server: it states extended key usages, but
-// not serverAuth.
+// serves returns an error for a certificate that clients do not accept from a server, because it states extended key
+// usages but not serverAuth.
 func serves(cert *x509.Certificate) error {
 	stated := len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0
 	if !stated || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageServerAuth) || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageAny) {
@@ -157,8 +157,8 @@ func (f Files) Member(chain []*x509.Certificate) error {
 	return err
 }
 
-// Expiry returns when the certificate expires, and its subject. The error is a *FileError, also for a certificate that
-// is not valid for servers.
+// Expiry returns when the certificate expires, and its subject. It returns a *FileError if the files cannot be used or
+// the certificate is not valid for servers.
 func (f Files) Expiry() (subject string, end time.Time, err error) {
 	own, err := tlsfiles.Pair(f.Cert, f.Key)
 	if err != nil {
@@ -170,8 +170,8 @@ func (f Files) Expiry() (subject string, end time.Time, err error) {
 	return own.Leaf.Subject.String(), own.Leaf.NotAfter, nil
 }
 
-// Hop returns the files with which a server calls the API of another one: it verifies the other server as a client
-// does, and presents its certificate as a member.
+// Hop returns the files with which a server calls the API of another server: it verifies that server as a client does,
+// and presents its certificate as a member.
 func Hop(api, peer Files) Files {
 	if !api.IsZero() && !peer.IsZero() {
 		api.Cert, api.Key = peer.Cert, peer.Key
@@ -179,8 +179,8 @@ func Hop(api, peer Files) Files {
 	return api
 }
 
-// Credentials returns the credentials of outgoing connections, from the files as they are at each handshake. The error
-// is that of Config.
+// Credentials returns the credentials of outgoing connections, from the files as they are at each handshake. It returns
+// the same error as Config.
 func (f Files) Credentials() (credentials.TransportCredentials, error) {
 	latest, err := tlsfiles.New(f.Config)
 	if err != nil {
@@ -201,7 +201,7 @@ type Port struct {
 	HTTP bool
 }
 
-// Config returns the configuration of a port that reads the files again at each handshake. The error is that of
+// Config returns the configuration of a port that reads the files again at each handshake. It returns the same error as
 // Files.Config.
 func (p Port) Config() (*tls.Config, error) {
 	latest, err := tlsfiles.New(p.read)

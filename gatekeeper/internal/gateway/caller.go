@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// api is the connection to the API. Only this file sets the metadata that identifies the caller, from the request, so
-// that a header of a request cannot add to it.
+// api is the connection to the API. Only this file sets the metadata that identifies the caller. It derives the
+// metadata from the request, so that a request's headers cannot add to it.
 type api struct{ grpc.ClientConnInterface }
 
 type callerKey struct{}

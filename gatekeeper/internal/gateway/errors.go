@@ -84,7 +84,7 @@ func problemOf(err error) *problem {
 		}
 	}
 	switch {
-	case s.Code() == codes.InvalidArgument && p.Reason == "": // an error of the library in a path, a query or a body
+	case s.Code() == codes.InvalidArgument && p.Reason == "": // an error that the library found in a path, a query or a body
 		p.Reason = reasonInvalidField
 	case s.Code() == codes.FailedPrecondition: // the request is valid, but the state does not allow it
 		p.status = http.StatusConflict

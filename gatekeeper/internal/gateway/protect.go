@@ -26,7 +26,7 @@ const maxCredential = 8 << 10
 const writeTimeout = 30 * time.Second
 
 // admit refuses requests that a browser sends on behalf of another site, and reads the body. The context of the
-// returned request has the caller.
+// returned request identifies the caller.
 func (g *Gateway) admit(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
 	protect(w.Header())
 	if err := g.cross.Check(r); err != nil {
@@ -60,8 +60,8 @@ func protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// direct reports whether a host is safe from DNS rebinding: a name under the control of a foreign page would have a
-// dot. Servers that authenticate callers do not need this check, because a browser binds credentials to the name.
+// direct reports whether a host is safe from DNS rebinding: a name that a foreign page controls contains a dot. Servers
+// that authenticate callers do not need this check, because a browser binds credentials to the name.
 func direct(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -91,7 +91,7 @@ func streamRoutes() []streamRoute {
 			verb: http.MethodPost, pattern: "/v1/semaphores/{semaphore}:acquire", method: gatekeeperv1.PermitService_Acquire_FullMethodName,
 			request: func() proto.Message { return new(gatekeeperv1.AcquireRequest) },
 			message: func() proto.Message { return new(gatekeeperv1.AcquireResponse) },
-			kind:    plain, // repeating the request_id returns the same permit
+			kind:    plain, // a retry with the same request_id returns the same permit
 			position: func(request, _ proto.Message) string {
 				return request.(*gatekeeperv1.AcquireRequest).GetRequestId()
 			},

@@ -2,11 +2,11 @@
 //
 // # The limit
 //
-// A source may fail a number of times in a burst, and then once more as each fraction of the window passes: a limit of
-// 10 per minute allows a burst of 10, and then one failure every 6 seconds. Only failures count. Beyond the limit,
-// Admit refuses an attempt before its credential is verified, with an error that says when to retry. Such a refusal
-// costs only a hash of a few nanoseconds (see below). A refused attempt does not count as a failure, so a block ends no
-// matter how often its source calls.
+// A source may use up its failures in a burst, and then fail once more each time a fraction of the window has passed: a
+// limit of 10 per minute allows a burst of 10, and then one failure every 6 seconds. Only failures count. Beyond the
+// limit, Admit refuses an attempt before its credential is verified, with an error that says when to retry. Such a
+// refusal costs only a hash of a few nanoseconds (see below). A refused attempt does not count as a failure, so a block
+// ends no matter how often its source calls.
 //
 // Attempts of one source that are checked concurrently may all fail and exceed the limit by their number. Checking a
 // token takes microseconds, and no rate of attempts finds a token of 256 bits. The limit keeps guesses from using up

@@ -16,7 +16,8 @@ type Config struct {
 	Window   time.Duration
 	// Sources limits the number of remembered sources. Default 16384.
 	Sources int
-	// Known is how many valid credentials are remembered at least; there may be up to twice as many. Default 16384.
+	// Known is the minimum number of valid credentials to remember. Up to twice as many may be remembered. Default
+	// 16384.
 	Known int
 	// Now returns the current time. Default time.Now.
 	Now func() time.Time
@@ -47,7 +48,7 @@ type Limit struct {
 type source struct {
 	prefix   netip.Prefix
 	paid     time.Time // when the last of its failures expires
-	attempts uint64    // refused attempts since it had no failures
+	attempts uint64    // refused attempts since it last had no failures
 	index    int       // in order
 }
 

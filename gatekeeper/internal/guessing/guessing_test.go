@@ -203,7 +203,7 @@ func TestLimit_Nil_AdmitsEverything(t *testing.T) {
 	}
 }
 
-// For any input of unauthenticated callers, memory is bounded, and no source fails more than twice the limit within a
+// For any input from unauthenticated callers, memory is bounded, and no source fails more than twice the limit within a
 // window: once as a burst, and once as its failures expire.
 func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

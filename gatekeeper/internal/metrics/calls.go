@@ -95,7 +95,7 @@ func (m *Metrics) CallEnded(fullMethod string, code codes.Code, reason string, t
 // StreamOpened counts an open stream. The caller must call StreamClosed when it ends.
 func (m *Metrics) StreamOpened(fullMethod string) { m.streams(fullMethod, 1) }
 
-// StreamClosed reverts StreamOpened.
+// StreamClosed stops counting a stream as open.
 func (m *Metrics) StreamClosed(fullMethod string) { m.streams(fullMethod, -1) }
 
 func (m *Metrics) streams(fullMethod string, by float64) {

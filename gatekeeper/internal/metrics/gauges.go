@@ -20,7 +20,7 @@ type Sources struct {
 	Waiters, Deadlines, Watchers, Waiting func() int
 	// Recovering returns how much longer nothing is granted after a recovery, or false if permits are granted.
 	Recovering func() (time.Duration, bool)
-	// Missing returns how many semaphores with expect_every miss their work in that way.
+	// Missing returns how many semaphores with expect_every miss their work in the given way.
 	Missing func(fsm.Missed) int
 	// HostClocks returns how many callers have clocks that differ from this server's.
 	HostClocks func() int

@@ -32,7 +32,7 @@ func listProfiles(w http.ResponseWriter, _ *http.Request) {
 	plain(w, http.StatusOK, b.String())
 }
 
-// serveProfile responds as net/http/pprof does: "profile" and "trace" run for a time, and debug selects text.
+// serveProfile responds as net/http/pprof does: "profile" and "trace" run for a limited time, and debug selects text.
 func serveProfile(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	switch name {
@@ -45,7 +45,7 @@ func serveProfile(w http.ResponseWriter, r *http.Request) {
 	}
 	p := pprof.Lookup(name)
 	if p == nil {
-		plain(w, http.StatusNotFound, fmt.Sprintf("there is no profile %q; /debug/pprof/ lists the existing ones\n", name))
+		plain(w, http.StatusNotFound, fmt.Sprintf("there is no profile %q; see /debug/pprof/ for the available profiles\n", name))
 		return
 	}
 	debug, err := number(r, "debug", 0, 2)

@@ -8,8 +8,8 @@
 // # What a new leader knows
 //
 // Only the memory of the leader shows who has asked. For a whole expect_every after a promotion, therefore, nothing
-// counts as missed. Missed work that is already in the journal stays missed until the semaphore is heard of: a failover
-// neither ends it nor records it again.
+// counts as missed. Work that the journal already records as missed stays missed until there is new activity on the
+// semaphore: a failover neither ends it nor records it again.
 //
 // # Cost
 //

@@ -26,7 +26,7 @@ type Config struct {
 // Report describes how a semaphore misses its work.
 type Report struct {
 	Kind fsm.Missed
-	// Since is when the semaphore was last heard of, by this server's clock.
+	// Since is when activity on the semaphore was last seen, by this server's clock.
 	Since time.Time
 	// Text is a description for people.
 	Text string

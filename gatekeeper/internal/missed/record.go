@@ -14,7 +14,7 @@ type record struct {
 	index int // in Listener.order
 	every time.Duration
 	// from is when tracking started. held is when the semaphore was last known to be held, and asked is when a caller
-	// last asked. denied is when a caller was last denied: asker, because of reason, with message.
+	// last asked. denied is when a caller was last denied. asker is that caller, and reason and message say why.
 	from, held, asked, denied time.Time
 	asker                     semaphore.Identity
 	reason                    semaphore.Reason
@@ -105,7 +105,7 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 	default:
 		since := later(quiet, r.asked)
 		began := ""
-		if since.Equal(r.from) { // the time before is unknown
+		if since.Equal(r.from) { // the time before that is unknown
 			began = "at least "
 		}
 		text := fmt.Sprintf("nobody has asked since %s%s; somebody is expected every %v", began, instant(since), r.every)

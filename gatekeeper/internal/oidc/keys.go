@@ -21,7 +21,7 @@ import (
 // Timing and limits of loading keys.
 const (
 	fileEvery    = time.Second     // how often the file is checked; it is read again only if it has changed
-	fetchEvery   = 5 * time.Minute // limits how long a key that the issuer has withdrawn still counts
+	fetchEvery   = 5 * time.Minute // limits how long a key that the issuer has withdrawn is still accepted
 	fetchTimeout = 5 * time.Second
 	// cooldown is the minimum time between fetches because of unknown keys.
 	cooldown = 10 * time.Second
@@ -294,8 +294,8 @@ func (v *Verifier) find(ctx context.Context, id, algorithm string) (*key, *keySe
 	return nil, nil, refused("the issuer has no key with the id %s and the algorithm %s, which the JWT names", quoted(id), quoted(algorithm))
 }
 
-// wait waits for the load in progress, or starts one and waits for it. It starts none if the last one is younger than
-// the cooldown.
+// wait waits for the load in progress, or starts one and waits for it. It starts none if the last load started less
+// than the cooldown ago.
 func (v *Verifier) wait(ctx context.Context) (begun bool, err error) {
 	over, begun := v.begin(v.cooldown)
 	v.mu.Lock()

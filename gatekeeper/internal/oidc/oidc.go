@@ -94,8 +94,8 @@ func (l *Login) Ended(now time.Time) string {
 	return ""
 }
 
-// Verify verifies a JWT and returns its login. It may have to fetch keys, and then waits for them. The error is a
-// *RefusedError, an *UnavailableError, or that of ctx.
+// Verify verifies a JWT and returns its login. If keys have to be fetched, it waits for them. It returns a
+// *RefusedError, an *UnavailableError, or the error of ctx.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 	if len(token) > MaxToken {
 		return nil, refused("the JWT has more than %d bytes", MaxToken)

@@ -234,7 +234,7 @@ func TestVerify_WithdrawnKey_EndsLogins(t *testing.T) {
 	}
 }
 
-// Unauthenticated callers choose the id of a key, so unknown keys must not cause a fetch each.
+// Unauthenticated callers choose the id of a key, so the server must not fetch keys for every unknown one.
 func TestVerify_UnknownKeys_AreNotFetchedForEach(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")

@@ -35,7 +35,7 @@ func Holders(state *fsm.State, chosen func(name string) bool, at time.Time, from
 	}
 }
 
-// Begins returns the instant from which on Holders knows all permits of the chosen semaphores.
+// Begins returns the earliest instant at which Holders knows all permits of the chosen semaphores.
 func Begins(state *fsm.State, chosen func(name string) bool) time.Time {
 	begins := state.HistoryBegins() // a recovery may have lost permits of semaphores that left no other trace
 	for name := range state.Names() {
@@ -86,7 +86,7 @@ func endsPermit(entry *fsm.JournalEntry) bool {
 	return entry.Permit != nil && end != semaphore.NotEnded && end != semaphore.EndAbandoned
 }
 
-// journalBegins returns the instant from which on the journal of a semaphore is complete, except for the losses of a
+// journalBegins returns the instant from which the journal of a semaphore is complete, except for the losses of a
 // recovery. It is zero if the journal is complete from the beginning.
 func journalBegins(state *fsm.State, name string) time.Time {
 	if forgotten := state.EndsForgotten(name); !forgotten.IsZero() {

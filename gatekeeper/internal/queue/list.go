@@ -7,8 +7,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Place returns the position of w in its line, starting at 1, and the length of the line, if that many tasks wait.
-// Absent waiters count; idle workers do not. The place is 0 for an idle worker and for a waiter that has left.
+// Place returns the position of w in its line, starting at 1, and the length of the line, when the given number of
+// tasks wait. Absent waiters count; idle workers do not. The place is 0 for an idle worker and for a waiter that has
+// left.
 func (q *Queue[C]) Place(w *Waiter[C], tasks uint64) (place, length int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -52,8 +53,8 @@ func (q *Queue[C]) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	return w.Request.Weight, upTo(l.others.all, w.position), true
 }
 
-// Length returns the number of waiters in the line of a semaphore if that many tasks wait. Unlike Len, it does not
-// count idle workers. Absent waiters count.
+// Length returns the number of waiters in the line of a semaphore when the given number of tasks wait. Unlike Len, it
+// does not count idle workers. Absent waiters count.
 func (q *Queue[C]) Length(sem string, tasks uint64) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

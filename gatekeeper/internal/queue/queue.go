@@ -79,8 +79,8 @@ func (q *Queue[C]) reset() {
 	q.gather = time.Time{}
 }
 
-// Gather makes the lines gather until that time: waiters that join earlier are placed by the age that they claim. It
-// must be called on an empty queue, at the beginning of a leadership.
+// Gather makes the lines gather until that time: waiters that join before then are placed by the age that they claim.
+// It must be called on an empty queue, at the beginning of a leadership.
 func (q *Queue[C]) Gather(until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -107,8 +107,8 @@ func (q *Queue[C]) Join(
 }
 
 // JoinAlone is like Join, but refuses a second waiter of an acquirer: if another acquisition of the same semaphore,
-// group and acquirer waits, it does nothing and returns a nil w. Requests with a firing or of a worker neither count
-// nor are refused.
+// group and acquirer waits, it does nothing and returns a nil w. Requests from workers and requests with a firing
+// neither count nor are refused.
 func (q *Queue[C]) JoinAlone(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {
@@ -157,8 +157,8 @@ func (q *Queue[C]) join(
 	return w, replaced
 }
 
-// Detach records that call has ended without a result, because it will be repeated or its connection broke. If it is
-// still the attached call, the waiter becomes absent, and its place is kept for Linger.
+// Detach records that call has ended without a result, because the client will retry it or its connection broke. If it
+// is still the attached call, the waiter becomes absent, and its place is kept for Linger.
 func (q *Queue[C]) Detach(w *Waiter[C], call C, now time.Time) {
 	var none C
 	q.mu.Lock()

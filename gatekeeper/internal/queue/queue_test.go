@@ -51,8 +51,8 @@ func TestOffer_FirstDoesNotFit_OffersNothing(t *testing.T) {
 	join(q, 2, 1, start)
 	wantNumbers(t, "4 free", q.Offer("s", 4, 0))
 	wantNumbers(t, "5 free", q.Offer("s", 5, 0), 1)
-	wantNumbers(t, "5 free, all of it offered", q.Offer("s", 5, 0))
-	wantNumbers(t, "6 free, 5 of it offered", q.Offer("s", 6, 0), 2)
+	wantNumbers(t, "5 free, all of them being offered", q.Offer("s", 5, 0))
+	wantNumbers(t, "6 free, 5 of them being offered", q.Offer("s", 6, 0), 2)
 	wantNumbers(t, "another semaphore", q.Offer("other", 100, 0))
 }
 

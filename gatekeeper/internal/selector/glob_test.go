@@ -87,7 +87,7 @@ func FuzzGlob(f *testing.F) {
 			t.Fatalf("glob %q has %d steps, more than bytes", text, len(g.steps))
 		}
 		if got, expected := g.match(name), asRegexp(g).MatchString(name); got != expected {
-			t.Fatalf("glob %q on %q: got %v, want %v as from its regular expression", text, name, got, expected)
+			t.Fatalf("glob %q on %q: got %v, want %v as for its regular expression", text, name, got, expected)
 		}
 	})
 }

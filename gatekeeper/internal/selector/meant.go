@@ -47,18 +47,18 @@ func names(state *fsm.State, sees func(state *fsm.State, name string) bool) iter
 	}
 }
 
-// NothingChosenError says that a selector selects no definition. For a listing that is a valid result. A change that
-// matches nothing fails, because it is probably a typo, and a script must not take it for success.
+// NothingChosenError means that a selector selects no definitions. For a listing, that is a valid result. A change
+// fails, because the selector probably has a typo, and a script must not mistake that for success.
 type NothingChosenError struct {
 	// Chosen are the names and globs of the selector. Labels are its label requirements.
 	Chosen []string
 	Labels string
-	// Meant is the glob, or the requirements, that were probably meant. It is empty if nothing is similar.
+	// Meant is the glob or the requirements that the caller probably meant. It is empty if nothing is similar.
 	Meant string
 }
 
-// maxQuoted limits how many names and globs an error quotes, and for how many of them, or of the requirements, it
-// searches a suggestion.
+// maxQuoted limits how many names and globs an error quotes, and for how many globs or label requirements it looks for
+// a suggestion.
 const maxQuoted = 10
 
 func (e *NothingChosenError) Error() string {
@@ -81,7 +81,7 @@ func (e *NothingChosenError) Error() string {
 	return text + phrase.DidYouMean(e.Meant)
 }
 
-// nothing returns the error of a selector that selects no definition.
+// nothing returns the error for a selector that selects no definitions.
 func (s *Selector) nothing(state *fsm.State) error {
 	e := &NothingChosenError{Chosen: s.given, Labels: s.text}
 	for _, glob := range s.given[:min(len(s.given), maxQuoted)] { // each search scans all definitions
@@ -104,7 +104,7 @@ func nearestGlob(glob string, known iter.Seq[string]) string {
 	}
 	meant := nearest.Among(glob[:n], func(yield func(string) bool) {
 		for name := range known {
-			for _, length := range []int{n, n + 1, n - 1} { // a letter may be missing, or superfluous
+			for _, length := range []int{n, n + 1, n - 1} { // a letter may be missing or extra
 				if length = min(length, len(name)); length < len(name) && !utf8.RuneStart(name[length]) {
 					continue
 				}
@@ -122,7 +122,7 @@ func nearestGlob(glob string, known iter.Seq[string]) string {
 
 // nearestLabels returns the requirements with one value replaced so that they select a definition. The replacement is
 // the most similar label of the definitions that meet all the other requirements. It returns "" if none is similar.
-// Only a requirement of a single value is replaced: others have no nearest label.
+// Only a requirement with a single value is replaced, because the others have no nearest label.
 func (s *Selector) nearestLabels(state *fsm.State) string {
 	for i, r := range s.labels[:min(len(s.labels), maxQuoted)] {
 		if r.not || len(r.values) != 1 {

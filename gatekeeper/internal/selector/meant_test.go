@@ -31,7 +31,7 @@ func TestNearestGlob_MistypedPrefix_IsCorrected(t *testing.T) {
 	}
 }
 
-// A suggestion must select a definition, and must never negate what was asked.
+// A suggestion must select a definition, and must never negate what was asked for.
 func TestNames_NoSuchLabels_SuggestsLabelsOfADefinition(t *testing.T) {
 	c := statetest.New(t)
 	define := func(name string, labels map[string]string) {
@@ -138,7 +138,7 @@ func TestNames_NothingChosen_SaysWhatWasMeant(t *testing.T) {
 		t.Errorf("all: %q, %v", names, err)
 	}
 	if _, err := all.Names(statetest.New(t).State()); err == nil || err.Error() != "there is no definition" {
-		t.Errorf("Names() of a selector for all without definitions = %v", err)
+		t.Errorf("Names() with a selector for all definitions of an empty state = %v", err)
 	}
 }
 

@@ -144,8 +144,8 @@ func (s *Selector) Absent(state *fsm.State) error {
 }
 
 // Names returns the sorted names of the selected definitions. It returns a *NoDefinitionError if a name in the selector
-// has no definition, a *NothingChosenError if nothing is selected, and a *semaphore.FieldError if there are more than
-// one change may have.
+// has no definition, a *NothingChosenError if nothing is selected, and a *semaphore.FieldError if there are more
+// definitions than one change may have.
 func (s *Selector) Names(state *fsm.State) ([]string, error) {
 	if err := s.Absent(state); err != nil {
 		return nil, err

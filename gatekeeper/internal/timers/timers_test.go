@@ -63,7 +63,7 @@ func TestEnd_OfADrain_RunsInFullFromThePromotion(t *testing.T) {
 func TestEnd_OfAReplacedChange_IsNotProposed(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		if b.byHand == nil || b.name == "drain of a revoke" {
-			return // a second revoke can be in effect next to the first
+			return // a second revoke can be in effect alongside the first
 		}
 		b.begin(w, time.Hour)
 		w.Sleep(time.Minute)
@@ -271,7 +271,8 @@ func TestQuarantine_EndsItsTimeAfterThePromotion(t *testing.T) {
 	})
 }
 
-// If an undo restores a definition, its pause and the values to restore have their ends again, and both are proposed.
+// If an undo restores a definition, the ends of its pause and of its temporary edit are pending again, and both are
+// proposed.
 func TestEnd_OfAChangeRestoredByAnUndo_IsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("s")

@@ -58,7 +58,7 @@ func TestUndo_OfForgottenFirings_ClaimedAgainSince_IsAConflict(t *testing.T) {
 	}
 }
 
-// Undoing the undo lets firings run again, so it needs a confirmation, as forgetting them does.
+// Undoing the undo lets firings run again, so it needs a confirmation, just as forgetting them does.
 func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
 	c := newCluster(t)
 	poisoned(c)

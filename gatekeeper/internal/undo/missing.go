@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Missing describes what the journal has forgotten of a change.
+// Missing describes the parts of a change that the journal has forgotten.
 type Missing struct {
 	Change uint64
 	// Names are the semaphores whose entries are missing. Cordons is the number of missing entries of cordons.
@@ -16,7 +16,7 @@ type Missing struct {
 	Unknown bool
 }
 
-// MissingOf returns what the journal has forgotten of a change, or nil if it has the whole change.
+// MissingOf returns the parts of a change that the journal has forgotten, or nil if it has the whole change.
 func MissingOf(state *fsm.State, change uint64) *Missing {
 	entries := entriesOf(state, change)
 	out := &Missing{Change: change}
@@ -106,8 +106,8 @@ func undosOf(state *fsm.State) undos {
 	return all
 }
 
-// UndoneBy indexes the journal of a state. The function that it returns yields the change that undid an entry, or 0 if
-// there is none or that change was undone too.
+// UndoneBy indexes the journal of a state. It returns a function that maps a journal entry to the change that undid it,
+// or to 0 if there is none or that change was undone too.
 func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 	all := undosOf(state)
 	return func(e *fsm.JournalEntry) uint64 {

@@ -42,12 +42,12 @@ func (p *Plan) Refusal() error {
 	return nil
 }
 
-// Expect returns a *ConflictError if the caller was shown another plan than this one.
+// Expect returns a *ConflictError if the caller was shown a different plan.
 func (p *Plan) Expect(shown, id string) error {
 	if shown == "" || shown == id {
 		return nil
 	}
-	return p.conflict("the undo would now do something else than what was shown: preview it again")
+	return p.conflict("the undo would no longer do what was shown: preview it again")
 }
 
 // Overtaken returns the *ConflictError of a plan that the state machine refused.
@@ -95,7 +95,7 @@ func changesText(changes []uint64) string {
 	return text
 }
 
-// text describes what the journal has forgotten of a change.
+// text describes the parts of the change that the journal has forgotten.
 func (m *Missing) text() string {
 	const most = 20
 	parts := slices.Clone(m.Names[:min(most, len(m.Names))])

@@ -18,8 +18,8 @@ type Plan struct {
 	Command *fsm.Undo
 	// UndoneBy is the change that has already undone all of the changes, or 0.
 	UndoneBy uint64
-	// Notes describe, for people, the effects of the command other than edits, and the parts that need no undo any
-	// more.
+	// Notes describe, for people, the effects of the command other than edits, and the parts that no longer need an
+	// undo.
 	Notes []string
 	// Conflicts describe later changes that prevent the undo. A plan with conflicts must not be carried out.
 	Conflicts []string
@@ -38,7 +38,8 @@ type Request struct {
 	Changes []uint64
 	// Drain, if positive, replaces the drains of restored pauses and cordons.
 	Drain time.Duration
-	// Partial undoes what the journal still has of the changes. SkipConflicts skips what was changed since.
+	// Partial undoes the parts of the changes that the journal still has. SkipConflicts skips the parts that were
+	// changed since.
 	Partial, SkipConflicts bool
 }
 
@@ -59,8 +60,8 @@ func (e *NoSuchChangeError) Error() string {
 // NewPlan plans to undo changes as of now, the newest first, as one change. An edit is undone field by field, unless a
 // field was set again since. A pause, a resume, a cordon or the end of a cordon is undone as a whole, if it is still in
 // effect. The earlier state is restored as it would be by now: the pause or cordon that was replaced, and for a
-// deletion the pause and the temporary edits of the definition. Changes that were already undone need nothing, so a
-// repeated undo has no effect and never undoes itself. The error is a *NoSuchChangeError.
+// deletion the pause and the temporary edits of the definition. Nothing is done for changes that were already undone,
+// so a retried undo has no effect and never undoes itself. The error is a *NoSuchChangeError.
 func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 	p := planner{
 		out:   Plan{request: what},

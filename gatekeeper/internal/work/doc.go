@@ -1,8 +1,9 @@
 // Package work serves workers and submitters while this server leads.
 //
 // A [Worker] is one stream on which a client offers to work. For each task that it can take, it waits in the
-// semaphore's queue as a separate caller, until a grant brings a task. This package has no leases: the task's permit is
-// one, and the client refreshes it like any other. When the stream ends, the waiting ends, and the permits stay.
+// semaphore's queue as a separate caller, until a grant brings a task. This package has no separate leases: a task's
+// permit is its lease, and the client refreshes it like any other permit. When the stream ends, the waiting ends, and
+// the permits stay.
 //
 // A [Submission] turns a stream of tasks into log entries of bounded size, one at a time, so that the grants and
 // expiries of others can get in between.

@@ -392,7 +392,7 @@ func TestAccess_Undo_NeedsTheRolesForItsEffects(t *testing.T) {
 
 // Every retry of a submission creates the semaphore that represents the submitter of the job again. Only the submitter
 // may create, hold and delete it, even if others may acquire every semaphore.
-func TestAccess_SemaphoreOfASubmitter_BelongsOnlyToIt(t *testing.T) {
+func TestAccess_SubmitterSemaphore_OnlyTheSubmitterMayUseIt(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	s.bind("app", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "reports"))
@@ -563,7 +563,7 @@ func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]strin
 }
 func (bearer) RequireTransportSecurity() bool { return true }
 
-func TestAccess_Token_EndsItsStreamsWhenItIsRevoked(t *testing.T) {
+func TestAccess_TokenRevoked_StreamsEnd(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, func(c *Config) { c.BearerTokens = true })
 	s.bind("ci", grantOf(gatekeeperv1.Role_ROLE_VIEWER))

@@ -143,7 +143,7 @@ func TestBindAdmin_DirectoryOfASingleServer_IsCarriedOut(t *testing.T) {
 }
 
 // A request that was forgotten in the data directory has no effect when the server is started long afterwards.
-func TestBindAdmin_RequestOfTheDayBefore_IsRefused(t *testing.T) {
+func TestBindAdmin_RequestOlderThanADay_IsRefused(t *testing.T) {
 	t.Parallel()
 	log := &logbook{}
 	s := newSecuredAlone(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
@@ -167,7 +167,7 @@ func TestBindAdmin_RequestOfTheDayBefore_IsRefused(t *testing.T) {
 	}
 }
 
-func TestBindAdmin_BadRequest_LeavesNothing(t *testing.T) {
+func TestBindAdmin_InvalidRequest_WritesNothing(t *testing.T) {
 	t.Parallel()
 	for field, cfg := range map[string]BindAdminConfig{
 		"Subject": {Subject: "ann"},
@@ -187,7 +187,7 @@ func TestBindAdmin_BadRequest_LeavesNothing(t *testing.T) {
 }
 
 // A request that the cluster refuses permanently is not retried forever.
-func TestBindAdmin_MoreSubjectsThanABindingMayHave_EndsWithAnError(t *testing.T) {
+func TestBindAdmin_BindingIsFull_GivesUpWithAnError(t *testing.T) {
 	t.Parallel()
 	log := &logbook{}
 	s := newSecuredAlone(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })

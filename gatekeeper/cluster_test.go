@@ -208,7 +208,7 @@ func TestOpen_JoinWithoutACluster_RetriesUntilTheContextEnds(t *testing.T) {
 	}
 }
 
-func TestCluster_RestartedWithOtherMembers_WarnsAndKeepsItsOwn(t *testing.T) {
+func TestCluster_RestartedWithDifferentMembers_WarnsAndKeepsItsMembers(t *testing.T) {
 	t.Parallel()
 	cfg, log := configOf(t, "gk1")
 	s := open(t, cfg)

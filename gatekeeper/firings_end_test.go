@@ -11,7 +11,7 @@ import (
 
 // A host finds that the holder of a firing is dead, takes over the firing, and runs it. Both hosts follow the firing on
 // a stream.
-func TestTakeOver_OfALostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
+func TestTakeOver_LostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
 	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{

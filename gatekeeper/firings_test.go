@@ -15,7 +15,7 @@ import (
 // A host whose clock was a year ahead has filled the firing memory of a semaphore and displaced the current firings.
 // Every correct firing is therefore denied as forgotten. An operator repairs that, an undo reverts the repair, and
 // undoing the undo restores it.
-func TestForgetFirings_OfAPoisonedMemory_LetsTheRightFiringRun(t *testing.T) {
+func TestForgetFirings_PoisonedMemory_LetsTheRightFiringRun(t *testing.T) {
 	t.Parallel()
 	s, c := operated(t)
 	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{

@@ -22,7 +22,7 @@ func edits(all ...*gatekeeperv1.Edit) *gatekeeperv1.BatchEditRequest {
 
 // Roles with a scope of labels must not reach anything outside it: not by a change that moves a definition into or out
 // of the scope, and not by a batch, an undo, a move or a selector that also includes something outside.
-func TestHostile_Escalation_NoWayAroundAScope(t *testing.T) {
+func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	admin := s.named(0, "client")
@@ -217,7 +217,7 @@ func batchOf(t *testing.T, c caller, all ...*gatekeeperv1.Edit) error {
 }
 
 // Only a principal with the permit in its scope can take it over, and only if the definition allows that.
-func TestHostile_TakeOver_IsInTheCallersNameAndScope(t *testing.T) {
+func TestHostile_TakeOver_UsesTheCallersNameAndScope(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	admin := s.named(0, "client")

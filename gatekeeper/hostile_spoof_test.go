@@ -53,7 +53,7 @@ func tryIt(t *testing.T, ctx context.Context, c caller, fullMethod string, m pro
 
 // An acquirer with a scope claims the identity, the name, the semaphores, the permits and the jobs of others in every
 // call, at every server. A call without an entry fails this test.
-func TestHostile_Spoofing_GainsNothingByAnyCall(t *testing.T) {
+func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	admin := s.named(0, "client")
@@ -315,7 +315,7 @@ func workOffer(sem string, id *gatekeeperv1.Identity) *gatekeeperv1.WorkRequest 
 }
 
 // A submission in progress is not affected by another one with the same id, no matter how the other one ends.
-func TestHostile_SubmissionOfTheSameID_DoesNotAffectAnothers(t *testing.T) {
+func TestHostile_SubmissionWithTheSameID_DoesNotAffectTheFirst(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	many := uint32(9)

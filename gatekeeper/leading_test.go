@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestReady_WithDefinitions_ALeaderWaitsUntilTheyAreDeclared(t *testing.T) {
+func TestReady_LeaderWithDefinitions_WaitsUntilTheyAreDeclared(t *testing.T) {
 	t.Parallel()
 	l := &leading{definitions: []*semaphore.Definition{{Name: "a"}}}
 	if err := l.ready(false); err != nil {

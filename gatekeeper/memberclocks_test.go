@@ -109,7 +109,7 @@ func clocked(t *testing.T) ([]*Server, map[string]*wallClock) {
 	return servers, set
 }
 
-func TestClocks_OfTheLeaderIsOff_AnotherMemberLeads(t *testing.T) {
+func TestClocks_LeaderClockIsOff_AnotherMemberLeads(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
 		t.Run(ahead.String(), func(t *testing.T) {

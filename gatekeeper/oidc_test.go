@@ -334,7 +334,7 @@ func TestOpen_OIDC_EachMistakeIsNamed(t *testing.T) {
 }
 
 // A server may listen on every address without client certificates if clients can present tokens.
-func TestOpen_OIDCWithoutAuthoritiesOfClients_ServesOtherMachines(t *testing.T) {
+func TestOpen_OIDCWithoutClientCA_ServesOtherMachines(t *testing.T) {
 	t.Parallel()
 	a, key := newAuthorities(t), oidctest.NewRSAKey("k1")
 	i := oidctest.New(t, key)

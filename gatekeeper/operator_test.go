@@ -174,7 +174,7 @@ func TestOperator_EveryCallThroughAFollower_IsServed(t *testing.T) {
 	}
 }
 
-func TestOperator_BadInput_IsRefusedAndChangesNothing(t *testing.T) {
+func TestOperator_InvalidInput_IsRefusedAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, c := operated(t)
 	c.createFor(t, "job", "prod")

@@ -321,7 +321,7 @@ func TestRecover_LogStore_IsThatOfTheDirectoryOrTheRequestedOne(t *testing.T) {
 	}
 }
 
-func TestRecover_BadInput_ChangesNothing(t *testing.T) {
+func TestRecover_InvalidInput_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	folders, old, _ := ruin(t)
 	alone, _ := configOf(t, "gk1")

@@ -235,7 +235,7 @@ func TestResume_ThatFoundNothing_Repeated_DoesNotLiftALaterPause(t *testing.T) {
 }
 
 // Both attempts of a resume get the same response, no matter which arrives first.
-func TestResume_RepeatedWhileTheFirstIsInProgress_ReturnsTheSame(t *testing.T) {
+func TestResume_RetriedWhileTheFirstIsInProgress_ReturnsTheSame(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
 	c.create(t, "job")

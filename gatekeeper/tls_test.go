@@ -167,7 +167,7 @@ func TestPeerPort_HostileCaller_IsRefusedWithAReason(t *testing.T) {
 	}
 }
 
-func TestOpen_CertificateOfNoMember_IsNamed(t *testing.T) {
+func TestOpen_JoinerWithAServerCertificate_IsRefused(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	server := authority.Leaf{Name: "server-gk1", Server: true}
@@ -216,7 +216,7 @@ func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 }
 
 // A failed renewal must not keep a server from restarting.
-func TestOpen_PeerCertificateHasEnded_Starts(t *testing.T) {
+func TestOpen_PeerCertificateExpired_Starts(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	cfg, _ := configOf(t, "gk1")
@@ -241,7 +241,7 @@ func TestAPI_CertificateReplacedByOneForClients_IsIgnored(t *testing.T) {
 	}
 }
 
-func TestMetrics_CertificateExpiry_IsThatOfTheFilesNow(t *testing.T) {
+func TestMetrics_CertificateExpiry_FollowsTheCurrentFiles(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	cfg, _ := configOf(t, "gk1")

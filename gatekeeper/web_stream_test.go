@@ -171,7 +171,7 @@ func TestWeb_Streams_OfWork(t *testing.T) {
 	b.stream("GET", "/v1/firings:await?semaphore=report&firing.name=nightly", "").until("message", `"state":"FIRING_STATE_OPEN"`)
 }
 
-func TestWeb_Close_EndsStreamsAndWaitsForNoIdleConnection(t *testing.T) {
+func TestWeb_Close_EndsStreamsWithoutWaitingForIdleConnections(t *testing.T) {
 	t.Parallel()
 	s, c, b := webbed(t)
 	c.create(t, "report")
@@ -193,7 +193,7 @@ func TestWeb_Close_EndsStreamsAndWaitsForNoIdleConnection(t *testing.T) {
 }
 
 // A stream ends when its caller loses the role.
-func TestWeb_StreamOfACallerWithoutItsRole_Ends(t *testing.T) {
+func TestWeb_CallerLosesItsRole_StreamEnds(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
 	bound := s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))

@@ -126,7 +126,7 @@ func jsonOf(t *testing.T, m proto.Message) string {
 	return b.String() + "\n"
 }
 
-func TestWeb_Answers_AreTheMessagesOfTheAPI(t *testing.T) {
+func TestWeb_Responses_AreTheMessagesOfTheAPI(t *testing.T) {
 	t.Parallel()
 	_, c, b := webbed(t)
 	for _, name := range []string{"report", "a/b:edit", "50%", "über all#", "%2F", "x/permits/1"} {
@@ -170,7 +170,7 @@ func quoted(text string) string {
 	return string(data)
 }
 
-func TestWeb_BadInput_IsNamedAndChangesNothing(t *testing.T) {
+func TestWeb_InvalidInput_IsNamedAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, c, b := webbed(t)
 	c.create(t, "report")
@@ -293,7 +293,7 @@ func TestWeb_Pages_AreServedByLinkWithStrictHeaders(t *testing.T) {
 	}
 }
 
-func TestWeb_AtAFollower_AnswersTheSame(t *testing.T) {
+func TestWeb_AtAFollower_ResponsesAreTheSame(t *testing.T) {
 	t.Parallel()
 	servers := clusterWith(t, func(c *Config) { c.HTTPAddress = "127.0.0.1:0" }, "gk1", "gk2", "gk3")
 	leader, followers := leaderOf(t, servers)

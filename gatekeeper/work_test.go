@@ -98,7 +98,7 @@ func submit(t *testing.T, c gatekeeperv1.WorkServiceClient, spec *gatekeeperv1.J
 
 // A job is submitted in two chunks, processed by a worker that returns one task and fails another, and followed to its
 // end.
-func TestWork_AJob_IsProcessedAndFollowed(t *testing.T) {
+func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
 	jobs := gatekeeperv1.NewWorkServiceClient(c.conn)

@@ -91,7 +91,7 @@ func TestWork_BeyondTheLimit_IsRefusedUntilACallEnds(t *testing.T) {
 	wantEmpty(t, c)
 }
 
-func TestWork_OneConnection_HasAShare(t *testing.T) {
+func TestWork_OneConnection_IsLimitedToItsShare(t *testing.T) {
 	c := New(small())
 	defer mustWork(t, c, Ordinary, "runaway", "a").End()
 	defer mustWork(t, c, Ordinary, "runaway", "b").End()
@@ -102,7 +102,7 @@ func TestWork_OneConnection_HasAShare(t *testing.T) {
 	}
 }
 
-func TestWork_OneIdentity_HasAShareOverAllConnections(t *testing.T) {
+func TestWork_OneIdentity_IsLimitedToItsShareAcrossConnections(t *testing.T) {
 	c := New(small())
 	defer mustWork(t, c, Ordinary, 1, "runaway").End()
 	defer mustWork(t, c, Ordinary, nil, "runaway").End() // forwarded by another member
@@ -111,7 +111,7 @@ func TestWork_OneIdentity_HasAShareOverAllConnections(t *testing.T) {
 	defer mustWork(t, c, Ordinary, 3, "other").End()
 }
 
-func TestWork_ConnectionOfAMember_HasNoShare(t *testing.T) {
+func TestWork_MemberConnection_IsNotLimitedToAShare(t *testing.T) {
 	c := New(small())
 	for i := range 8 {
 		defer mustWork(t, c, Ordinary, nil, fmt.Sprint(i)).End()
@@ -120,7 +120,7 @@ func TestWork_ConnectionOfAMember_HasNoShare(t *testing.T) {
 	wantRefused(t, err, Server, false, 8)
 }
 
-func TestKinds_AFloodOfOne_DoesNotAffectTheOthers(t *testing.T) {
+func TestKinds_FloodOfOneKind_DoesNotAffectTheOthers(t *testing.T) {
 	for _, flooded := range Kinds() {
 		c := New(small())
 		for i := range c.limits.Working[flooded] {
@@ -170,7 +170,7 @@ func TestOpen_WaitersReachTheirLimit_OtherKindsAreAdmitted(t *testing.T) {
 	}
 }
 
-func TestOpen_OneConnectionAndOneIdentity_HaveAShare(t *testing.T) {
+func TestOpen_OneConnectionOrIdentity_IsLimitedToItsShare(t *testing.T) {
 	c := New(small())
 	for range 20 { // calls whose message never arrives
 		call, err := c.Open(Ordinary, "silent")

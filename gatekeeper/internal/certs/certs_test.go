@@ -170,7 +170,7 @@ func TestConfig_UnusableFile_IsNamed(t *testing.T) {
 }
 
 // An organization may issue the certificates of members through an intermediate CA.
-func TestFiles_Member_FollowsTheChainToItsAuthority(t *testing.T) {
+func TestFiles_Member_FollowsTheChainToItsCA(t *testing.T) {
 	other, dir := authoritytest.New(t), t.TempDir()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

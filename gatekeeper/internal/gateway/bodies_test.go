@@ -30,7 +30,7 @@ func (b *blockedBody) Read(p []byte) (int, error) {
 
 func (*blockedBody) Close() error { return nil }
 
-func TestBodies_MoreThanTheBound_AreRefusedUntilSomeHaveEnded(t *testing.T) {
+func TestBodies_OverTheLimit_AreRefusedUntilOthersEnd(t *testing.T) {
 	t.Parallel()
 	g, err := New(Config{
 		Caller: func(*http.Request) metadata.MD { return nil },

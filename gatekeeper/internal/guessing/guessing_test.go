@@ -146,7 +146,7 @@ func TestSources_AreAddressesAndNetworks(t *testing.T) {
 	}
 }
 
-func TestBlockedError_Notable_PicksFewerAndFewer(t *testing.T) {
+func TestBlockedError_Notable_SelectsPowersOfTen(t *testing.T) {
 	c := newClock()
 	l := New(Config{Failures: 1, Now: c.Now})
 	fail(t, l, alice)

@@ -51,7 +51,7 @@ func TestMissed_DeniedEachTime_SaysWhyAndWho(t *testing.T) {
 	})
 }
 
-func TestMissed_SomebodyWaits_IsNotNobody(t *testing.T) {
+func TestMissed_CallerWaits_IsReportedAsAskedButDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.waiting.Store(true)
 		w.Sleep(2 * time.Hour)
@@ -181,7 +181,7 @@ func TestMissed_NothingExpected_IsNotTracked(t *testing.T) {
 	})
 }
 
-func TestMissed_JournalNotReached_IsNotedLaterAndOnce(t *testing.T) {
+func TestMissed_ProposalFails_IsNotedOnceLater(t *testing.T) {
 	for _, err := range []error{consensus.ErrNotAppended, consensus.ErrUnknownOutcome} {
 		t.Run(err.Error(), func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -213,7 +213,7 @@ func TestMissed_Demoted_HasNoRecords(t *testing.T) {
 	})
 }
 
-func TestMissed_NothingExpectedAnywhere_CallsCostNothing(t *testing.T) {
+func TestMissed_NothingExpected_CallsDoNotAllocate(t *testing.T) {
 	l := New(Config{})
 	call := func() {
 		l.Asked("job")

@@ -235,7 +235,7 @@ func TestVerify_WithdrawnKey_EndsLogins(t *testing.T) {
 }
 
 // Unauthenticated callers choose the id of a key, so the server must not fetch keys for every unknown one.
-func TestVerify_UnknownKeys_AreNotFetchedForEach(t *testing.T) {
+func TestVerify_UnknownKeys_DoNotEachCauseAFetch(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")
 	i := oidctest.New(t, key)

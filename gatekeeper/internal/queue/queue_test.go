@@ -161,7 +161,7 @@ func TestDetach_WhileOffered_IsDroppedOnlyAfterItsGrantIsDecided(t *testing.T) {
 	wantNumbers(t, "dropped", q.Expire(start.Add(time.Hour)), 1)
 }
 
-func TestLeave_ReturnsTheCallAttachedThen(t *testing.T) {
+func TestLeave_ReturnsTheAttachedCall(t *testing.T) {
 	q := New[*call]()
 	w, c := join(q, 1, 1, start)
 	if got, known := q.Leave(w.Key); got != c || !known {
@@ -175,7 +175,7 @@ func TestLeave_ReturnsTheCallAttachedThen(t *testing.T) {
 	}
 }
 
-func TestGather_ClaimedAgeOrders_CappedAndOnlyForAWhile(t *testing.T) {
+func TestGather_OrdersByCappedClaimedAgeUntilItEnds(t *testing.T) {
 	q := New[*call]()
 	q.Gather(start.Add(time.Second))
 	if !q.Gathering(start) || q.Gathering(start.Add(time.Second)) {
@@ -191,7 +191,7 @@ func TestGather_ClaimedAgeOrders_CappedAndOnlyForAWhile(t *testing.T) {
 	}
 }
 
-func TestClear_EndsEverything(t *testing.T) {
+func TestClear_EmptiesTheQueue(t *testing.T) {
 	q := New[*call]()
 	q.Gather(start.Add(time.Hour))
 	w, c := join(q, 1, 1, start)
@@ -234,7 +234,7 @@ func TestWaiters_ListsMatchingLinesInOrderUpToTheLimit(t *testing.T) {
 
 func noTasks(string) uint64 { return 0 }
 
-func TestQueue_IdleWorkers_CountInNoPlace(t *testing.T) {
+func TestQueue_IdleWorkers_DoNotCountInPlaces(t *testing.T) {
 	q := New[*call]()
 	var line []*Waiter[*call]
 	for n, worker := range []bool{true, false, true, false} {

@@ -46,7 +46,7 @@ func TestGlob_Matches(t *testing.T) {
 	}
 }
 
-func TestGlob_Broken_SaysWhere(t *testing.T) {
+func TestGlob_Invalid_ErrorNamesThePosition(t *testing.T) {
 	for glob, want := range map[string]string{
 		"":                       "empty",
 		"job-[0-9":               "[ at byte 4 is not closed by a ]",

@@ -59,7 +59,7 @@ func TestLabels_Matches(t *testing.T) {
 	}
 }
 
-func TestLabels_LabelCalledIn_IsALabel(t *testing.T) {
+func TestLabels_LabelNamedIn_IsNotAKeyword(t *testing.T) {
 	s, err := parseLabels("labels", "in=x,notin,in in (x),inner")
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestLabels_LabelCalledIn_IsALabel(t *testing.T) {
 	}
 }
 
-func TestLabels_Broken_SaysWhere(t *testing.T) {
+func TestLabels_Invalid_ErrorNamesThePosition(t *testing.T) {
 	for text, want := range map[string]string{
 		"=a":                      "at byte 0: want the name of a label",
 		"team=data,":              "at byte 10: want the name of a label",

@@ -72,7 +72,7 @@ func TestNames_NoSuchLabels_SuggestsLabelsOfADefinition(t *testing.T) {
 }
 
 // Each search scans all definitions, so only the first requirements and globs get suggestions.
-func TestNames_NothingChosen_LooksUpTheFirstOnly(t *testing.T) {
+func TestNames_NothingSelected_SuggestsForTheFirstFewOnly(t *testing.T) {
 	c := statetest.New(t)
 	c.Define("nightly", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{"team": "data"}) })
 	for _, before := range []int{maxQuoted - 1, maxQuoted} {
@@ -94,7 +94,7 @@ func TestNames_NothingChosen_LooksUpTheFirstOnly(t *testing.T) {
 	}
 }
 
-func TestNames_NothingChosen_SaysWhatWasMeant(t *testing.T) {
+func TestNames_NothingSelected_SuggestsASimilarName(t *testing.T) {
 	c := statetest.New(t)
 	c.Define("nightly-export", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{"team": "data"}) })
 	c.Define("pool", func(*semaphore.Definition) {})

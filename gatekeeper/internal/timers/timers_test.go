@@ -31,7 +31,7 @@ func TestEnd_IsProposedWhenItIsDue_AndOnce(t *testing.T) {
 	})
 }
 
-func TestEnd_PassedWhileNobodyLed_IsProposedAtThePromotion(t *testing.T) {
+func TestEnd_PassedWithoutALeader_IsProposedAtThePromotion(t *testing.T) {
 	inEach(t, dated(), func(w *world, b begun) {
 		b.begin(w, time.Hour)
 		w.Sleep(time.Minute)
@@ -239,7 +239,7 @@ func TestTimers_NothingToEnd_WritesNothing(t *testing.T) {
 	})
 }
 
-func TestQuarantine_EndsItsTimeAfterThePromotion(t *testing.T) {
+func TestQuarantine_RunsInFullFromThePromotion(t *testing.T) {
 	inWorld(t, func(w *world) {
 		recovered, err := w.State().Recovered(fsm.Recovery{ClusterID: "test.2", At: time.Now()})
 		if err != nil {
@@ -297,7 +297,7 @@ func TestEnd_OfAChangeRestoredByAnUndo_IsProposed(t *testing.T) {
 	})
 }
 
-func TestEnd_OfTheDrainThatTheEndOfAnEditBegan_IsProposed(t *testing.T) {
+func TestEnd_OfADrainStartedByTheEndOfAnEdit_IsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("s")
 		w.edit("prod|dr", time.Hour, time.Now().Add(time.Minute), "s")

@@ -46,7 +46,7 @@ func permits(n uint32) func(*semaphore.Definition) {
 }
 
 // The journal keeps 100 entries of each semaphore. A hundred runs of a job must not prevent an undo of its move.
-func TestUndo_OfAMove_AfterManyRuns_IsWhole(t *testing.T) {
+func TestUndo_OfAMove_AfterManyRuns_IsComplete(t *testing.T) {
 	c := newCluster(t)
 	c.Define("busy", statetest.Group("prod"))
 	c.Define("quiet", statetest.Group("prod"))

@@ -269,7 +269,7 @@ func TestUndo_SetSinceToTheSameValue_IsAConflict(t *testing.T) {
 }
 
 // Neither changes that were undone since nor temporary edits that have ended are conflicts.
-func TestUndo_SetSinceAndReverted_IsNoConflict(t *testing.T) {
+func TestUndo_SetSinceAndReverted_IsNotAConflict(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod"))
 	there := c.Define("job", statetest.Group("dr"))

@@ -123,7 +123,7 @@ func TestWorker_Denied_IsNotifiedOnceAndAsksAgain(t *testing.T) {
 	})
 }
 
-func TestWorker_AdmittedAgain_IsNotDeniedAnyMore(t *testing.T) {
+func TestWorker_AdmittedAgain_IsNoLongerDenied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32
 		denied := keeper.Answer{
@@ -462,7 +462,7 @@ func TestWorker_MessageWhileItCloses_IsDroppedOrProcessed(t *testing.T) {
 }
 
 // A worker that is no longer admitted can still report the result of its last task.
-func TestWorker_AnEndThatAsksForTheNextTask_IsReleasedAlthoughThatIsDenied(t *testing.T) {
+func TestWorker_EndWithNextTaskDenied_StillReleases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
 			d := &keeper.Denial{Decision: semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.GroupMismatch}}
@@ -578,7 +578,7 @@ func TestWorker_AnEndThatIsRefused_TakesNoTaskInPlace(t *testing.T) {
 }
 
 // The grant of the next task can share a log entry with the release only if its slot is already in the queue.
-func TestWorker_AnEndThatAsksForTheNextTask_IsReleasedOnceItsSlotIsPlaced(t *testing.T) {
+func TestWorker_EndWithNextTask_ReleasesOnceItsSlotIsPlaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var placed func()
 		l := &leader{acquire: func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {

@@ -456,7 +456,7 @@ func TestAccess_Batch_ChecksEachRequest(t *testing.T) {
 		}
 		r, err := s.named(i, "app").BatchTryAcquire(bounded(t), m)
 		if err != nil {
-			t.Fatalf("server %d: %v", i, err)
+			t.Fatalf("server %d: BatchTryAcquire() = %v", i, err)
 		}
 		for n, want := range []codes.Code{codes.PermissionDenied, codes.OK, codes.PermissionDenied, codes.PermissionDenied} {
 			if got := codes.Code(r.GetResults()[n].GetError().GetCode()); got != want {
@@ -499,7 +499,7 @@ func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
 			said = append(said, strings.ReplaceAll(status.Convert(get).Message()+status.Convert(pause).Message(), name, "NAME"))
 		}
 		if said[0] != said[1] || strings.Contains(said[1], "orders") {
-			t.Errorf("server %d: %q", i, said)
+			t.Errorf("server %d: errors for a hidden and an unknown name = %q, want the same without a suggestion", i, said)
 		}
 	}
 }
@@ -578,7 +578,7 @@ func TestAccess_TokenRevoked_StreamsEnd(t *testing.T) {
 	secret := created.GetSecret()
 	for i := range s.servers {
 		if _, err := with(i, secret).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
-			t.Errorf("server %d: %v", i, err)
+			t.Errorf("server %d: ListDefinitions() with a valid token = %v", i, err)
 		}
 		for what, guess := range map[string]string{
 			"another secret": secret[:len(secret)-1] + "x", "no secret": "gk_" + created.GetToken().GetId() + "_", "none of ours": "abc", "empty": "",
@@ -625,7 +625,7 @@ func TestAccess_LastAdministrator_IsNotRemoved(t *testing.T) {
 	s := newSecured(t, nil)
 	all, err := s.admin.ListBindings(bounded(t), &gatekeeperv1.ListBindingsRequest{})
 	if err != nil || len(all.GetBindings()) != 1 || all.GetBindings()[0].GetSubjects()[0] != "cert:client" {
-		t.Fatalf("bindings %v, %v", all, err)
+		t.Fatalf("ListBindings() = %v, %v, want one binding of cert:client", all, err)
 	}
 	first := all.GetBindings()[0]
 	_, err = s.admin.RemoveBinding(bounded(t), &gatekeeperv1.RemoveBindingRequest{Name: first.GetName(), ExpectedRevision: first.GetRevision()})

@@ -99,7 +99,7 @@ func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
 	pages := append(strings.Fields(listed), "/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=2", "/debug/pprof/cmdline",
 		"/elsewhere", "//metrics", "/healthz/../debug/pprof/heap", "/metrics/", "/METRICS")
 	if !slices.Contains(pages, "/metrics") {
-		t.Fatalf("pages %v", pages)
+		t.Fatalf("the list of pages lacks /metrics: %v", pages)
 	}
 	for _, page := range pages {
 		for who, want := range map[string]int{
@@ -184,7 +184,7 @@ func TestAdminPort_BearerTokens_ReplaceCertificates(t *testing.T) {
 			t.Errorf("GET of a profile as a viewer = %d, want 403", code)
 		}
 		if code, _, _ := s.page(t, nil, "", "/readyz", nil); code != http.StatusOK {
-			t.Errorf("a probe: %d", code)
+			t.Errorf("GET /readyz without credentials = %d, want 200", code)
 		}
 		last := 0
 		for range 20 {

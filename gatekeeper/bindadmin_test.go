@@ -97,7 +97,7 @@ func TestBindAdmin_DirectoryOfAFollower_IsCarriedOut(t *testing.T) {
 	journal, bindings := s.administers(again, "ann")
 	wantJournal(t, journal, again.cfg.ID, "cert:ann")
 	if len(bindings["ann"].GetGrants()) != 2 || len(bindings["admin"].GetSubjects()) != 1 {
-		t.Errorf("bindings %v", bindings)
+		t.Errorf("bindings = %v, want two grants of ann and one subject of admin", bindings)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestBindAdmin_DirectoryOfTheLeader_IsCarriedOut(t *testing.T) {
 	journal, bindings := s.administers(again, "ann")
 	wantJournal(t, journal, again.cfg.ID, "cert:ann")
 	if b := bindings["admin"]; !slices.Equal(b.GetSubjects(), []string{"cert:client", "cert:ann"}) {
-		t.Errorf("binding %v", b)
+		t.Errorf("binding admin = %v, want subjects cert:client and cert:ann", b)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestBindAdmin_InvalidRequest_WritesNothing(t *testing.T) {
 		cfg.DataDir = t.TempDir()
 		_, err := BindAdmin(cfg)
 		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != field {
-			t.Errorf("%s: %v", field, err)
+			t.Errorf("BindAdmin() with an invalid %s = %v, want a ConfigError for it", field, err)
 		}
 		if left, err := os.ReadDir(cfg.DataDir); err != nil || len(left) > 0 {
 			t.Errorf("%s: the directory has %v, %v, want it empty", field, left, err)
@@ -245,7 +245,7 @@ func TestBindAdmin_CallByANonMember_IsRefused(t *testing.T) {
 	for _, server := range s.servers {
 		for _, b := range server.machine.State().Bindings() {
 			if slices.ContainsFunc(b.Subjects, func(s string) bool { return strings.HasSuffix(s, "stranger") }) {
-				t.Errorf("%s has %v", server.cfg.ID, b)
+				t.Errorf("%s has the binding %v, want none of the stranger", server.cfg.ID, b)
 			}
 		}
 	}

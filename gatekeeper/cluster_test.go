@@ -25,7 +25,7 @@ func TestCluster_ThroughAFollower_EveryCallIsServed(t *testing.T) {
 		t.Error("the second acquire was granted while the first permit was live")
 	}
 	if r := other.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
-		t.Errorf("refresh: %v", r)
+		t.Errorf("refresh through another server = %v, want REFRESHED", r)
 	}
 
 	waiting, err := other.Acquire(bounded(t), &gatekeeperv1.AcquireRequest{
@@ -221,7 +221,7 @@ func TestCluster_RestartedWithDifferentMembers_WarnsAndKeepsItsMembers(t *testin
 	s = open(t, cfg)
 	ready(t, s) // still a single server
 	if !strings.Contains(log.String(), "the cluster's members differ from Members") {
-		t.Error("no warning")
+		t.Error("the log has no warning that the members differ")
 	}
 }
 

@@ -36,7 +36,7 @@ func TestValidate_GoodConfigs_Pass(t *testing.T) {
 		"definitions": {DataDir: "d", Definitions: []*gatekeeperv1.Definition{{Name: "a"}, {Name: "b"}}},
 	} {
 		if err := cfg.Validate(); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Validate() with %s = %v", name, err)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestWithDefaults_Members_ListensAtItsAddressInMembers(t *testing.T) {
 	}
 	cfg = Config{TLS: TLS{"c", "k", "ca"}}.withDefaults()
 	if cfg.ID != DefaultID || cfg.ClusterName != DefaultClusterName || cfg.Profile != ProfileDefault || cfg.PeerTLS != cfg.TLS || cfg.PeerAddress != DefaultPeerAddress {
-		t.Errorf("defaults: %+v", cfg)
+		t.Errorf("withDefaults() = %+v, want the documented defaults", cfg)
 	}
 }
 

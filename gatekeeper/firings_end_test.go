@@ -62,7 +62,7 @@ func TestTakeOver_LostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 		t.Fatalf("takeover = %v, %v, want TAKEN_OVER", r, err)
 	}
 	if again, err := takeOver("prod", dead); err != nil || again.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
-		t.Errorf("again: %v, %v", again, err)
+		t.Errorf("second takeover = %v, %v, want TAKEN_OVER", again, err)
 	}
 	// An operator who knows that the holder is dead does not have to wait for the permit's deadline.
 	if _, err := c.Revoke(bounded(t), &gatekeeperv1.RevokeRequest{Token: dead, UnsafeNow: true, Author: "ann"}); err != nil {

@@ -181,7 +181,7 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 	}
 	for name := range version {
 		if after.Definition(name) != before.Definition(name) {
-			t.Errorf("%s has changed", name)
+			t.Errorf("definition %s was changed by a refused call", name)
 		}
 	}
 	// Each of them may act within the scope.

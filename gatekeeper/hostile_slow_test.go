@@ -69,7 +69,7 @@ func TestHostile_SlowRequests_EndWhileOthersAreServed(t *testing.T) {
 				}
 				answer, err := good.Do(r)
 				if err != nil {
-					t.Errorf("GET %s: %v", when, err)
+					t.Errorf("GET %s = %v, want a response", when, err)
 					return
 				}
 				answer.Body.Close()

@@ -100,7 +100,7 @@ func TestCatchUp_OfHostsThatWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 		"too many":     {Semaphore: "hourly", Name: "hourly", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "host"}, Due: make([]*timestamppb.Timestamp, 1001)},
 	} {
 		if _, err := c.CatchUp(bounded(t), bad); status.Code(err) != codes.InvalidArgument {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("CatchUp() with %s = %v, want InvalidArgument", name, err)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
 			t.Errorf("server %d: the permit belongs to acquirer %q, want pod", i, got)
 		}
 		if _, err := patiently(t, pod.Release, &gatekeeperv1.ReleaseRequest{Token: held.GetToken()}); err != nil {
-			t.Errorf("server %d: %v", i, err)
+			t.Errorf("server %d: Release() = %v", i, err)
 		}
 		if _, err := patiently(t, pod.Pause, &gatekeeperv1.PauseRequest{Selector: named("report")}); status.Code(err) != codes.PermissionDenied {
 			t.Errorf("server %d: Pause() by an acquirer = %v, want PermissionDenied", i, err)
@@ -278,7 +278,7 @@ func TestOIDC_KeysRotate_CallsContinue(t *testing.T) {
 	}
 	for i := range w.servers {
 		if err := list(i, w.key.Sign(w.claims())); err != nil {
-			t.Errorf("server %d: %v", i, err)
+			t.Errorf("server %d: call with the old key = %v", i, err)
 		}
 	}
 	next := oidctest.NewKey("k2")
@@ -291,7 +291,7 @@ func TestOIDC_KeysRotate_CallsContinue(t *testing.T) {
 	for i := range w.servers {
 		for _, k := range []*oidctest.Key{w.key, next} {
 			if err := list(i, k.Sign(w.claims().With("jti", "another"))); err != nil {
-				t.Errorf("server %d: %v", i, err)
+				t.Errorf("server %d: call while the issuer is down = %v", i, err)
 			}
 		}
 	}

@@ -240,7 +240,7 @@ func TestAccess_Backup_NeedsTheRoleAdmin(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b, err := backup.Read(file); err != nil || b.Summary().Bindings != 6 {
-			t.Errorf("server %d: %v", i, err)
+			t.Errorf("server %d: reading the backup = %v, want 6 bindings", i, err)
 		}
 	}
 }

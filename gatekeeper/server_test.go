@@ -90,7 +90,7 @@ func ready(t *testing.T, servers ...*Server) {
 	t.Helper()
 	for _, s := range servers {
 		if err := s.Ready(bounded(t)); err != nil {
-			t.Fatalf("%s: %v", s.cfg.ID, err)
+			t.Fatalf("Ready() of %s = %v", s.cfg.ID, err)
 		}
 	}
 }
@@ -234,7 +234,7 @@ func (c caller) create(t *testing.T, name string) {
 		Definition: &gatekeeperv1.Definition{Name: name}, Author: "test", RequestId: "create " + name,
 	})
 	if err != nil {
-		t.Fatalf("create %s: %v", name, err)
+		t.Fatalf("CreateDefinition(%s) = %v", name, err)
 	}
 }
 

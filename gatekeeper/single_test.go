@@ -286,7 +286,7 @@ func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
 		t.Errorf("the health watch ended with %v, want Unavailable", err)
 	}
 	if err := <-closed; err != nil {
-		t.Errorf("Close: %v", err)
+		t.Errorf("Close() = %v", err)
 	}
 }
 

@@ -46,11 +46,11 @@ func TestOpen_PortWithoutAuthentication_NeedsInsecure(t *testing.T) {
 			c.listen(&cfg)
 			if c.field == "" {
 				if err := cfg.Check(); err != nil {
-					t.Errorf("Check: %v", err)
+					t.Errorf("Check() = %v", err)
 				}
 				open(t, cfg)
 				if strings.Contains(log.String(), "INSECURE") || strings.Contains(log.String(), "lets everybody in") {
-					t.Error("unexpected warning")
+					t.Error("the log has a warning about an unauthenticated port")
 				}
 				return
 			}

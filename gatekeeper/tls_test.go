@@ -70,10 +70,10 @@ func TestCluster_TLS_ServesForwardsAndAddsMembers(t *testing.T) {
 	st, err := callerOf(t, servers[0], good).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 	if c := st.GetCertificates(); err != nil || len(c) != 2 || c[0].GetPort() != gatekeeperv1.CertificatePort_CERTIFICATE_PORT_API ||
 		!c[0].GetNotAfter().AsTime().After(time.Now()) || c[0].GetError() != "" {
-		t.Errorf("Certificates = %v, %v", c, err)
+		t.Errorf("Certificates = %v, %v, want those of both ports", c, err)
 	}
 	if w := st.GetLogWrites(); w.GetCount() == 0 || w.GetLongest().AsDuration() < w.GetMedian().AsDuration() || w.GetMedian().AsDuration() <= 0 {
-		t.Errorf("LogWrites = %v", w)
+		t.Errorf("LogWrites = %v, want positive and consistent durations", w)
 	}
 
 	cfg, _ := configOf(t, "gk4")
@@ -206,7 +206,7 @@ func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 			_, err := Open(bounded(t), cfg)
 			e, ok := errors.AsType[*ConfigError](err)
 			if !ok || e.Field != test.field || e.Value != test.file(&cfg) || !strings.Contains(e.Rule, test.text) {
-				t.Errorf("Open = %v", err)
+				t.Errorf("Open() = %v, want a ConfigError that names the file", err)
 			}
 			if checked, ok := errors.AsType[*ConfigError](cfg.Check()); !ok || *checked != *e {
 				t.Errorf("Check = %v, want the same ConfigError", checked)
@@ -237,7 +237,7 @@ func TestAPI_CertificateReplacedByOneForClients_IsIgnored(t *testing.T) {
 	a.api.Issue(authority.Leaf{Name: "server-gk1", Client: true, Hosts: []string{"127.0.0.1"}})
 	st, err := callerOf(t, s, a.client(a.api, time.Now(), nil)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 	if c := st.GetCertificates(); err != nil || len(c) != 2 || !strings.Contains(c[0].GetError(), "serverAuth") || !strings.Contains(c[0].GetError(), cfg.TLS.CertFile) {
-		t.Errorf("Certificates = %v, %v", c, err)
+		t.Errorf("Certificates = %v, %v, want the kept one and the unusable file", c, err)
 	}
 }
 
@@ -272,7 +272,7 @@ func TestMetrics_CertificateExpiry_FollowsTheCurrentFiles(t *testing.T) {
 		return end
 	}
 	if got := ends(); !got["api"].Equal(leafOf(cfg.TLS)) || !got["peer"].Equal(leafOf(cfg.PeerTLS)) {
-		t.Errorf("expiries() = %v", got)
+		t.Errorf("expiries() = %v, want the dates of the certificates", got)
 	}
 	a.api.Issue(authority.Leaf{Name: "server-gk1", Server: true, Life: 3 * time.Hour})
 	if got := ends(); !got["api"].Equal(leafOf(cfg.TLS)) || !got["api"].After(got["peer"]) {

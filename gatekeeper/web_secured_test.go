@@ -139,12 +139,12 @@ func TestWeb_Session_LastsUntilItsTokenIsRevoked(t *testing.T) {
 	b := s.browser(0, "")
 	for _, bad := range []string{`{"token":"gk_no"}`, `{"token":` + quoted(secret[:len(secret)-2]+"AB") + `}`} {
 		if p := b.request("POST", "/session", bad); p.StatusCode != http.StatusUnauthorized || len(p.Cookies()) > 0 {
-			t.Errorf("%s: %s %v", bad, p.Status, p.Cookies())
+			t.Errorf("login with %s = %s with cookies %v, want 401 without cookies", bad, p.Status, p.Cookies())
 		}
 	}
 	for _, bad := range []string{`{}`, `{"token":"a;b"}`, `{"token":"x","user":"y"}`, `{"token":"x"}{}`, `x`} {
 		if p := b.request("POST", "/session", bad); p.StatusCode != http.StatusBadRequest || len(p.Cookies()) > 0 {
-			t.Errorf("%s: %s %v", bad, p.Status, p.Cookies())
+			t.Errorf("login with %s = %s with cookies %v, want 400 without cookies", bad, p.Status, p.Cookies())
 		}
 	}
 	b.request("POST", "/session", `{"token":`+quoted(secret)+`}`, "Sec-Fetch-Site", "cross-site").expect(t, http.StatusForbidden)
@@ -152,11 +152,11 @@ func TestWeb_Session_LastsUntilItsTokenIsRevoked(t *testing.T) {
 	login := b.request("POST", "/session", `{"token":`+quoted(secret)+`}`)
 	login.expect(t, http.StatusOK, `"principal":"viewer"`)
 	if strings.Contains(login.text, secret) || len(login.Cookies()) != 1 {
-		t.Fatalf("%v %s", login.Cookies(), login.text)
+		t.Fatalf("login: cookies %v, response %s, want one cookie and no secret in the response", login.Cookies(), login.text)
 	}
 	c := login.Cookies()[0]
 	if c.Name != "__Host-gatekeeper" || !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 12*60*60 {
-		t.Errorf("cookie %v", c)
+		t.Errorf("cookie = %v, want a secure host cookie of 12 hours", c)
 	}
 	cookie := c.Name + "=" + c.Value
 	b.request("GET", "/v1/definitions", "", "Cookie", cookie).expect(t, http.StatusOK)
@@ -166,7 +166,7 @@ func TestWeb_Session_LastsUntilItsTokenIsRevoked(t *testing.T) {
 	b.request("GET", "/v1/definitions", "", "Cookie", "gatekeeper="+c.Value).expect(t, http.StatusUnauthorized)
 
 	if p := b.request("DELETE", "/session", "", "Cookie", cookie); p.StatusCode != http.StatusNoContent || len(p.Cookies()) != 1 || p.Cookies()[0].MaxAge >= 0 {
-		t.Errorf("logout: %s %v", p.Status, p.Cookies())
+		t.Errorf("logout = %s with cookies %v, want 204 and an expired cookie", p.Status, p.Cookies())
 	}
 	if _, err := s.admin.RevokeToken(bounded(t), &gatekeeperv1.RevokeTokenRequest{Id: id}); err != nil {
 		t.Fatal(err)

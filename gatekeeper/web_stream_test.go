@@ -46,7 +46,7 @@ func (b *browser) stream(method, path, body string, headers ...string) *events {
 	}
 	b.t.Cleanup(func() { _ = answer.Body.Close() })
 	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" {
-		b.t.Fatalf("%s: %s, %v", path, answer.Status, answer.Header)
+		b.t.Fatalf("GET %s = %s with headers %v, want an event stream", path, answer.Status, answer.Header)
 	}
 	return &events{t: b.t, lines: bufio.NewReader(answer.Body), cancel: cancel}
 }

@@ -116,7 +116,7 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 	spec := &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import", MaxResult: new(uint32(8))}
 	r, err := submit(t, jobs, spec, []string{"a", "b"}, []string{"c"})
 	if err != nil || r.GetJob().GetTasks() != 3 || r.GetJob().GetState() != gatekeeperv1.JobState_JOB_STATE_OPEN {
-		t.Fatalf("submission = %v, %v", r, err)
+		t.Fatalf("SubmitJob() = %v, %v", r, err)
 	}
 	follow, err := jobs.FollowJob(bounded(t), &gatekeeperv1.FollowJobRequest{Id: "j", Results: true})
 	if err != nil {

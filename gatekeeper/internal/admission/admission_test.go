@@ -264,7 +264,7 @@ func TestWaiting_ContextEndsBeforeItsTurn(t *testing.T) {
 	}
 	cancel()
 	if err := call.Work(ctx, Identity{"g", "a"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+		t.Errorf("Work() with a cancelled context = %v, want context.Canceled", err)
 	}
 	call.End()
 	if n, turns := c.InWork(Waiting), len(c.turns); n != 4 || turns != 4 {
@@ -306,7 +306,7 @@ func TestControl_UnderManyCallers_NeverExceedsALimit(t *testing.T) {
 			}
 		}
 		if over {
-			t.Errorf("limits exceeded: %+v", c.all)
+			t.Errorf("calls exceed the limits: %+v", c.all)
 		}
 	}
 	var wg sync.WaitGroup

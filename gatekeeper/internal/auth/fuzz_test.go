@@ -55,7 +55,7 @@ func FuzzOfCertificate(f *testing.F) {
 		c := OfCertificate(cert)
 		for i, s := range c.Subjects {
 			if err := access.ValidSubject(s); err != nil || strings.ContainsFunc(s, unicode.IsControl) {
-				t.Errorf("subject %q: %v", s, err)
+				t.Errorf("subject %q is not valid in a binding: %v", s, err)
 			}
 			if slices.Contains(c.Subjects[:i], s) {
 				t.Errorf("duplicate subject %q", s)
@@ -69,7 +69,7 @@ func FuzzOfCertificate(f *testing.F) {
 			}
 		}
 		if c.Token != "" || c.Login != nil || len(c.Acquirers) > len(cert.URIs) {
-			t.Errorf("unexpected credential %+v", c)
+			t.Errorf("OfCertificate() = %+v, want no token, no login, and at most one acquirer for each URI", c)
 		}
 	})
 }

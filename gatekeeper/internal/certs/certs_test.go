@@ -148,7 +148,7 @@ func TestPort_EachCertificateOfAClient(t *testing.T) {
 			shown.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 		}
 		if _, err := handshake(t, cfg, shown); (err == nil) != c.ok {
-			t.Errorf("%s: %v", c.what, err)
+			t.Errorf("handshake with %s = %v", c.what, err)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func TestWrite_Leader_WritesWhatIsInUse(t *testing.T) {
 		got[i] = regexp.MustCompile(`granted_at=\S+`).ReplaceAllString(got[i], "granted_at=T")
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
+		t.Errorf("Write(): lines differ (-want +got):\n%s", diff)
 	}
 }
 

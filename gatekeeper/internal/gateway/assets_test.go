@@ -31,18 +31,18 @@ func TestFiles_AreCompressedAndRevalidated(t *testing.T) {
 	}
 	plain, zipped := ask(), ask("Accept-Encoding", "br, gzip")
 	if got := text(plain.Body); got != script || plain.Header.Get("Content-Encoding") != "" || !strings.Contains(plain.Header.Get("Content-Type"), "javascript") {
-		t.Errorf("plain: %v %.20q", plain.Header, got)
+		t.Errorf("response without compression: header %v, body %.20q", plain.Header, got)
 	}
 	z, err := gzip.NewReader(zipped.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := text(z); got != script || zipped.Header.Get("Content-Encoding") != "gzip" || zipped.Header.Get("Vary") != "Accept-Encoding" {
-		t.Errorf("zipped: %v %.20q", zipped.Header, got)
+		t.Errorf("compressed response: header %v, body %.20q", zipped.Header, got)
 	}
 	if tag := zipped.Header.Get("ETag"); tag == "" || tag == plain.Header.Get("ETag") {
-		t.Errorf("got ETags %q and %q", tag, plain.Header.Get("ETag"))
+		t.Errorf("ETag of the compressed response = %q, of the plain one = %q, want different ones", tag, plain.Header.Get("ETag"))
 	} else if again := ask("Accept-Encoding", "gzip", "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
-		t.Errorf("again: %s", again.Status)
+		t.Errorf("GET with a current ETag = %s, want 304", again.Status)
 	}
 }

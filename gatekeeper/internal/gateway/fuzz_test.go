@@ -78,7 +78,7 @@ func FuzzRequest(f *testing.F) {
 		w := httptest.NewRecorder()
 		gateways[authenticate].ServeHTTP(w, r)
 		if w.Code >= 500 && w.Code != http.StatusNotImplemented {
-			t.Errorf("%q: %d %s", data, w.Code, w.Body)
+			t.Errorf("%q: got status %d, want no server error: %s", data, w.Code, w.Body)
 		}
 		if h := w.Result().Header; !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%q: the response lacks security headers: %v", data, h)

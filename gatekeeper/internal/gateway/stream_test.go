@@ -71,7 +71,7 @@ func TestRelay_WithoutEvents_SendsCommentsOnceStarted(t *testing.T) {
 		<-done
 		want := "retry: 1000\n\nid: 7\nevent: message\ndata: {\"revision\":\"7\"}\n\n"
 		if rest, ok := strings.CutPrefix(answer.Body.String(), want); first != want || !ok || rest != strings.Repeat(":\n\n", 10) {
-			t.Errorf("%q, then %q", first, answer.Body)
+			t.Errorf("first part of the stream = %q, whole stream = %q, want an event and ten comments", first, answer.Body)
 		}
 	})
 }

@@ -190,7 +190,7 @@ func TestFailed_ManySources_DoNotFreeABlockedOne(t *testing.T) {
 	}
 	wantBlocked(t, l, alice, 20*time.Second)
 	if len(l.sources) != 10 {
-		t.Errorf("%d sources", len(l.sources))
+		t.Errorf("%d sources are remembered, want 10", len(l.sources))
 	}
 }
 
@@ -243,7 +243,7 @@ func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 			}
 			for i, s := range l.order {
 				if l.sources[s.prefix] != s || s.index != i || s.paid.Sub(c.now) > l.Window {
-					t.Fatalf("%+v at %d", s, i)
+					t.Fatalf("source %+v at index %d is inconsistent", s, i)
 				}
 			}
 		}

@@ -53,7 +53,7 @@ func TestHandler_EveryPage(t *testing.T) {
 		}
 	}
 	if status, _ := get(t, h, http.MethodPost, "/metrics"); status != http.StatusMethodNotAllowed {
-		t.Errorf("POST /metrics: %d", status)
+		t.Errorf("POST /metrics = %d, want 405", status)
 	}
 }
 
@@ -81,6 +81,6 @@ func TestPackage_DoesNotImportNetHTTPPprof(t *testing.T) {
 		t.Skipf("go list: %v", err)
 	}
 	if strings.Contains("\n"+string(out), "\nnet/http/pprof\n") {
-		t.Error("net/http/pprof is imported")
+		t.Error("package metrics imports net/http/pprof")
 	}
 }

@@ -65,7 +65,7 @@ func TestMetrics_AllOfThem_PassTheLinter(t *testing.T) {
 	}
 	for _, p := range problems {
 		if strings.HasPrefix(p.Metric, "gatekeeper_") {
-			t.Errorf("%s: %s", p.Metric, p.Text)
+			t.Errorf("the linter rejects metric %s: %s", p.Metric, p.Text)
 		}
 	}
 }
@@ -154,11 +154,11 @@ gatekeeper_rpc_errors_total{code="Unimplemented",reason=""} 2
 	}
 	m.StreamOpened(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
 	if n := testutil.ToFloat64(keepAlive.open); n != 1 {
-		t.Errorf("%v open streams", n)
+		t.Errorf("%v open streams after StreamOpened(), want 1", n)
 	}
 	m.StreamClosed(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
 	if n := testutil.ToFloat64(keepAlive.open); n != 0 {
-		t.Errorf("%v open streams", n)
+		t.Errorf("%v open streams after StreamClosed(), want 0", n)
 	}
 }
 
@@ -216,7 +216,7 @@ gatekeeper_rpc_open 3
 		`gatekeeper_rpc_refused_total{kind="ordinary",of="server"} 2`, `gatekeeper_rpc_refused_total{kind="waiting",of="identity"} 0`,
 	} {
 		if !strings.Contains(text, line+"\n") {
-			t.Errorf("not shown: %s", line)
+			t.Errorf("GET /metrics lacks the line %s", line)
 		}
 	}
 }
@@ -244,7 +244,7 @@ func TestCalls_EveryMethodOfTheAPI_HasCounters(t *testing.T) {
 		return true
 	})
 	if methods == 0 {
-		t.Error("found no methods")
+		t.Error("the API has no methods")
 	}
 	if m.calls.of("/grpc.health.v1.Health/Check") != m.calls.forOthers {
 		t.Error("the health service is counted as part of the API")
@@ -295,7 +295,7 @@ func TestNew_GivenRegistry_HasTheMetricsUntilClose(t *testing.T) {
 	}
 	again, err := New(theirs)
 	if err != nil {
-		t.Fatalf("after Close: %v", err)
+		t.Fatalf("New() after Close = %v", err)
 	}
 	again.Close()
 }
@@ -314,7 +314,7 @@ func TestMetrics_OfACall_AllocateNothing(t *testing.T) {
 		m.Entry(batcher.Entry{Commands: 3, Bytes: 200, Took: time.Millisecond})
 		m.Applied(a)
 	}); n != 0 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("a call makes %v allocations, want none", n)
 	}
 }
 

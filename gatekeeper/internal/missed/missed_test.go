@@ -16,7 +16,7 @@ func TestMissed_NobodyAsks_IsReportedOnceAfterExpectEvery(t *testing.T) {
 		w.want(fsm.Heard)
 		w.Sleep(3 * time.Second)
 		if r := w.want(fsm.NobodyAsked); !strings.Contains(r.Text, "nobody has asked since") || time.Since(r.Since) < time.Hour {
-			t.Errorf("reported %+v", r)
+			t.Errorf("Of() = %+v, want nobody asking for at least an hour", r)
 		}
 		w.Sleep(100 * time.Hour)
 		w.wantNotes(fsm.NobodyAsked)
@@ -38,12 +38,12 @@ func TestMissed_DeniedEachTime_SaysWhyAndWho(t *testing.T) {
 		w.Sleep(2 * time.Second)
 		r := w.want(fsm.AskedButDenied)
 		if r.Reason != semaphore.GroupMismatch || !strings.Contains(r.Text, `"a" in group "prod" was denied last`) {
-			t.Errorf("reported %+v", r)
+			t.Errorf("Of() = %+v, want GroupMismatch and the denied caller", r)
 		}
 		w.deny(semaphore.Paused)
 		w.Sleep(2 * time.Second)
 		if r := w.want(fsm.AskedButDenied); r.Reason != semaphore.Paused {
-			t.Errorf("reported %+v", r)
+			t.Errorf("Of() = %+v, want the reason Paused", r)
 		}
 		w.wantNotes(fsm.AskedButDenied)
 		w.Sleep(62 * time.Minute)
@@ -86,7 +86,7 @@ func TestMissed_NoProgress_IsReportedOnlyForReportingJobs(t *testing.T) {
 		w.want(fsm.HeldLong) // the job makes progress, but the next one is due
 		w.Sleep(11 * time.Minute)
 		if r := w.want(fsm.NoProgress); !strings.Contains(r.Text, "last progress") {
-			t.Errorf("reported %+v", r)
+			t.Errorf("Of() = %+v, want a text with the last progress", r)
 		}
 		w.Progress("job", token, time.Now())
 		w.Sleep(2 * time.Second)
@@ -164,7 +164,7 @@ func TestMissed_NothingExpected_IsNotTracked(t *testing.T) {
 		}
 		w.define("job", 0)
 		if got := w.Counts(); got != [Kinds]int{} {
-			t.Errorf("counted %v", got)
+			t.Errorf("Counts() without expect_every = %v, want all zero", got)
 		}
 		w.define("job", time.Hour) // defined again: work that was missed before does not count
 		w.Sleep(59 * time.Minute)
@@ -220,6 +220,6 @@ func TestMissed_NothingExpected_CallsDoNotAllocate(t *testing.T) {
 		l.Denied("job", host, semaphore.Paused, "")
 	}
 	if n := testing.AllocsPerRun(100, call); n != 0 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("Asked() and Denied() make %v allocations, want none", n)
 	}
 }

@@ -188,7 +188,7 @@ func TestVerify_Claims_ProveSubjectsInOrder(t *testing.T) {
 	}
 	for claim, want := range map[string]bool{"sub": true, "https://example.com/role": true, "": false, "a=b": false, "iss": false, "aud": false, "a\nb": false} {
 		if ValidClaim(claim) != want {
-			t.Errorf("ValidClaim(%q) is %t", claim, !want)
+			t.Errorf("ValidClaim(%q) = %t, want the opposite", claim, !want)
 		}
 	}
 }
@@ -248,7 +248,7 @@ func TestVerify_UnknownKeys_DoNotEachCauseAFetch(t *testing.T) {
 		}
 	}
 	if n := i.Fetches(); n != 1 {
-		t.Errorf("%d fetches", n)
+		t.Errorf("%d fetches in total, want 1", n)
 	}
 	// A JWT that could never be valid does not cause a fetch either.
 	often := fetching(t, i)
@@ -336,7 +336,7 @@ func TestVerify_KeysFileReplaced_TakesEffectImmediately(t *testing.T) {
 	for what, bad := range map[string]string{"half written": `{"keys":[`, "no key": `{"keys":[]}`, "a private one": private(second)} {
 		replace(t, path, []byte(bad))
 		if _, err := v.Verify(t.Context(), second.Sign(claims)); !strings.Contains(errorText(err), path) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("Verify() with %s file = %v, want an error that names the file", what, err)
 		}
 		accepted(t, v, first.Sign(claims))
 	}
@@ -344,7 +344,7 @@ func TestVerify_KeysFileReplaced_TakesEffectImmediately(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := v.Verify(t.Context(), second.Sign(claims)); !strings.Contains(errorText(err), "no such file") {
-		t.Errorf("removed: %v", err)
+		t.Errorf("Verify() after the file was removed = %v, want an error that says so", err)
 	}
 	replace(t, path, oidctest.Set(first, second))
 	accepted(t, v, second.Sign(claims))
@@ -365,7 +365,7 @@ func TestNew_UnusableKeysFile_IsNamed(t *testing.T) {
 		replace(t, path, []byte(text))
 		_, err := New(Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path})
 		if e, ok := errors.AsType[*SourceError](err); !ok || e.From != path {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("New() with keys %s = %v, want a SourceError that names the file", text, err)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestGlob_Matches(t *testing.T) {
 	} {
 		g, broken := compileGlob(c.glob)
 		if broken != "" {
-			t.Errorf("%q: %s", c.glob, broken)
+			t.Errorf("compileGlob(%q): %s", c.glob, broken)
 			continue
 		}
 		for _, name := range strings.Fields(c.yes) {

@@ -50,7 +50,7 @@ func TestLabels_Matches(t *testing.T) {
 	} {
 		s, err := parseLabels("labels", text)
 		if err != nil {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("parseLabels(%q) = %v", text, err)
 			continue
 		}
 		if got := s.match(labels); got != match {

@@ -88,7 +88,7 @@ func TestNames_NothingSelected_SuggestsForTheFirstFewOnly(t *testing.T) {
 			}
 			_, err = s.Names(c.State())
 			if e, ok := errors.AsType[*NothingChosenError](err); !ok || (e.Meant != "") != (before < maxQuoted) {
-				t.Errorf("after %d others: %v", before, err)
+				t.Errorf("Names() with a mistyped entry after %d others = %v", before, err)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func TestNames_NothingSelected_SuggestsASimilarName(t *testing.T) {
 
 	all := new(Selector)
 	if names, err := all.Names(c.State()); err != nil || len(names) != 2 {
-		t.Errorf("all: %q, %v", names, err)
+		t.Errorf("Names() of an empty selector = %q, %v, want both names", names, err)
 	}
 	if _, err := all.Names(statetest.New(t).State()); err == nil || err.Error() != "there is no definition" {
 		t.Errorf("Names() with a selector for all definitions of an empty state = %v", err)

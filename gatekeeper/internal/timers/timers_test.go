@@ -305,12 +305,12 @@ func TestEnd_OfADrainStartedByTheEndOfAnEdit_IsProposed(t *testing.T) {
 		w.Sleep(time.Minute + time.Millisecond)
 		w.WantProposed(1)
 		if n := len(w.State().Drains("s")); n != 1 {
-			t.Fatalf("%d drains", n)
+			t.Fatalf("%d drains after the edit has ended, want 1", n)
 		}
 		w.Sleep(time.Hour + time.Millisecond)
 		w.WantProposed(1)
 		if n := len(w.State().Drains("s")); n != 0 {
-			t.Errorf("%d drains", n)
+			t.Errorf("%d drains after the drain has ended, want 0", n)
 		}
 	})
 }

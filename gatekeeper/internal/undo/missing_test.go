@@ -56,7 +56,7 @@ func TestUndo_OfAMove_AfterManyRuns_IsComplete(t *testing.T) {
 	}
 	u := c.undo(moved)
 	if u.Missing != nil {
-		t.Errorf("missing: %+v", u.Missing[0])
+		t.Errorf("the journal has forgotten %+v, want nothing", u.Missing[0])
 	}
 	c.carryOut(u)
 	c.wantGroups("prod", "prod")
@@ -73,14 +73,14 @@ func TestUndo_EntriesForgotten_NamesThem_AndUndoesTheRestWhenAsked(t *testing.T)
 	}
 	u := c.undo(moved)
 	if len(u.Missing) != 1 || u.Missing[0].Change != moved || !slices.Equal(u.Missing[0].Names, []string{"busy"}) || u.Missing[0].Unknown {
-		t.Fatalf("missing: %+v", u.Missing)
+		t.Fatalf("Missing = %+v, want the entry of busy", u.Missing)
 	}
 	u = c.plan(Request{Changes: []uint64{moved}, Partial: true})
 	c.carryOut(u)
 	c.wantGroups("prod", "prod", "dr")
 	// The missing part does not count as undone.
 	if u = c.undo(moved); u.Command != nil || u.UndoneBy != 0 || len(u.Missing) != 1 {
-		t.Errorf("again: %+v", u)
+		t.Errorf("second plan = %+v, want no command and the missing part", u)
 	}
 }
 
@@ -111,16 +111,16 @@ func TestUndo_SkipConflicts_LeavesThemAndUndoesTheRest(t *testing.T) {
 	moved := c.move("dr", "a", "b", "c")
 	set := c.Define("b", statetest.Group("test"))
 	if u := c.undo(moved); len(u.Conflicts) != 1 {
-		t.Fatalf("without skipping: %+v", u)
+		t.Fatalf("plan without SkipConflicts = %+v, want one conflict", u)
 	}
 	u := c.plan(Request{Changes: []uint64{moved}, SkipConflicts: true})
 	if len(u.Skipped) != 1 || len(u.Conflicts) != 0 {
-		t.Fatalf("planned %+v", u)
+		t.Fatalf("plan with SkipConflicts = %+v, want one skipped conflict", u)
 	}
 	c.carryOut(u)
 	c.wantGroups("prod", "test", "prod")
 	if u := c.undo(moved); len(u.Conflicts) != 1 || u.UndoneBy != 0 {
-		t.Errorf("again: %+v", u)
+		t.Errorf("plan after the undo = %+v, want one conflict and UndoneBy = 0", u)
 	}
 	// Once the conflict is gone, the rest can be undone.
 	c.carryOut(c.undo(set))
@@ -137,7 +137,7 @@ func TestUndo_OnlyConflicts_AreNotSkipped(t *testing.T) {
 	moved := c.move("dr", "a")
 	c.Define("a", statetest.Group("test"))
 	if u := c.plan(Request{Changes: []uint64{moved}, SkipConflicts: true}); len(u.Conflicts) != 1 || u.Command != nil {
-		t.Errorf("planned %+v", u)
+		t.Errorf("plan with SkipConflicts = %+v, want one conflict and no command", u)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestUndo_OfSeveral_IsOneChange(t *testing.T) {
 	slices.Reverse(changes)
 	u := c.plan(Request{Changes: changes})
 	if len(u.Conflicts)+len(u.Missing) > 0 {
-		t.Fatalf("planned %+v", u)
+		t.Fatalf("plan = %+v, want no conflicts and nothing missing", u)
 	}
 	done := c.carryOut(u)
 	c.wantGroups("prod", "prod", "prod")
@@ -176,7 +176,7 @@ func TestUndo_OfSeveral_IsOneChange(t *testing.T) {
 	}
 	again := c.plan(Request{Changes: changes})
 	if again.Command != nil || again.UndoneBy != done[0] {
-		t.Errorf("again: %+v", again)
+		t.Errorf("second plan = %+v, want no command and the undo that was carried out", again)
 	}
 	// The undo can also be undone as one change.
 	c.carryOut(c.undo(done[0]))
@@ -215,10 +215,10 @@ func TestUndo_OneOfSeveralIsForgotten(t *testing.T) {
 	last := c.Define("b", statetest.Group("dr"))
 	var none *NoSuchChangeError
 	if _, err := NewPlan(c.State(), Request{Changes: []uint64{gone, last}}, c.Now); !errors.As(err, &none) || none.Change != gone {
-		t.Fatalf("got %v", err)
+		t.Fatalf("NewPlan() = %v, want a NoSuchChangeError for the forgotten change", err)
 	}
 	u := c.plan(Request{Changes: []uint64{gone, last}, Partial: true})
 	if len(u.Missing) != 1 || u.Missing[0].Change != gone || u.Command == nil || !u.Command.Partial {
-		t.Fatalf("planned %+v", u)
+		t.Fatalf("plan with Partial = %+v, want a partial command and the forgotten change", u)
 	}
 }

@@ -247,7 +247,7 @@ func TestUndo_RecreatedSince_LeavesTheNewOne(t *testing.T) {
 			case !x.same && u.Command != nil:
 				t.Errorf("the plan is %+v, but change %d has created another definition", u.Command, c.State().Definition("job").CreatedRevision)
 			case x.conflict != (len(u.Conflicts) == 1):
-				t.Errorf("Conflicts = %q", u.Conflicts)
+				t.Errorf("Conflicts = %q, want exactly one if a conflict is expected", u.Conflicts)
 			case !x.same && !strings.Contains(strings.Join(append(u.Conflicts, u.Notes...), ""), "it was deleted since; the present definition was created by change"):
 				t.Errorf("Conflicts = %q, Notes = %q", u.Conflicts, u.Notes)
 			}
@@ -281,7 +281,7 @@ func TestUndo_SetSinceAndReverted_IsNotAConflict(t *testing.T) {
 	u := c.undo(there)
 	c.carryOut(u)
 	if got := c.State().Definition("job").Definition.GroupPattern; got != "prod" {
-		t.Errorf("%q after %+v", got, u)
+		t.Errorf("group pattern = %q after the undo, want prod; plan %+v", got, u)
 	}
 }
 
@@ -296,7 +296,7 @@ func TestUndo_OtherFieldSetSince_IsKept(t *testing.T) {
 	})
 	c.carryOut(c.undo(change))
 	if d := c.State().Definition("job").Definition; d.GroupPattern != ".*" || d.Permits != 7 || len(d.Labels) != 1 || d.Labels[0] != (semaphore.Label{Key: "tier", Value: "1"}) {
-		t.Errorf("got %+v", d)
+		t.Errorf("definition after the undo = %+v, want only the undone field reverted", d)
 	}
 }
 
@@ -323,7 +323,7 @@ func TestUndo_AlreadyEnded_NeedsNothing(t *testing.T) {
 			change := x.change(c)
 			x.since(c)
 			if u := c.undo(change); u.Command != nil || len(u.Conflicts) > 0 || len(u.Notes) == 0 {
-				t.Errorf("planned %+v", u)
+				t.Errorf("plan = %+v, want only notes", u)
 			}
 		})
 	}
@@ -340,7 +340,7 @@ func TestUndo_OfADeletion_RestoresTheStateAsOfNow(t *testing.T) {
 	c.Now = c.Now.Add(2 * time.Hour)
 	u := c.undo(deleted)
 	if len(u.Notes) != 3 || !strings.Contains(u.Notes[0], "temporary values of change") {
-		t.Errorf("Notes = %q", u.Notes)
+		t.Errorf("Notes = %q, want three", u.Notes)
 	}
 	c.carryOut(u)
 	sd, ends := c.State().Definition("job"), c.State().Ends("job")
@@ -381,20 +381,20 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 	t.Run("a replaced one, then the undo undone", func(t *testing.T) {
 		c, pauses := pile(t)
 		if u := c.undo(pauses[1]); u.Command != nil || !strings.Contains(u.Notes[0], "paused again since, by ann with change") {
-			t.Fatalf("planned %+v", u)
+			t.Fatalf("plan = %+v, want no command and a note about the later pause", u)
 		}
 		undoing := c.carryOut(c.undo(pauses[2]))
 		c.carryOut(c.undo(pauses[1]))
 		c.carryOut(c.undo(c.State().Revision()))
 		if got := reason(c); got != "second" {
-			t.Fatalf("paused by %q", got)
+			t.Fatalf("pause after undoing the undo = %q, want second", got)
 		}
 		// After undoing the first undo, the third pause is planned again, over the second.
 		if u := c.undo(undoing[0]); u.Command != nil {
 			c.carryOut(u)
 		}
 		if got := reason(c); got != "second" { // paused again since by another change, so it stays
-			t.Fatalf("paused by %q", got)
+			t.Fatalf("pause after both undos = %q, want second", got)
 		}
 	})
 	t.Run("a replaced one that was undone is not restored", func(t *testing.T) {
@@ -405,7 +405,7 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 		second := c.Do(fsm.Pause{Names: []string{"job"}, Reason: "broken", Author: "ann"})
 		c.carryOut(c.undo(first)) // this ends the pause of night; ann's pause stays
 		if got := reason(c); got != "broken" || c.State().Definition("other").Pause != nil {
-			t.Fatalf("paused by %q", got)
+			t.Fatalf("pause of job = %q, want broken, and none of other", got)
 		}
 		c.carryOut(c.undo(second))
 		if got := reason(c); got != "" {
@@ -512,11 +512,11 @@ func TestUndo_NoSuchChange_SaysWhereTheJournalBegins(t *testing.T) {
 	c := newCluster(t)
 	var none *NoSuchChangeError
 	if _, err := NewPlan(c.State(), Request{Changes: []uint64{77}}, c.Now); !errors.As(err, &none) || none.Oldest != 0 || !strings.Contains(err.Error(), "it is empty") {
-		t.Errorf("got %v", err)
+		t.Errorf("NewPlan() with an empty journal = %v, want a NoSuchChangeError", err)
 	}
 	first := c.Define("job", nil)
 	if _, err := NewPlan(c.State(), Request{Changes: []uint64{77}}, c.Now); !errors.As(err, &none) || none.Oldest != first || !strings.Contains(err.Error(), "gkctl history") {
-		t.Errorf("got %v", err)
+		t.Errorf("NewPlan() with an unknown change = %v, want a NoSuchChangeError with the oldest one", err)
 	}
 }
 

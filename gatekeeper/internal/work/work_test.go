@@ -90,7 +90,7 @@ func TestWorker_StreamEndsBeforeTheTaskIsSent_ReturnsTheTask(t *testing.T) {
 		cancel()
 		w.Close()
 		if len(l.released) != 1 || l.released[0].Token != 7 || l.released[0].Job != semaphore.JobNotRun {
-			t.Fatalf("released %+v", l.released)
+			t.Fatalf("released %+v, want token 7 with JobNotRun", l.released)
 		}
 		if len(r.Workers("")) != 0 {
 			t.Fatal("Workers() still has the closed worker")
@@ -393,7 +393,7 @@ func TestSubmission_WhoseSettingsDiffer_IsAnother(t *testing.T) {
 			_, _, err = sub.Finish(t.Context())
 		}
 		if _, differs := errors.AsType[*DiffersError](err); differs != (i > 0) {
-			t.Errorf("change %d: %v", i, err)
+			t.Errorf("submission with variant %d of the settings = %v", i, err)
 		}
 	}
 }
@@ -407,7 +407,7 @@ func TestSubmission_SameBytesInOtherTasks_IsAnother(t *testing.T) {
 			_, _, err = sub.Finish(t.Context())
 		}
 		if _, differs := errors.AsType[*DiffersError](err); differs != (i > 0) {
-			t.Errorf("tasks %q: %v", tasks, err)
+			t.Errorf("submission with tasks %q = %v", tasks, err)
 		}
 	}
 }
@@ -421,7 +421,7 @@ func TestSubmission_CutShort_LeavesNothing(t *testing.T) {
 		}
 	}
 	if s.m.State().Job("j") == nil {
-		t.Fatal("nothing was written")
+		t.Fatal("the submission has written nothing before it was cut short")
 	}
 	sub.Abort()
 	if s.m.State().Job("j") != nil || s.m.State().WorkBytes() != 0 {
@@ -563,7 +563,7 @@ func TestWorker_AnEndThatIsRefused_TakesNoTaskInPlace(t *testing.T) {
 						t.Fatal(err)
 					}
 					if a := <-w.Answers(); a.Ended == nil || a.Ended.Refused == nil {
-						t.Fatalf("answered %+v", a)
+						t.Fatalf("End() was answered with %+v, want a refusal", a)
 					}
 					of := r.Workers("s")[0]
 					if of.Free != 0 || len(of.Held) != 1 || of.Held[0].Token != 1 {

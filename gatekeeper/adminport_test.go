@@ -120,7 +120,7 @@ func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
 				t.Errorf("GET %s as %s: %v", page, who, err)
 			case want == 0:
 				if code == http.StatusForbidden || code == http.StatusUnauthorized {
-					t.Errorf("GET %s as an administrator = %d %s", page, code, body)
+					t.Errorf("GET %s as an administrator = %d, want access: %s", page, code, body)
 				}
 			case code != want:
 				t.Errorf("GET %s as %s = %d %.100s, want %d", page, who, code, body, want)

@@ -30,7 +30,7 @@ func bindAdmin(t *testing.T, s *Server, subject string) *Server {
 	t.Helper()
 	id, err := BindAdmin(BindAdminConfig{DataDir: s.cfg.DataDir, Subject: subject, Author: "ann@desk", Reason: "the card is lost"})
 	if err != nil || id != s.cfg.ID {
-		t.Fatalf("BindAdmin() = %s, %v", id, err)
+		t.Fatalf("BindAdmin() = %s, %v, want the member's id", id, err)
 	}
 	cfg := s.cfg
 	cfg.Listeners, cfg.APIAddress, cfg.PeerAddress = Listeners{}, "127.0.0.1:0", s.PeerAddress()

@@ -117,7 +117,7 @@ func TestWithDefaults_Members_ListensAtItsAddressInMembers(t *testing.T) {
 	t.Parallel()
 	cfg := Config{ID: "gk2", Members: three()}.withDefaults()
 	if cfg.PeerAddress != "10.0.0.2:7421" || cfg.AdvertisePeer != "10.0.0.2:7421" || cfg.APIAddress != DefaultAPIAddress {
-		t.Errorf("PeerAddress = %s, AdvertisePeer = %s, APIAddress = %s", cfg.PeerAddress, cfg.AdvertisePeer, cfg.APIAddress)
+		t.Errorf("PeerAddress = %s, AdvertisePeer = %s, APIAddress = %s, want the address in Members and the default", cfg.PeerAddress, cfg.AdvertisePeer, cfg.APIAddress)
 	}
 	cfg = Config{TLS: TLS{"c", "k", "ca"}}.withDefaults()
 	if cfg.ID != DefaultID || cfg.ClusterName != DefaultClusterName || cfg.Profile != ProfileDefault || cfg.PeerTLS != cfg.TLS || cfg.PeerAddress != DefaultPeerAddress {

@@ -55,7 +55,7 @@ func TestTakeOver_LostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 		})
 	}
 	if _, err := takeOver("dr", dead); status.Code(err) != codes.FailedPrecondition && status.Code(err) != codes.InvalidArgument {
-		t.Errorf("takeover from a group that is not admitted = %v", err)
+		t.Errorf("takeover by a group that is not admitted = %v, want a refusal", err)
 	}
 	r, err := takeOver("prod", dead)
 	if err != nil || r.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
@@ -81,7 +81,7 @@ func TestTakeOver_LostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	if claim := ofAny(gatekeeperv1.FiringState_FIRING_STATE_FAILED); claim.GetFailure() != "exit code 3" {
-		t.Errorf("claim of the failed firing = %v", claim)
+		t.Errorf("claim of the failed firing = %v, want failure exit code 3", claim)
 	}
 	if _, err := takeOver("prod", heir); status.Code(err) != codes.NotFound {
 		t.Errorf("takeover of an ended permit = %v, want NotFound", err)

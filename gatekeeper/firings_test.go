@@ -57,14 +57,14 @@ func TestForgetFirings_PoisonedMemory_LetsTheRightFiringRun(t *testing.T) {
 
 	r, err := c.ForgetFirings(bounded(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "nightly", Ahead: true, Author: "ann"})
 	if err != nil || len(r.GetChange().GetFirings()) != 2 || !forgotten(soon.Add(-time.Hour)) {
-		t.Fatalf("ForgetFirings() = %v, %v", r, err)
+		t.Fatalf("ForgetFirings() = %v, %v, want two firings forgotten", r, err)
 	}
 	undone, err := c.Undo(bounded(t), &gatekeeperv1.UndoRequest{Change: r.GetRevision()})
 	if err != nil || !forgotten(soon) {
-		t.Fatalf("Undo() = %v, %v", undone, err)
+		t.Fatalf("Undo() = %v, %v, want the firing forgotten again", undone, err)
 	}
 	if again, err := c.Undo(bounded(t), &gatekeeperv1.UndoRequest{Change: undone.GetRevision()}); err != nil || try(soon).GetGrant() == nil {
-		t.Errorf("Undo() of the undo = %v, %v", again, err)
+		t.Errorf("Undo() of the undo = %v, %v, want the firing granted", again, err)
 	}
 	if list, err := c.ListFirings(bounded(t), &gatekeeperv1.ListFiringsRequest{Semaphore: "nightly"}); err != nil || len(list.GetFirings()) != 1 {
 		t.Errorf("ListFirings() = %v, %v, want one", list, err)

@@ -157,7 +157,7 @@ func TestHostile_LogsAndFiles_AreNotForgedAndHoldNoSecrets(t *testing.T) {
 		for what, secret := range map[string]string{"a good token": good, "a revoked token": gone, "a wrong token": wrong} {
 			_, hidden, _ := strings.Cut(strings.TrimPrefix(secret, "gk_"), "_")
 			if strings.Contains(content, hidden) {
-				t.Errorf("%s contains %s: %.300q", where, what, content)
+				t.Errorf("%s contains the secret of %s: %.300q", where, what, content)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func (l *Listeners) close() {
 	}
 }
 
-// addresses are those of the ports. nil means that the port is off.
+// addresses are the addresses of the ports. nil means that the port is off.
 type addresses struct{ api, peer, http, admin net.Addr }
 
 func (l *Listeners) addresses() addresses {

@@ -180,6 +180,6 @@ func TestHostClocks_ShowInTheStatusOfTheLeader(t *testing.T) {
 		got += fmt.Sprintf("%s %v ", c.GetAcquirer(), c.GetAhead().AsDuration().Round(time.Hour))
 	}
 	if got != "fast 1h0m0s slow -1h0m0s " {
-		t.Errorf("callers with other clocks = %q", got)
+		t.Errorf("callers whose clocks differ = %q, want fast and slow", got)
 	}
 }

@@ -37,7 +37,7 @@ func TestListMembers_OneServerIsDown_HasItsErrorAndTheOthersStatus(t *testing.T)
 		leaders := 0
 		all := list(i, "wall")
 		if !strings.Contains(all.String(), "secret") {
-			t.Errorf("server %d: the list lacks what only the leader knows: %v", i, all)
+			t.Errorf("server %d: the list lacks secret, which only the leader knows: %v", i, all)
 		}
 		for _, m := range all.GetMembers() {
 			status := m.GetStatus()
@@ -53,7 +53,7 @@ func TestListMembers_OneServerIsDown_HasItsErrorAndTheOthersStatus(t *testing.T)
 			t.Errorf("server %d lists %d leaders, want 1", i, leaders)
 		}
 		if seen := list(i, "app").String(); strings.Contains(seen, "secret") {
-			t.Errorf("server %d shows a caller something outside of its scope: %s", i, seen)
+			t.Errorf("server %d shows a caller a semaphore outside its scope: %s", i, seen)
 		}
 		for name, c := range map[string]caller{"stranger": s.named(i, "stranger"), "without a certificate": s.named(i, "")} {
 			if a, err := c.ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest)); err == nil {
@@ -85,7 +85,7 @@ func TestListMembers_OneServerIsDown_HasItsErrorAndTheOthersStatus(t *testing.T)
 		}
 		_, err := s.named(i, "stranger").ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest))
 		if code := status.Code(err); code != codes.Unauthenticated && code != codes.Unavailable { // from a follower
-			t.Errorf("server %d: ListMembers() by an unauthenticated caller = %v", i, err)
+			t.Errorf("server %d: ListMembers() by an unauthenticated caller = %v, want a refusal", i, err)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func TestCatchUp_OfHostsThatWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 	}
 	runs(1, 3)
 	if r, err := catchUp("dr", due); err != nil || r.GetSince() != nil || len(r.GetRun()) > 0 {
-		t.Errorf("CatchUp() from a group that is not admitted = %v, %v", r, err)
+		t.Errorf("CatchUp() by a group that is not admitted = %v, %v, want nothing to run", r, err)
 	}
 
 	replace := func(policy gatekeeperv1.Misfire) {

@@ -75,7 +75,7 @@ func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
 	for i := range w.servers {
 		_, err := patiently(t, w.showing(i, token).TryAcquire, &gatekeeperv1.TryAcquireRequest{Semaphore: "report", Identity: &gatekeeperv1.Identity{Acquirer: "pod"}})
 		if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), reports+": no binding names it") || strings.Contains(err.Error(), "eyJ") {
-			t.Errorf("server %d: call before the subject is bound = %v", i, err)
+			t.Errorf("server %d: call before the subject is bound = %v, want Unauthenticated without the JWT", i, err)
 		}
 	}
 	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_ACQUIRER, "report"))
@@ -95,7 +95,7 @@ func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
 		var err error
 		eventually(t, func() bool { r, err = whoAmI(t, pod); return err == nil }) // a follower may not have the binding yet
 		if r.GetPrincipal() != "reports" || r.GetCredential() != reports || !slices.Equal(r.GetSubjects(), []string{reports}) {
-			t.Errorf("server %d: WhoAmI() = %v, %v", i, r, err)
+			t.Errorf("server %d: WhoAmI() = %v, %v, want reports", i, r, err)
 		}
 	}
 }
@@ -354,7 +354,7 @@ func TestOpen_OIDCWithoutClientCA_ServesOtherMachines(t *testing.T) {
 	closeServer(t, s)
 	audited, err := os.ReadFile(filepath.Join(cfg.DataDir, "audit", "audit.log"))
 	if err != nil || !strings.Contains(string(audited), reports) {
-		t.Errorf("the audit log does not contain %s: %s, %v", reports, audited, err)
+		t.Errorf("the audit log does not contain %s: %s, error %v", reports, audited, err)
 	}
 	if strings.Contains(log.String()+string(audited), "eyJ") {
 		t.Error("a log contains a JWT")

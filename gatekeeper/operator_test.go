@@ -70,10 +70,10 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(plan.GetMoves()) != 3 || len(plan.GetNotMoved()) != 1 || !plan.GetNotMoved()[0].GetProblem() {
-		t.Fatalf("Move() of a dry run = %v", plan)
+		t.Fatalf("Move() of a dry run = %v, want three moves and one problem", plan)
 	}
 	if stopped := plan.GetEffects()[0].GetStopped(); len(stopped) != 1 || stopped[0].GetPermit().GetToken() != p.GetToken() {
-		t.Fatalf("effects of the dry run = %v", plan.GetEffects()[0])
+		t.Fatalf("effects of the dry run = %v, want one holder stopped", plan.GetEffects()[0])
 	}
 	move.DryRun, move.Expected, move.Reason, move.RequestId = false, plan.GetDigest(), "storm", "move"
 	moved, err := c.Move(bounded(t), move)
@@ -82,7 +82,7 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 	}
 	if r := c.refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED ||
 		r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_NO_LONGER_ADMITTED || r.GetDrainLeft().AsDuration() < 50*time.Minute || r.GetMessage() != "storm" {
-		t.Errorf("refresh of a draining holder = %v", r)
+		t.Errorf("refresh of a draining holder = %v, want the cause and the rest of the drain", r)
 	}
 	if again, err := c.Move(bounded(t), move); err != nil || again.GetChange() != moved.GetChange() {
 		t.Errorf("repeated Move() = %v, %v, want change %d", again, err, moved.GetChange())
@@ -108,19 +108,19 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 	undo := &gatekeeperv1.UndoRequest{Change: moved.GetRevision(), RequestId: "undo"}
 	first, err := c.Undo(bounded(t), undo)
 	if err != nil || first.GetRevision() <= moved.GetRevision() || len(first.GetEffects()) != 3 {
-		t.Fatalf("Undo() = %v, %v", first, err)
+		t.Fatalf("Undo() = %v, %v, want a later change with three effects", first, err)
 	}
 	for _, id := range []string{"undo", "another", ""} { // the response was lost
 		undo.RequestId = id
 		again, err := c.Undo(bounded(t), undo)
 		if err != nil || id == "undo" && again.GetRevision() != first.GetRevision() || id != "undo" && again.GetRevision() != 0 {
-			t.Errorf("repeated Undo() with request id %q = %v, %v", id, again, err)
+			t.Errorf("retried Undo() with request id %q = %v, %v, want the first response or no change", id, again, err)
 		}
 	}
 	for _, name := range []string{"a", "b", "c"} {
 		d, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: name})
 		if err != nil || d.GetRecord().GetDefinition().GetGroupPattern() != "prod" {
-			t.Errorf("GetDefinition(%s) after the undo = %v, %v", name, d, err)
+			t.Errorf("GetDefinition(%s) after the undo = %v, %v, want group prod", name, d, err)
 		}
 	}
 }
@@ -136,20 +136,20 @@ func TestOperator_EveryCallThroughAFollower_IsServed(t *testing.T) {
 	ctx := bounded(t)
 	paused, err := c.Pause(ctx, &gatekeeperv1.PauseRequest{Selector: named("j*"), Stop: true, Drain: durationpb.New(time.Hour), Reason: "disks"})
 	if err != nil || !slices.Equal(paused.GetNames(), []string{"job"}) {
-		t.Fatalf("Pause() = %v, %v", paused, err)
+		t.Fatalf("Pause() = %v, %v, want job", paused, err)
 	}
 	if r := c.refresh(t, p); r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_PAUSED || r.GetDrainLeft() == nil {
-		t.Errorf("refresh of a holder of the paused semaphore = %v", r)
+		t.Errorf("refresh of a holder of the paused semaphore = %v, want PAUSED with a drain", r)
 	}
 	if resumed, err := c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}}); err != nil || resumed.GetRevision() == 0 {
-		t.Errorf("Resume() = %v, %v", resumed, err)
+		t.Errorf("Resume() = %v, %v, want a change", resumed, err)
 	}
 	if again, err := c.Resume(ctx, &gatekeeperv1.ResumeRequest{Selector: named("job")}); err != nil || again.GetRevision() != 0 {
 		t.Errorf("second Resume() = %v, %v, want no change", again, err)
 	}
 	cordon, err := c.Cordon(ctx, &gatekeeperv1.CordonRequest{AcquirerPattern: "host", Reason: "disks"})
 	if err != nil || cordon.GetCordon().GetId() == "" {
-		t.Fatalf("Cordon() = %v, %v", cordon, err)
+		t.Fatalf("Cordon() = %v, %v, want an id", cordon, err)
 	}
 	if list, err := c.ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{}); err != nil || len(list.GetCordons()) != 1 {
 		t.Errorf("ListCordons() = %v, %v, want one", list, err)
@@ -336,7 +336,7 @@ func TestPreview_OfAnEdit_EqualsItsEffects(t *testing.T) {
 	}
 	e := preview.GetEffects()[0]
 	if len(e.GetStopped()) != 1 || e.GetTotalShutOut() != 1 || !strings.Contains(strings.Join(e.GetWarnings(), " "), `nearest is "prod"`) {
-		t.Errorf("Preview() = %v", e)
+		t.Errorf("Preview() = %v, want one holder stopped and a suggestion", e)
 	}
 	if r := c.refresh(t, p); r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
 		t.Errorf("refresh after the preview = %v, want it unaffected", r)

@@ -33,9 +33,9 @@ type RecoverConfig struct {
 	// second cluster that competes with the first recovered one, which must never run again.
 	Again bool
 	// MaxDuration is the largest max_duration that the old cluster ever had, if that is longer than the directories
-	// show: they lack a value that was set after they were copied, or by the majority that is lost. Nothing is granted
-	// for that long. If the permits are carried over, there is nothing to wait for, and the value is only stored for a
-	// later recovery. 0: use the value in the directories.
+	// show: they lack a value that was set after they were copied, or by the lost majority. Nothing is granted for that
+	// long. If the permits are carried over, there is nothing to wait for, and the value is only stored for a later
+	// recovery. 0: use the value in the directories.
 	MaxDuration time.Duration
 	// UnsafeGrantAfter, if not nil, shortens the wait: permits are granted this long after the new server's first
 	// start, although holders of the old cluster's permits may believe in them for longer. Set it only if an operator
@@ -48,7 +48,7 @@ type RecoverConfig struct {
 
 // Recovery is the result of Recover or Restore.
 type Recovery struct {
-	// ClusterID is the id of the new cluster, OldClusterID that of the old one.
+	// ClusterID is the id of the new cluster, and OldClusterID is the id of the old one.
 	ClusterID, OldClusterID string
 	ClusterName             string
 	// PeerAddress is the peer address that is assumed for the new server until it starts.

@@ -62,7 +62,7 @@ func TestRecover_OneDirectoryOfThree_GrantsNothingAndLosesPermits(t *testing.T) 
 	r, s, c := recovered(t, RecoverConfig{From: folders[2:], Reason: "the site is gone"})
 
 	if r.PermitsKept || r.VotersRead != 1 || r.Voters != 3 || r.PermitsLost != 1 || r.Quarantine != r.FullQuarantine || r.Quarantine <= time.Hour {
-		t.Errorf("Recover() = %+v", r)
+		t.Errorf("Recover() = %+v, want one of three voters read and one permit lost", r)
 	}
 	if got := strings.Join(r.Retired, " "); got != "gk1 gk2 gk3" {
 		t.Errorf("Retired = %s, want gk1 gk2 gk3", got)
@@ -83,7 +83,7 @@ func TestRecover_OneDirectoryOfThree_GrantsNothingAndLosesPermits(t *testing.T) 
 	}
 	state := s.machine.State()
 	if state.LastToken() <= held.GetToken() || state.LastToken() < uint64(time.Now().Add(-time.Hour).Unix())<<20 {
-		t.Errorf("LastToken() = %d, an earlier token is %d", state.LastToken(), held.GetToken())
+		t.Errorf("LastToken() = %d, want more than the earlier token %d", state.LastToken(), held.GetToken())
 	}
 	if after := contents(t, folders[2]); !maps.Equal(before, after) {
 		t.Errorf("the old data directory was changed: before\n%v\nafter\n%v", before, after)

@@ -200,7 +200,7 @@ func TestEdit_RepeatedAfterAnother_ReturnsItsFirstOutcome(t *testing.T) {
 	c.grant(t, "job", "holder")
 	gone, err := c.DeleteDefinition(bounded(t), deletion)
 	if err != nil || gone.GetLivePermits() != 1 {
-		t.Fatalf("DeleteDefinition() = %v, %v", gone, err)
+		t.Fatalf("DeleteDefinition() = %v, %v, want one live permit", gone, err)
 	}
 	c.create(t, "job")
 	if again, err := c.DeleteDefinition(bounded(t), deletion); err != nil || again.GetRevision() != gone.GetRevision() || again.GetLivePermits() != 1 {
@@ -258,7 +258,7 @@ func TestResume_RetriedWhileTheFirstIsInProgress_ReturnsTheSame(t *testing.T) {
 		attempts.Wait()
 		for _, r := range responses {
 			if r.GetRevision() != paused.GetRevision()+1 || len(r.GetNames()) != 1 {
-				t.Fatalf("round %d: paused by change %d, Resume() = %v", i, paused.GetRevision(), responses)
+				t.Fatalf("round %d: paused by change %d, Resume() = %v, want the next change twice", i, paused.GetRevision(), responses)
 			}
 		}
 	}

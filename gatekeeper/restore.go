@@ -22,8 +22,8 @@ type RestoreConfig struct {
 	File string
 	// DataDir is the data directory to create. It must be empty or not exist.
 	DataDir string
-	// ID is the id of the new server. It may be that of a member of the old cluster, since servers of the two clusters
-	// refuse each other, but not that of a removed member.
+	// ID is the id of the new server. It may be the id of a member of the old cluster, because servers of the two
+	// clusters refuse each other, but not the id of a removed member.
 	ID string
 	// LogStore selects how DataDir stores its log. Default LogStoreBolt.
 	LogStore LogStore
@@ -40,8 +40,8 @@ type RestoreConfig struct {
 //
 // Changes since the backup are lost, and the old cluster may have granted permits that are not in it. For that reason
 // no live permit is carried over, tokens continue above all that were ever issued, older requests are refused as too
-// old, and nothing is granted until the longest permit has certainly ended. Bindings and tokens are those of the
-// backup: credentials that were revoked since are valid again.
+// old, and nothing is granted until the longest permit has certainly ended. Bindings and tokens come from the backup:
+// credentials that were revoked since then are valid again.
 //
 // Restore works offline. After an error, no server can start from the directory. It returns a *ConfigError, ErrBackup,
 // or ErrDataDir.

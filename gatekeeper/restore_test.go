@@ -105,7 +105,7 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 			t.Errorf("the backup of %s lacks acknowledged changes", s.cfg.ID)
 		}
 		if got := b.Summary(); got.Jobs != 1 || got.Tasks != 2 || got.ClusterID != s.ClusterID() || !slices.Equal(got.Members, []string{"gk1", "gk2", "gk3"}) || got.Permits == 0 {
-			t.Errorf("Summary() of backup %d = %+v", i, got)
+			t.Errorf("Summary() of backup %d = %+v, want the state of this cluster", i, got)
 		}
 		files = append(files, file)
 	}
@@ -118,7 +118,7 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 
 	r, s := restored(t, RestoreConfig{File: files[0], Reason: "a drill"}, nil)
 	if r.PermitsKept || r.PermitsLost == 0 || r.Quarantine != r.FullQuarantine || r.Quarantine <= time.Hour || r.OldClusterID != servers[0].ClusterID() {
-		t.Errorf("Restore() = %+v", r)
+		t.Errorf("Restore() = %+v, want the permits lost and the full quarantine", r)
 	}
 	old, err := consensus.ParseClusterID(r.OldClusterID)
 	if now, errNow := consensus.ParseClusterID(r.ClusterID); err != nil || errNow != nil || now.Seed == old.Seed || now.Succeeds(old) {

@@ -264,7 +264,7 @@ func (c caller) refresh(t *testing.T, p *gatekeeperv1.Permit) *gatekeeperv1.Toke
 	t.Helper()
 	a, err := patiently(t, c.Refresh, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: p.GetToken(), Duration: p.GetDuration()}}})
 	if err != nil || len(a.GetResults()) != 1 {
-		t.Fatalf("Refresh() = %v, %v", a, err)
+		t.Fatalf("Refresh() = %v, %v, want one result", a, err)
 	}
 	return a.GetResults()[0]
 }
@@ -273,6 +273,6 @@ func (c caller) release(t *testing.T, p *gatekeeperv1.Permit) {
 	t.Helper()
 	a, err := patiently(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: p.GetToken()})
 	if err != nil || !a.GetReleased() {
-		t.Fatalf("Release() = %v, %v", a, err)
+		t.Fatalf("Release() = %v, %v, want it released", a, err)
 	}
 }

@@ -276,12 +276,12 @@ func TestMetrics_CertificateExpiry_FollowsTheCurrentFiles(t *testing.T) {
 	}
 	a.api.Issue(authority.Leaf{Name: "server-gk1", Server: true, Life: 3 * time.Hour})
 	if got := ends(); !got["api"].Equal(leafOf(cfg.TLS)) || !got["api"].After(got["peer"]) {
-		t.Errorf("expiries() after the renewal = %v", got)
+		t.Errorf("expiries() after the renewal = %v, want the date of the new certificate", got)
 	}
 	if err := os.Remove(cfg.PeerTLS.CertFile); err != nil {
 		t.Fatal(err)
 	}
 	if got := ends(); got["peer"].Unix() != 0 {
-		t.Errorf("expiries() with a missing file = %v", got)
+		t.Errorf("expiries() with a missing file = %v, want 1970 for the peer port", got)
 	}
 }

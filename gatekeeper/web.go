@@ -76,7 +76,7 @@ func (s *Server) openWeb() error {
 // advance, and http.Server.Shutdown would wait five seconds for a request on them.
 const drainRequests = 3 * time.Second
 
-// drain waits for the requests in progress. Streams have already ended, together with those of the API.
+// drain waits for the requests in progress. Streams have already ended, together with the API's streams.
 func (w *web) drain(ctx context.Context) {
 	if w == nil {
 		return

@@ -237,10 +237,10 @@ func TestWeb_SmuggledRequests_AreRefused(t *testing.T) {
 	before := s.machine.State().Revision()
 	inner := "DELETE /v1/definitions/report HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	for name, raw := range map[string]string{
-		"two lengths":       "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 60\r\n\r\n{}" + inner,
-		"chunks and length": "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked, identity\r\n\r\n" + inner,
-		"a blank in a name": "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Length : 60\r\n\r\n" + inner,
-		"two hosts":         "GET /v1/status HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+		"two lengths":              "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 60\r\n\r\n{}" + inner,
+		"chunks and length":        "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked, identity\r\n\r\n" + inner,
+		"a space in a header name": "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Length : 60\r\n\r\n" + inner,
+		"two hosts":                "GET /v1/status HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
 	} {
 		conn, err := net.Dial("tcp", s.HTTPAddress())
 		if err != nil {

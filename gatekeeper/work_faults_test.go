@@ -53,7 +53,7 @@ func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 		t.Errorf("GetJob() of the interrupted submission = %v, want NotFound", err)
 	}
 	if r, err := submit(t, jobs, first.GetJob(), []string{"a"}); err != nil || r.GetRepeated() {
-		t.Fatalf("second submission = %v, %v", r, err)
+		t.Fatalf("second submission = %v, %v, want a new job", r, err)
 	}
 	if got := w.task(); string(got.GetTask().GetPayload()) != "a" {
 		t.Errorf("the worker got a task of the interrupted submission: %v", got)

@@ -116,7 +116,7 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 	spec := &gatekeeperv1.JobSpec{Id: "j", Semaphore: "import", MaxResult: new(uint32(8))}
 	r, err := submit(t, jobs, spec, []string{"a", "b"}, []string{"c"})
 	if err != nil || r.GetJob().GetTasks() != 3 || r.GetJob().GetState() != gatekeeperv1.JobState_JOB_STATE_OPEN {
-		t.Fatalf("SubmitJob() = %v, %v", r, err)
+		t.Fatalf("SubmitJob() = %v, %v, want an open job with three tasks", r, err)
 	}
 	follow, err := jobs.FollowJob(bounded(t), &gatekeeperv1.FollowJobRequest{Id: "j", Results: true})
 	if err != nil {
@@ -125,7 +125,7 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 
 	first := w.task()
 	if string(first.GetTask().GetPayload()) != "a" || first.GetFrame() != 1 || first.GetJob().GetId() != "j" {
-		t.Fatalf("first task = %v", first)
+		t.Fatalf("first task = %v, want a of job j in frame 1", first)
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: first.GetTask().GetToken(), Result: []byte("too long a result")})
 	if e := w.ended(); !e.GetRefused() || e.GetMessage() == "" {
@@ -177,7 +177,7 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 		t.Fatalf("FollowJob() = %q, want %q", seen, want)
 	}
 	if r, err := submit(t, jobs, spec, []string{"a", "b", "c"}); err != nil || !r.GetRepeated() || r.GetJob().GetDone() != 2 {
-		t.Fatalf("repeated submission = %v, %v", r, err)
+		t.Fatalf("retried submission = %v, %v, want the same job with two tasks done", r, err)
 	}
 	if _, err := submit(t, jobs, spec, []string{"a", "b", "d"}); status.Code(err) != codes.AlreadyExists {
 		t.Fatalf("submission with other content = %v, want AlreadyExists", err)
@@ -186,7 +186,7 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 		t.Fatalf("RetryTasks() = %v, %v, want one task", r, err)
 	}
 	if last := w.task(); string(last.GetTask().GetPayload()) != "b" {
-		t.Fatalf("retried task = %v", last)
+		t.Fatalf("retried task = %v, want b", last)
 	}
 	if _, err := jobs.CancelJob(bounded(t), &gatekeeperv1.CancelJobRequest{Id: "j", Reason: "enough"}); err != nil {
 		t.Fatal(err)

@@ -80,8 +80,8 @@ func (c *Control) Open(kind Kind, connection any) (*Call, error) {
 }
 
 // Work marks a call as in progress after its message was read, or refuses it with an *OverloadedError. A Waiting call
-// waits for its turn instead, and may return the error of ctx. Work may run concurrently with End; after End it has no
-// effect.
+// waits for its turn instead, and Work may return the error of ctx. Work may run concurrently with End; after End it
+// has no effect.
 func (c *Call) Work(ctx context.Context, identity Identity) error {
 	if c == nil {
 		return nil

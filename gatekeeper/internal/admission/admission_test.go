@@ -357,7 +357,7 @@ func TestOverloadedError_NamesTheLimit(t *testing.T) {
 		{Kind: Waiting, Scope: OneIdentity, Open: true, Limit: 5}: "this group and acquirer have 5 open waiting calls",
 	} {
 		if text := e.Error(); !strings.Contains(text, want) || !strings.Contains(text, "nothing was done") {
-			t.Errorf("Error() = %q", text)
+			t.Errorf("Error() = %q, want it to name the limit and say that nothing was done", text)
 		}
 	}
 }

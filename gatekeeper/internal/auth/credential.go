@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// Credential is the proof of identity that a call presents. The zero Credential is that of an unauthenticated caller.
+// Credential is the proof of identity that a call presents. The zero Credential stands for an unauthenticated caller.
 type Credential struct {
 	// Subjects are the subjects of a client certificate, the most specific first.
 	Subjects []string

@@ -205,15 +205,15 @@ func (p *Principal) HasEverywhere(role access.Role) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(role) && g.scope.Everywhere() })
 }
 
-// May reports whether the principal may act in a role on the semaphore of that name, for every group and acquirer.
+// May reports whether the principal may act in a role on the semaphore with that name, for every group and acquirer.
 func (p *Principal) May(role access.Role, state *fsm.State, name string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
 		return g.role.Includes(role) && g.chosen.MatchNow(state, name) && (role == access.Viewer || g.group == nil && g.acquirer == nil)
 	})
 }
 
-// MayAs reports whether the principal may act in a role on the semaphore with respect to an identity: that of the
-// caller when it acquires, or that of the permit on which an operator acts.
+// MayAs reports whether the principal may act in a role on the semaphore for an identity. This is the caller's identity
+// when it acquires, and the permit's identity when an operator acts on a permit.
 func (p *Principal) MayAs(role access.Role, state *fsm.State, name string, id semaphore.Identity) bool {
 	if role == access.Acquirer && len(p.acquirers) > 0 && !slices.Contains(p.acquirers, id.Acquirer) {
 		return false

@@ -119,7 +119,7 @@ func (f Files) Peer() (*tls.Config, error) {
 }
 
 // ForServers returns an error for a certificate that does not state the extended key usage serverAuth. Clients and
-// members may have certificates of the same CA, and those of clients lack this usage. A certificate without any
+// members may have certificates of the same CA, but client certificates lack this usage. A certificate without any
 // extended key usage is refused too, although it is valid for every purpose.
 func ForServers(cert *x509.Certificate) error {
 	return states(cert, x509.ExtKeyUsageServerAuth, "serverAuth")
@@ -138,7 +138,7 @@ func states(cert *x509.Certificate, usage x509.ExtKeyUsage, name string) error {
 	return nil
 }
 
-// Member returns an error if the first certificate of a chain is not that of a member: it must be valid for servers and
+// Member returns an error if the first certificate of a chain is not a member's: it must be valid for servers and
 // clients, and a CA in f.CA must have issued it, directly or through the rest of the chain.
 func (f Files) Member(chain []*x509.Certificate) error {
 	cert := chain[0]

@@ -74,7 +74,7 @@ func write(ctx context.Context, log *slog.Logger, v View, most int) {
 	}
 }
 
-// inUse returns the sorted names of semaphores that have permits, waiters or jobs or are paused. Permits may outlive
+// inUse returns the sorted names of semaphores that have permits, waiters or jobs, or are paused. Permits may outlive
 // their definition.
 func inUse(s *fsm.State, waiting map[string]int) []string {
 	var names []string

@@ -30,8 +30,8 @@ const (
 type streamRoute struct {
 	verb, pattern, method string
 	request, message      func() proto.Message
-	// resume changes the request to start after the event with that id. If it is nil, events have no positions, and a
-	// resumed stream starts over.
+	// resume changes the request so that the stream starts after the event with that id. If it is nil, events have no
+	// positions, and a resumed stream starts over.
 	resume func(request proto.Message, id string) error
 	// kind returns the type of an event. position returns its id, or "" if it has none, and may be nil.
 	kind     func(message proto.Message) string
@@ -108,7 +108,7 @@ func revisionOf(id string) (uint64, error) {
 }
 
 // serve responds with events until the stream ends or the client disconnects. An error before the first message is
-// returned like that of any other route.
+// returned as on any other route.
 func (s *streamRoute) serve(g *Gateway) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, path map[string]string) {
 		request, err := s.read(r, path)

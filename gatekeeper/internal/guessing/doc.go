@@ -6,7 +6,7 @@
 // limit of 10 per minute allows a burst of 10, and then one failure every 6 seconds. Only failures count. Beyond the
 // limit, Admit refuses an attempt before its credential is verified, with an error that says when to retry. Such a
 // refusal costs only a hash of a few nanoseconds (see below). A refused attempt does not count as a failure, so a block
-// ends no matter how often its source calls.
+// ends even if its source keeps calling.
 //
 // Attempts of one source that are checked concurrently may all fail and exceed the limit by their number. Checking a
 // token takes microseconds, and no rate of attempts finds a token of 256 bits. The limit keeps guesses from using up

@@ -78,7 +78,7 @@ func (c *calls) of(fullMethod string) *method {
 	return c.forOthers
 }
 
-// CallEnded counts a unary call or a stream that ended. reason is that of the ErrorInfo, if any.
+// CallEnded counts a unary call or a stream that ended. reason is taken from the ErrorInfo, if there is one.
 func (m *Metrics) CallEnded(fullMethod string, code codes.Code, reason string, took time.Duration) {
 	called := m.calls.of(fullMethod)
 	if called.took != nil {

@@ -262,7 +262,7 @@ func TestLeadership_ConfirmIsMeasuredAndPassedOn(t *testing.T) {
 	m := newMetrics(t)
 	l := m.Leadership(confirming{err: consensus.ErrNotConfirmed})
 	if err := l.Confirm(t.Context(), 1, time.Now()); !errors.Is(err, consensus.ErrNotConfirmed) {
-		t.Errorf("Confirm() = %v", err)
+		t.Errorf("Confirm() = %v, want ErrNotConfirmed", err)
 	}
 	if n := testutil.CollectAndCount(m.log.confirmed); n != 1 {
 		t.Errorf("%d confirmations measured, want 1", n)

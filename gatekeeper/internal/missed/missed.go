@@ -37,8 +37,8 @@ type Report struct {
 // Kinds is the number of kinds of missed work, including fsm.Heard. They count from 0.
 const Kinds = int(fsm.HeldLong) + 1
 
-// Listener tracks expected work during one epoch. It is safe for concurrent use. While this server does not lead, it
-// has no records. See package epoch for Demote and Close.
+// Listener tracks expected work during one epoch. It is safe for concurrent use. While this server is not the leader,
+// it has no records. See package epoch for Demote and Close.
 type Listener struct {
 	*epoch.Room // its lock guards all fields below except cfg and watched
 
@@ -51,7 +51,7 @@ type Listener struct {
 	counts   [Kinds]int
 }
 
-// New returns a Listener of a server that does not lead.
+// New returns a Listener for a server that is not the leader.
 func New(cfg Config) *Listener {
 	l := &Listener{cfg: cfg}
 	l.Room = epoch.NewRoom(cfg.Propose, l.forget)

@@ -133,7 +133,7 @@ func TestMissed_AfterAFailover_ContinuesFromTheJournalWithoutANewNote(t *testing
 				w.failOver()
 				w.Sleep(50 * time.Minute)
 				if r := w.want(x.kind); r.Text != before.Text {
-					t.Errorf("Of() = %+v before the failover, %+v after it", before, r)
+					t.Errorf("Of() = %+v before the failover and %+v after it, want the same text", before, r)
 				}
 				if x.kind == fsm.NobodyAsked || x.kind == fsm.HeldLong {
 					w.Sleep(time.Hour)

@@ -51,7 +51,7 @@ func (w *world) define(name string, every time.Duration) {
 		change = w.Replace(name, set)
 	}
 	if r, _ := w.Do(fsm.EditBatch{Changes: []fsm.Change{change}}).(fsm.EditResult); r.Revision == 0 {
-		w.T.Fatalf("not edited: %+v", r)
+		w.T.Fatalf("edit of job had no effect: %+v", r)
 	}
 }
 

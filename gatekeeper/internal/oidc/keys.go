@@ -203,8 +203,8 @@ func (v *Verifier) keep() {
 	}
 }
 
-// begin starts a load, unless one is in progress or the last one started less than least ago. The returned channel is
-// closed when the load in progress ends, or immediately if there is none.
+// begin starts a load, unless one is in progress or the last one started less than the duration least ago. The returned
+// channel is closed when the load in progress ends, or immediately if there is none.
 func (v *Verifier) begin(least time.Duration) (over <-chan struct{}, begun bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -227,10 +227,10 @@ func TestVerify_WithdrawnKey_EndsLogins(t *testing.T) {
 	i.SetKeys(second, oidctest.NewKey("k1")) // a new key with the same id must not revive the login
 	refusal(t, v, oidctest.NewKey("k3").Sign(claims))
 	if now := time.Now(); !strings.Contains(gone.Ended(now), "withdrawn") || stays.Ended(now) != "" {
-		t.Errorf("Ended() = %q with the withdrawn key, %q with the other", gone.Ended(now), stays.Ended(now))
+		t.Errorf("Ended() = %q with the withdrawn key and %q with the other, want only the first to have ended", gone.Ended(now), stays.Ended(now))
 	}
 	if got := refusal(t, v, token); !strings.Contains(got, "has not signed") {
-		t.Errorf("Verify() with a withdrawn key = %s", got)
+		t.Errorf("Verify() with a withdrawn key = %s, want a wrong signature", got)
 	}
 }
 
@@ -291,16 +291,16 @@ func TestVerify_WhileTheIssuerHangs_OnlyUnknownKeysWait(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := v.Verify(gone, oidctest.NewKey("k3").Sign(claims)); !errors.Is(err, context.Canceled) {
-		t.Errorf("Verify() with a cancelled context = %v", err)
+		t.Errorf("Verify() with a cancelled context = %v, want context.Canceled", err)
 	}
 	crowd(maxWaiting)
 	if _, err := v.Verify(t.Context(), oidctest.NewKey("k3").Sign(claims)); !strings.Contains(errorText(err), "too many calls") {
-		t.Errorf("Verify() beyond maxWaiting = %v", err)
+		t.Errorf("Verify() beyond maxWaiting = %v, want too many calls", err)
 	}
 	crowd(-maxWaiting)
 	release()
 	if err := <-waited; err != nil {
-		t.Errorf("Verify() of the waiting call = %v", err)
+		t.Errorf("Verify() of the waiting call = %v, want nil", err)
 	}
 }
 
@@ -319,7 +319,7 @@ func TestVerify_IssuerDownAtTheStart_IsNotARefusal(t *testing.T) {
 	v := fetching(t, i)
 	token := key.Sign(oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports"))
 	if _, err := v.Verify(t.Context(), token); !strings.Contains(errorText(err), "cannot be fetched") {
-		t.Errorf("Verify() while the issuer is down = %v", err)
+		t.Errorf("Verify() while the issuer is down = %v, want that keys cannot be fetched", err)
 	}
 	i.SetDown(false)
 	accepted(t, v, token)
@@ -414,7 +414,7 @@ func FuzzVerify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, token string) {
 		l, err := v.Verify(t.Context(), token) // the last character of the signature has unused bits
 		if _, refused := errors.AsType[*RefusedError](err); !refused && (err != nil || token[:len(token)-1] != good[:len(good)-1]) {
-			t.Errorf("Verify() = %v, %v", l, err)
+			t.Errorf("Verify() = %v, %v, want a RefusedError for a modified JWT", l, err)
 		}
 	})
 }

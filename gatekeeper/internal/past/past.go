@@ -19,7 +19,7 @@ type Holding struct {
 }
 
 // Holders returns the permits that occupied slots at an instant, both those that still do and those that ended later.
-// It yields them by semaphore and token, starting with the semaphore from. Instants are those of the leaders' clocks.
+// It yields them by semaphore and token, starting with the semaphore from. Instants are taken from the leaders' clocks.
 func Holders(state *fsm.State, chosen func(name string) bool, at time.Time, from string) iter.Seq[Holding] {
 	return func(yield func(Holding) bool) {
 		for name := range state.Names() {

@@ -271,7 +271,7 @@ func TestQueue_AnyUse_AgreesWithTheModel(t *testing.T) {
 					}
 					for tasks := range uint64(2) {
 						if got := q.Ahead(sem, nil, tasks); got != m.ahead(sem, len(line), tasks) {
-							t.Fatalf("Ahead() of a new waiter = %v", got)
+							t.Fatalf("Ahead() of a new waiter = %v, want the opposite", got)
 						}
 					}
 				}

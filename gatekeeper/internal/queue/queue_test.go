@@ -95,7 +95,7 @@ func TestJoin_KnownKey_KeepsItsPlaceAndReplacesTheCall(t *testing.T) {
 	next := &call{"next"}
 	again, replaced := q.Join(w.Key, semaphore.Request{Weight: 7}, nil, next, start.Add(time.Hour), 0)
 	if again != w || replaced != c || q.Call(w) != next {
-		t.Errorf("Join() = %p (first %p), replaced %v, Call() = %v", again, w, replaced, q.Call(w))
+		t.Errorf("second Join() = %p (first %p), replaced %v, Call() = %v, want the same waiter with the new call", again, w, replaced, q.Call(w))
 	}
 	if place, length := q.Place(w, 0); place != 1 || length != 2 {
 		t.Errorf("Place() = %d of %d, want 1 of 2", place, length)
@@ -123,7 +123,7 @@ func TestDetach_Absent_KeepsItsPlaceForAWhileAndIsSkipped(t *testing.T) {
 
 	back, replaced := q.Join(w.Key, w.Request, nil, &call{"back"}, start.Add(Linger-1), 0)
 	if back != w || replaced != nil {
-		t.Errorf("Join() of the absent waiter = %p (first %p), replaced %v", back, w, replaced)
+		t.Errorf("Join() of the absent waiter = %p (first %p), replaced %v, want the same waiter and no call replaced", back, w, replaced)
 	}
 	wantNumbers(t, "offered after rejoining", q.Offer("s", 2, 0), 1)
 	wantNumbers(t, "dropped after rejoining", q.Expire(start.Add(time.Hour)))
@@ -216,19 +216,19 @@ func TestWaiters_ListsMatchingLinesInOrderUpToTheLimit(t *testing.T) {
 	got := q.Waiters(func(sem string) bool { return sem != "b" }, Cursor{}, 10, noTasks)
 	if len(got) != 3 || got[0].Weight != 1 || got[0].Place != 1 || !got[0].Offered ||
 		got[1].Weight != 3 || got[1].Place != 2 || got[1].Offered || got[2].Semaphore != "c" {
-		t.Errorf("Waiters() = %+v", got)
+		t.Errorf("Waiters() = %+v, want the first three in order", got)
 	}
 	all := func(string) bool { return true }
 	if got := q.Waiters(all, Cursor{}, 2, noTasks); len(got) != 2 || got[1].Semaphore != "a" {
-		t.Errorf("Waiters() with limit 2 = %+v", got)
+		t.Errorf("Waiters() with limit 2 = %+v, want both of a", got)
 	}
 	// The last listed waiter may leave. The next page still starts after its position.
 	q.Leave(got[0].Key)
 	if next := q.Waiters(all, got[0].Cursor, 10, noTasks); len(next) != 3 || next[0].Weight != 3 || next[0].Place != 1 || next[1].Semaphore != "b" {
-		t.Errorf("Waiters() of the next page = %+v", next)
+		t.Errorf("Waiters() of the next page = %+v, want the other three", next)
 	}
 	if next := q.Waiters(all, got[2].Cursor, 10, noTasks); len(next) != 0 {
-		t.Errorf("Waiters() after the last one = %+v", next)
+		t.Errorf("Waiters() after the last one = %+v, want none", next)
 	}
 }
 

@@ -107,7 +107,7 @@ func FuzzLabels(f *testing.F) {
 			t.Fatalf("parseLabels accepts %q, but not its String() %q: %v", text, s.String(), err)
 		}
 		if again.String() != s.String() {
-			t.Fatalf("String() = %q, and %q after parsing it", s.String(), again.String())
+			t.Fatalf("String() = %q before and %q after parsing it, want the same", s.String(), again.String())
 		}
 	})
 }

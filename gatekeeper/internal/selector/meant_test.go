@@ -138,7 +138,7 @@ func TestNames_NothingSelected_SuggestsASimilarName(t *testing.T) {
 		t.Errorf("Names() of an empty selector = %q, %v, want both names", names, err)
 	}
 	if _, err := all.Names(statetest.New(t).State()); err == nil || err.Error() != "there is no definition" {
-		t.Errorf("Names() with a selector for all definitions of an empty state = %v", err)
+		t.Errorf("Names() with a selector for all definitions of an empty state = %v, want an error", err)
 	}
 }
 

@@ -83,7 +83,7 @@ func commands(due []end, term uint64, now time.Time) (cmds []fsm.Command, ends [
 	return cmds, ends
 }
 
-// shares reports whether one command can end both.
+// shares reports whether one command can carry out both ends.
 func (e end) shares(other end) bool {
 	named := e.kind == drainEnd || e.kind == editEnd || e.kind == pauseEnd
 	return named && e.kind == other.kind && e.change == other.change

@@ -11,7 +11,7 @@ import (
 const SubmissionTimeout = time.Minute
 
 // ofJob adds the timers of a job. A timeout and the end of a submission are durations, and the end of retention is an
-// instant. A job that is retried after it had finished gets its full timeout again. An unfinished submission is
+// instant. A job that is retried after it has finished gets its full timeout again. An unfinished submission is
 // identified by its number of tasks, because the revision of its job also changes when its submitter acquires again.
 func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 	switch {

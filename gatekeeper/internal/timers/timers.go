@@ -34,7 +34,7 @@ type Config struct {
 }
 
 // Timers schedules and proposes the ends of changes during one epoch. It is safe for concurrent use. While this server
-// does not lead, it has no timers. See package epoch for Demote and Close.
+// is not the leader, it has no timers. See package epoch for Demote and Close.
 type Timers struct {
 	*epoch.Room // its lock guards all fields below except cfg
 
@@ -51,7 +51,7 @@ type Timers struct {
 	sweepAt int
 }
 
-// New returns Timers of a server that does not lead.
+// New returns Timers for a server that is not the leader.
 func New(cfg Config) *Timers {
 	t := &Timers{cfg: cfg}
 	t.Room = epoch.NewRoom(cfg.Propose, t.forget)

@@ -128,7 +128,7 @@ func (p *planner) takeEdit(entry *fsm.JournalEntry) {
 	p.edit(e)
 }
 
-// setAgain returns those of the fields that were set again after the change, and the first entry that did it. An entry
+// setAgain returns which of the fields were set again after the change, and the first entry that did so. An entry
 // counts even if it set the value that the field had before, because somebody wanted that value. Entries that were
 // undone, their undos, and temporary edits that have ended do not count.
 func (p *planner) setAgain(entry *fsm.JournalEntry, fields []string) (again []string, by *fsm.JournalEntry) {

@@ -25,7 +25,7 @@ func (c *cluster) run(f semaphore.Firing) {
 		DefinitionVersion: c.State().Definition("job").Version, CordonRevision: c.State().CordonRevision(),
 	}).(fsm.GrantResult)
 	if r.Permit == nil {
-		c.T.Fatalf("not granted: %+v", r)
+		c.T.Fatalf("the firing was not granted: %+v", r)
 	}
 	c.Do(fsm.Release{Token: r.Permit.Token})
 }
@@ -74,7 +74,7 @@ func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
 	}
 	got := confirm(c.undo(c.Do(*back.Command)).Command)
 	if len(got) != 2 || got[0].Kind != preview.ForgetsFirings || got[0].Text != "job: 2 firings are forgotten, and can be claimed again" {
-		t.Errorf("Confirm() of an undo that forgets firings again = %v", got)
+		t.Errorf("Confirm() of an undo that forgets firings again = %v, want two confirmations", got)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestUndo_OfForgottenFirings_MarkRoseSince(t *testing.T) {
 		c.Do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: due(x.upTo).Due})
 		c.carryOut(c.undo(change))
 		if got := c.State().LowWater("job"); !got.Equal(due(x.want).Due) || c.State().Claim("job", due(9000)) == nil {
-			t.Errorf("after forgetting up to %d: LowWater() = %v", x.upTo, got)
+			t.Errorf("LowWater() after forgetting up to %d = %v, want that firing's due time", x.upTo, got)
 		}
 	}
 }

@@ -96,10 +96,10 @@ func TestUndo_ChangeFromBelowLevel3_ThatMayLackEntries_IsUnknown(t *testing.T) {
 	c.Do(fsm.RaiseFeatureLevel{Level: 3})
 	late := c.Define("quiet", statetest.Group("test"))
 	if m := MissingOf(c.State(), early); m == nil || !m.Unknown {
-		t.Errorf("MissingOf() the early change = %+v", m)
+		t.Errorf("MissingOf() of the early change = %+v", m)
 	}
 	if m := MissingOf(c.State(), late); m != nil {
-		t.Errorf("MissingOf() the late change = %+v", m)
+		t.Errorf("MissingOf() of the late change = %+v", m)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestUndo_SkipConflicts_LeavesThemAndUndoesTheRest(t *testing.T) {
 	c.carryOut(c.undo(moved))
 	c.wantGroups("prod", "prod", "prod")
 	if u := c.undo(moved); u.Command != nil || u.UndoneBy == 0 {
-		t.Errorf("after undoing everything: %+v", u)
+		t.Errorf("plan after everything was undone = %+v", u)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestUndo_OfSeveral_IsOneChange(t *testing.T) {
 	c.carryOut(c.undo(done[0]))
 	c.wantGroups("test", ".*", "prod")
 	if sd := c.State().Definition("a"); sd.Definition.Permits != 77 || sd.Pause != nil {
-		t.Errorf("a after undoing the undo: %+v", sd)
+		t.Errorf("definition a after undoing the undo = %+v", sd)
 	}
 }
 

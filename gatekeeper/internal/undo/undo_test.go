@@ -122,7 +122,7 @@ func TestUndo_OfEachKind_RestoresTheState_AndARepeatDoesNothing(t *testing.T) {
 			if after := rules(c.State()); !slices.Equal(after, before) {
 				t.Fatalf("after the undo: got\n%q, want\n%q", after, before)
 			}
-			for range 2 { // as a caller repeats an undo whose response was lost
+			for range 2 { // a caller retries an undo whose response was lost
 				u := c.undo(change)
 				if u.Command != nil || len(u.Conflicts) > 0 || u.UndoneBy != undoing[0] || len(u.Notes) != 1 {
 					t.Fatalf("NewPlan() after the undo = %+v, want no command", u)
@@ -191,7 +191,8 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 	}
 }
 
-// A definition that somebody created since under the same name is not the one that was changed, even if both are equal.
+// A definition that somebody has since created under the same name is not the one that was changed, even if both are
+// equal.
 func TestUndo_RecreatedSince_LeavesTheNewOne(t *testing.T) {
 	remove := func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }
 	create := func(c *cluster) uint64 { return c.Define("job", statetest.Group("dr")) }

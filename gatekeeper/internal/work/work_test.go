@@ -278,7 +278,7 @@ func TestReport_OfAnEndedTask_IsIgnored(t *testing.T) {
 	token := (<-w.Answers()).Grant.Permit.Token
 	w.Report(token, Progress{Fraction: 0.5})
 	if p := r.Progress(token); p == nil || p.Fraction != 0.5 {
-		t.Fatalf("Progress() of the held task = %+v", p)
+		t.Fatalf("Progress() of the held task = %+v, want 0.5", p)
 	}
 	if err := w.End(fsm.Release{Token: token}, false); err != nil {
 		t.Fatal(err)
@@ -356,7 +356,7 @@ func TestSubmission_IsCommittedInEntriesOfBoundedSize_AndIsRepeatable(t *testing
 	}
 	j, repeated, err := send("a")
 	if err != nil || repeated || j.Tasks != 12 || j.State != work.Open {
-		t.Fatalf("Finish() = %+v, %v, %v", j, repeated, err)
+		t.Fatalf("Finish() = %+v, %v, %v, want an open job with 12 tasks", j, repeated, err)
 	}
 	for _, size := range s.sizes {
 		if size > chunk+chunk/8 {
@@ -367,11 +367,11 @@ func TestSubmission_IsCommittedInEntriesOfBoundedSize_AndIsRepeatable(t *testing
 		t.Errorf("got %d entries, want at least 4", len(s.sizes))
 	}
 	if again, repeated, err := send("a"); err != nil || !repeated || again.Number != j.Number {
-		t.Fatalf("Finish() of the same submission = %+v, %v, %v", again, repeated, err)
+		t.Fatalf("Finish() of the same submission = %+v, %v, %v, want the same job", again, repeated, err)
 	}
 	_, _, err = send("b")
 	if differs, ok := errors.AsType[*DiffersError](err); !ok || differs.ID != "j" {
-		t.Fatalf("Finish() with other content = %v", err)
+		t.Fatalf("Finish() with other content = %v, want a DiffersError", err)
 	}
 }
 

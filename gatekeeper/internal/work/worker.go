@@ -241,7 +241,7 @@ func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func())
 	}
 }
 
-// wait sends a denial to the worker, once per reason, and waits until it makes sense to ask again.
+// wait sends a denial to the worker, once per reason, and waits until it is worth asking again.
 func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 	w.room.mu.Lock()
 	news := w.denied != d.Decision.Reason

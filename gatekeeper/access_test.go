@@ -620,7 +620,7 @@ func TestAccess_TokenRevoked_StreamsEnd(t *testing.T) {
 	}
 }
 
-func TestAccess_LastAdministrator_IsNotRemoved(t *testing.T) {
+func TestAccess_LastAdministrator_CannotBeRemoved(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	all, err := s.admin.ListBindings(bounded(t), &gatekeeperv1.ListBindingsRequest{})

@@ -187,7 +187,7 @@ func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
 	}
 }
 
-func TestCluster_JoinerWithATakenID_IsRefused(t *testing.T) {
+func TestCluster_JoinerIDInUse_IsRefused(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	cfg, _ := configOf(t, "gk2")

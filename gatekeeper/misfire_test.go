@@ -14,7 +14,7 @@ import (
 )
 
 // A definition is created, three hours pass without a host, and then two hosts start.
-func TestCatchUp_OfHostsThatWereDown_RunsEachMissedFiringOnce(t *testing.T) {
+func TestCatchUp_HostsWereDown_RunsEachMissedFiringOnce(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
 	clock := new(wallClock)

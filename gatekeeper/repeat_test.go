@@ -98,7 +98,7 @@ func TestRequestID_Forgotten_IsRefusedAsTooOld(t *testing.T) {
 	c.run(t, first)
 }
 
-func TestRequestID_OfAnotherRequest_IsRefusedAsReused(t *testing.T) {
+func TestRequestID_UsedForAnotherRequest_IsRefusedAsReused(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
 	c.create(t, "job")

@@ -21,7 +21,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestServer_Single_GrantsDeniesRefreshesReleases(t *testing.T) {
+func TestServer_Single_ServesPermitCalls(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
 	_, c := serving(t, cfg)

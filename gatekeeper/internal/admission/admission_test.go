@@ -273,7 +273,7 @@ func TestWaiting_ContextEndsBeforeItsTurn(t *testing.T) {
 }
 
 // One goroutine reads a stream's message, and another ends the call.
-func TestWork_AfterTheEnd_BeginsNothing(t *testing.T) {
+func TestWork_AfterEnd_HasNoEffect(t *testing.T) {
 	c := New(small())
 	for _, k := range []Kind{Ordinary, Waiting} {
 		call, err := c.Open(k, 1)

@@ -311,7 +311,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-func TestVerify_IssuerDownAtTheStart_IsNotARefusal(t *testing.T) {
+func TestVerify_IssuerDownAtTheStart_IsUnavailable(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")
 	i := oidctest.New(t, key)

@@ -13,7 +13,7 @@ import (
 
 // Plain names are looked up, and globs are matched with every name. Both must select the same semaphores, for any start
 // and any limit.
-func TestDefinitionsAndHolders_PlainNames_AreThoseThatAGlobWouldMatch(t *testing.T) {
+func TestDefinitionsAndHolders_PlainNames_SelectTheSameAsGlobs(t *testing.T) {
 	t.Parallel()
 	c := statetest.New(t)
 	for i := range 12 {

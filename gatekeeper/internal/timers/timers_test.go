@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/epoch"
 )
 
-func TestEnd_IsProposedWhenItIsDue_AndOnce(t *testing.T) {
+func TestEnd_IsProposedOnceWhenDue(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		b.begin(w, time.Hour)
 		w.Sleep(time.Hour - time.Millisecond)

@@ -84,7 +84,7 @@ func TestUndo_EntriesForgotten_NamesThem_AndUndoesTheRestWhenAsked(t *testing.T)
 	}
 }
 
-func TestUndo_ChangeFromBelowLevel3_ThatMayLackEntries_IsUnknown(t *testing.T) {
+func TestUndo_ChangeBeforeLevel3_MissingEntriesAreUnknown(t *testing.T) {
 	c := &cluster{statetest.Old(t)}
 	c.Do(fsm.RaiseFeatureLevel{Level: 2})
 	c.Define("busy", statetest.Group("prod"))
@@ -142,7 +142,7 @@ func TestUndo_OnlyConflicts_AreNotSkipped(t *testing.T) {
 }
 
 // Several changes of one semaphore are undone in one step, even if they build on each other.
-func TestUndo_OfSeveral_IsOneChange(t *testing.T) {
+func TestUndo_OfSeveralChanges_IsOneChange(t *testing.T) {
 	c := newCluster(t)
 	c.Define("a", statetest.Group("prod"))
 	c.Define("b", statetest.Group("prod"))
@@ -186,7 +186,7 @@ func TestUndo_OfSeveral_IsOneChange(t *testing.T) {
 	}
 }
 
-func TestUndo_OfSeveral_EditAndPauseOfOneSemaphore(t *testing.T) {
+func TestUndo_OfSeveralChanges_EditAndPauseOfOneSemaphore(t *testing.T) {
 	c := newCluster(t)
 	c.Define("a", statetest.Group("prod"))
 	c.Grant("a", "prod", "x")
@@ -204,7 +204,7 @@ func TestUndo_OfSeveral_EditAndPauseOfOneSemaphore(t *testing.T) {
 	}
 }
 
-func TestUndo_OneOfSeveralIsForgotten(t *testing.T) {
+func TestUndo_OneOfSeveralChangesIsForgotten(t *testing.T) {
 	c := newCluster(t)
 	c.Define("a", statetest.Group("prod"))
 	gone := c.State().Revision()

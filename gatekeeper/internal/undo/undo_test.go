@@ -193,7 +193,7 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 
 // A definition that somebody has since created under the same name is not the one that was changed, even if both are
 // equal.
-func TestUndo_RecreatedSince_LeavesTheNewOne(t *testing.T) {
+func TestUndo_RecreatedSince_LeavesTheNewDefinition(t *testing.T) {
 	remove := func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }
 	create := func(c *cluster) uint64 { return c.Define("job", statetest.Group("dr")) }
 	for name, x := range map[string]struct {
@@ -301,7 +301,7 @@ func TestUndo_OtherFieldSetSince_IsKept(t *testing.T) {
 	}
 }
 
-func TestUndo_AlreadyEnded_NeedsNothing(t *testing.T) {
+func TestUndo_AlreadyEnded_DoesNothing(t *testing.T) {
 	for name, x := range map[string]struct {
 		change func(c *cluster) uint64
 		since  func(c *cluster)

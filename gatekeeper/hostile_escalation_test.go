@@ -111,9 +111,9 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 			err  error
 			want codes.Code
 		}{
-			"out of the scope":                                {edit(ed, edits(put(labelled("mine", "b")))), refused},
-			"into the scope":                                  {edit(ed, edits(put(labelled("theirs", "a")))), refused},
-			"a label less":                                    {edit(ed, edits(put(&gatekeeperv1.Definition{Name: "mine"}))), refused},
+			"edit out of the scope":                           {edit(ed, edits(put(labelled("mine", "b")))), refused},
+			"edit into the scope":                             {edit(ed, edits(put(labelled("theirs", "a")))), refused},
+			"edit that drops the label":                       {edit(ed, edits(put(&gatekeeperv1.Definition{Name: "mine"}))), refused},
 			"create outside":                                  {edit(ed, edits(make1(labelled("new", "b")))), refused},
 			"create without a label":                          {edit(ed, edits(make1(&gatekeeperv1.Definition{Name: "new"}))), refused},
 			"create one inside and one outside":               {edit(ed, edits(make1(labelled("new", "a")), drop("theirs"))), refused},
@@ -131,15 +131,15 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 			"undo of a pause by an editor":                    {undo(ed, both.GetRevision()), refused},
 			"move of both":                                    {move(ops, named("mine", "theirs"), ""), refused},
 			"move of both according to another caller's plan": {move(ops, named("mine", "theirs"), plan.GetDigest()), refused},
-			"move by an editor of the other":                  {move(ed, named("theirs"), ""), refused},
+			"move by an editor of only one":                   {move(ed, named("theirs"), ""), refused},
 			"move of all":                                     {move(ops, all, ""), refused},
-			"move of an invisible one":                        {move(blind, named("theirs"), ""), codes.NotFound},
+			"move of an invisible definition":                 {move(blind, named("theirs"), ""), codes.NotFound},
 			"pause of both":                                   {pause(ops, named("mine", "theirs")), refused},
 			"pause of all":                                    {pause(ops, all), refused},
 			"pause by a label":                                {pause(ops, &gatekeeperv1.Selector{Labels: "team"}), refused},
-			"pause of the other label":                        {pause(ops, &gatekeeperv1.Selector{Labels: "team=b"}), refused},
-			"pause of an invisible one":                       {pause(blind, named("theirs")), codes.NotFound},
-			"resume of the other":                             {resume(ops, named("theirs")), refused},
+			"pause by the other label":                        {pause(ops, &gatekeeperv1.Selector{Labels: "team=b"}), refused},
+			"pause of an invisible definition":                {pause(blind, named("theirs")), codes.NotFound},
+			"resume of the other definition":                  {resume(ops, named("theirs")), refused},
 			"resume of all":                                   {resume(ops, all), refused},
 		} {
 			if status.Code(c.err) != c.want {
@@ -242,9 +242,9 @@ func TestHostile_TakeOver_UsesTheCallersNameAndScope(t *testing.T) {
 			err  error
 			want codes.Code
 		}{
-			"elsewhere":        {take(i, "app", hidden.GetToken(), "zone-a"), codes.NotFound},
-			"as another group": {take(i, "app", open.GetToken(), "zone-b"), codes.PermissionDenied},
-			"by an operator":   {take(i, "ops", open.GetToken(), "zone-a"), codes.PermissionDenied},
+			"outside the scope": {take(i, "app", hidden.GetToken(), "zone-a"), codes.NotFound},
+			"as another group":  {take(i, "app", open.GetToken(), "zone-b"), codes.PermissionDenied},
+			"by an operator":    {take(i, "ops", open.GetToken(), "zone-a"), codes.PermissionDenied},
 		} {
 			if status.Code(c.err) != c.want {
 				t.Errorf("server %d: %s = %v, want %v", i, what, c.err, c.want)

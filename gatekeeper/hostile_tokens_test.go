@@ -55,13 +55,13 @@ func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 			c   caller
 		}{
 			"of another cluster":              {bounded(t), s.showing(i, foreign)},
-			"after its end":                   {bounded(t), s.showing(i, short.GetSecret())},
+			"expired":                         {bounded(t), s.showing(i, short.GetSecret())},
 			"revoked":                         {bounded(t), s.showing(i, gone)},
 			"the id of a token as its secret": {bounded(t), s.showing(i, "gk_"+goneID+"_"+goneID)},
-			"of another id":                   {bounded(t), s.showing(i, strings.Replace(good, "gk_", "gk_x", 1))},
+			"with another id":                 {bounded(t), s.showing(i, strings.Replace(good, "gk_", "gk_x", 1))},
 			"twice":                           {header("authorization", "Bearer "+good), s.showing(i, good)},
 			"as a subject":                    {header(api.SubjectHeader, "token:"+goneID), nobody},
-			"by another scheme":               {header("authorization", "Basic "+good), nobody},
+			"in another scheme":               {header("authorization", "Basic "+good), nobody},
 			"in another header":               {header("bearer", good), nobody},
 			"as if forwarded by a member":     {header(api.HopHeader, "gk2"), s.showing(i, good)},
 			"revoked, with an administrator's certificate": {header("authorization", "Bearer "+gone), s.named(i, "client")},

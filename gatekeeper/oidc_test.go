@@ -310,13 +310,13 @@ func TestOpen_OIDC_EachMistakeIsNamed(t *testing.T) {
 		"no issuer":         {func(c *Config) { c.OIDC.Issuer = "" }, "OIDC.Issuer"},
 		"no address":        {func(c *Config) { c.OIDC.Issuer = "kubernetes/serviceaccount" }, "OIDC.Issuer"},
 		"http":              {func(c *Config) { c.OIDC.Issuer = "http://issuer.example.com" }, "OIDC.Issuer"},
-		"keys by http":      {func(c *Config) { c.OIDC.KeysURL = "http://issuer.example.com/keys" }, "OIDC.KeysURL"},
+		"keys over http":    {func(c *Config) { c.OIDC.KeysURL = "http://issuer.example.com/keys" }, "OIDC.KeysURL"},
 		"keys with a user":  {func(c *Config) { c.OIDC.KeysURL = "https://u:p@issuer.example.com/keys" }, "OIDC.KeysURL"},
-		"two sources":       {func(c *Config) { c.OIDC.KeysFile, c.OIDC.KeysURL = "jwks.json", "https://issuer.example.com/keys" }, "OIDC.KeysURL"},
+		"a file and a URL":  {func(c *Config) { c.OIDC.KeysFile, c.OIDC.KeysURL = "jwks.json", "https://issuer.example.com/keys" }, "OIDC.KeysURL"},
 		"a file and a CA":   {func(c *Config) { c.OIDC.KeysFile, c.OIDC.CAFile = "jwks.json", "ca.crt" }, "OIDC.CAFile"},
 		"no such file":      {func(c *Config) { c.OIDC.KeysFile = "none.json" }, "OIDC.KeysFile"},
-		"no such authority": {func(c *Config) { c.OIDC.CAFile = "none.crt" }, "OIDC.CAFile"},
-		"a claim twice":     {func(c *Config) { c.OIDC.Claims = []string{"sub", "sub"} }, "OIDC.Claims"},
+		"no such CA file":   {func(c *Config) { c.OIDC.CAFile = "none.crt" }, "OIDC.CAFile"},
+		"a duplicate claim": {func(c *Config) { c.OIDC.Claims = []string{"sub", "sub"} }, "OIDC.Claims"},
 		"no claim":          {func(c *Config) { c.OIDC.Claims = []string{"a=b"} }, "OIDC.Claims"},
 	} {
 		cfg, _ := configOf(t, "gk1")

@@ -211,18 +211,18 @@ func TestOperator_InvalidInput_IsRefusedAndChangesNothing(t *testing.T) {
 		code codes.Code
 		has  string
 	}{
-		"no selector":        {pause(&gatekeeperv1.PauseRequest{}), codes.InvalidArgument, "must say which definitions"},
-		"all and names":      {pause(&gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true, Names: []string{"job"}}}), codes.InvalidArgument, "must not combine"},
-		"unknown name":       {pause(&gatekeeperv1.PauseRequest{Selector: named("job", "jbo")}), codes.NotFound, `"jbo"`},
-		"drain without stop": {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Drain: durationpb.New(time.Minute)}), codes.InvalidArgument, "drain"},
-		"drain too long":     {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Stop: true, Drain: durationpb.New(48 * time.Hour)}), codes.InvalidArgument, "drain"},
-		"until in the past":  {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
-		"lasts 0":            {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(0)}}), codes.InvalidArgument, "above 0"},
-		"no patterns":        {cordon(&gatekeeperv1.CordonRequest{}), codes.InvalidArgument, "must be given"},
-		"broken pattern":     {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod("}), codes.InvalidArgument, "group_pattern"},
-		"cordon in the past": {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
-		"undo of 0":          {undo(0), codes.InvalidArgument, "must be the id of a change"},
-		"undo of nothing":    {undo(1 << 60), codes.NotFound, "no change"},
+		"no selector":               {pause(&gatekeeperv1.PauseRequest{}), codes.InvalidArgument, "must say which definitions"},
+		"all and names":             {pause(&gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true, Names: []string{"job"}}}), codes.InvalidArgument, "must not combine"},
+		"unknown name":              {pause(&gatekeeperv1.PauseRequest{Selector: named("job", "jbo")}), codes.NotFound, `"jbo"`},
+		"drain without stop":        {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Drain: durationpb.New(time.Minute)}), codes.InvalidArgument, "drain"},
+		"drain too long":            {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), Stop: true, Drain: durationpb.New(48 * time.Hour)}), codes.InvalidArgument, "drain"},
+		"until in the past":         {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
+		"lasts 0":                   {pause(&gatekeeperv1.PauseRequest{Selector: named("job"), End: &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(0)}}), codes.InvalidArgument, "above 0"},
+		"no patterns":               {cordon(&gatekeeperv1.CordonRequest{}), codes.InvalidArgument, "must be given"},
+		"broken pattern":            {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod("}), codes.InvalidArgument, "group_pattern"},
+		"cordon in the past":        {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
+		"undo of 0":                 {undo(0), codes.InvalidArgument, "must be the id of a change"},
+		"undo of an unknown change": {undo(1 << 60), codes.NotFound, "no change"},
 		"move to itself": {func(ctx context.Context) error {
 			_, err := c.Move(ctx, &gatekeeperv1.MoveRequest{FromGroup: "prod", ToGroup: "prod", Selector: named("job")})
 			return err
@@ -231,7 +231,7 @@ func TestOperator_InvalidInput_IsRefusedAndChangesNothing(t *testing.T) {
 			_, err := c.Preview(ctx, &gatekeeperv1.PreviewRequest{})
 			return err
 		}, codes.InvalidArgument, "one of edits, pause, cordon and resume"},
-		"only replaces end": {func(ctx context.Context) error {
+		"temporary creation": {func(ctx context.Context) error {
 			_, err := c.BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
 				Edits: []*gatekeeperv1.Edit{{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "new"}}}},
 				End:   &gatekeeperv1.BatchEditRequest_Lasts{Lasts: durationpb.New(time.Hour)},

@@ -342,21 +342,21 @@ func TestRecover_InvalidInput_ChangesNothing(t *testing.T) {
 		is     error  // nil means a *ConfigError
 		text   string // in the error text
 	}{
-		"no folder":         {func(c *RecoverConfig) { c.From = nil }, nil, "From must be given"},
-		"no target":         {func(c *RecoverConfig) { c.DataDir = "" }, nil, "DataDir must be given"},
-		"no id":             {func(c *RecoverConfig) { c.ID = "" }, nil, "ID must be"},
-		"bad id":            {func(c *RecoverConfig) { c.ID = "a b" }, nil, "1 to 64"},
-		"an old id":         {func(c *RecoverConfig) { c.ID = "gk2" }, nil, "for example gk4"},
-		"twice":             {func(c *RecoverConfig) { c.From = append(c.From, c.From[0]+"/.") }, nil, "given twice"},
-		"no max_duration":   {func(c *RecoverConfig) { c.MaxDuration = time.Millisecond }, nil, "MaxDuration \"1ms\" must be"},
-		"below 0":           {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(-1) }, nil, "negative"},
-		"longer than safe":  {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(100 * time.Hour) }, nil, "omit it"},
-		"not there":         {func(c *RecoverConfig) { c.From = []string{missing} }, ErrDataDir, missing},
-		"no data directory": {func(c *RecoverConfig) { c.From = append(c.From, full) }, ErrForeignDataDir, "cluster.json"},
-		"of another":        {func(c *RecoverConfig) { c.From = append(c.From, other.DataDir) }, ErrForeignDataDir, "one cluster"},
-		"its server runs":   {func(c *RecoverConfig) { c.From = append(c.From, running) }, ErrDataDirLocked, "stop its server"},
-		"the target exists": {func(c *RecoverConfig) { c.DataDir = full }, ErrDataDir, "notes"},
-		"the target is one": {func(c *RecoverConfig) { c.DataDir = c.From[0] }, ErrDataDir, "not empty"},
+		"no source directory":       {func(c *RecoverConfig) { c.From = nil }, nil, "From must be given"},
+		"no data directory":         {func(c *RecoverConfig) { c.DataDir = "" }, nil, "DataDir must be given"},
+		"no id":                     {func(c *RecoverConfig) { c.ID = "" }, nil, "ID must be"},
+		"bad id":                    {func(c *RecoverConfig) { c.ID = "a b" }, nil, "1 to 64"},
+		"an old id":                 {func(c *RecoverConfig) { c.ID = "gk2" }, nil, "for example gk4"},
+		"the same directory twice":  {func(c *RecoverConfig) { c.From = append(c.From, c.From[0]+"/.") }, nil, "given twice"},
+		"too short a max_duration":  {func(c *RecoverConfig) { c.MaxDuration = time.Millisecond }, nil, "MaxDuration \"1ms\" must be"},
+		"negative wait":             {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(-1) }, nil, "negative"},
+		"longer than the safe wait": {func(c *RecoverConfig) { c.UnsafeGrantAfter = soon(100 * time.Hour) }, nil, "omit it"},
+		"no such directory":         {func(c *RecoverConfig) { c.From = []string{missing} }, ErrDataDir, missing},
+		"not a data directory":      {func(c *RecoverConfig) { c.From = append(c.From, full) }, ErrForeignDataDir, "cluster.json"},
+		"of another cluster":        {func(c *RecoverConfig) { c.From = append(c.From, other.DataDir) }, ErrForeignDataDir, "one cluster"},
+		"its server is running":     {func(c *RecoverConfig) { c.From = append(c.From, running) }, ErrDataDirLocked, "stop its server"},
+		"the target exists":         {func(c *RecoverConfig) { c.DataDir = full }, ErrDataDir, "notes"},
+		"the target is a source":    {func(c *RecoverConfig) { c.DataDir = c.From[0] }, ErrDataDir, "not empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := RecoverConfig{From: folders[:1], DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk4"}

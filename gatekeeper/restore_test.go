@@ -202,8 +202,8 @@ func TestRestore_DamagedForeignOrLateBackup_IsRefused(t *testing.T) {
 	}{
 		"a flipped bit":          {RestoreConfig{File: write(flipped)}, ErrBackup, "damaged"},
 		"cut short":              {RestoreConfig{File: write(data[:len(data)-1])}, ErrBackup, "damaged"},
-		"of the future":          {RestoreConfig{File: write(late.Bytes())}, ErrBackup, "set the clock"},
-		"not there":              {RestoreConfig{File: file + "x"}, os.ErrNotExist, "no such file"},
+		"taken in the future":    {RestoreConfig{File: write(late.Bytes())}, ErrBackup, "set the clock"},
+		"no such file":           {RestoreConfig{File: file + "x"}, os.ErrNotExist, "no such file"},
 		"a directory with files": {RestoreConfig{File: file, DataDir: full}, ErrDataDir, "not empty"},
 		"too long a wait":        {RestoreConfig{File: file, UnsafeGrantAfter: soon(3 * time.Hour)}, nil, "which is the safe value"},
 	} {

@@ -107,14 +107,14 @@ func TestAPI_HostileCaller_IsRefusedWithAReason(t *testing.T) {
 		option grpc.DialOption
 		text   string
 	}{
-		"no certificate":                       {a.client(nil, now, nil), "certificate required"},
-		"another authority":                    {a.client(strangers, now, nil), "unknown certificate authority"},
-		"expired":                              {a.client(a.api, now.Add(-90*time.Minute), nil), "expired certificate"},
-		"not yet valid":                        {a.client(a.api, now.Add(time.Hour), nil), "expired certificate"}, // TLS has no other alert for it
-		"a client of the authority of members": {a.client(a.members, now, nil), "bad certificate"},
-		"a server of another cluster":          {a.client(a.api, now, func(c *tls.Config) { c.RootCAs = strangers.Pool() }), "unknown authority"},
-		"an older TLS":                         {a.client(a.api, now, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), "protocol version not supported"},
-		"no TLS":                               {grpc.WithTransportCredentials(insecure.NewCredentials()), ""},
+		"no certificate":              {a.client(nil, now, nil), "certificate required"},
+		"a client of another CA":      {a.client(strangers, now, nil), "unknown certificate authority"},
+		"expired":                     {a.client(a.api, now.Add(-90*time.Minute), nil), "expired certificate"},
+		"not yet valid":               {a.client(a.api, now.Add(time.Hour), nil), "expired certificate"}, // TLS has no other alert for it
+		"a client of the members' CA": {a.client(a.members, now, nil), "bad certificate"},
+		"a server of another cluster": {a.client(a.api, now, func(c *tls.Config) { c.RootCAs = strangers.Pool() }), "unknown authority"},
+		"an older TLS version":        {a.client(a.api, now, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), "protocol version not supported"},
+		"no TLS":                      {grpc.WithTransportCredentials(insecure.NewCredentials()), ""},
 	} {
 		eventually(t, func() bool { // a client that still writes when refused may only see a closed connection
 			_, err := callerOf(t, s, c.option).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
@@ -143,13 +143,13 @@ func TestPeerPort_HostileCaller_IsRefusedWithAReason(t *testing.T) {
 		leaf authority.Leaf
 		text string
 	}{
-		"no certificate":                  {nil, time.Now(), member, "certificate required"},
-		"a client":                        {a.api, time.Now(), authority.Leaf{Name: "client", Client: true}, "unknown certificate authority"},
-		"a server's for clients":          {a.api, time.Now(), authority.Leaf{Name: "server-gk2", Server: true}, "unknown certificate authority"},
-		"a member of another cluster":     {strangers, time.Now(), member, "unknown certificate authority"},
-		"a member, expired":               {a.members, time.Now().Add(-90 * time.Minute), member, "expired certificate"},
-		"a member, not yet valid":         {a.members, time.Now().Add(time.Hour), member, "expired certificate"},
-		"of members, not for both usages": {a.members, time.Now(), authority.Leaf{Name: "gk2", Server: true}, "bad certificate"},
+		"no certificate":               {nil, time.Now(), member, "certificate required"},
+		"a client":                     {a.api, time.Now(), authority.Leaf{Name: "client", Client: true}, "unknown certificate authority"},
+		"a server of the API's CA":     {a.api, time.Now(), authority.Leaf{Name: "server-gk2", Server: true}, "unknown certificate authority"},
+		"a member of another cluster":  {strangers, time.Now(), member, "unknown certificate authority"},
+		"a member, expired":            {a.members, time.Now().Add(-90 * time.Minute), member, "expired certificate"},
+		"a member, not yet valid":      {a.members, time.Now().Add(time.Hour), member, "expired certificate"},
+		"a member without both usages": {a.members, time.Now(), authority.Leaf{Name: "gk2", Server: true}, "bad certificate"},
 	} {
 		dial := &tls.Config{RootCAs: a.members.Pool(), ServerName: "127.0.0.1"}
 		if c.by != nil {
@@ -194,10 +194,10 @@ func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 		file   func(c *Config) string
 		text   string
 	}{
-		"API: for clients":     {func(c *Config) { c.TLS = tlsOf(a.api, client) }, "TLS", func(c *Config) string { return c.TLS.CertFile }, "serverAuth"},
-		"peer: for clients":    {func(c *Config) { c.PeerTLS = tlsOf(a.members, client) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "serverAuth"},
-		"peer: for servers":    {func(c *Config) { c.PeerTLS = tlsOf(a.members, authority.Leaf{Name: "gk1", Server: true}) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "clientAuth"},
-		"peer: of another one": {func(c *Config) { c.PeerTLS.CAFile = a.api.File }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, a.api.File},
+		"API: for clients":       {func(c *Config) { c.TLS = tlsOf(a.api, client) }, "TLS", func(c *Config) string { return c.TLS.CertFile }, "serverAuth"},
+		"peer: only for clients": {func(c *Config) { c.PeerTLS = tlsOf(a.members, client) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "serverAuth"},
+		"peer: only for servers": {func(c *Config) { c.PeerTLS = tlsOf(a.members, authority.Leaf{Name: "gk1", Server: true}) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "clientAuth"},
+		"peer: of another CA":    {func(c *Config) { c.PeerTLS.CAFile = a.api.File }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, a.api.File},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, _ := configOf(t, "gk1")

@@ -45,15 +45,15 @@ var undoable = map[string]struct {
 }{
 	"create":  {nil, func(c *cluster) uint64 { return c.Define("new", nil) }},
 	"replace": {nil, func(c *cluster) uint64 { return c.Define("job", statetest.Group("dr")) }},
-	"edit that ends": {nil, func(c *cluster) uint64 {
+	"temporary edit": {nil, func(c *cluster) uint64 {
 		return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
 	}},
-	"pause over another": {func(c *cluster) uint64 {
+	"pause that replaces another": {func(c *cluster) uint64 {
 		return c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Stop: true, Drain: time.Minute, Until: c.Now.Add(time.Hour), Author: "ann"})
 	}, func(c *cluster) uint64 {
 		return c.Do(fsm.Pause{Names: []string{"job", "other"}, Reason: "moon", Author: "bob"})
 	}},
-	"cordon over another": {func(c *cluster) uint64 {
+	"cordon that replaces another": {func(c *cluster) uint64 {
 		return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod", Reason: "dark", Author: "ann", Drain: time.Minute})
 	}, func(c *cluster) uint64 { return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "dr", Author: "bob"}) }},
 	"delete while paused and temporarily edited": {func(c *cluster) uint64 {

@@ -165,7 +165,7 @@ func TestWorker_End_IsAnsweredOrRefusedOrEndsTheStream(t *testing.T) {
 	}{
 		"answered":        {},
 		"too large":       {err: &keeper.WorkLimitError{}, refused: true},
-		"does not lead":   {err: errors.New("not the leader"), end: true},
+		"not the leader":  {err: errors.New("not the leader"), end: true},
 		"another's token": {err: &keeper.RefusedError{}, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -85,7 +85,7 @@ func TestOperator_MoveThroughAFollower_DrainsAndIsUndone(t *testing.T) {
 		t.Errorf("refresh of a draining holder = %v, want the cause and the rest of the drain", r)
 	}
 	if again, err := c.Move(bounded(t), move); err != nil || again.GetChange() != moved.GetChange() {
-		t.Errorf("repeated Move() = %v, %v, want change %d", again, err, moved.GetChange())
+		t.Errorf("retried Move() = %v, %v, want change %d", again, err, moved.GetChange())
 	}
 	move.RequestId = "another"
 	_, err = c.Move(bounded(t), move)

@@ -65,7 +65,7 @@ func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	}
 	_, err := c.TryAcquire(bounded(t), once("quiet", "first"))
 	if info := errorInfo(err); status.Code(err) != codes.FailedPrecondition || info.GetReason() != "REQUEST_ENDED" {
-		t.Errorf("repeated request = %v, want REQUEST_ENDED", err)
+		t.Errorf("retried request = %v, want REQUEST_ENDED", err)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestEdit_RepeatedAfterAnother_ReturnsItsFirstOutcome(t *testing.T) {
 	}
 	again, err := c.ReplaceDefinition(bounded(t), e1)
 	if err != nil || again.GetRecord().GetVersion() != first.GetRecord().GetVersion() || again.GetRecord().GetDefinition().GetPermits() != 5 {
-		t.Fatalf("repeated edit = %v, %v, want the response of the first, %v", again, err, first)
+		t.Fatalf("retried edit = %v, %v, want the response of the first, %v", again, err, first)
 	}
 	deletion := &gatekeeperv1.DeleteDefinitionRequest{Name: "job", ExpectedVersion: first.GetRecord().GetVersion() + 1, RequestId: "d"}
 	c.grant(t, "job", "holder")
@@ -204,7 +204,7 @@ func TestEdit_RepeatedAfterAnother_ReturnsItsFirstOutcome(t *testing.T) {
 	}
 	c.create(t, "job")
 	if again, err := c.DeleteDefinition(bounded(t), deletion); err != nil || again.GetRevision() != gone.GetRevision() || again.GetLivePermits() != 1 {
-		t.Errorf("repeated DeleteDefinition() = %v, %v, want the first response", again, err)
+		t.Errorf("retried DeleteDefinition() = %v, %v, want the first response", again, err)
 	}
 }
 
@@ -222,11 +222,11 @@ func TestResume_ThatFoundNothing_Repeated_DoesNotLiftALaterPause(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r, err := c.Resume(bounded(t), resume); err != nil || r.GetRevision() != 0 || len(r.GetNames()) > 0 {
-			t.Errorf("%v: repeated Resume() = %v, %v, want no change", selector, r, err)
+			t.Errorf("%v: retried Resume() = %v, %v, want no change", selector, r, err)
 		}
 		got, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "job"})
 		if err != nil || got.GetRecord().GetPause() == nil {
-			t.Fatalf("%v: the repeated Resume() ended the later pause, %v", selector, err)
+			t.Fatalf("%v: the retried Resume() ended the later pause, %v", selector, err)
 		}
 		if r, err := c.Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: all}); err != nil || r.GetRevision() == 0 {
 			t.Fatalf("Resume() = %v, %v, want a change", r, err)

@@ -74,8 +74,8 @@ const (
 	bindAdminMinWait = 100 * time.Millisecond
 	bindAdminMaxWait = 5 * time.Second
 	bindAdminAttempt = 10 * time.Second
-	// maxAdminRequestAge limits the age of a request. An older request was probably forgotten, and its author may have
-	// left since.
+	// maxAdminRequestAge limits the age of a request. An older request was probably forgotten, and its author may no
+	// longer work there.
 	maxAdminRequestAge = 24 * time.Hour
 )
 

@@ -19,7 +19,7 @@ import (
 const declarationRetry = time.Second
 
 // declarationBatch is how many definitions one command declares, as many as an edit through the API may have. Declaring
-// is idempotent, so several commands do no harm.
+// is idempotent, so declaring them in more than one command does no harm.
 const declarationBatch = 10_000
 
 // definitionsOf converts definitions and validates them, as an edit would with the default settings of a cluster. The

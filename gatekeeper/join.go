@@ -64,7 +64,7 @@ func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
 
 func refused(err error) bool { return errors.Is(err, ErrJoinRefused) }
 
-// outcomeUnknown reports whether a server may have added this one although the call failed.
+// outcomeUnknown reports whether a server may have added this one even though the call failed.
 func outcomeUnknown(err error) bool {
 	if status.Code(err) == codes.DeadlineExceeded {
 		return true

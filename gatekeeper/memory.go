@@ -30,7 +30,7 @@ var (
 )
 
 // ExpireNow ends a permit, or its cooling, as if its deadline had passed. Its holder is notified as after any expiry,
-// and may still believe in the permit until then, so a job may run twice. ExpireNow is for tests, and returns
+// and may still rely on the permit until then, so a job may run twice. ExpireNow is for tests, and returns
 // ErrNotInMemory without Config.Memory. It returns ErrNoSuchPermit for an unknown token, and other errors if the server
 // is closed or is not the leader yet.
 func (s *Server) ExpireNow(ctx context.Context, token uint64) error {

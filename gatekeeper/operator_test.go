@@ -250,7 +250,7 @@ func TestOperator_InvalidInput_IsRefusedAndChangesNothing(t *testing.T) {
 	}
 }
 
-// No entry is listed twice or omitted, although entries are added while the pages are read.
+// No entry is listed twice or omitted, even though entries are added while the pages are read.
 func TestListHistory_WhileEntriesAreAdded_ListsEachOnce(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)

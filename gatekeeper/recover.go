@@ -38,7 +38,7 @@ type RecoverConfig struct {
 	// recovery. 0: use the value in the directories.
 	MaxDuration time.Duration
 	// UnsafeGrantAfter, if not nil, shortens the wait: permits are granted this long after the new server's first
-	// start, although holders of the old cluster's permits may believe in them for longer. Set it only if an operator
+	// start, even though holders of the old cluster's permits may rely on them for longer. Set it only if an operator
 	// has made sure that those holders have stopped by then. It is written to the journal, and ignored if the permits
 	// are carried over.
 	UnsafeGrantAfter *time.Duration

@@ -50,7 +50,8 @@ func (c caller) run(t *testing.T, m *gatekeeperv1.TryAcquireRequest) *gatekeeper
 	return a.GetGrant().GetPermit()
 }
 
-// A released request is not granted again, no matter how much others acquire and release, and how small the memory is.
+// A released request is not granted again, no matter how much others acquire and release, and however small the request
+// memory is.
 func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 8192})

@@ -120,7 +120,7 @@ func (f Files) Peer() (*tls.Config, error) {
 
 // ForServers returns an error for a certificate that does not state the extended key usage serverAuth. Clients and
 // members may have certificates of the same CA, but client certificates lack this usage. A certificate without any
-// extended key usage is refused too, although it is valid for every purpose.
+// extended key usage is refused too, even though it is valid for every purpose.
 func ForServers(cert *x509.Certificate) error {
 	return states(cert, x509.ExtKeyUsageServerAuth, "serverAuth")
 }

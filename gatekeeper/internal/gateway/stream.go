@@ -74,7 +74,7 @@ func streamRoutes() []streamRoute {
 				return err
 			},
 			kind: plain,
-			position: func(_, message proto.Message) string { // if there are several messages, the first has no revision
+			position: func(_, message proto.Message) string { // if there is more than one message, the first has no revision
 				if revision := message.(*gatekeeperv1.FollowJobResponse).GetRevision(); revision > 0 {
 					return strconv.FormatUint(revision, 10)
 				}

@@ -51,7 +51,7 @@ func (m *Metrics) Registerer() prometheus.Registerer { return m.registerer }
 // process.
 func (m *Metrics) Gather() ([]*dto.MetricFamily, error) { return m.registry.Gather() }
 
-// group combines several collectors, which are registered together.
+// group combines collectors that are registered together.
 type group []prometheus.Collector
 
 func (g group) Describe(ch chan<- *prometheus.Desc) {

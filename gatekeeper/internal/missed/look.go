@@ -111,7 +111,7 @@ func (l *Listener) judge(r *record, now time.Time) {
 	report, next := r.judge(now, l.cfg.Waits(r.name))
 	r.next = next
 	if r.fromJournal && report.Kind == fsm.Heard {
-		return // so far, only the journal is known
+		return // nothing is known yet but the journal
 	}
 	if r.fromJournal && report.Kind == fsm.AskedButDenied {
 		report.Since = r.Since // it has not been held since then either

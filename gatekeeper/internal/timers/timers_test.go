@@ -134,7 +134,7 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 			return batcher.Outcome{Err: consensus.ErrUnknownOutcome}
 		})
 		w.Sleep(2 * time.Hour)
-		w.WantProposed(1) // the command was applied in spite of the error, and is not proposed again
+		w.WantProposed(1) // the command was applied despite the error, and is not proposed again
 		w.wantKnown(0)
 	})
 }

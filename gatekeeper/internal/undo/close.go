@@ -41,7 +41,7 @@ func (p *planner) pauseUnder(name string, entry *fsm.JournalEntry) *semaphore.Pa
 	return under
 }
 
-// pauseBack returns the pause to restore, or nil if there was none or it would have ended by now.
+// pauseBack returns the pause to restore, or nil if there was none or it would already have ended.
 func (p *planner) pauseBack(name string, was *semaphore.Pause) *semaphore.Pause {
 	if was == nil {
 		return nil

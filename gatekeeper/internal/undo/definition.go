@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// takeCreation deletes the definition that the change created, if it was not changed since.
+// takeCreation deletes the definition that the change created, if it has not been changed since.
 func (p *planner) takeCreation(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
@@ -77,7 +77,7 @@ func (p *planner) deletedSince(name string) {
 	}
 }
 
-// takeDeletion restores a definition with its pause and temporary edits, as they would be by now.
+// takeDeletion restores a definition with its pause and temporary edits, as they would now be.
 func (p *planner) takeDeletion(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	if current := p.definition(name); current != nil {
@@ -92,7 +92,7 @@ func (p *planner) takeDeletion(entry *fsm.JournalEntry) {
 	p.edit(e)
 }
 
-// takeEdit restores the fields that the change set, unless one of them was set again since.
+// takeEdit restores the fields that the change set, unless one of them has been set again since.
 func (p *planner) takeEdit(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
@@ -155,8 +155,8 @@ func (p *planner) undoesLater(entry *fsm.JournalEntry) bool {
 	return entry.Details().Undoes > p.change
 }
 
-// byNow returns a definition and its temporary edits as they would be by now: the old values of edits that have ended
-// are restored.
+// byNow returns a definition and its temporary edits as they would now be: the old values of edits that have ended are
+// restored.
 func (p *planner) byNow(name string, d *semaphore.Definition, ends []*fsm.EditEnd) (*semaphore.Definition, []*fsm.EditEnd) {
 	ends = slices.Clone(ends)
 	for {

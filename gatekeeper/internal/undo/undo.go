@@ -58,10 +58,10 @@ func (e *NoSuchChangeError) Error() string {
 }
 
 // NewPlan plans to undo changes as of now, the newest first, as one change. An edit is undone field by field, unless a
-// field was set again since. A pause, a resume, a cordon or the end of a cordon is undone as a whole, if it is still in
-// effect. The earlier state is restored as it would be by now: the pause or cordon that was replaced, and for a
-// deletion the pause and the temporary edits of the definition. Nothing is done for changes that were already undone,
-// so a retried undo has no effect and never undoes itself. The error is a *NoSuchChangeError.
+// field has been set again since. A pause, a resume, a cordon or the end of a cordon is undone as a whole if it is
+// still in effect. The earlier state is restored as it would now be. This includes the pause or cordon that was
+// replaced and, for a deletion, the pause and the temporary edits of the definition. Nothing is done for changes that
+// were already undone, so a retried undo has no effect and never undoes itself. The error is a *NoSuchChangeError.
 func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 	p := planner{
 		out:   Plan{request: what},
@@ -330,7 +330,7 @@ func (p *planner) note(format string, args ...any) {
 	p.out.Notes = append(p.out.Notes, fmt.Sprintf(format, args...))
 }
 
-// noteOf adds a note about one name. Equal notes about several names are combined.
+// noteOf adds a note about one name. Equal notes about different names are combined.
 func (p *planner) noteOf(name, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.about == nil {

@@ -330,7 +330,7 @@ func TestUndo_AlreadyEnded_DoesNothing(t *testing.T) {
 	}
 }
 
-// A pause that would have ended by now and temporary values that have ended are not restored.
+// A pause that would already have ended and temporary values that have ended are not restored.
 func TestUndo_OfADeletion_RestoresTheStateAsOfNow(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)

@@ -43,7 +43,7 @@ func (o *options) configure() (cfg gatekeeper.Config, definitions *deffile.File,
 		}
 		cfg.Members = append(cfg.Members, gatekeeper.Member{ID: id, PeerAddress: address})
 	}
-	if o.maxCalls <= 0 { // to the server, 0 means the default
+	if o.maxCalls <= 0 { // the server treats 0 as the default
 		return cfg, nil, usage("--max-calls %d must be above 0", o.maxCalls)
 	}
 	if o.shutdownTimeout <= 0 {

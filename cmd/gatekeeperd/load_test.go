@@ -48,15 +48,15 @@ join: 10.0.0.1:7420,10.0.0.2:7420
 		t.Fatal(err)
 	}
 	for what, got := range map[string][2]string{
-		"flag over variable over file": {o.id, "of-flag"},
-		"variable over file":           {o.apiAddress, "10.0.0.1:2"},
-		"file over default":            {o.clusterName, "of-file"},
-		"default":                      {o.logFormat, "text"},
-		"empty variable over default":  {o.adminAddress, ""},
-		"data directory of the user":   {o.dataDir, "/home/u/.local/state/gatekeeper"},
-		"duration of the file":         {o.dumpInterval.String(), time.Minute.String()},
-		"list of the file":             {strings.Join(o.members, " "), "gk1=10.0.0.1:7421 gk2=10.0.0.2:7421"},
-		"list with commas":             {strings.Join(o.join, " "), "10.0.0.1:7420 10.0.0.2:7420"},
+		"flag over variable over file":              {o.id, "of-flag"},
+		"variable over file":                        {o.apiAddress, "10.0.0.1:2"},
+		"file over default":                         {o.clusterName, "of-file"},
+		"default":                                   {o.logFormat, "text"},
+		"empty variable over default":               {o.adminAddress, ""},
+		"default data directory in the user's home": {o.dataDir, "/home/u/.local/state/gatekeeper"},
+		"duration from the file":                    {o.dumpInterval.String(), time.Minute.String()},
+		"list from the file":                        {strings.Join(o.members, " "), "gk1=10.0.0.1:7421 gk2=10.0.0.2:7421"},
+		"list with commas":                          {strings.Join(o.join, " "), "10.0.0.1:7420 10.0.0.2:7420"},
 	} {
 		if got[0] != got[1] {
 			t.Errorf("%s: got %q, want %q", what, got[0], got[1])
@@ -64,7 +64,7 @@ join: 10.0.0.1:7420,10.0.0.2:7420
 	}
 }
 
-func TestLoad_EveryFlag_HasItsVariable(t *testing.T) {
+func TestLoad_EveryFlag_HasAVariable(t *testing.T) {
 	var o options
 	var got []string
 	env := environment{}
@@ -79,7 +79,7 @@ func TestLoad_EveryFlag_HasItsVariable(t *testing.T) {
 	}
 }
 
-func TestLoad_NumbersAndBooleansOfTheFile_AreParsedAsText(t *testing.T) {
+func TestLoad_NumbersAndBooleansInTheFile_AreParsedAsText(t *testing.T) {
 	o, err := loaded(t, environment{}, "--config", configFile(t, `
 id: 007
 cluster-name: 2026-06-01
@@ -134,7 +134,7 @@ func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
 			}
 			_, err := loaded(t, env)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Fatalf("load = %v, want ... %s ...", err, test.want)
+				t.Fatalf("load() = %v, want an error that contains %s", err, test.want)
 			}
 			if exitCode(err) != exitUsage {
 				t.Errorf("exitCode(%v) = %d, want %d", err, exitCode(err), exitUsage)
@@ -143,7 +143,7 @@ func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
 	}
 }
 
-func TestLoad_VariablesOfKubernetesServices_AreIgnored(t *testing.T) {
+func TestLoad_KubernetesServiceVariables_AreIgnored(t *testing.T) {
 	env := environment{variables: []string{
 		"KUBERNETES_SERVICE_HOST=10.0.0.1", "GATEKEEPER_SERVICE_HOST=10.0.0.2", "GATEKEEPER_SERVICE_PORT=7420", "GATEKEEPER_PORT=tcp://10.0.0.2:7420",
 		"GATEKEEPER_PORT_7420_TCP=tcp://10.0.0.2:7420", "GATEKEEPER_PORT_7420_TCP_PROTO=tcp", "GATEKEEPER_PORT_7420_TCP_PORT=7420",
@@ -152,11 +152,11 @@ func TestLoad_VariablesOfKubernetesServices_AreIgnored(t *testing.T) {
 	}}
 	o, err := loaded(t, env)
 	if err != nil || o.id != "gk7" {
-		t.Errorf("load = %v, id %q; want gk7", err, o.id)
+		t.Errorf("load() = %v with id %q, want id gk7", err, o.id)
 	}
 }
 
-func TestDefaultDataDir_ByUser(t *testing.T) {
+func TestDefaultDataDir_DependsOnTheUser(t *testing.T) {
 	for name, test := range map[string]struct {
 		env  environment
 		want string

@@ -263,7 +263,7 @@ func TestMove_TimeoutWhileFollowing_IsNotReverted(t *testing.T) {
 
 // A holder that does not stop keeps its slot until its deadline. The output names the holder, and then the waiter gets
 // the slot.
-func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
+func TestMove_HolderIgnoresTheDrain_KeepsItsSlotAndIsReported(t *testing.T) {
 	t.Parallel()
 	w := newMoveWorld(t, 1)
 	c := w.client()
@@ -281,7 +281,7 @@ func TestMove_HolderIgnoresItsDrain_KeepsItsSlotAndIsNamed(t *testing.T) {
 		defer cancel()
 		next, err := w.client().Semaphore("c").Acquire(ctx, client.WithGroup("dr"), client.WithAcquirer("next"))
 		if err == nil && next.Token() <= p.Token() {
-			err = fmt.Errorf("token %d after %d", next.Token(), p.Token())
+			err = fmt.Errorf("the new holder got token %d, want more than the old holder's %d", next.Token(), p.Token())
 		}
 		waited <- err
 	}()

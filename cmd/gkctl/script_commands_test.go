@@ -52,8 +52,8 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// settled waits until a server serves and the cluster has its newest feature level, which is the cluster's first
-// revision.
+// settled waits until a server is ready and the cluster has reached its newest feature level. That change is the
+// cluster's first revision.
 func settled(ctx context.Context, s *gatekeeper.Server) error {
 	if err := s.Ready(ctx); err != nil {
 		return err

@@ -39,12 +39,12 @@ func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error)
 	cmd := &cobra.Command{
 		Use:   "verify PATH [--anchor LINE:HASH]...",
 		Short: "Check that no line of an audit log was changed, removed or moved",
-		Long: `Checks the chain of an audit log: the file at PATH, or audit.log in that directory, and the rotated files next to it. It does not contact the
-server, which may be running.
+		Long: `Checks the hash chain of an audit log. PATH is the newest file of the log, or a directory that contains audit.log. Rotated files next to it are
+checked too. gkctl does not contact the server, which may be running.
 
-The chain reveals changes within the log. But a person who can write its files can also compute a new chain, or cut off the end. --anchor reveals
-that too: an anchor is the number and hash of a line. Servers write anchors to their ordinary log as "anchor of the audit log", and this command
-prints one.`,
+The chain reveals changes within the log. But a person who can write to its files can also compute a new chain, or truncate the log. --anchor
+detects that too. An anchor is the number and hash of a line. Servers write anchors to their ordinary log as "anchor of the audit log", and this
+command prints one.`,
 		Example: `  gkctl audit verify /var/log/gatekeeper/audit.log
   gkctl audit verify /var/log/gatekeeper/audit.log --anchor 1042:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
 		Args: ui.Exactly(1, "the path of the newest file of an audit log"),

@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/audit"
 )
 
-// Anyone who can write the log can put arbitrary text into it, with a valid checksum.
-func TestPrint_ControlCharactersOfTheLog_DoNotReachTheTerminal(t *testing.T) {
+// Anyone who can write to the log can put arbitrary text into it, with a valid checksum.
+func TestPrint_ControlCharactersInTheLog_AreNotPrinted(t *testing.T) {
 	t.Parallel()
 	const hostile = "\x1b[2J\nlines 1 to 9"
 	finding := audit.Finding{Kind: audit.Torn, File: "a\x1b", Line: 1, Text: hostile}

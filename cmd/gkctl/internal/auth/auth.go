@@ -23,7 +23,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 		Use:     "auth",
 		Short:   "Show and change access: bindings, roles and bearer tokens",
 		Long: `Shows and changes access. A binding gives roles to the subjects of credentials, each role within a scope. Its name is the principal of
-their calls: it owns permits, and is the author in the journal. A caller without a binding is not allowed to do anything.
+their calls: the principal owns their permits, and the journal records it as the author. A caller without a binding is not allowed to do anything.
 
   gkctl auth bind orders --subject cert:orders --role acquirer --semaphores 'orders-*'
   gkctl auth token create orders --out orders.token

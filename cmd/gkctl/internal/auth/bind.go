@@ -118,7 +118,7 @@ func newBind(f *conn.Factory, run func(*bindOptions, context.Context) error) *co
 		Use:   "bind NAME [--subject SUBJECT]... [--role ROLE... [--semaphores GLOB]... [-l LABELS] [--group PATTERN] [--acquirer PATTERN]]",
 		Short: "Give callers a role: create a binding, or add subjects or grants to one",
 		Long: `Adds subjects and a grant to a binding, and creates the binding if there is none with that name. The grant is a role within a scope: a call
-must match all of the given flags. Several roles are several grants with the same scope. --group and --acquirer are RE2 patterns that match
+must match all of the given flags. Each role becomes a separate grant with the same scope. --group and --acquirer are RE2 patterns that match
 whole names, as in definitions: callers may only use groups and acquirers that match. The role admin has no scope.
 
 With --replace, --subject replaces the subjects and --role replaces all grants, instead of adding to them. Tokens stay. Callers may lose access,
@@ -280,8 +280,8 @@ func newUnbind(f *conn.Factory, run func(*unbindOptions, context.Context) error)
 	o := &unbindOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "unbind NAME [--yes]",
-		Short: "Remove a binding with its tokens: its callers lose all access",
-		Long: `Removes a binding with its tokens. Its callers are refused from then on, and their streams end within a second. Their permits last until they
+		Short: "Remove a binding and its tokens: its callers lose all access",
+		Long: `Removes a binding and its tokens. Calls with its credentials are then refused, and open streams end within a second. Permits last until they
 expire. gkctl shows the binding and asks for confirmation; in a script, pass --yes. The last administrator cannot be removed.`,
 		Example: `  gkctl auth unbind orders --reason "the application was retired"
   gkctl auth unbind orders --yes`,

@@ -30,7 +30,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 const (
 	// maxBatch is the maximum number of edits in one batch.
 	maxBatch = 10_000
-	// maxCallers is the maximum number of callers of a window. Each has a semaphore, and all are created in one batch.
+	// maxCallers is the maximum number of callers in a window. Each has a semaphore, and all are created in one batch.
 	maxCallers = maxBatch
 	// maxConnections and maxRate catch typos.
 	maxConnections = 1000
@@ -73,7 +73,7 @@ time when the call was due. A call that is due while all callers are busy is lat
 started before the end of the window is missed: it is counted, its latency includes the wait so far, and gkctl reports that the rate was not kept.
 --concurrency is then the maximum number of calls in flight.
 
-Callers share the connections, and each connection goes to a random member. Members that do not lead forward calls to the leader. The figures
+Callers share the connections, and each connection goes to a random member. Members that are not the leader forward calls to it. The figures
 include the CPU time of gkctl itself: on the same machine as the servers, rates are lower.`,
 		Example: `  gkctl bench --dry-run
   gkctl bench --yes -o json
@@ -93,8 +93,8 @@ include the CPU time of gkctl itself: on the same machine as the servers, rates 
 	flags.DurationVar(&o.window, "for", 3*time.Second, "length of each window, for example 30s")
 	flags.DurationVar(&o.warmUp, "warm-up", time.Second, "length of the warm-up before each window, which is not counted, for example 1s")
 	flags.IntVar(&o.rate, "rate", 0, "total rate of calls per second, `N`; 0: each caller makes the next call immediately")
-	flags.IntVar(&o.tokens, "tokens", 100, "permits refreshed by one frame of stream")
-	flags.IntVar(&o.edits, "edits", 100, "definitions changed by one batch of batch")
+	flags.IntVar(&o.tokens, "tokens", 100, "permits refreshed by each frame of the workload stream")
+	flags.IntVar(&o.edits, "edits", 100, "definitions changed by each batch of the workload batch")
 	flags.StringVar(&o.prefix, "prefix", "", "prefix of the names of its semaphores, before a slash; default: bench/ and a random word")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show the plan; change nothing")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")

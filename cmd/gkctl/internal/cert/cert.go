@@ -39,9 +39,9 @@ and one more for each application or person:
 
   gkctl cert client orders
 
-There are two authorities. One signs the servers and clients of the API, the other the members of the cluster, so that a client's certificate
-is never accepted at the peer port. Anyone who can read their keys, ca.key and peer-ca.key, can become an operator or a member. Keep the keys where you
-create the certificates, and do not copy them to a server.
+There are two authorities. One signs certificates for servers and clients of the API, the other for members of the cluster, so that a client's
+certificate is never accepted at the peer port. Anyone who can read their keys, ca.key and peer-ca.key, can become an operator or a member. Keep
+the keys where you create the certificates, and do not copy them to a server.
 
 The same command with --force renews a certificate. It keeps the additional names, the SPIFFE id and the acquirer of the old one unless you pass
 others. Servers and clients read their files again at each handshake.`,
@@ -52,24 +52,24 @@ others. Servers and clients read their files again at each handshake.`,
 	return []*cobra.Command{cmd}
 }
 
-// folder is the directory of the certificates.
-type folder struct {
+// certDir holds the flags for the directory of the certificates.
+type certDir struct {
 	dir   string
 	force bool
 }
 
-func (o *folder) register(cmd *cobra.Command, force string) {
+func (o *certDir) register(cmd *cobra.Command, force string) {
 	cmd.Flags().StringVar(&o.dir, "dir", "certs", "`DIR` of the authorities and the certificates")
 	cmd.Flags().BoolVar(&o.force, "force", false, force)
 	_ = cmd.MarkFlagDirname("dir") // fails only if there is no such flag
 }
 
-func (o *folder) files(name string) authority.Files {
+func (o *certDir) files(name string) authority.Files {
 	return authority.Files{Cert: filepath.Join(o.dir, name+".crt"), Key: filepath.Join(o.dir, name+".key")}
 }
 
-// free returns an error if one of the files exists, unless --force was given. of says what the files contain.
-func (o *folder) free(of string, names ...string) error {
+// free returns an error if one of the files exists, unless --force was given. of describes the files' content.
+func (o *certDir) free(of string, names ...string) error {
 	if o.force {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (o *folder) free(of string, names ...string) error {
 }
 
 // read reads an authority that gkctl cert init created.
-func (o *folder) read(name string) (*authority.Pair, error) {
+func (o *certDir) read(name string) (*authority.Pair, error) {
 	f := o.files(name)
 	a, err := authority.Read(f)
 	switch {
@@ -144,7 +144,7 @@ func (l *lifetime) check() error {
 type initOptions struct {
 	f      *conn.Factory
 	output ui.Output
-	folder
+	certDir
 	lifetime
 	admin string
 }
@@ -157,13 +157,13 @@ func newInit(f *conn.Factory, run func(*initOptions) error) *cobra.Command {
 		Long: `Creates two authorities in a directory: ca.crt with ca.key for servers and clients, and peer-ca.crt with peer-ca.key for connections between
 members. The certificate of the first operator is client-admin.crt, or the one named by --admin.
 
-With --force it replaces all of them. Servers with the new authorities no longer accept certificates of the old ones.`,
+With --force it replaces all of them. Servers with the new authorities no longer accept certificates from the old ones.`,
 		Example: `  gkctl cert init
   gkctl cert init --dir /etc/gatekeeper/certs --admin alice`,
 		Args: ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return run(o) },
 	}
-	o.folder.register(cmd, "replace existing authorities, which makes their certificates useless")
+	o.certDir.register(cmd, "replace existing authorities, which makes their certificates useless")
 	o.lifetime.register(cmd, authority.Life, "the authorities are")
 	cmd.Flags().StringVar(&o.admin, "admin", "admin", "name of the first `OPERATOR`")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)

@@ -21,7 +21,7 @@ import (
 type leafOptions struct {
 	f      *conn.Factory
 	output ui.Output
-	folder
+	certDir
 	lifetime
 
 	kind, ca string
@@ -39,7 +39,7 @@ func newLeaf(f *conn.Factory, cmd *cobra.Command, kind, ca string, run func(*lea
 		o.args = args
 		return run(o)
 	}
-	o.folder.register(cmd, "replace the certificate, and keep its additional names unless others are given")
+	o.certDir.register(cmd, "replace the certificate, and keep its additional names unless others are given")
 	o.lifetime.register(cmd, authority.LeafLife, "it is")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd, o
@@ -48,8 +48,8 @@ func newLeaf(f *conn.Factory, cmd *cobra.Command, kind, ca string, run func(*lea
 func newServer(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 	cmd, _ := newLeaf(f, &cobra.Command{
 		Use:   "server HOST... [--dir DIR]",
-		Short: "Issue the certificate that a server shows to clients",
-		Long: `Issues the certificate that a server shows to clients, as server-HOST.crt with its key. HOSTs are the names and addresses by which clients and
+		Short: "Issue the certificate that a server presents to clients",
+		Long: `Issues the certificate that a server presents to clients, as server-HOST.crt with its key. HOSTs are the names and addresses by which clients and
 the other servers reach its API: the host of --advertise-api, and that of a load balancer. localhost, 127.0.0.1 and ::1 are added.`,
 		Example: `  gkctl cert server gk1.example.com 10.0.0.1
   gkctl cert server gk1.example.com gatekeeper.example.com --for 2160h --force`,
@@ -61,8 +61,8 @@ the other servers reach its API: the host of --advertise-api, and that of a load
 func newPeer(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 	cmd, _ := newLeaf(f, &cobra.Command{
 		Use:   "peer ID HOST... [--dir DIR]",
-		Short: "Issue the certificate that a server shows to the other members",
-		Long: `Issues the certificate that a server shows to the other members, as peer-ID.crt with its key. ID is the server's --id. HOSTs are the names and
+		Short: "Issue the certificate that a server presents to the other members",
+		Long: `Issues the certificate that a server presents to the other members, as peer-ID.crt with its key. ID is the server's --id. HOSTs are the names and
 addresses by which the others reach its peer port: the host in --members, or that of --advertise-peer.`,
 		Example: `  gkctl cert peer gk1 gk1.example.com
   gkctl cert peer gk1 10.0.0.1 --force`,
@@ -89,7 +89,7 @@ func newClient(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 		Args: ui.Exactly(1, "the name of the application or person"),
 	}, "client", apiCA, run)
 	cmd.Flags().StringVar(&o.spiffe, "spiffe", "", "SPIFFE id, spiffe://TRUST-DOMAIN/PATH")
-	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "the only acquirer as which its holder may call")
+	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "the only acquirer name that the holder of the certificate may use")
 	_ = cmd.RegisterFlagCompletionFunc("acquirer", cobra.NoFileCompletions) // fails only if there is no such flag
 	return cmd
 }

@@ -39,7 +39,8 @@ type Proposal struct {
 	// Confirm lists why the servers require confirmation. Always asks even if they do not require it.
 	Confirm []*gatekeeperv1.Confirmation
 	Always  bool
-	// Loses describes what a change that the servers do not preview would stop or lose. It requires confirmation too.
+	// Loses describes what the change would stop or lose, for a change that the servers do not preview. It requires
+	// confirmation too.
 	Loses string
 	// Notes are shown below the effect.
 	Notes []string
@@ -116,8 +117,7 @@ func PrintNeedsYes(s *ui.IO, effects []*gatekeeperv1.Effect, confirm []*gatekeep
 	}
 }
 
-// AskFlags holds the flags of a change that can be previewed, confirmed and repeated: --dry-run, --yes and
-// --request-id.
+// AskFlags holds the flags of a change that can be previewed, confirmed and retried: --dry-run, --yes and --request-id.
 type AskFlags struct {
 	YesFlag
 	RepeatFlag

@@ -24,7 +24,7 @@ func proposalForTest() *Proposal {
 	}
 }
 
-func TestAgree_ShowsTheSameWithAndWithoutATerminal(t *testing.T) {
+func TestAgree_WithoutATerminal_ShowsTheSameText(t *testing.T) {
 	t.Parallel()
 	const about = "this replaces job; permits becomes 0, so nobody is admitted: job"
 	asked := func(answer string, terminal bool, flag YesFlag) (string, error) {

@@ -1,3 +1,3 @@
-// Package change contains what the commands that change something share: flags, the display of effects, confirmation,
-// and changes made in two calls, the second of which makes exactly the change that the first one returned.
+// Package change contains the code that the commands for changes share: flags, the display of effects, confirmation,
+// and changes made in two calls. The first call returns a plan, and the second call carries out exactly that plan.
 package change

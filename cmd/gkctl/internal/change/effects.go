@@ -21,7 +21,7 @@ const (
 )
 
 // PrintEffects prints the effects of a change, as the servers computed them, on each semaphore and on the holders that
-// must stop. It also prints warnings. Each list is truncated after most lines.
+// must stop. It also prints warnings. most limits the number of lines of each list.
 func PrintEffects(s *ui.IO, effects []*gatekeeperv1.Effect, warnings []string, most int) error {
 	if err := printRules(s.Out, effects, most); err != nil {
 		return err
@@ -97,7 +97,7 @@ func taskLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	return lines
 }
 
-// printLines prints at most most lines, followed by the number of lines left out.
+// printLines prints the first lines, limited by most, followed by the number of lines left out.
 func printLines(out io.Writer, lines []string, most int) {
 	for _, line := range lines[:min(most, len(lines))] {
 		fmt.Fprintln(out, words.Cell(line))
@@ -107,7 +107,7 @@ func printLines(out io.Writer, lines []string, most int) {
 	}
 }
 
-// someLines prints a table of at most most lines, followed by the number of lines left out.
+// someLines prints a table of the first lines, limited by most, followed by the number of lines left out.
 func someLines(out io.Writer, headers []string, lines [][]string, most int) error {
 	if len(lines) == 0 {
 		return nil

@@ -91,12 +91,12 @@ func (f *DrainFlag) Read() (*durationpb.Duration, error) {
 	return durationpb.New(f.Drain), nil
 }
 
-// RepeatFlag holds --request-id, which makes it safe to repeat a change whose outcome is unknown.
+// RepeatFlag holds --request-id, which makes it safe to retry a change whose outcome is unknown.
 type RepeatFlag struct{ id string }
 
 // Register adds the flag.
 func (f *RepeatFlag) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.id, "request-id", "", "repeat a change whose outcome is unknown: if it was made, it is not made again")
+	cmd.Flags().StringVar(&f.id, "request-id", "", "retry a change whose outcome is unknown; a change that was already made is not made again")
 }
 
 // RequestID returns the id of the change. It is the same for every attempt.
@@ -112,8 +112,8 @@ func (f *RepeatFlag) Unknown(err error) error {
 	return UnknownOutcome(err, fmt.Sprintf("repeat the command with --request-id %s, which prints the number of the change, and makes the change only if it was not made.", f.RequestID()))
 }
 
-// UnknownOutcome adds to such an error that the outcome is unknown, and how to find it out. It returns other errors
-// unchanged.
+// UnknownOutcome adds a hint to an error that leaves the outcome of a change unknown. The hint says how to find out
+// whether the change was made, and ends with how. Other errors are returned unchanged.
 func UnknownOutcome(err error, how string) error {
 	if !errors.Is(err, client.ErrOutcomeUnknown) {
 		return err

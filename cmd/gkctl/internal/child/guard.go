@@ -132,8 +132,8 @@ func (g *guarded) hear(line string) {
 	}
 }
 
-// check kills the group if its time is over, and returns the time until the next check. That is at most a second,
-// because timers stop while the machine is suspended.
+// check kills the group if its time is up, and returns the time until the next check. That is at most a second, because
+// timers stop while the machine is suspended.
 func (g *guarded) check() time.Duration {
 	left := g.until - Now()
 	if left <= 0 {

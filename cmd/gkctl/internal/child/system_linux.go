@@ -25,8 +25,8 @@ func Now() time.Duration {
 // wait for them. The first process of a container often does not reap them.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// dieWithParent repeats the request made by Pdeathsig. The kernel stores it per thread, and exec may be called by
-// another thread than the first.
+// dieWithParent repeats the request made by Pdeathsig. The kernel stores it per thread, and exec may be called on a
+// different thread.
 func dieWithParent() { _ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) }
 
 // reapGroup reaps the dead processes of a group.

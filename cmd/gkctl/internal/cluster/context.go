@@ -71,7 +71,7 @@ func newContextList(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// changeContexts reads the file of contexts, applies change to it, writes it back, and reports what was done.
+// changeContexts reads the context file, applies change to it, writes it back, and reports what was done.
 func changeContexts(f *conn.Factory, name, done string, change func(*contexts.File) error) error {
 	file, path, err := conn.ReadContexts()
 	if err != nil {

@@ -169,7 +169,7 @@ func transferToAny(ctx context.Context, f *conn.Factory, c *client.Client, outpu
 		case <-tick.C:
 		case <-ctx.Done():
 			return &ui.CodeError{
-				Code: ui.ExitUnreachable, Err: fmt.Errorf("leadership was transferred, but no member reported within --timeout that it leads"),
+				Code: ui.ExitUnreachable, Err: fmt.Errorf("leadership was transferred, but no member reported within --timeout that it is the leader"),
 				Hint: "`gkctl status` shows the leader.",
 			}
 		}

@@ -190,7 +190,7 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 	if !o.dryRun {
 		notes := append(settingChanges(r), r.GetWarnings()...)
 		if _, err := change.Agree(ctx, o.f.IO, &change.Proposal{
-			What: "this changes settings of the cluster", Question: "Change them?", Declined: "no setting was changed",
+			What: "this changes the settings of the cluster", Question: "Change them?", Declined: "no setting was changed",
 			Confirm: r.GetConfirm(), Notes: notes,
 		}, o.YesFlag); err != nil {
 			return err

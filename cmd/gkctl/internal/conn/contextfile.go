@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// ReadContexts reads the file of contexts. It also returns the file's path.
+// ReadContexts reads the context file and returns its contents and its path.
 func ReadContexts() (f *contexts.File, path string, err error) {
 	if path, err = contexts.Path(); err == nil {
 		f, err = contexts.Read(path)

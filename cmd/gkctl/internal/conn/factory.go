@@ -37,7 +37,8 @@ func New(in, out, err *os.File) *Factory {
 	return &Factory{IO: ui.New(in, out, err), Dial: client.Dial}
 }
 
-// Connected connects to the cluster, calls do, and closes the connection. It adds explanations to the error of do.
+// Connected connects to the cluster, calls do, and closes the connection. It adds explanations to the error that do
+// returns.
 func (f *Factory) Connected(ctx context.Context, do func(context.Context, *client.Client) error, opts ...client.Option) error {
 	endpoints, settings, err := f.Global.Connection()
 	if err != nil {
@@ -120,7 +121,7 @@ func (o *Global) Connection() (endpoints []string, opts []client.Option, err err
 	}
 	token := o.bearer(&saved)
 	if token != nil && tls == (client.TLS{}) {
-		return nil, nil, ui.Usagef("a bearer token is only sent over TLS, because others could read it on the way: pass --tls-ca, or remove the token")
+		return nil, nil, ui.Usagef("a bearer token is only sent over TLS, because others could read it in transit: pass --tls-ca, or remove the token")
 	}
 	opts = append(opts, cmp.Or(token, client.WithBearerToken(nil))) // a flag with an empty value overrides a variable
 	if id := o.pick("cluster", o.Cluster, saved.Cluster); id != "" {

@@ -33,11 +33,11 @@ concurrently.
 An entry with a version, as ` + "`gkctl get -o yaml`" + ` writes it, is refused if the definition has another version now, or was deleted. An
 entry without a version overwrites the definition.
 
---dry-run shows what would change and the effect: which holders would have to stop, and who would be let in or locked out.
+--dry-run shows what would change and the effect: which holders would have to stop, and who would be admitted or locked out.
 
 --prune also deletes the definitions whose labels match -l and that are in none of the files.
 
-` + change.AsksText + ` A new definition that lets in no known caller only prints a warning.`,
+` + change.AsksText + ` A new definition that admits no known caller only prints a warning.`,
 		Example: `  gkctl apply -f nightly.yaml --reason "more room for the exports"
   gkctl apply -f definitions/ --prune -l managed-by=git --yes
   gkctl get -o yaml | gkctl apply -f -`,
@@ -168,8 +168,8 @@ func newPreview(f *conn.Factory, run func(*previewOptions, context.Context) erro
 		Use:     "preview -f FILE | NAME|GLOB...|-l SELECTOR FIELD=VALUE...",
 		Short:   "Show how an edit would affect holders and callers; changes nothing",
 		Long: `Shows what ` + "`gkctl apply -f FILE` or `gkctl set NAME... FIELD=VALUE...`" + ` would do: which holders would have to stop, and by when
-their slots would be free; which known groups and acquirers would be let in or locked out. It warns if no known caller would be let
-in, and names the nearest known group. It also says why the change would need --yes.`,
+their slots would be free; which known groups and acquirers would be admitted or locked out. It warns if no known caller would be
+admitted, and names the nearest known group. It also says why the change would need --yes.`,
 		Example: `  gkctl preview -f nightly.yaml
   gkctl preview 'nightly-*' group_pattern=dr-site --drain 2m`,
 		ValidArgsFunction: completeAssignments(f),

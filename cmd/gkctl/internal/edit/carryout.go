@@ -167,7 +167,7 @@ func (b *batch) send(ctx context.Context) (uint64, error) {
 	return r.GetRevision(), b.refusal(ctx, err)
 }
 
-// refusal adds to an error which edit the servers refused, and why. It returns nil for a nil error.
+// refusal adds to an error which edit the servers refused, and the reason. It returns nil for a nil error.
 func (b *batch) refusal(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*client.InvalidFieldError](err); ok {
 		return invalidField(b.edited, e)
@@ -221,7 +221,7 @@ type applied struct {
 	// Effects and Confirm have the values of the API's PreviewResponse. They are only set after a dry run.
 	Effects []ui.Message `json:"effects,omitempty"`
 	Confirm []ui.Message `json:"confirm,omitempty"`
-	// Warnings has those of the API's PreviewResponse. After a change, it also has the warnings of the effects.
+	// Warnings has the warnings of the API's PreviewResponse. After a change, it also has the warnings of the effects.
 	Warnings []string `json:"warnings,omitempty"`
 
 	end change.Ending

@@ -86,7 +86,7 @@ func expand(path string) ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, &ui.CodeError{Code: ui.ExitBadInput, Err: fmt.Errorf("the directory %s has no file *.yaml, *.yml or *.json", path)}
+		return nil, &ui.CodeError{Code: ui.ExitBadInput, Err: fmt.Errorf("the directory %s contains no *.yaml, *.yml or *.json file", path)}
 	}
 	return names, nil
 }

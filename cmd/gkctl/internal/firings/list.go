@@ -170,8 +170,8 @@ func newFiringsShow(f *conn.Factory, run func(*firingsShowOptions, context.Conte
 	cmd := &cobra.Command{
 		Use:   "show NAME FIRING",
 		Short: "Show the state of one firing",
-		Long: `Shows who claimed a firing, when, and how it ended. A firing that is not remembered is either forgotten, if it was due before what the semaphore
-remembers, or free.`,
+		Long: `Shows who claimed a firing, when, and how it ended. A firing that is not remembered is free, or it is forgotten if it was
+due before the firings that the semaphore still remembers.`,
 		Example:           "  gkctl firings show nightly-export nightly@2026-06-01T02:00:00Z",
 		Args:              ui.Exactly(2, "the name of a semaphore and a firing, as in nightly@2026-06-01T02:00:00Z"),
 		ValidArgsFunction: firstOf(2, completeFirings(f)),
@@ -265,7 +265,7 @@ func firstOf(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// noSuchFiring adds to an error about an unknown firing how to list the remembered ones.
+// noSuchFiring adds a hint to the error for an unknown firing: the command that lists the remembered ones.
 func noSuchFiring(err error, name string) error {
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "NO_SUCH_FIRING" {
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: fmt.Sprintf("`gkctl firings list %s` lists what it remembers.", words.ShellWord(name))}

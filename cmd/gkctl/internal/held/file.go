@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// File is a file that shows a command until when its permit is safe. Only the user who runs gkctl can read it.
+// File is a file from which a command can read how long its permit is safe. Only the user who runs gkctl can read it.
 type File struct {
 	dir string
 	was permitStatus // the content written last

@@ -115,7 +115,7 @@ func (p *Process) Wait() error {
 }
 
 // stopCause returns the reason why the command's context has ended or is about to end, or nil if the command may
-// continue. After this process was suspended, the clock shows that the deadline has come before the client notices.
+// continue. After this process was suspended, the clock shows that the deadline has passed before the client notices.
 func (p *Process) stopCause() error {
 	switch cause := context.Cause(p.Context); {
 	case cause != nil:

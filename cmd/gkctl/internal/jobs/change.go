@@ -139,8 +139,8 @@ func newCancel(f *conn.Factory) *cobra.Command {
 	})
 }
 
-// changeTasks retries or drops failed tasks of a job: those with the given indexes, or all. It skips tasks that have
-// failed since the job was shown.
+// changeTasks retries or drops the failed tasks of a job with the given indexes, or all failed tasks if no indexes are
+// given. It skips tasks that have failed since the job was shown.
 func changeTasks(drop bool, indexes []uint32) doJob {
 	return func(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
 		var r interface {

@@ -62,7 +62,7 @@ again with its --id before that.`,
 	flags.StringVar(&o.job.ID, "id", "", "id of the job; default: a new one")
 	flags.StringToStringVar(&o.job.Labels, "label", nil, "labels of the job, `KEY=VALUE,...`")
 	flags.Int32Var(&o.job.Priority, "priority", 0, "jobs with a higher priority are handed out first")
-	flags.IntVar(&o.job.MaxAttempts, "max-attempts", 0, "how often a task is handed out, default 3")
+	flags.IntVar(&o.job.MaxAttempts, "max-attempts", 0, "maximum number of times that a task is handed out, default 3")
 	flags.IntVar(&o.job.MaxResult, "max-result", 0, "maximum size of a result in bytes, which is reserved; default 1024, -1 for no results")
 	flags.BoolVar(&o.job.RetryFailed, "retry-failed", false, "retry a task whose worker reported an error, while it has attempts left")
 	flags.DurationVar(&o.job.Timeout, "job-timeout", 0, "cancel the job after this time, for example 2h")

@@ -80,7 +80,7 @@ func TestSubmit_InterruptedWhileNoServerAnswers_ReportsThatNothingWasSubmitted(t
 
 // The submitter's permit expires after gkctl has exited without an answer, unless the same command is run again and
 // takes it over.
-func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t *testing.T) {
+func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessSubmittedAgain(t *testing.T) {
 	t.Parallel()
 	for _, repeated := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t
 			srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
 			args := []string{"resize", "a.jpg", "--id", "holiday", "--cancel-with-me"}
 			s := newSubmission(t, srv, late(t, srv, time.Second), args...)
-			go func() { // every answer takes a second, so the network fails while the answer to the submission is on its way
+			go func() { // every answer takes a second, so the network fails while the answer to the submission is in flight
 				awaitStored(t, srv, "holiday")
 				srv.Partition(t, s.client)
 			}()
@@ -106,7 +106,7 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessItIsRepeated(t
 			later := srv.Dial(t, "later")
 			j := must(work.Get(t.Context(), later, "holiday"))(t)
 			if cancelled := j.GetCancelCause() == gatekeeperv1.CancelCause_CANCEL_CAUSE_SUBMITTER_GONE; cancelled == repeated || j.GetOver() == repeated {
-				t.Errorf("repeated = %v: job is %v", repeated, j)
+				t.Errorf("repeated = %v: after the submitter's lease the job is %v", repeated, j)
 			}
 			must(work.Cancel(t.Context(), later, "holiday", "end of the test"))(t)
 		})

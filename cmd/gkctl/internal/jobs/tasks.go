@@ -25,7 +25,7 @@ func token(t *gatekeeperv1.Task) string {
 	return words.Number(t.GetToken())
 }
 
-// worker returns the identity of the worker that has a task, or had it last as far as the servers know.
+// worker returns the identity of the worker that holds a task, or of the last worker known to have held it.
 func worker(t *gatekeeperv1.Task) *gatekeeperv1.Identity {
 	if t.GetWorker() != nil {
 		return t.GetWorker()
@@ -41,7 +41,7 @@ func carrierText(p *gatekeeperv1.Permit) string {
 	case p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD && p.GetEndedAt() == nil:
 		return fmt.Sprintf("expired, held for an operator: gkctl clear %d", p.GetToken())
 	case p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_COOLING:
-		return fmt.Sprintf("%s, cools for %s", words.Word(p.GetEnded(), "PERMIT_END_"), words.Brief(p.GetExpiresIn().AsDuration()))
+		return fmt.Sprintf("%s, cooling for %s", words.Word(p.GetEnded(), "PERMIT_END_"), words.Brief(p.GetExpiresIn().AsDuration()))
 	case p.GetEndedAt() == nil:
 		text := words.PermitState(p)
 		if p.GetExpiresIn() != nil {
@@ -91,10 +91,10 @@ func newTaskList(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	var states []string
 	cmd := &cobra.Command{
-		Use: "list JOB-ID [--state STATE,...]", Short: "Show the tasks of a job by index",
-		Long: `Shows the tasks of a job by index. WORKER is the worker that has the task, or had it last. RETURNS counts how often workers returned
-it unfinished; ATTEMPTS does not include these. FAILURE is the report of the last attempt that failed or was returned. With -o wide, PERMIT says until when a task stays
-with its worker, or how its last permit ended.`,
+		Use: "list JOB-ID [--state STATE,...]", Short: "Show the tasks of a job in the order of their indexes",
+		Long: `Shows the tasks of a job in the order of their indexes. WORKER is the worker that holds the task, or that held it last. RETURNS counts
+how often workers returned the task unfinished; ATTEMPTS does not include these returns. FAILURE is the message of the last attempt that failed
+or was returned. With -o wide, PERMIT shows how long the worker may keep the task, or how its last permit ended.`,
 		Example: "  gkctl task list nightly-thumbnails --state failed",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -181,7 +181,7 @@ func newTaskRetry(f *conn.Factory) *cobra.Command {
 	o := &taskChange{f: f}
 	return o.register(&cobra.Command{
 		Use: "retry JOB-ID [INDEX...]", Short: "Retry failed tasks",
-		Long:    "Hands out failed tasks again: those with the given indexes, or all of the job.",
+		Long:    "Hands out the failed tasks with the given indexes again, or all failed tasks of the job.",
 		Example: "  gkctl task retry nightly-thumbnails 17 18",
 	})
 }
@@ -190,8 +190,8 @@ func newTaskDrop(f *conn.Factory) *cobra.Command {
 	o := &taskChange{f: f, drop: true}
 	return o.register(&cobra.Command{
 		Use: "drop JOB-ID [INDEX...] [--yes]", Short: "Drop failed tasks, and remove their payloads",
-		Long: `Drops failed tasks and removes their payloads: those with the given indexes, or all of the job. It shows the tasks and asks for
-confirmation; in a script, pass --yes.`,
+		Long: `Drops the failed tasks with the given indexes, or all failed tasks of the job, and removes their payloads. It shows the tasks and asks
+for confirmation; in a script, pass --yes.`,
 		Example: "  gkctl task drop nightly-thumbnails 17 18",
 	})
 }
@@ -238,7 +238,7 @@ func (o *taskChange) run(ctx context.Context, id string, indexes []uint32) error
 	})
 }
 
-// failed returns a job and its failed tasks: those with the given indexes, or all.
+// failed returns a job and its failed tasks with the given indexes, or all of its failed tasks if no indexes are given.
 func (o *taskChange) failed(ctx context.Context, c *client.Client, id string, indexes []uint32) (*gatekeeperv1.Job, []*gatekeeperv1.Task, error) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The list shows why a task was returned, how often, and which worker had it, also after it has ended.
+// The list shows why and how often a task was returned. It shows the task's last worker even after the task has ended.
 func TestTasks_ReturnedAndEnded_ShowTheirWorkersAndReasons(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -102,7 +102,7 @@ func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDen
 	return r
 }
 
-// DeniedLines returns the servers' texts about the first most callers, and the number of the others.
+// DeniedLines returns the servers' texts about the first callers, limited by most, and the number of the others.
 func DeniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
 	lines := words.Mapped(callers[:min(len(callers), most)], func(d *gatekeeperv1.DeniedCaller) string { return words.Cell(d.GetText()) })
 	if more := len(callers) - len(lines); more > 0 {
@@ -187,7 +187,7 @@ func DefinitionNames(ctx context.Context, c *client.Client, globs []string) ([]s
 	return namesOf(all), err
 }
 
-// Annotate adds to an error what the user needs for correcting a wrong name or flag.
+// Annotate adds to an error the information that the user needs to correct a wrong name or flag.
 func Annotate(ctx context.Context, c *client.Client, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.DefaultAttemptTimeout)
 	defer cancel()

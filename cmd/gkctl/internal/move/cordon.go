@@ -36,10 +36,10 @@ func newCordon(f *conn.Factory, run func(*cordonOptions, context.Context) error)
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "cordon --group PATTERN|--acquirer PATTERN [--for 2h] [--drain 2m] [--reason TEXT] [--yes]",
-		Short:   "Lock a group or a host out of every semaphore, for a time",
-		Long: `Locks out every caller whose group or acquirer matches the whole pattern. Such callers get no new permits, and must stop the work that
-they hold permits for; --drain gives them time to do so. With both patterns, one match is enough. With --for or --until the cordon ends
-automatically. A cordon with the same id replaces the old one. The default id is made from the patterns.
+		Short:   "Temporarily lock a group or a host out of every semaphore",
+		Long: `Locks out every caller whose group or acquirer matches the whole pattern. These callers get no new permits, and must stop the work under
+their current permits; --drain gives them time to do so. If both patterns are given, a caller that matches either of them is locked out. With
+--for or --until the cordon ends automatically. A cordon with the same id replaces the old one. The default id is derived from the patterns.
 
 It shows the effect and asks for confirmation (in a script, pass --yes) when it stops a holder, or locks out every caller that asked
 within 7 days.`,
@@ -50,7 +50,7 @@ within 7 days.`,
 	}
 	cmd.Flags().StringVar(&o.group, "group", "", "pattern of groups")
 	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "pattern of acquirers")
-	cmd.Flags().StringVar(&o.id, "id", "", "id of the cordon; default: made from the patterns")
+	cmd.Flags().StringVar(&o.id, "id", "", "id of the cordon; default: derived from the patterns")
 	o.ending.Register(cmd, "when it ends automatically")
 	o.drain.Register(cmd)
 	o.AskFlags.Register(cmd, "show who would have to stop")
@@ -113,10 +113,10 @@ func (o *cordonOptions) printDry(preview *gatekeeperv1.PreviewResponse) error {
 	return change.PrintPreview(o.f.IO, preview)
 }
 
-// The prefixes of the ids that the servers make from patterns.
+// The prefixes of the ids that the servers derive from patterns.
 const groupID, acquirerID = "group:", "acquirer:"
 
-// name returns the cordon's id, or a text with the patterns from which the servers will make the id.
+// name returns the cordon's id, or a text with the patterns from which the servers will derive the id.
 func (o *cordonOptions) name() string {
 	var parts []string
 	if o.group != "" {
@@ -178,8 +178,8 @@ func newCordons(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// orderedDrains returns the drains that are over, by the ids of their cordons, as far as the journal still has them. A
-// CordonRecord contains the drain only while it lasts.
+// orderedDrains returns the drains that have ended, by cordon id, if the journal still has them. A CordonRecord
+// contains its drain only while the drain lasts.
 func orderedDrains(
 	ctx context.Context, c *client.Client, output ui.Output, cordons []*gatekeeperv1.CordonRecord,
 ) (map[string]*durationpb.Duration, error) {
@@ -204,7 +204,7 @@ func orderedDrains(
 	return ordered, nil
 }
 
-// cordonRow returns the row for a cordon. over is the cordon's drain if that is over.
+// cordonRow returns the row for a cordon. over is the cordon's drain if the drain has ended, and otherwise nil.
 func cordonRow(c *gatekeeperv1.CordonRecord, over *durationpb.Duration) ui.Row {
 	drain := words.Duration(c.GetDrain())
 	if text := words.Duration(over); drain == "" && text != "" {

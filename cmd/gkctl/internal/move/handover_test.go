@@ -49,11 +49,11 @@ func TestHandovers_ReleaseThenGrant_AreReportedWithTheirTimes(t *testing.T) {
 	}
 	line := h.event(permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, permitIn("a", "prod", 1, 5)), at(30*time.Millisecond))
 	if line != "a released by app1 in prod (token 1) after 30ms" || !h.done() {
-		t.Errorf("event() = %q, done() = %v", line, h.done())
+		t.Errorf("event() for the release = %q with done() = %v, want the release of token 1 and true", line, h.done())
 	}
 	line = h.event(permitEvent(22, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("a", "dr", 2, 22)), at(40*time.Millisecond))
 	if line != "a granted to app1 in dr (token 2) after 40ms" {
-		t.Errorf("event() = %q for the grant", line)
+		t.Errorf("event() for the grant = %q, want the grant of token 2", line)
 	}
 	old := h.tasks["a"].old[0]
 	if old.overran || len(h.tasks["a"].started) != 1 {
@@ -82,7 +82,7 @@ func TestHandovers_EndedBetweenPlanAndMove_IsNotCounted(t *testing.T) {
 	}
 }
 
-func TestHandovers_HolderAfterTheDrain_Overran(t *testing.T) {
+func TestHandovers_HolderStopsAfterTheDrain_Overran(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		drains, over bool

@@ -39,16 +39,16 @@ func newMove(f *conn.Factory, run func(*moveOptions, context.Context) error) *co
 		GroupID: ui.GroupChange,
 		Use:     "move --from GROUP --to GROUP [NAME|GLOB...|-l SELECTOR|--all] [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Move tasks from one group to another in one step",
-		Long: `Changes the chosen definitions that let in the group --from, so that they let in --to instead. By default it chooses every such
-definition. Other groups that they let in are kept. It shows the effect, asks for confirmation, and edits all of them in one step or none.
-If one of them was changed concurrently, nothing is done. Then it follows how old holders stop and new ones get permits, until the last
-old one has stopped, and lists those that stopped too late. A slot is granted to a new holder only after the old one has released it, or at
-its deadline.
+		Long: `Changes definitions that admit the group --from so that they admit the group --to instead. By default it changes all of these definitions;
+names, globs and labels narrow the choice. Other groups stay admitted. gkctl shows the effect, asks for confirmation, and edits all of the
+definitions in one step or none. If one of them was changed concurrently, it changes nothing. Then it shows how old holders stop and new holders
+get permits, until the last old holder has stopped, and lists the holders that stopped too late. A slot is granted to a new holder only after the
+old holder has released it, or at the old holder's deadline.
 
 --drain is how long old holders may continue; without it, their next refresh is refused. A task whose pattern is not a plain list of
 groups is listed but not moved, and gkctl exits with 1. It also exits with 1 if a slot is held for an operator (on_expiry: hold), because
-a move does not free it. --force is needed if no caller was ever seen in the new group, or if a task would let in no known caller.
-If you pass --timeout, it also limits how long the progress is followed; the move is not reverted.`,
+a move does not free it. --force is needed if no caller was ever seen in the new group, or if a task would admit no known caller.
+--timeout, if given, also limits how long gkctl follows the progress. The move is not reverted when the time is over.`,
 		Example: `  gkctl move --from prod --to dr-site --drain 2m --dry-run
   gkctl move --from prod --to dr-site 'nightly-*' --drain 2m --reason "the storage of prod is failing"
   gkctl move --from prod --to dr-site -l team=data --yes -o json`,
@@ -65,7 +65,7 @@ If you pass --timeout, it also limits how long the progress is followed; the mov
 	o.drain.Register(cmd)
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would move and the effect; change nothing")
 	o.yes.Register(cmd)
-	flags.BoolVar(&o.force, "force", false, "move even to a group without known callers, and tasks that would let in no known caller")
+	flags.BoolVar(&o.force, "force", false, "move even to a group without known callers, and tasks that would admit no known caller")
 	flags.BoolVar(&o.noWait, "no-wait", false, "do not follow the progress")
 	f.CompleteGroups(cmd, "from")
 	f.CompleteGroups(cmd, "to")
@@ -107,7 +107,7 @@ func (o *moveOptions) run(ctx context.Context) error {
 			return err
 		case moves.GetMistake() != "" && o.notAllMoved(moves) == nil:
 			return &ui.CodeError{
-				Code: ui.ExitNoSuch, Err: errors.New(moves.GetMistake()), Hint: "Nothing was moved. `gkctl get` shows which groups each definition lets in.",
+				Code: ui.ExitNoSuch, Err: errors.New(moves.GetMistake()), Hint: "Nothing was moved. `gkctl get` shows which groups each definition admits.",
 			}
 		}
 		refused := o.refusal(moves)
@@ -193,7 +193,7 @@ func (o *moveOptions) noteNotMoved(moves *gatekeeperv1.MoveResponse) {
 
 func notMovedTexts(moves *gatekeeperv1.MoveResponse) []string {
 	return words.Mapped(moves.GetNotMoved(), func(n *gatekeeperv1.NotMoved) string {
-		return fmt.Sprintf("%s is not moved: %s", n.GetSemaphore(), n.GetWhy())
+		return fmt.Sprintf("%s will not be moved: %s", n.GetSemaphore(), n.GetWhy())
 	})
 }
 
@@ -215,7 +215,7 @@ func (o *moveOptions) notAllMoved(moves *gatekeeperv1.MoveResponse) error {
 	}
 	err := fmt.Errorf("not moved: %s", words.SomeNames(names))
 	if o.output.Is(ui.Table) {
-		err = errors.New(words.Plural(len(names), "task is not moved and must be edited by hand", "tasks are not moved and must be edited by hand"))
+		err = errors.New(words.Plural(len(names), "task cannot be moved and must be edited by hand", "tasks cannot be moved and must be edited by hand"))
 	}
 	return ui.WithHint(err, "`gkctl set NAME group_pattern=...` sets a pattern.")
 }

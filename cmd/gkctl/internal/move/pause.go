@@ -67,7 +67,7 @@ func newPause(f *conn.Factory, run func(*pauseOptions, context.Context) error) *
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "pause NAME|GLOB...|-l SELECTOR|--all [--for 2h] [--stop [--drain 2m]] [--reason TEXT] [--yes]",
-		Short:   "Stop granting permits for a time, and optionally stop the holders",
+		Short:   "Temporarily stop granting permits, and optionally stop the holders",
 		Long: `Pauses the chosen semaphores in one step: they grant no new permits. With --for or --until they resume automatically. Current holders
 continue; with --stop they must stop, and --drain gives them time to do so.
 
@@ -159,8 +159,8 @@ func (o *pauseOptions) run(ctx context.Context) error {
 type paused struct {
 	Names    []string `json:"names"`
 	Revision uint64   `json:"revision,string"`
-	// Stopped counts the holders that must stop or have less time for it, and GoOn the permits that continue. Both are
-	// from the preview just before the pause.
+	// Stopped counts the holders that must stop or have less time to stop. GoOn counts the permits that continue. Both
+	// come from the preview just before the pause.
 	Stopped int  `json:"stopped"`
 	GoOn    int  `json:"go_on"`
 	DryRun  bool `json:"dry_run,omitempty"`

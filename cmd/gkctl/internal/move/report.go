@@ -23,8 +23,8 @@ type moveReport struct {
 	Tasks    []moveTask `json:"tasks"`
 	// NotMoved lists the semaphores that were chosen but not moved.
 	NotMoved []notMoved `json:"not_moved,omitempty"`
-	// Followed reports whether gkctl followed the progress. Left counts the old holders that had not stopped when that
-	// ended, or that left a slot which is held for an operator.
+	// Followed reports whether gkctl followed the progress. Left counts the old holders that had not stopped when gkctl
+	// stopped following, or that left a slot held for an operator.
 	Followed bool `json:"followed"`
 	Left     int  `json:"left"`
 
@@ -56,7 +56,7 @@ type startedTask struct {
 type notMoved struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
-	// Problem reports whether the definition lets in the old group and must be edited by hand.
+	// Problem reports whether the definition admits the old group and must be edited by hand.
 	Problem bool `json:"problem,omitempty"`
 }
 

@@ -27,17 +27,17 @@ func generalExits() []exitText {
 		{ui.ExitOK, "done"},
 		{ui.ExitFailure, "differences were found (diff), or the servers refused"},
 		{ui.ExitUsage, "bad flag, argument or context"},
-		{ui.ExitBadInput, "bad definitions, in a file or given to set; or an invalid name or pattern"},
+		{ui.ExitBadInput, "an invalid definition, from a file or from the arguments of set; or an invalid name or pattern"},
 		{ui.ExitUnreachable, "no server answered"},
 		{ui.ExitLost, "a permit was lost while it was held; or diff could not compare"},
 		{ui.ExitNotAcquired, "not acquired, refreshed or valid"},
 		{ui.ExitNotAllowed, "unauthenticated, or forbidden: ask an administrator for the missing role"},
-		{ui.ExitNoSuch, "no such definition, or nothing to change matches"},
+		{ui.ExitNoSuch, "no such definition, or nothing matches the selection"},
 		{ui.ExitInterrupted, "interrupted"},
 	}
 }
 
-// ownExits returns the exit codes of a command besides 0, 64, 69, 77 and 130. An empty text means the one in
+// ownExits returns the exit codes of a command other than 0, 64, 69, 77 and 130. An empty text stands for the text in
 // generalExits.
 func ownExits(command string) []exitText {
 	refused := exitText{ui.ExitFailure, "the servers refused, for example because of a concurrent change; nothing was changed"}

@@ -28,8 +28,8 @@ func everyCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
 	}
 }
 
-// An operator on call at night has no time to look up these things elsewhere.
-func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
+// An operator on call should find everything needed to use a command in its help text.
+func TestHelp_EachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	t.Parallel()
 	goWords := []string{"stringToString", "stringArray", "strings"}
 	var out bytes.Buffer
@@ -63,7 +63,7 @@ func TestHelp_OfEachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 }
 
 // Every user of a machine can see the arguments of its processes. A permit's token is a number and not a secret.
-func TestFlags_OfEachCommand_TakeNoSecrets(t *testing.T) {
+func TestFlags_EachCommand_TakesNoSecrets(t *testing.T) {
 	t.Parallel()
 	secret := regexp.MustCompile(`token|secret|password|passphrase|key|bearer`)
 	root := newRoot(&conn.Factory{IO: &ui.IO{}})
@@ -78,12 +78,12 @@ func TestFlags_OfEachCommand_TakeNoSecrets(t *testing.T) {
 	})
 }
 
-func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
+func TestCompletion_EachCommand_CompletesItsArguments(t *testing.T) {
 	t.Parallel()
 	root := newRoot(&conn.Factory{IO: &ui.IO{}})
 	everyCommand(root, func(name string, c *cobra.Command) {
 		takes := regexp.MustCompile(`^\S+ .*\b(NAME|GLOB|TOKEN|ID|SEMAPHORE|COMMAND)\b`).MatchString(c.Use)
-		known := !slices.Contains([]string{"context set", "cluster add", "cert peer", "cert client"}, name) // they name new things
+		known := !slices.Contains([]string{"context set", "cluster add", "cert peer", "cert client"}, name) // they name new objects
 		if takes && known && c.ValidArgsFunction == nil {
 			t.Errorf("the arguments of %s have no completion: %s", name, c.Use)
 		}
@@ -98,8 +98,8 @@ func TestCompletion_OfEachCommand_CompletesItsArguments(t *testing.T) {
 	})
 }
 
-// Scripts rely on the description of JSON output in docs/gkctl-reference.md.
-func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
+// Scripts rely on the description of the JSON output in docs/gkctl-reference.md.
+func TestJSON_EachCommand_IsDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../../docs/gkctl-reference.md")
 	if err != nil {
@@ -116,7 +116,7 @@ func TestJSON_OfEachCommand_IsInTheTableOfTheDocs(t *testing.T) {
 		}
 	}
 	if !found || len(listed) == 0 {
-		t.Fatal("docs/gkctl-reference.md has no table of JSON")
+		t.Fatal("docs/gkctl-reference.md has no table of JSON output")
 	}
 	var have []string
 	everyCommand(newRoot(&conn.Factory{IO: &ui.IO{}}), func(name string, c *cobra.Command) {
@@ -138,11 +138,11 @@ func TestCommands_EachHasShortHelpAndAGroup(t *testing.T) {
 	t.Parallel()
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {
-		if c.Hidden { // only gkctl itself calls it
+		if c.Hidden { // only gkctl itself runs hidden commands
 			return
 		}
 		if c.Short == "" || c.HasParent() && !c.Parent().HasParent() && c.GroupID == "" && c.Name() != "help" {
-			t.Errorf("%q has no short help, or no group", c.CommandPath())
+			t.Errorf("%q has no short help or no command group", c.CommandPath())
 		}
 		for _, sub := range c.Commands() {
 			walk(sub)

@@ -29,12 +29,12 @@ import (
 
 const long = `gkctl shows and changes the state of a Gatekeeper cluster.
 
-The servers come from --endpoints, GK_ENDPOINTS, or a context in the file that GK_CONFIG names (` + "`gkctl context`" + `).
-The default is 127.0.0.1:7420. Each connection flag is also a variable: --tls-ca is GK_TLS_CA. Names are literal, or globs
+The addresses of the servers come from --endpoints, GK_ENDPOINTS, or a context in the file named by GK_CONFIG (` + "`gkctl context`" + `).
+The default is 127.0.0.1:7420. Each connection flag also has an environment variable: GK_TLS_CA for --tls-ca. A name may be a glob
 with *, ? and [a-z].
 
--o json prints the API's messages with the API's field names, and 64-bit numbers and durations as in protobuf's JSON ("12", "60s").
-A list is {"items": [...]}. -o yaml prints the same as YAML, except for definitions: it prints them as the file that apply reads.`
+-o json prints API messages with the API's field names. 64-bit numbers and durations are strings, as in protobuf's JSON ("12", "60s").
+A list is {"items": [...]}. -o yaml prints the same as YAML. For definitions it prints a file that apply can read.`
 
 // newRoot returns the root command with all other commands.
 func newRoot(f *conn.Factory) *cobra.Command {
@@ -78,7 +78,8 @@ func newRoot(f *conn.Factory) *cobra.Command {
 	return root
 }
 
-// signed reports whether --author applies to a command: the journal records it, or history searches for it.
+// signed reports whether --author applies to a command, which means that the journal records the author or that history
+// searches for the author.
 func signed(command string) bool {
 	switch command {
 	case "apply", "edit", "set", "delete", "move", "pause", "resume", "cordon", "uncordon", "undo", "firings forget", "revoke", "clear", "cluster settings",
@@ -88,7 +89,8 @@ func signed(command string) bool {
 	return false
 }
 
-// reasoned reports whether --reason applies to a command: the journal records it, or the firing of a failed job does.
+// reasoned reports whether --reason applies to a command, which means that the reason is recorded in the journal or
+// with the firing of a failed job.
 func reasoned(command string) bool {
 	switch command {
 	case "auth bind", "auth unbind", "auth token create", "auth token revoke": // their author is the caller's principal

@@ -42,7 +42,7 @@ func newAcquire(f *conn.Factory, run func(*acquireOptions, context.Context) erro
 		Long: `Acquires a permit and prints its token. The permit lasts for its duration, and longer with ` + "`gkctl refresh`" + `. With --hold gkctl keeps it
 alive for that time, or until it is interrupted, and then releases it.
 
-If it gets no permit, it says why and who holds them, and exits with 75; -o json then prints {"denial": {...}}, as in the API.`,
+If it gets no permit, it prints the reason and the current holders, and exits with 75; -o json then prints {"denial": {...}}, as in the API.`,
 		Example: `  token=$(gkctl acquire nightly-export) && export.sh && gkctl release "$token"
   gkctl acquire builds --weight 4 --wait=5m --hold 1h`,
 		Args:              ui.Exactly(1, "the name of a semaphore"),
@@ -60,7 +60,7 @@ If it gets no permit, it says why and who holds them, and exits with 75; -o json
 	flags.Var(&o.wait, "wait", "wait in the queue, optionally with a limit, for example --wait=5m")
 	flags.Lookup("wait").NoOptDefVal = forever
 	flags.DurationVar(&o.hold, "hold", 0, "keep the permit for this time, for example 30m, then release it")
-	flags.StringVar(&o.requestID, "request-id", "", "id of this acquisition; use the same one to repeat it")
+	flags.StringVar(&o.requestID, "request-id", "", "id of this acquisition; use the same id to retry it")
 	flags.StringToStringVar(&o.metadata, "metadata", nil, "`KEY=VALUE,...` to show with the permit")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "print only the token")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)

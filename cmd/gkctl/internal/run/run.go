@@ -77,7 +77,7 @@ gkctl exits with the command's exit code, or with 128+n if signal n ended it. Ot
   69   no server answered: the command was not started
   70   the permit was lost, or had to be given up, while the command ran: it was stopped
   75   not acquired (-E sets another code): the command was not started
-  77   not allowed: the definition does not let in this group or acquirer, or it is cordoned; unauthenticated or forbidden
+  77   not allowed: the definition does not admit this group or acquirer, or it is cordoned; unauthenticated or forbidden
   78   no such definition
   126  the command cannot be executed; 127: it was not found. Both are checked before a permit is requested
 
@@ -113,7 +113,7 @@ when the permit is safe (safe_until).`,
 	flags.Uint32Var(&o.weight, "weight", 1, "number of permits to take")
 	flags.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
 	flags.DurationVar(&o.timeout, "timeout", 0, "wait at most this long for a permit")
-	flags.Var(&o.onDenied, "on-denied", "if the permit is denied: fail; wait in the queue for at most --timeout, unless another run of this host waits already; queue: wait in any case; skip: exit with 0")
+	flags.Var(&o.onDenied, "on-denied", "what to do if the permit is denied: fail; wait (in the queue, at most --timeout, unless another run of this host already waits); queue (wait in any case); skip (exit with 0)")
 	flags.Var(&o.onUnavailable, "on-unavailable", "when no server answers for --patience: fail, or wait")
 	flags.DurationVar(&o.patience, "patience", client.DefaultOutageLimit, "how long to keep trying when no server answers")
 	flags.IntVarP(&o.conflictCode, "conflict-exit-code", "E", ui.ExitNotAcquired, "exit code if no permit was acquired")

@@ -98,7 +98,7 @@ func newRelease(f *conn.Factory) *cobra.Command {
   gkctl release 4711 --failed --reason "no space left"`,
 	}, o.check, o.release)
 	cmd.Flags().BoolVar(&o.notRun, "not-run", false, "nothing ran: the firing may be claimed again")
-	cmd.Flags().BoolVar(&o.cut, "cut-short", false, "the work was stopped before its end: the definition's firing_on_loss decides about the firing")
+	cmd.Flags().BoolVar(&o.cut, "cut-short", false, "the work was stopped before its end: the definition's firing_on_loss decides what happens to the firing")
 	cmd.Flags().BoolVar(&o.failed, "failed", false, "the work ended with an error: the firing has failed, and --reason is kept with it")
 	return cmd
 }

@@ -112,7 +112,7 @@ func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error)
 		Long: `Asks the servers whether the permit with this token is live. Exits with 75 if it is not, and says how it ended; with 69 if no server can answer.
 A permit whose holder must stop is valid until it ends, and the output says that it is stopping.
 
-It is for scripts that write on behalf of another process, which sent the token along. The answer may be outdated when it arrives: the permit may
+Use it in scripts that write on behalf of another process, which passes its token. The answer may be outdated when it arrives: the permit may
 end between the answer and the write. If the storage itself can compare tokens, use that instead.`,
 		Example:           `  gkctl verify "$token" --semaphore nightly-export && cp export.csv /srv/exports/`,
 		Args:              ui.Exactly(1, "the token of a permit"),

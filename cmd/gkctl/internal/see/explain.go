@@ -42,8 +42,8 @@ semaphore in turn.
 
 Without --group, --acquirer and --holder-id it explains each caller that was denied within 7 days for a reason that waiting does not
 cure, so you need not know where the job runs. For a single name it also shows who had a permit last. If no caller was denied, it
-explains a request of the caller that had a permit last, or else of this host. The leader keeps denials in memory: after a change of
-leader it only has those of callers that have asked since.
+explains a request of the caller that had a permit last, or else of this host. The leader keeps denials in memory: a new leader
+only knows those of callers that have asked since.
 
 Below the answer it lists the waiters in the queue, the jobs whose tasks wait for a worker, and why they wait. With -o json, one name
 with a caller prints one object; everything else prints {"items": [...]}.`,

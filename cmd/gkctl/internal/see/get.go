@@ -33,10 +33,10 @@ func Commands(f *conn.Factory) []*cobra.Command {
 // maxDeniedLines is the maximum number of denied callers that get and history list.
 const maxDeniedLines = 10
 
-// sayDenied prints, below a listing, the callers that are denied until somebody intervenes.
+// sayDenied prints, below a listing, the callers that stay denied until somebody intervenes.
 func sayDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []string, labels string) {
 	if len(names) == 0 && labels == "" || len(names) > lookup.Max {
-		return // there may be many in all semaphores, because standbys are denied by design
+		return // a listing of all semaphores could have many, because standbys are denied by design
 	}
 	r := lookup.Remembered(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
 	lines := lookup.DeniedLines(r.GetCallers(), maxDeniedLines)
@@ -85,7 +85,7 @@ For names or labels, the listing also shows callers that are denied for a reason
 	}
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	ui.RegisterSelector(cmd, &o.labels, `labels, as in "team=data,tier!=test,zone in (a,b),critical,!legacy"`)
-	cmd.Flags().StringVar(&o.group, "group", "", "only those that let in this group")
+	cmd.Flags().StringVar(&o.group, "group", "", "only those that admit this group")
 	cmd.Flags().StringVar(&o.search, "search", "", "only those with all of these words in the name, the description or a label")
 	o.states.register(cmd)
 	return cmd
@@ -294,7 +294,7 @@ func (f *statesFlag) Set(s string) error {
 	for word := range strings.SplitSeq(s, ",") {
 		word = strings.TrimSpace(word)
 		if !slices.Contains(stateWords(), word) {
-			return fmt.Errorf("must be one or several of %s", strings.Join(stateWords(), ", "))
+			return fmt.Errorf("must be one or more of %s", strings.Join(stateWords(), ", "))
 		}
 		*f = append(*f, gatekeeperv1.DefinitionState(gatekeeperv1.DefinitionState_value[statePrefix+strings.ToUpper(word)]))
 	}

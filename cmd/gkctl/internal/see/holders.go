@@ -31,7 +31,7 @@ func newHolders(f *conn.Factory, run func(*holdersOptions, context.Context) erro
 		GroupID:    ui.GroupSee,
 		Use:        "holders [NAME|GLOB...] [-l SELECTOR] [--group GROUP] [--at TIME]",
 		SuggestFor: []string{"locks", "permits", "ps"},
-		Short:      "Show who holds permits, or held them at a time",
+		Short:      "Show who holds permits, or held them at a given time",
 		Long: `Shows who holds permits. With --at it shows who held them at that time, by the leaders' clocks, as far as the journal remembers, and says
 where the journal begins.`,
 		Example: `  gkctl holders 'nightly-*'

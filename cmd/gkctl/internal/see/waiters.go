@@ -29,9 +29,9 @@ func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) erro
 	cmd := &cobra.Command{
 		GroupID: ui.GroupSee,
 		Use:     "waiters [NAME|GLOB...] [-l SELECTOR] [--group GROUP]",
-		Short:   "Show who waits for a permit and at which place, and which tasks wait for a worker",
+		Short:   "Show the queue for permits, and the tasks that wait for a worker",
 		Long: `Shows the queues for permits, and below them the jobs whose tasks wait for a worker, in the order in which they will be handed out. The
-slots of a worker are one line, with the place of the first one. Slots without a task are idle and have no place. gkctl explain NAME says
+slots of a worker share one line, with the place of the first slot. Slots without a task are idle and have no place. gkctl explain NAME says
 why tasks wait.`,
 		Example: `  gkctl waiters
   gkctl waiters 'nightly-*' -o wide`,
@@ -102,7 +102,8 @@ func (o *waitersOptions) print(waiters []*gatekeeperv1.Waiter, tasks []*gatekeep
 	})
 }
 
-// waiting is a waiting caller, or all waiting or all idle slots of a worker, with the first slot as the Waiter.
+// waiting is a waiting caller, or the slots of a worker that are either all waiting or all idle. Waiter is then the
+// first of these slots.
 type waiting struct {
 	*gatekeeperv1.Waiter
 	slots int
@@ -149,7 +150,7 @@ func (w *waiting) who() string {
 	return who
 }
 
-// place returns the place in the queue, for a worker that of its first slot.
+// place returns the place in the queue. For a worker, it is the place of the first slot.
 func (w *waiting) place() string {
 	if w.GetPlace() == 0 {
 		return "idle"

@@ -127,7 +127,8 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 	return err
 }
 
-// eventEnd returns how the holder of a cooling slot ended. For other events, the kind says that.
+// eventEnd returns how the holder of a cooling slot ended. It returns an empty string for other kinds of events, which
+// already say how the permit ended.
 func eventEnd(e *gatekeeperv1.Event) string {
 	if e.GetKind() != gatekeeperv1.EventKind_EVENT_KIND_COOLING {
 		return ""
@@ -157,8 +158,8 @@ func eventDetail(e *gatekeeperv1.Event) string {
 	return ""
 }
 
-// pointOut prints a note for each name without a definition, which suggests the most similar name. This is not an
-// error, because a watch may be started before the definition is created. It ignores errors of the servers.
+// pointOut prints a note for each name without a definition, and suggests the most similar name. This is not an error,
+// because a watch may be started before the definition is created. It ignores errors of the servers.
 func pointOut(ctx context.Context, f *conn.Factory, c *client.Client, names []string) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestFiring_ReadsNameAndTime(t *testing.T) {
+func TestParseFiring_NameAndTime_AreParsed(t *testing.T) {
 	t.Parallel()
 	name, due, err := ParseFiring("mail@home@2026-01-31T03:00:00+01:00")
 	if err != nil || name != "mail@home" || !due.Equal(time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)) {

@@ -54,7 +54,7 @@ func (e *CodeError) Error() string {
 
 func (e *CodeError) Unwrap() error { return e.Err }
 
-// WithHint adds a hint to an error, which makes gkctl exit with 1.
+// WithHint adds a hint to an error, and makes gkctl exit with 1.
 func WithHint(err error, format string, args ...any) error {
 	return &CodeError{Code: ExitFailure, Err: err, Hint: fmt.Sprintf(format, args...)}
 }
@@ -81,7 +81,7 @@ const HintNothingChosen = "Nothing was changed. `gkctl get` lists the definition
 func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 	switch { // these errors have the same code for every command
 	case Is[*client.UnauthenticatedError](err):
-		return ExitNotAllowed, "Set credentials with --tls-cert and --tls-key, --bearer-token-file, their variables, or a context."
+		return ExitNotAllowed, "Pass --tls-cert and --tls-key, or --bearer-token-file. You can also set their environment variables or use a context."
 	case Is[*client.ForbiddenError](err):
 		return ExitNotAllowed, "`gkctl auth whoami` shows what you may do, `gkctl auth roles` what each role may do."
 	}
@@ -107,7 +107,7 @@ func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 	case Is[*client.DeniedError](err), Is[*client.NotValidError](err):
 		return ExitNotAcquired, ""
 	case errors.Is(err, client.ErrOutcomeUnknown):
-		return ExitUnreachable, "The change may have been made. Check before you repeat it."
+		return ExitUnreachable, "The change may have been made. Check before you retry it."
 	case recovering(err):
 		return ExitUnreachable, "Definitions can be changed meanwhile. `gkctl status` shows how long the wait takes; it starts over with each new leader."
 	case noLeader(err):
@@ -115,9 +115,9 @@ func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 	case throttled(err):
 		return ExitUnreachable, "This address sent too many wrong tokens, from this or another program. Correct the token; `gkctl auth token create` creates a new one."
 	case Is[*client.CertificateError](err):
-		return ExitUnreachable, "Waiting does not help. --tls-ca, --tls-cert, --tls-key, --tls-server-name, their variables or a context set the certificates; `gkctl context list` shows them."
+		return ExitUnreachable, "Waiting does not help. Set the certificates with --tls-ca, --tls-cert, --tls-key and --tls-server-name, their environment variables, or a context; `gkctl context list` shows the contexts."
 	case errors.Is(err, client.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-		return ExitUnreachable, "Is gatekeeperd running there? --endpoints, GK_ENDPOINTS or a context set the addresses; `gkctl context list` shows them."
+		return ExitUnreachable, "Is gatekeeperd running there? Set the addresses with --endpoints, GK_ENDPOINTS or a context; `gkctl context list` shows the contexts."
 	}
 	return ExitFailure, ""
 }

@@ -49,8 +49,8 @@ end), or lost (its permit has expired; another worker gets the task after the sl
 	return cmd
 }
 
-// known returns an error if there is no such semaphore. Without it, a mistyped name would look like a semaphore without
-// workers.
+// known returns an error if there is no such semaphore. Without this check, a mistyped name would look like a semaphore
+// without workers.
 func known(ctx context.Context, c *client.Client, semaphore string) error {
 	if semaphore == "" {
 		return nil
@@ -92,7 +92,7 @@ func taskState(w *gatekeeperv1.Worker, t *gatekeeperv1.HeldTask) string {
 	case t.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD:
 		return fmt.Sprintf("lost: gkctl clear %d", t.GetToken())
 	case t.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_COOLING:
-		return "lost: cools for " + left
+		return "lost: cooling for " + left
 	case w.GetAway():
 		return "away: held for " + left
 	}

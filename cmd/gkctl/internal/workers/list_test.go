@@ -22,7 +22,7 @@ func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 		later string
 	}{
 		"hold": {&gatekeeperv1.Definition{OnExpiry: gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD}, "lost: gkctl clear 1"},
-		"cool": {&gatekeeperv1.Definition{LossDelay: durationpb.New(time.Minute)}, "lost: cools for "},
+		"cool": {&gatekeeperv1.Definition{LossDelay: durationpb.New(time.Minute)}, "lost: cooling for "},
 		"free": {&gatekeeperv1.Definition{}, ""},
 	} {
 		t.Run(state, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 				die()
 				synctest.Wait()
 				if got := shown(); !strings.HasPrefix(got, "w | away: held for ") || !strings.HasSuffix(got, "s | 0 | j | 0") {
-					t.Errorf("after its stream ended: got %q, want the task as held for a while", got)
+					t.Errorf("after the worker's stream ended: got %q, want the task to be shown as still held", got)
 				}
 				srv.Advance(t, 30*time.Second)
 				synctest.Wait()

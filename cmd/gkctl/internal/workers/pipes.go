@@ -62,8 +62,8 @@ func (p *pipes) close() {
 	}
 }
 
-// result keeps the first most bytes of a command's output, and counts all of them. It does not stop a command that
-// writes more.
+// result keeps the beginning of a command's output, limited by most, and counts all bytes. It does not stop a command
+// that writes more.
 type result struct {
 	most int
 	kept []byte

@@ -58,7 +58,7 @@ that the command leaves running in its process group are killed. The command has
 SIGTERM, SIGINT and SIGHUP drain the worker: it takes no more tasks, and exits when the running ones have ended, or after --grace. A second
 SIGTERM or SIGINT stops the commands and returns their tasks.
 
-While no server answers, commands continue for as long as their permits are safe. If a semaphore is paused or does not let in the worker, the
+While no server answers, commands continue for as long as their permits are safe. If a semaphore is paused or does not admit the worker, the
 worker waits. The exit codes of gkctl:
 
   0    drained

@@ -31,7 +31,7 @@ type leafOptions struct {
 	acquirer string
 }
 
-// newLeaf completes a command that issues a certificate.
+// newLeaf adds the common parts to a command that issues a certificate.
 func newLeaf(f *conn.Factory, cmd *cobra.Command, kind, ca string, run func(*leafOptions) error) (*cobra.Command, *leafOptions) {
 	o := &leafOptions{f: f, kind: kind, ca: ca, flags: cmd.Flags()}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions

@@ -30,7 +30,7 @@ func newClusterRemove(f *conn.Factory, run func(*clusterRemoveOptions, context.C
 		Short: "Remove a server permanently; its id can never be used again",
 		Long: `Removes a server from the cluster permanently: it stops, and a new server needs a new id and an empty data directory.
 
-The command shows the remaining members and asks for confirmation; in a script, pass --yes. The servers refuse a removal if less
+The command shows the remaining members and asks for confirmation; in a script, pass --yes. The servers refuse a removal if fewer
 than a majority of the remaining voters answer, because the cluster would stop. Bring back the voters named in the error, or remove them first.
 --force removes the server anyway; use it only if the cluster may stop until they are back.
 
@@ -47,7 +47,7 @@ Removing a server that was already removed changes nothing and exits with 0.`,
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the remaining members, and whether the servers would refuse; change nothing")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
-	cmd.Flags().BoolVar(&o.force, "force", false, "remove it even if less than a majority of the voters answer")
+	cmd.Flags().BoolVar(&o.force, "force", false, "remove it even if fewer than a majority of the voters answer")
 	return cmd
 }
 

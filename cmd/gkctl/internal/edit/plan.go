@@ -32,7 +32,7 @@ type step struct {
 	name   string
 	before *gatekeeperv1.DefinitionRecord // nil if it does not exist
 	after  *gatekeeperv1.Definition       // nil if it is deleted
-	// file and entry locate after. file is nil if after did not come from a file.
+	// file and entry say where after is defined. file is nil if after did not come from a file.
 	file  *deffile.File
 	entry int
 }

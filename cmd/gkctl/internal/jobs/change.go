@@ -190,9 +190,9 @@ func newDelete(f *conn.Factory) *cobra.Command {
 		return words.Plural(done, "result", "results") + " and " + words.Plural(failed, "failed task", "failed tasks") + " are lost"
 	}
 	return o.register(&cobra.Command{
-		Use: "delete", Short: "Delete jobs that are over, with their results",
-		Long: `Deletes jobs that are over, with their results. It shows the effect and asks for confirmation; in a script, pass --yes. A job whose id was
-submitted again meanwhile stays.`,
+		Use: "delete", Short: "Delete jobs that are over, and their results",
+		Long: `Deletes jobs that are over, and their results. It shows the effect and asks for confirmation; in a script, pass --yes. A new job that
+was submitted with the same id in the meantime is not deleted.`,
 		Example: "  gkctl job delete nightly-thumbnails\n  gkctl job delete -l team=web --state ended,cancelled --yes",
 	})
 }

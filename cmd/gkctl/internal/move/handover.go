@@ -39,8 +39,8 @@ type oldHolder struct {
 	permit *gatekeeperv1.Permit
 	how    string // how it stopped; empty until then
 	after  time.Duration
-	// overran reports whether it still held its permit when the drain was over or, without a drain, until the permit
-	// expired.
+	// overran reports whether the holder still had its permit when the drain was over. Without a drain, it reports
+	// whether the holder kept the permit until it expired.
 	overran bool
 }
 
@@ -196,7 +196,7 @@ func (h *handovers) missed(holders []*gatekeeperv1.Permit, revision uint64, at t
 	h.seen = max(h.seen, revision)
 }
 
-// done reports whether all old holders have stopped and no other one can appear.
+// done reports whether all old holders have stopped and no more can appear.
 func (h *handovers) done() bool { return h.seen >= h.change && h.left == 0 }
 
 // waiting lists the old holders that have not stopped, with their tasks.

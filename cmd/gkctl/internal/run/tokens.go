@@ -28,8 +28,8 @@ type tokenDone struct {
 	text string
 }
 
-// tokenCommand completes a command that processes several tokens and continues after a failure. If first is not nil, it
-// is called before anything is done and may return an error.
+// tokenCommand adds the common parts to a command that processes several tokens and continues after a failure. If first
+// is not nil, it is called before anything is done and may return an error.
 func tokenCommand(
 	f *conn.Factory, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenDone, error),
 ) *cobra.Command {

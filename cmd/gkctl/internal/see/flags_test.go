@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestGet_States_AreReadFromEachFlag(t *testing.T) {
+func TestGet_RepeatedStateFlag_AddsStates(t *testing.T) {
 	t.Parallel()
 	var got *getOptions
 	cmd := newGet(&conn.Factory{IO: &ui.IO{}}, func(o *getOptions, _ context.Context) error {
@@ -26,7 +26,7 @@ func TestGet_States_AreReadFromEachFlag(t *testing.T) {
 		gatekeeperv1.DefinitionState_DEFINITION_STATE_PAUSED,
 	}
 	if !slices.Equal(got.states, want) || got.group != "prod" || !slices.Equal(got.globs, []string{"nightly-*"}) {
-		t.Errorf("got states %v, group %q, names %q", got.states, got.group, got.globs)
+		t.Errorf("get parsed states %v, group %q and names %q", got.states, got.group, got.globs)
 	}
 }
 
@@ -39,6 +39,6 @@ func TestGet_UnknownState_IsRejected(t *testing.T) {
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs([]string{"--state", "running,asleep"})
 	if err := cmd.ExecuteContext(t.Context()); err == nil {
-		t.Error("an unknown state was accepted")
+		t.Error("get --state asleep: the unknown state was accepted")
 	}
 }

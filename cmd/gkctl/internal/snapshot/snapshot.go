@@ -49,7 +49,7 @@ func newSave(f *conn.Factory, run func(*saveOptions, context.Context) error) *co
 definitions, permits, pauses, cordons, the journal, settings, jobs with their payloads and results, bindings, and hashes of bearer tokens. It does
 not contain waiters, because they ask again. Keep it where only operators can read it.
 
-Only its owner can read the file. The file gets its name only after it is complete, was read back and is on disk. FILE - is standard output; check
+Only its owner can read the file. The file gets its name only after it is complete, has been read back, and is on disk. FILE - is standard output; check
 that file with gkctl snapshot inspect. --timeout limits how long gkctl waits for each part.
 
 gatekeeperd restore creates a cluster from it.`,
@@ -160,11 +160,11 @@ func (o *saveOptions) name(temp string) error {
 			return err
 		}
 	}
-	folder, err := os.Open(filepath.Dir(o.file))
+	dir, err := os.Open(filepath.Dir(o.file))
 	if err != nil {
 		return err
 	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 func newInspect(f *conn.Factory) *cobra.Command {

@@ -52,7 +52,7 @@ func (p *pipes) begin(input []byte, output, errors io.Writer) {
 
 // close waits until all output of the command was read, and closes the pipes.
 func (p *pipes) close() {
-	_ = p.in.w.Close() // nobody reads the input any more
+	_ = p.in.w.Close() // nothing reads the input now
 	for _, f := range []*os.File{p.out.r, p.err.r} {
 		_ = f.SetReadDeadline(time.Now().Add(strayLimit)) // pipes support deadlines
 	}

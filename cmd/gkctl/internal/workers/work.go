@@ -43,7 +43,7 @@ func newWork(f *conn.Factory, run func(*workOptions, context.Context) error) *co
 		GroupID: ui.GroupWork,
 		Use:     "work SEMAPHORE|--semaphore NAME [flags] -- COMMAND [ARGUMENT...]",
 		Short:   "Execute tasks of jobs with a command; `work list` shows workers",
-		Long: `Turns any program into a worker: takes tasks of the semaphore's jobs, and runs the command for each of them. The command reads the task's
+		Long: `Turns any program into a worker: it takes tasks of the semaphore's jobs, and runs the command for each task. The command reads the task's
 payload from standard input. Its standard output is the result, and its exit code says how the task ended:
 
   0      the task is done

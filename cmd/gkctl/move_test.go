@@ -130,7 +130,7 @@ func (w *moveWorld) bobEditsFirst() {
 	w.onEdit = func(_ context.Context, send func() error) error {
 		w.onEdit = func(_ context.Context, send func() error) error { return send() }
 		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != ui.ExitOK {
-			w.t.Errorf("exit code %d\n%s", code, out)
+			w.t.Errorf("gkctl set b permits=9: exit code %d, want 0; output:\n%s", code, out)
 		}
 		return send()
 	}
@@ -181,7 +181,7 @@ func TestMove_LeaderStopsDuringTheEdit_IsMadeOnce(t *testing.T) {
 			code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "40s")
 			patterns, changes := w.groups()
 			if code != ui.ExitOK || patterns != "dr dr" || changes != 1 || !strings.Contains(out, "moved 2 tasks from prod to dr\nno permits were held\nundo with: gkctl undo ") {
-				t.Errorf("exit code %d, groups %q after %d changes\n%s", code, patterns, changes, out)
+				t.Errorf("gkctl move: exit code %d, groups %q, %d changes; want 0, \"dr dr\", 1; output:\n%s", code, patterns, changes, out)
 			}
 		})
 	}
@@ -199,14 +199,14 @@ func TestMove_OutcomeUnknown_SaysHowToFindOut(t *testing.T) {
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "3s")
 	if code != ui.ExitUnreachable || !strings.Contains(out, "The move was made completely or not at all. `gkctl history -n 1 a` shows which") {
-		t.Errorf("exit code %d\n%s", code, out)
+		t.Errorf("gkctl move: exit code %d, want 69 and a hint that the move was made completely or not at all; output:\n%s", code, out)
 	}
 	w.onEdit = func(context.Context, func() error) error {
 		t.Error("the move was made twice")
 		return status.Error(codes.Internal, "twice")
 	}
 	if code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force"); code != ui.ExitOK || !strings.Contains(out, "Nothing to move") {
-		t.Errorf("second run: exit code %d\n%s", code, out)
+		t.Errorf("second gkctl move: exit code %d, want 0 and nothing to move; output:\n%s", code, out)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	patterns, _ := w.groups()
 	if code != ui.ExitFailure || patterns != "prod prod" || !strings.Contains(out, "nothing was changed: edited since the dry run: b by bob") ||
 		!strings.Contains(out, "To move them anyway, run the command again.") {
-		t.Errorf("exit code %d, groups %q\n%s", code, patterns, out)
+		t.Errorf("gkctl move after an edit by bob: exit code %d, groups %q; want 1 and unchanged groups; output:\n%s", code, patterns, out)
 	}
 }
 
@@ -242,7 +242,7 @@ func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
 	if code != ui.ExitOK || !strings.Contains(out, "a released by late in prod") || !strings.Contains(out, "1 old holder stopped, 1 of them by release") {
-		t.Errorf("exit code %d\n%s", code, out)
+		t.Errorf("gkctl move: exit code %d, want 0 and the release by the late holder; output:\n%s", code, out)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestMove_TimeoutWhileFollowing_IsNotReverted(t *testing.T) {
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "2s")
 	patterns, _ := w.groups()
 	if code != ui.ExitFailure || patterns != "dr dr" || !strings.Contains(out, "1 old holder has not stopped after 2s: stuck in prod") || !strings.Contains(out, "undo with: gkctl undo ") {
-		t.Errorf("exit code %d, groups %q\n%s", code, patterns, out)
+		t.Errorf("gkctl move --timeout 2s: exit code %d, groups %q; want 1 and \"dr dr\"; output:\n%s", code, patterns, out)
 	}
 }
 
@@ -292,7 +292,7 @@ func TestMove_HolderIgnoresTheDrain_KeepsItsSlotAndIsReported(t *testing.T) {
 	expired, granted := strings.Index(out, "c of deaf in prod"), strings.Index(out, "c granted to next in dr")
 	if code != ui.ExitOK || expired < 0 || granted < expired || !strings.Contains(out, "did not stop within the drain: c expired after") ||
 		!strings.Contains(out, "1 old holder stopped, 0 of them by release") || !strings.Contains(out, "1 new holder was granted") {
-		t.Errorf("exit code %d\n%s", code, out)
+		t.Errorf("gkctl move --drain 1s: exit code %d, want 0, the expiry and then the new grant; output:\n%s", code, out)
 	}
 }
 
@@ -303,9 +303,9 @@ func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 	w.bobEditsFirst()
 	code, out := w.run("set", "a", "b", "permits=0", "--yes")
 	if code != ui.ExitFailure || !strings.Contains(out, "b was changed since you read it") || !strings.Contains(out, "To set it anyway, run the command again.") {
-		t.Errorf("exit code %d\n%s", code, out)
+		t.Errorf("gkctl set after an edit by bob: exit code %d, want 1 and a message about b; output:\n%s", code, out)
 	}
 	if _, out := w.run("get", "-o", "yaml"); strings.Contains(out, "permits: 0") || !strings.Contains(out, "permits: 9") {
-		t.Errorf("the change was made in part:\n%s", out)
+		t.Errorf("gkctl set changed some of the definitions:\n%s", out)
 	}
 }

@@ -54,12 +54,12 @@ func (s *olderServer) run(args ...string) (int, string) {
 func TestUncordonDryRun_OlderServer_RemovesNothing(t *testing.T) {
 	s := &olderServer{t: t}
 	if code, out := s.run("uncordon", "--dry-run", "acquirer:app7"); code != ui.ExitOK || !strings.Contains(out, "would end") {
-		t.Errorf("exit code %d\n%s", code, out)
+		t.Errorf("gkctl uncordon --dry-run: exit code %d, want 0; output:\n%s", code, out)
 	}
 	for id, meant := range map[string]string{"app7": `"acquirer:app7"`, "acquirer:app8": `"acquirer:app7"`} {
 		code, out := s.run("uncordon", "--dry-run", id)
 		if code != ui.ExitNoSuch || !strings.Contains(out, "did you mean "+meant) {
-			t.Errorf("%s: exit code %d\n%s", id, code, out)
+			t.Errorf("gkctl uncordon --dry-run %s: exit code %d, want 78 and a suggestion; output:\n%s", id, code, out)
 		}
 	}
 	if len(s.ended) > 0 {
@@ -72,7 +72,7 @@ func TestDelete_OlderServerFindsNothing_Fails(t *testing.T) {
 		s := &olderServer{t: t}
 		code, out := s.run(append([]string{"delete", "--yes"}, args...)...)
 		if code != ui.ExitNoSuch || !strings.Contains(out, args[len(args)-1]) {
-			t.Errorf("delete %q: exit code %d\n%s", args, code, out)
+			t.Errorf("gkctl delete %q: exit code %d, want 78; output:\n%s", args, code, out)
 		}
 	}
 }

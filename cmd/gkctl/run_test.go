@@ -51,7 +51,7 @@ func newRunTest(t *testing.T, definition string) *runTest {
 	r.env = append(os.Environ(), "GK_ENDPOINTS="+r.server.APIAddress(), "GK_CONFIG="+filepath.Join(r.dir, "config.yaml"), "XDG_RUNTIME_DIR="+r.dir)
 	r.write("defs.yaml", "definitions: ["+definition+"]\n")
 	if out, err := r.gkctl("apply", "-f", "defs.yaml").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("gkctl apply: %v\n%s", err, out)
 	}
 	return r
 }
@@ -211,7 +211,7 @@ func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 	r.untilFile("alive")
 	r.stopServer()
 	if got := code(cmd); got != ui.ExitLost {
-		t.Fatalf("exit code %d, want %d\n%s", got, ui.ExitLost, r.stderr.String())
+		t.Fatalf("gkctl run: exit code %d, want %d; standard error:\n%s", got, ui.ExitLost, r.stderr.String())
 	}
 	last, deadline, termed := int64(r.number("alive")), r.permit().SafeUntil.UnixNano(), r.written("termed")
 	if last >= deadline {
@@ -226,7 +226,7 @@ func TestRun_NoServerAnswers_IsKilledWhileThePermitLasts(t *testing.T) {
 		}
 	}
 	if st := r.read("st.json"); !strings.Contains(st, `"reason": "NO_ANSWER"`) || !strings.Contains(st, `"released": false`) {
-		t.Errorf("status file: %s", st)
+		t.Errorf("the status file contains %s, want reason NO_ANSWER and released false", st)
 	}
 	if !strings.Contains(r.stderr.String(), "had to be killed") {
 		t.Errorf("standard error does not say that the command had to be killed: %s", r.stderr.String())
@@ -252,7 +252,7 @@ func TestRun_WrapperIsSuspended_GuardKillsWhileThePermitLasts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := code(cmd); got != ui.ExitLost {
-		t.Errorf("exit code %d, want %d\n%s", got, ui.ExitLost, r.stderr.String())
+		t.Errorf("gkctl run: exit code %d, want %d; standard error:\n%s", got, ui.ExitLost, r.stderr.String())
 	}
 }
 
@@ -373,7 +373,7 @@ while :; do sleep 0.01; done
 		}
 	}
 	if got := code(cmd); got != 5 {
-		t.Errorf("exit code %d, want 5 from the command\n%s", got, r.stderr.String())
+		t.Errorf("gkctl run: exit code %d, want 5 from the command; standard error:\n%s", got, r.stderr.String())
 	}
 }
 
@@ -396,14 +396,14 @@ while :; do sleep 0.01; done
 					t.Fatal(err)
 				}
 				if got := code(cmd); got != exits {
-					t.Errorf("exit code %d, want %d from the command\n%s", got, exits, r.stderr.String())
+					t.Errorf("gkctl run: exit code %d, want %d from the command; standard error:\n%s", got, exits, r.stderr.String())
 				}
 				if got := code(r.start(append(firing, "touch", "again")...)); got != 0 {
-					t.Errorf("second run: exit code %d, want 0\n%s", got, r.stderr.String())
+					t.Errorf("second gkctl run: exit code %d, want 0; standard error:\n%s", got, r.stderr.String())
 				}
 				_, err := os.Stat(filepath.Join(r.dir, "again"))
 				if ran := err == nil; ran != (exits != 0) {
-					t.Errorf("the firing ran again: got %v, want %v", ran, exits != 0)
+					t.Errorf("the second run executed the command: got %v, want %v", ran, exits != 0)
 				}
 			})
 		}
@@ -414,7 +414,7 @@ func TestRun_SignalWhileWaiting_ExitsAndLeavesTheQueue(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job}")
 	if out, err := r.gkctl("acquire", "job", "-q").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("gkctl acquire: %v\n%s", err, out)
 	}
 	cmd := r.start("--on-denied", "wait", "--", "touch", "ran")
 	waiters := func() bool {
@@ -426,11 +426,11 @@ func TestRun_SignalWhileWaiting_ExitsAndLeavesTheQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := code(cmd); got != 128+int(syscall.SIGHUP) {
-		t.Errorf("exit code %d, want %d\n%s", got, 128+int(syscall.SIGHUP), r.stderr.String())
+		t.Errorf("gkctl run: exit code %d, want %d; standard error:\n%s", got, 128+int(syscall.SIGHUP), r.stderr.String())
 	}
 	r.until("the queue is empty", func() bool { return !waiters() })
 	if _, err := os.Stat(filepath.Join(r.dir, "ran")); err == nil {
-		t.Error("the command ran")
+		t.Error("gkctl run executed the command without a permit")
 	}
 }
 

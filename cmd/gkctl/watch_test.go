@@ -38,10 +38,10 @@ func TestWatch_FromAFutureRevision_PrintsANote(t *testing.T) {
 		},
 	}
 	if code := root.Execute(ctx, a, []string{"watch", "--from", "1000000"}); code != ui.ExitOK && code != ui.ExitInterrupted {
-		t.Errorf("exit code %d", code)
+		t.Errorf("gkctl watch: exit code %d, want 0 or 130", code)
 	}
 	if !strings.Contains(said, "revision 1000000 is in the future; the cluster is at ") || out.Len() > 0 {
-		t.Errorf("standard error %q, standard output %q", said, &out)
+		t.Errorf("gkctl watch: standard error %q, want a note about the future; standard output %q, want none", said, &out)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestWatch_MissedEvents_PrintsANote(t *testing.T) {
 		}}
 		code := root.Execute(t.Context(), a, []string{"watch", "-n", "1", "-o", format})
 		if code != ui.ExitOK || !strings.Contains(said.String(), "events up to revision 41 ") || !strings.Contains(out.String(), "42") {
-			t.Errorf("%s: exit code %d\n%s\n%s", format, code, &said, &out)
+			t.Errorf("gkctl watch -o %s: exit code %d, want 0; standard error:\n%s\nstandard output:\n%s", format, code, &said, &out)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestWork_NoServerAnswers_CommandIsKilledWhileThePermitLasts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := code(cmd); got != 0 {
-		t.Errorf("exit code %d, want 0\n%s", got, r.stderr.String())
+		t.Errorf("gkctl work: exit code %d, want 0; standard error:\n%s", got, r.stderr.String())
 	}
 	if !strings.Contains(r.stderr.String(), "task 0 of job j was returned: ended by SIGKILL") {
 		t.Errorf("standard error does not report the returned task: %s", r.stderr.String())

@@ -36,7 +36,7 @@ func TestAgree_WithoutATerminal_ShowsTheSameText(t *testing.T) {
 	script, refused := asked("", false, YesFlag{})
 	if code, _ := ui.Classify(nil, refused); code != ui.ExitUsage || refused.Error() != about+"; pass --yes to confirm" ||
 		!strings.Contains(script, "permits: 1 -> 0") || !strings.Contains(script, "warning: job: Beware.") {
-		t.Errorf("without a terminal: exit code %d, %v\n%s", code, refused, script)
+		t.Errorf("Agree() without a terminal: exit code %d, error %v; output:\n%s", code, refused, script)
 	}
 	for answer, agreed := range map[string]bool{"y\n": true, "yes\n": true, "n\n": false, "\n": false, "": false} {
 		person, err := asked(answer, true, YesFlag{})
@@ -44,12 +44,12 @@ func TestAgree_WithoutATerminal_ShowsTheSameText(t *testing.T) {
 			t.Errorf("answer %q: output on a terminal:\n%s\nwithout one:\n%s", answer, person, script)
 		}
 		if _, unconfirmed := errors.AsType[*ui.UnconfirmedError](err); (err == nil) != agreed || unconfirmed == agreed {
-			t.Errorf("answer %q: Agree returned %v", answer, err)
+			t.Errorf("Agree() with the answer %q returned %v", answer, err)
 		}
 	}
 	for _, terminal := range []bool{true, false} {
 		if out, err := asked("n\n", terminal, YesFlag{Yes: true}); err != nil || out != "" {
-			t.Errorf("with --yes, terminal %v: got %v, output %q", terminal, err, out)
+			t.Errorf("Agree() with --yes and terminal = %v: error %v and output %q, want neither", terminal, err, out)
 		}
 	}
 }

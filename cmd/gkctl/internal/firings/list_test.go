@@ -19,6 +19,6 @@ func TestFiringsJSON_MarkBetweenSeconds_IsExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := `{"items":[],"forgotten_up_to":"2026-06-01T02:00:00.734Z","count":1,"limit":5}`; string(got) != want {
-		t.Errorf("got %s, want %s", got, want)
+		t.Errorf("newFiringsJSON() as JSON = %s, want %s", got, want)
 	}
 }

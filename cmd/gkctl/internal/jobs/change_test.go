@@ -89,7 +89,7 @@ func TestJSON_OfJobs_IsStable(t *testing.T) {
 		{jobDone{ID: "j", Error: "gone"}, `{"id":"j","error":"gone"}`},
 	} {
 		if got, err := ui.ToJSON(c.got); err != nil || string(got) != c.want {
-			t.Errorf("got %s, %v\nwant %s", got, err, c.want)
+			t.Errorf("ToJSON() = %s, %v\nwant %s", got, err, c.want)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
 		code, hint := ui.Classify(s.cmd, err)
 		m := regexp.MustCompile("^Repeat it with `--id ([A-Z0-9]+)`: ").FindStringSubmatch(hint)
 		if !errors.Is(err, client.ErrOutcomeUnknown) || code != ui.ExitUnreachable || m == nil {
-			t.Fatalf("submit returned %v, code %d, hint %q", err, code, hint)
+			t.Fatalf("submit returned %v with exit code %d and hint %q, want an unknown outcome, 69 and the id of the job", err, code, hint)
 		}
 		if j := must(work.Get(t.Context(), srv.Dial(t, "later"), m[1]))(t); j.GetTasks() != 1 {
 			t.Errorf("stored job %v, want 1 task", j)
@@ -56,7 +56,7 @@ func TestSubmit_Interrupted_SaysTheID(t *testing.T) {
 		const want = "gkctl: interrupted; it is unknown whether job holiday was stored\n" +
 			"Repeat it with `--id holiday`: if it was stored, that has no further effect.\n"
 		if s.out.String() != want {
-			t.Errorf("output %q, want %q", s.out, want)
+			t.Errorf("interrupted submit printed %q, want %q", s.out, want)
 		}
 	})
 }
@@ -73,7 +73,7 @@ func TestSubmit_InterruptedWhileNoServerAnswers_ReportsThatNothingWasSubmitted(t
 			t.Error(err)
 		}
 		if got, want := s.out.String(), "gkctl: interrupted: job holiday was not submitted\n"; got != want {
-			t.Errorf("output %q, want %q", got, want)
+			t.Errorf("interrupted submit printed %q, want %q", got, want)
 		}
 	})
 }

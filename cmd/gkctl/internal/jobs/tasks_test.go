@@ -61,7 +61,7 @@ func TestTasks_ReturnedAndEnded_ShowTheirWorkersAndReasons(t *testing.T) {
 			"1 | waiting | 0 | 3 | w | the job was cut short: no room in /tmp | released 0s ago",
 		}
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Errorf("gkctl task list shows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 
 		must(ops.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: "j", Author: "ann", Reason: "wrong bucket"}))(t)
@@ -83,6 +83,6 @@ func TestJobList_CountsAddUpToTheTasks(t *testing.T) {
 	t.Parallel()
 	l := listing([]*gatekeeperv1.Job{{Tasks: 63, Waiting: 1, Held: 2, Done: 4, Failed: 8, Dropped: 16, Cancelled: 32}}, nil)
 	if got := strings.Join(l.Headers[3:10], " ") + ": " + strings.Join(l.Rows[0].Cells[3:10], " "); got != "TASKS WAITING HELD DONE FAILED DROPPED CANCELLED: 63 1 2 4 8 16 32" {
-		t.Errorf("counts are %s", got)
+		t.Errorf("listing() shows %s, want 63 tasks and their counts by state", got)
 	}
 }

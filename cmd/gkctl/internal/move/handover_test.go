@@ -67,7 +67,7 @@ func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
 	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // matches after the move too
 	if h.left != 2 {
-		t.Errorf("%d holders left, want 2", h.left)
+		t.Errorf("%d old holders left after the event, want 2", h.left)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestHandovers_MissedEvents_AreReplacedByTheHolders(t *testing.T) {
 	}, 40, at(time.Second))
 	a, b := h.tasks["a"], h.tasks["b"]
 	if a.old[0].how != howGone || b.old[0].how != "" || len(a.started) != 1 || h.left != 1 {
-		t.Errorf("old holder of a %+v with %d new holders; old holder of b %+v; %d left", a.old[0], len(a.started), b.old[0], h.left)
+		t.Errorf("after missed(): old holder of a %+v, want it gone; %d new holders, want 1; old holder of b %+v, want it live; %d left, want 1", a.old[0], len(a.started), b.old[0], h.left)
 	}
 	if h.seen != 40 || h.done() {
 		t.Errorf("seen = %d, done() = %v, want 40, false", h.seen, h.done())
@@ -163,17 +163,17 @@ func TestBoard_ReplacesItsLines_OnATerminalOnly(t *testing.T) {
 	b.say(h, "y")
 	b.clear()
 	if got := live.String(); strings.Count(got, "\x1b[2A\x1b[J") != 2 || strings.Contains(got, "x") {
-		t.Errorf("on a terminal the board wrote %q", got)
+		t.Errorf("on a terminal the board wrote %q, want it to erase its two lines twice", got)
 	}
 	p := &board{out: &plain}
 	p.say(h, "token 1 released\x1b[2J")
 	p.show(h)
 	p.clear()
 	if plain.String() != "token 1 released [2J\n" {
-		t.Errorf("without a terminal the board wrote %q", plain.String())
+		t.Errorf("without a terminal the board wrote %q, want one line without control characters", plain.String())
 	}
 	if lines := boardOf(h, at(3*time.Second)); len(lines) != 2 || lines[1] != "  a  app1 in prod (token 1)  must stop, 3s ago" {
-		t.Errorf("boardOf() = %q", lines)
+		t.Errorf("boardOf() = %q, want a line for the old holder of a", lines)
 	}
 }
 

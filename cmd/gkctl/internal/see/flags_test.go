@@ -33,7 +33,7 @@ func TestGet_RepeatedStateFlag_AddsStates(t *testing.T) {
 func TestGet_UnknownState_IsRejected(t *testing.T) {
 	t.Parallel()
 	cmd := newGet(&conn.Factory{IO: &ui.IO{}}, func(*getOptions, context.Context) error {
-		t.Error("the command ran")
+		t.Error("get ran with an unknown state")
 		return nil
 	})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true

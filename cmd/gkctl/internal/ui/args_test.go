@@ -9,7 +9,7 @@ func TestParseFiring_NameAndTime_AreParsed(t *testing.T) {
 	t.Parallel()
 	name, due, err := ParseFiring("mail@home@2026-01-31T03:00:00+01:00")
 	if err != nil || name != "mail@home" || !due.Equal(time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)) {
-		t.Errorf("ParseFiring() = %q, %s, %v", name, due, err)
+		t.Errorf("ParseFiring() = %q, %s, %v, want mail@home and 02:00 UTC", name, due, err)
 	}
 	for _, bad := range []string{"", "@2026-01-31T02:00:00Z", "x@soon"} {
 		if _, _, err := ParseFiring(bad); !Is[*UsageError](err) {

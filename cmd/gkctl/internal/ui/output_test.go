@@ -21,7 +21,7 @@ func TestProgress_PrintsToTerminalsOnly(t *testing.T) {
 		a := &IO{Err: &b, ErrTTY: tty}
 		a.Progress("sending %d changes", 1000)()
 		if (b.Len() > 0) != tty {
-			t.Errorf("with ErrTTY = %v, Progress wrote %q", tty, &b)
+			t.Errorf("Progress() with ErrTTY = %v wrote %q, want output only on a terminal", tty, &b)
 		}
 	}
 }

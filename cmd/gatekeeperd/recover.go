@@ -155,7 +155,7 @@ func completeness(r *gatekeeper.Recovery, backup bool) string {
 	case r.PermitsKept:
 		return "A majority: every change that was committed is here."
 	}
-	return "No majority: changes that only the missing ones had are lost."
+	return "No majority: changes that only the missing voters had are lost."
 }
 
 func permits(r *gatekeeper.Recovery, unsafely bool) string {

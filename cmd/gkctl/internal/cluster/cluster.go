@@ -205,7 +205,8 @@ without --non-voter, and restart the server without it.`,
 	return cmd
 }
 
-// onCluster calls do, which changes the cluster or the member id. It adds a hint if the outcome is unknown.
+// onCluster calls do, which changes the cluster or the member with the given id. It adds a hint if the outcome is
+// unknown.
 func onCluster(ctx context.Context, f *conn.Factory, id string, do func(context.Context, *client.Client) error) error {
 	return f.Ask(ctx, func(ctx context.Context, c *client.Client) error {
 		err := do(ctx, c)
@@ -216,7 +217,7 @@ func onCluster(ctx context.Context, f *conn.Factory, id string, do func(context.
 	})
 }
 
-// refusedMember rewords an error from the servers. If there is no member id, it suggests the member with the most
+// refusedMember rewords an error from the servers. If no member has the given id, it suggests the member with the most
 // similar id.
 func refusedMember(ctx context.Context, c *client.Client, id string, err error) error {
 	e, ok := errors.AsType[*client.StatusError](err)

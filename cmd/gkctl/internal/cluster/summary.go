@@ -201,7 +201,7 @@ func certificateText(c *gatekeeperv1.Certificate, now time.Time) string {
 	return ""
 }
 
-// ownCertificate returns certificateText for the caller's certificate. The servers do not warn about that one.
+// ownCertificate returns certificateText for the caller's certificate. The servers do not warn about that certificate.
 func ownCertificate(g *conn.Global, now time.Time) string {
 	file, cert := g.Certificate()
 	if cert == nil {
@@ -225,7 +225,7 @@ func side(ahead time.Duration) string {
 	return fmt.Sprintf("%v ahead of", ahead.Round(time.Second))
 }
 
-// leads reports whether the member that best reports as the leader answered and claims to lead.
+// leads reports whether the leader that best names has answered and is the leader according to its own status.
 func leads(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) bool {
 	return slices.ContainsFunc(members, func(m client.MemberStatus) bool {
 		return m.Status.GetId() == best.GetLeaderId() && m.Status.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER

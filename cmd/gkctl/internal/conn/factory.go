@@ -197,7 +197,8 @@ func (o *Global) bearer(saved *contexts.Context) client.Option {
 	return nil
 }
 
-// pick returns the value of a setting: that of the flag if it was given, otherwise that of contexts.Setting.
+// pick returns the value of a setting: the flag's value if the flag was given, and otherwise the value of
+// contexts.Setting.
 func (o *Global) pick(name, flag, saved string) string {
 	if o.Changed(name) {
 		return flag
@@ -275,8 +276,8 @@ func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	return id, nil
 }
 
-// Answering returns the number of members that best lists, and how many of them answered. Each member counts once, even
-// if it answered at several addresses.
+// Answering returns how many members the status best lists, and how many of them answered. Each member counts once,
+// even if it answered at several addresses.
 func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
 	for _, m := range best.GetMembers() {
 		if slices.ContainsFunc(members, func(s client.MemberStatus) bool { return s.Status != nil && s.ID() == m.GetId() }) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// environment returns the command's environment: that of gkctl, with the permit's variables.
+// environment returns the environment of the command: gkctl's environment with the permit's variables.
 func (s *Spec) environment(env []string) []string {
 	// Omit the variables of an enclosing run.
 	names := []string{

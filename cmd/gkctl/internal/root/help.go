@@ -188,7 +188,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// flagError rewords an error about a flag for operators. The messages of pflag contain those of Go's parsers.
+// flagError rewords an error about a flag for operators. The messages of pflag contain the messages of Go's parsers.
 func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return ui.Usagef("there is no flag %s", unknownFlag(cmd, e))

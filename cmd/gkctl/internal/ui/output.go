@@ -66,7 +66,7 @@ func (s *IO) PrintNames(names []string) error {
 }
 
 // Confirm asks for confirmation on a terminal. Without a terminal, or if the answer is not yes, it returns an
-// *UnconfirmedError. about describes the change, and not is the text of the error after a no.
+// *UnconfirmedError. about describes the change. not is the text of the error if the answer is no.
 func (s *IO) Confirm(ctx context.Context, about, question, not string) error {
 	if !s.InTTY || !s.ErrTTY {
 		return &UnconfirmedError{Usagef("%s; pass --yes to confirm", about)}

@@ -158,7 +158,7 @@ type State struct {
 // If ctx ends before that, End returns the error of ctx.
 func (p *Process) End(ctx context.Context) (State, error) {
 	<-p.exited
-	_ = p.Kill() // fails if the group is empty or may not be killed; empty detects both
+	_ = p.Kill() // fails if the group is empty or cannot be killed; empty detects both
 	if !p.reaped {
 		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, &p.status, 0, nil); return err }) // our zombie
 	}

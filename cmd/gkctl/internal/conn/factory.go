@@ -276,8 +276,8 @@ func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	return id, nil
 }
 
-// Answering returns how many members the status best lists, and how many of them answered. Each member counts once,
-// even if it answered at several addresses.
+// Answering returns how many of the members in best answered, and how many members best contains. Each member counts
+// once, even if it answered at more than one address.
 func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
 	for _, m := range best.GetMembers() {
 		if slices.ContainsFunc(members, func(s client.MemberStatus) bool { return s.Status != nil && s.ID() == m.GetId() }) {

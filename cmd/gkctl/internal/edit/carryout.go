@@ -96,7 +96,7 @@ func proposed(plan []step, r *gatekeeperv1.PreviewResponse) *change.Proposal {
 const (
 	// maxEdits is the maximum number of edits in one batch.
 	maxEdits = 10_000
-	// many is the number of edits from which progress is shown.
+	// many is the minimum number of edits for which progress is shown.
 	many = 100
 )
 

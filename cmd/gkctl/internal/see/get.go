@@ -160,8 +160,9 @@ func (d drains) text() string {
 	return fmt.Sprintf("%s continue for %s", words.Plural(d.holders, "holder may", "holders may"), words.Brief(d.longest))
 }
 
-// draining reads the details of definitions in the states stopping and held: how long stopping holders may continue, and
-// which slots are held for an operator. It only does so if the user wants details: for a few names, or with -o wide.
+// draining reads the details of definitions in the states stopping and held: how long stopping holders may continue,
+// and which slots are held for an operator. It only does so if the user wants details: for a few names, or with -o
+// wide.
 func (o *getOptions) draining(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) (map[string]drains, error) {
 	if !o.output.Is(ui.Wide) && (!o.output.Is(ui.Table) || len(o.globs) == 0 || len(o.globs) > lookup.Max) {
 		return nil, nil

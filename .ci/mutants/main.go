@@ -2,10 +2,10 @@
 //
 // A mutant is a file in .ci/mutants. It says what it breaks and which tests must fail, and contains a diff. The tree
 // itself is not changed: the tool applies the diff to copies of the current files, and makes the go command read the
-// copies instead (-overlay). That includes builds started by a test, so fault runs get mutated servers.
+// copies instead (-overlay). That includes builds started by a test, so fault runs use mutated servers.
 //
 //	make mutants                     every mutant
-//	make mutants ARGS='-run Confirm' those whose name matches
+//	make mutants ARGS='-run Confirm' mutants whose name matches
 //	make mutants ARGS=-check         only apply and compile them, as make test does
 //
 // # Format
@@ -13,14 +13,14 @@
 // A file begins with lines of the form "Key: value". A line that starts with a space continues the previous one.
 //
 //	Breaks:   the rule that the mutant breaks; or
-//	Harmless: why nothing may fail, although the diff changes what the tree does: the tests must pass
+//	Harmless: why no test may fail although the diff changes the code: the tests must pass
 //	Test:     package, test and arguments of one test that must fail; may be repeated
 //	With:     another mutant, which is applied first
 //
 // A unified diff follows. Line numbers in it are ignored: a line that starts with @@ opens a hunk, and the hunk's
 // context and removed lines must occur in the file exactly once. git apply and diff libraries use the line numbers, and
-// if they are wrong, choose the nearest match. In a changing tree, a mutant could silently be applied to the wrong
-// place. To repair a mutant, copy the current lines from the file, and put a space or a minus in front of each.
+// if the numbers are wrong, choose the nearest match. As the tree changes, they could silently apply a mutant in the
+// wrong place. To repair a mutant, copy the current lines from the file, and put a space or a minus in front of each.
 package main
 
 import (

@@ -53,7 +53,7 @@ func TestHunk_Apply(t *testing.T) {
 	}
 }
 
-func TestParse_Head(t *testing.T) {
+func TestParse_Header(t *testing.T) {
 	m, err := parse("m.patch", "Breaks: a rule\n  of two lines\nWith: other\nTest: ./p TestP/sub\nTest: ./q TestQ -repeat 2 -x\n\n--- a/p.go\n+++ b/p.go\n@@\n-x\n")
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestParse_Head(t *testing.T) {
 	}
 }
 
-// Runs a module with one package, three tests, and a mutant for each possible outcome.
+// This test runs a module with one package, three tests, and a mutant for each possible outcome.
 func TestCommand_ReportsTheOutcomeOfEachMutant(t *testing.T) {
 	root := t.TempDir()
 	write := func(file, content string) {

@@ -160,7 +160,7 @@ func pattern(name string) string {
 // result is the parsed output of go test -json.
 type result struct {
 	ended   map[string]string // outcome of each test: pass, fail or skip
-	finding string            // the first line that a test logged; for a failing test, its first finding
+	finding string            // the first line that a test logged; for a failing test, its first error
 	crashed bool              // a panic, or a timeout
 	output  string
 }
@@ -193,8 +193,8 @@ func read(in io.Reader) *result {
 	}
 }
 
-// judge describes the result of the mutant's test, and reports whether it is as required: exactly that test fails, and
-// because of what it found.
+// judge describes the result of the mutant's test, and reports whether it is as required: only that test fails, and
+// without a panic or a timeout. With a harmless mutant, the test must pass.
 func (m *mutant) judge(r *result, t test) (words string, ok bool) {
 	for name, how := range r.ended {
 		family := strings.HasPrefix(t.name+"/", name+"/") || strings.HasPrefix(name, t.name+"/")
@@ -218,7 +218,7 @@ func (m *mutant) judge(r *result, t test) (words string, ok bool) {
 	}
 }
 
-// indented returns the end of an output, indented.
+// indented returns the last lines of an output, indented.
 func indented(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	if len(lines) > 40 {

@@ -1,8 +1,8 @@
 // Command testsum summarizes the output of `go test -json`: one line per package, the output of every failed test, and
 // a last line "N passed, N failed, N skipped". Subtests count as tests.
 //
-// The exit code is 1 if anything failed or did not finish, if a skipped test is not in the file given by -skips, or if
-// no test ran, because such a run proves nothing.
+// The exit code is 1 if a test failed or did not finish, if a skipped test is not in the file given by -skips, or if no
+// test ran, because such a run proves nothing.
 package main
 
 import (

@@ -102,7 +102,8 @@ func (s *summary) pkg(pkg string, e event) {
 	case "skip": // a package without test files
 	case "fail":
 		if s.failedIn[pkg] == 0 {
-			// It did not build, panicked, leaked goroutines, or timed out. The reason is at the end of its output.
+			// The package did not build, panicked, leaked goroutines, or timed out. The reason is at the end of its
+			// output.
 			s.failed++
 			s.showAll(pkg)
 		}

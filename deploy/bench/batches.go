@@ -24,7 +24,7 @@ type batched struct {
 	Ratio float64 `json:"ratio"`
 }
 
-// batchedTarget is the required ratio of batches to unary calls from batchedFrom callers on.
+// batchedTarget is the required ratio of batched to unary throughput from batchedFrom callers on.
 const (
 	batchedTarget = 1.8
 	batchedFrom   = 64
@@ -42,8 +42,8 @@ func denial(ctx context.Context, stub gatekeeperv1.PermitServiceClient, caller i
 	return 1, nil
 }
 
-// measureBatched requests a permit that another caller holds, in alternating windows by separate calls and by the
-// client, which batches requests. The servers already know the callers.
+// measureBatched requests a permit that another caller holds, alternating between windows with separate calls and
+// windows with the client, which batches requests. The servers already know the callers.
 func (b *bench) measureBatched(ctx context.Context, leader *servers.Server, conns load.Conns) ([]batched, error) {
 	c, err := client.Dial(ctx, []string{leader.API})
 	if err != nil {

@@ -28,8 +28,8 @@ type added struct {
 	// Both are in µs.
 	PerRPC float64 `json:"added_us_per_rpc"`
 	Error  float64 `json:"error_us_per_rpc"`
-	// The cost of a unit of work to the calling process. Its CPU time depends less on other load on the machine than
-	// the medians do.
+	// These are the costs of a unit of work to the calling process. CPU time depends less on other load on the machine
+	// than the medians do.
 	RawCost    cost `json:"raw"`
 	ClientCost cost `json:"client"`
 }
@@ -65,7 +65,7 @@ func (b *bench) measureCalls(ctx context.Context) ([]added, error) {
 		return nil, err
 	}
 	defer raw.Close()
-	// As long as the identity of the stub's caller, so that the request sizes are equal.
+	// The name is as long as the identity of the stub's caller, so that the request sizes are equal.
 	c, err := client.Dial(ctx, []string{leader.API}, client.WithGroup("bench"), client.WithAcquirer("caller-0"))
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func median(took []time.Duration) (mid, twoErrors float64) {
 	return load.Micros(took[n/2]), 2 * 1.25 * deviation / math.Sqrt(float64(n))
 }
 
-// measureCosts alternates between blocks of both kinds of work, because CPU time and allocations cannot be read for
+// measureCosts alternates between blocks of both kinds of work, because CPU time and allocations cannot be measured for
 // each unit.
 func (a *added) measureCosts(ctx context.Context, works [2]work) error {
 	const blocks, pieces = 10, 100

@@ -17,7 +17,7 @@ import (
 
 // control holds the latencies of operators' actions on three servers. Times are in µs unless noted.
 type control struct {
-	// RoundTrip is the median latency of a call that one server answers without the others.
+	// RoundTrip is the median latency of a call that one server answers without involving the others.
 	RoundTrip float64 `json:"round_trip_us"`
 	// Heard is the time from the response to an edit until watchers on all servers have received it.
 	HeardP50 float64 `json:"edit_heard_p50_us"`
@@ -25,12 +25,12 @@ type control struct {
 	// Batch is the median time of a batch of batchEdits edits, in ms.
 	Batch float64 `json:"batch_ms"`
 	// HandOver is the time from sending a release until the waiter has its grant. Commit is a release without a waiter.
-	// Floor is two consecutive syncs and two hops, measured as two calls that one server answers without the others.
-	// The three are measured alternately.
+	// Floor is two consecutive syncs and two hops, measured as two calls that one server answers without involving the
+	// others. The three are measured alternately.
 	HandOverP50 float64 `json:"hand_over_p50_us"`
 	CommitP50   float64 `json:"commit_p50_us"`
 	Floor       float64 `json:"floor_us"`
-	// WatchersCPU is the server's CPU usage in percent of one core, with manyWatchers watchers of eventsPerSecond
+	// WatchersCPU is the server's CPU usage in percent of one core, with manyWatchers watchers and eventsPerSecond
 	// events per second.
 	WatchersCPU float64 `json:"watchers_cpu_percent"`
 	Events      int     `json:"events_told"`
@@ -102,7 +102,8 @@ type heard struct {
 	at       time.Time
 }
 
-// listen watches definitions on a server and sends the events to a channel. It returns after the first message.
+// listen watches definitions on a server and sends the events to a channel. It returns after the first message, when
+// the watch is established.
 func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- heard) error {
 	stream, err := gatekeeperv1.NewWatchServiceClient(conn).Watch(ctx, &gatekeeperv1.WatchRequest{})
 	if err != nil {
@@ -170,8 +171,8 @@ func (c *control) measureHeard(ctx context.Context, cluster *servers.Cluster, _ 
 	return nil
 }
 
-// edit replaces the first count definitions in one batch, changing only their descriptions, and returns how long that
-// took.
+// edit replaces the first count definitions in one batch, changing only their descriptions, and returns how long the
+// batch took.
 func edit(ctx context.Context, conn *grpc.ClientConn, count, n int) (revision uint64, took time.Duration, err error) {
 	service := gatekeeperv1.NewDefinitionServiceClient(conn)
 	batch := &gatekeeperv1.BatchEditRequest{Author: "bench"}

@@ -19,13 +19,13 @@ type core struct {
 	Servers   int           `json:"servers"`
 	Denials   []load.Figure `json:"denials"`
 	Refreshes []load.Figure `json:"refreshes"`
-	// Messages is refreshes on streams with one token per frame. Tokens is the same with many tokens per frame.
+	// Messages counts refreshes on streams with one token per frame. Tokens is the same with many tokens per frame.
 	Messages []load.Figure `json:"refreshes_by_stream"`
 	Tokens   []load.Figure `json:"tokens_by_stream"`
 	Pairs    []load.Figure `json:"pairs"`
 	// Batched compares denials in one client's batches with denials by separate calls.
 	Batched []batched `json:"denials_in_batches"`
-	// Entries is computed from the leader's counters in these windows, for each number of callers.
+	// Entries is computed from the leader's counters during these windows, for each number of callers.
 	Entries []shared `json:"entries"`
 }
 
@@ -79,7 +79,8 @@ func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
 	return result, nil
 }
 
-// start starts a cluster with its data in a directory of that name, and finds its leader. The caller must kill it.
+// start starts a cluster with its data in a directory of the given name, and finds its leader. The caller must kill the
+// cluster.
 func (b *bench) start(ctx context.Context, name string, count int) (*servers.Cluster, *servers.Server, error) {
 	return b.startIn(ctx, filepath.Join(b.dir, name), count)
 }
@@ -104,7 +105,7 @@ func (b *bench) startIn(ctx context.Context, dir string, count int) (*servers.Cl
 }
 
 // define creates the semaphores that the workloads do not create: one per caller, one that is held, and one with enough
-// permits for all permits to keep.
+// permits for all callers of the part keep.
 func define(ctx context.Context, conn *grpc.ClientConn, callers int) error {
 	wide := uint32(1_000_000)
 	edits := []*gatekeeperv1.Edit{
@@ -142,7 +143,7 @@ func (b *bench) measureDenials(ctx context.Context, leader *servers.Server, t *w
 	return figures, t.with(ctx, "deny", b.most(), 1, func(call load.Call) error {
 		// The leader records new callers in the log in the background. Denials do not wait for that, and it is not part
 		// of the measurement.
-		for caller := range min(b.most(), load.Shared) { // each connection has its acquirer
+		for caller := range min(b.most(), load.Shared) { // each connection uses a different acquirer
 			if _, err := call(ctx, caller); err != nil {
 				return err
 			}

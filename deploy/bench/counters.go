@@ -60,7 +60,7 @@ func settled(ctx context.Context, leader *servers.Server) error {
 	return nil
 }
 
-// unwritten runs do, and fails if the leader wrote anything to its log in the meantime.
+// unwritten calls do, and fails if the leader wrote anything to its log in the meantime.
 func unwritten(ctx context.Context, leader *servers.Server, do func() error) error {
 	before, err := scrape(ctx, leader)
 	if err != nil {

@@ -27,8 +27,8 @@ type kept struct {
 const (
 	keepDuration  = 30 * time.Second
 	keepTargetCPU = 5.0
-	// keepTwice is the time in which every permit is refreshed twice. A refresh is due after a third of the duration,
-	// plus or minus a tenth of that.
+	// keepTwice is the time within which every permit is refreshed twice. A refresh is due after a third of the
+	// duration, plus or minus a tenth of that third.
 	keepTwice = 2 * (keepDuration/3 + keepDuration/30)
 )
 

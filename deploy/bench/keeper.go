@@ -31,7 +31,7 @@ type keeperReport struct {
 	NotRefreshed int `json:"not_refreshed"`
 	// Missed counts permits that were refreshed less than twice.
 	Missed int `json:"missed"`
-	// Lost counts permits that are not valid at the end, or whose job had to stop.
+	// Lost counts permits that are not valid at the end, or whose jobs had to stop.
 	Lost      int    `json:"lost"`
 	FirstLoss string `json:"first_loss,omitempty"`
 }
@@ -49,7 +49,7 @@ func keep(ctx context.Context, out io.Writer, endpoints []string, permits int, w
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Close() }() // its permits expire with the servers
+	defer func() { _ = c.Close() }() // its permits expire when the servers are stopped
 	held, err := acquireAll(ctx, c, permits)
 	if err != nil {
 		return err

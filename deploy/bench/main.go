@@ -1,11 +1,11 @@
 // Command bench measures Gatekeeper servers that run as separate processes on this machine. It has six parts:
 //
 //   - core: denials, refreshes, and pairs of acquire and release, on one and on three servers, next to two limits
-//     measured in the same run: grpc-go's unary echo, and append with fdatasync.
+//     measured in the same run: grpc-go's unary echo, and an append with fdatasync.
 //   - calls: the overhead of the client library over the generated stub, measured alternately against one server with
 //     its data in memory.
-//   - control: the latency of operators' actions on three servers: an edit at every watcher, a batch of 1 000 edits,
-//     the hand-over from a release to the next waiter, and the cost of 1 000 watchers.
+//   - control: the latency of operators' actions on three servers: the delivery of an edit to every watcher, a batch of
+//     1 000 edits, the hand-over from a release to the next waiter, and the cost of 1 000 watchers.
 //   - keep: the cost to one client, in a separate process, of keeping 10 000 permits of 30 s alive on three servers.
 //   - profile: the CPU profile of the leader of three servers while it denies, refreshes and grants. It runs only on
 //     request.
@@ -17,7 +17,7 @@
 //
 // The bench also checks two guarantees with the servers' counters: denials and refreshes of known callers write no log
 // entry, and concurrent acquires share entries. It checks two guarantees of the client: no permit is lost, and one
-// stream is enough. A failed call or a broken guarantee fails the run. A missed performance target is only shown,
+// stream is enough. A failed call or a broken guarantee fails the run. A missed performance target is only reported,
 // because it depends on the machine and its other load.
 package main
 
@@ -50,7 +50,7 @@ type bench struct {
 	windows windows
 	permits int           // number of permits to keep
 	keepFor time.Duration // length of the window
-	runs    int           // of the part failover
+	runs    int           // for the part failover
 }
 
 // report holds the results of a run.

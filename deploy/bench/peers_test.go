@@ -10,14 +10,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// The peers are in a separate module, whose tests are run from here. The program itself also runs for a moment, with
-// the peers that are installed.
+// The peers are in a separate module, whose tests are run from here. The program itself also runs briefly, with the
+// peers that are installed.
 func TestPeers_Module_PassesVetAndTests_AndRuns(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // PostgreSQL runs as another user
 		t.Fatal(err)
 	}
-	// Complete a copy of its go.mod, so that it follows the versions of the module above it.
+	// Complete a copy of its go.mod, so that it uses the same versions as the parent module.
 	for _, name := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join("peers", name))
 		if err != nil {
@@ -58,8 +58,8 @@ func TestPeers_Module_PassesVetAndTests_AndRuns(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	// One and three servers of both systems: pairs 1 with 2 ways of etcd, denials 1 with 2, refreshes 2 with 1; and
-	// denials and refreshes with the echo.
+	// For one and three servers of both systems, there are 2 ratios of pairs (with two ways of etcd), 2 of denials and
+	// 2 of refreshes. In addition, denials and refreshes are compared with the echo.
 	if want := 2 * (2 + 2 + 2 + 1 + 2); len(got.Ratios) < want {
 		t.Errorf("got %d ratios, want at least %d:\n%s", len(got.Ratios), want, text)
 	}

@@ -48,7 +48,7 @@ func kinds(names ...string) (some []*workload.Kind) {
 	return some
 }
 
-// with prepares a kind of work for a number of callers and of tokens per frame, and calls measure.
+// with prepares a kind of work for the given numbers of callers and of tokens per frame, and calls measure.
 func (t *workloads) with(ctx context.Context, kind string, callers, tokens int, measure func(load.Call) error) error {
 	t.Tokens = tokens
 	s, err := kinds(kind)[0].Prepare(ctx, t.Field, callers)

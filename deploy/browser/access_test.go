@@ -9,7 +9,7 @@ import (
 )
 
 // A viewer logs in with a token and can see everything. Each button that the viewer cannot use shows why. When the
-// token is revoked, the page redirects to the login, and back after a new login.
+// token is revoked, the page redirects to the login, and returns to the same view after a new login.
 func TestViewer_LogsIn_AndSeesWhyActionsAreDisabled(t *testing.T) {
 	c, auth := secured(t, 1)
 	bound := &gatekeeperv1.Binding{Name: "watcher", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
@@ -24,7 +24,7 @@ func TestViewer_LogsIn_AndSeesWhyActionsAreDisabled(t *testing.T) {
 	p.click("Log in")
 	p.shows("The servers do not know this token.")
 	p.logIn(first.GetSecret())
-	p.until("the page that was asked for", `location.pathname === "/s/nightly-export" && location.search === "?tab=rule"`)
+	p.until("the requested page", `location.pathname === "/s/nightly-export" && location.search === "?tab=rule"`)
 	p.shows("watcher")
 	for _, text := range []string{"Pause …", "Edit", "Delete …"} {
 		p.until("why "+text+" cannot be used", `[...document.querySelectorAll("button[aria-disabled=true]")].some(b => b.innerText.trim() === `+quote(text)+
@@ -38,7 +38,7 @@ func TestViewer_LogsIn_AndSeesWhyActionsAreDisabled(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.logIn(second.GetSecret())
-	p.until("the page of before", `location.pathname === "/s/nightly-export" && document.body.innerText.includes("Rule")`)
+	p.until("the page from before the login", `location.pathname === "/s/nightly-export" && document.body.innerText.includes("Rule")`)
 	p.clickAt(`document.querySelector(".who")`)
 	p.click("Log out")
 	p.shows("Log in to Gatekeeper")
@@ -68,7 +68,7 @@ func token(t *testing.T, auth gatekeeperv1.AuthServiceClient, binding string) *g
 	return created
 }
 
-// loggedIn opens a page in a separate browser context that is logged in with a new token of a binding.
+// loggedIn opens a page in a separate browser context that is logged in with a new token for a binding.
 func loggedIn(t *testing.T, c *servers.Cluster, auth gatekeeperv1.AuthServiceClient, binding, path string) *page {
 	t.Helper()
 	p := open(t, c.Servers[0].HTTP, path)

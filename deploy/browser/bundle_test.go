@@ -15,7 +15,7 @@ func TestBundle_MatchesItsSources(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dashboard, "node_modules")); os.IsNotExist(err) {
 		t.Skip("the packages of the dashboard are not installed here")
 	}
-	// Next to dist, because the source maps contain the relative paths from there to the sources.
+	// The output is next to dist, because the source maps contain the relative paths from there to the sources.
 	built, err := os.MkdirTemp(dashboard, ".dist-") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A change of the settings is previewed first. Validation errors from the servers are shown next to their fields, and a
+// A change to the settings is previewed first. Validation errors from the servers are shown next to their fields, and a
 // concurrent change by another user is not lost.
 func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	c := cluster(t, 1, "")
@@ -20,11 +20,11 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	api := gatekeeperv1.NewClusterServiceClient(conn)
 	p := open(t, c.Servers[0].HTTP, "/cluster")
 	p.clickAt(inSection("Settings", "Edit"))
-	p.until("the form in the link", `location.search === "?edit=settings"`)
+	p.until("the link to name the open form", `location.search === "?edit=settings"`)
 	p.fill("journal_total", "0")
 	p.fill("max_duration", "2h")
 	p.keys(kb.Enter)
-	p.until("the rule beside its field", beside("journal_total", "must be 1 or more"))
+	p.until("the validation error next to its field", beside("journal_total", "must be 1 or more"))
 	p.fill("journal_total", "5000")
 	p.keys(kb.Enter)
 	p.shows("5,000")
@@ -37,7 +37,7 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	p.click("Save")
 	p.shows("CHANGED_SINCE")
 	p.click("Try again")
-	p.until("the error to be gone", `!document.querySelector("dialog .failure")`)
+	p.until("the error to disappear", `!document.querySelector("dialog .failure")`)
 	p.click("Save")
 	p.shows("2 settings are changed, as change")
 	r, err := api.GetSettings(t.Context(), &gatekeeperv1.GetSettingsRequest{})
@@ -45,7 +45,7 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	if err != nil || s.GetMaxDuration().GetSeconds() != 7200 || s.GetJournalTotal() != 5000 || s.GetRequestsKept() != 77 {
 		t.Errorf("got settings %v, %v", s, err)
 	}
-	p.until("the form to be closed", `location.search === "" && document.body.innerText.includes("5,000")`)
+	p.until("the form to close", `location.search === "" && document.body.innerText.includes("5,000")`)
 }
 
 // A removal is previewed with its consequences. A removal that would stop the cluster is refused, as is the removal of
@@ -57,7 +57,7 @@ func TestRemoveMember_PreviewsTheRemainingCluster(t *testing.T) {
 	p := open(t, c.Servers[0].HTTP, "/cluster")
 	p.clickInMember(other, "Remove …")
 	p.shows("would leave 2 voters, of which 2 must answer")
-	p.until("the button to be off", `document.querySelector("dialog button.danger").getAttribute("aria-disabled") === "true"`)
+	p.until("the button to be disabled", `document.querySelector("dialog button.danger").getAttribute("aria-disabled") === "true"`)
 	p.keys(kb.Escape)
 	p.clickInMember(gone, "Remove …")
 	p.shows("2 voters are left: ")
@@ -71,7 +71,7 @@ func TestRemoveMember_PreviewsTheRemainingCluster(t *testing.T) {
 	p.shows("last voter cannot be removed")
 }
 
-// inMember returns an expression for the button with a text in the row of a member.
+// inMember returns an expression for the button with the given text in the given member's row.
 func inMember(id, text string) string {
 	return `[...document.querySelectorAll("tr button")].find(b => b.innerText.trim() === ` + quote(text) +
 		` && b.closest("tr").querySelector("th").innerText.trim().startsWith(` + quote(id) + `))`
@@ -83,7 +83,7 @@ func (p *page) clickInMember(id, text string) {
 	p.clickAt(inMember(id, text))
 }
 
-// inSection returns an expression for the button with a text in the section with a heading.
+// inSection returns an expression for the button with the given text in the section with the given heading.
 func inSection(heading, text string) string {
 	return `[...document.querySelectorAll("section button")].find(b => b.innerText.trim() === ` + quote(text) +
 		` && b.closest("section").querySelector("h2").innerText.trim() === ` + quote(heading) + `)`

@@ -33,7 +33,7 @@ func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
 	p.shows("Log in to Gatekeeper")
 	p.fill("Bearer token", viewerToken(t, leader))
 	p.click("Log in")
-	p.until("the page that was asked for", `location.pathname === "/cluster"`)
+	p.until("the requested page", `location.pathname === "/cluster"`)
 
 	for _, s := range c.Servers { // its certificates are valid for 7 days, and some of that time has passed
 		p.until("the certificate of "+s.ID, row("Members", s.ID)+`?.includes("certificate ends in 6 days")`)
@@ -79,7 +79,7 @@ func viewerToken(t *testing.T, at *servers.Server) string {
 	return created.GetSecret()
 }
 
-// row returns an expression for the text of a server's row in the table with that caption.
+// row returns an expression for the text of a server's row in the table with the given caption.
 func row(caption, id string) string {
 	return fmt.Sprintf(`[...[...document.querySelectorAll("table")].find(t => t.caption.innerText === %s)?.querySelectorAll("tbody tr") ?? []]
 		.find(r => r.querySelector("th").innerText.startsWith(%s))?.innerText`, quote(caption), quote(id))

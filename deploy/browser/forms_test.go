@@ -19,10 +19,10 @@ func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
 	p.fill("Semaphores", "nightly-*")
 	p.fill("Group", "(")
 	p.click("Create")
-	p.until("the rule beside the subjects", beside("Subjects", "must be cert:NAME"))
+	p.until("the validation error next to the subjects", beside("Subjects", "must be cert:NAME"))
 	p.fill("Subjects", "cert:bob")
 	p.click("Create")
-	p.until("the rule beside the group", beside("Group", "missing closing"))
+	p.until("the validation error next to the group", beside("Group", "missing closing"))
 	p.fill("Group", "zone-a")
 	p.shows("grant viewer on nightly-* in group zone-a")
 	p.fill("Reason", "the night shift")
@@ -40,7 +40,7 @@ func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
 		t.Errorf("the token %q is not focused, at %s", secret, address)
 	}
 	p.click("Done")
-	p.until("the token to be gone", `!(document.documentElement.outerHTML + location.href).includes(`+quote(secret)+`)`)
+	p.until("the token to disappear", `!(document.documentElement.outerHTML + location.href).includes(`+quote(secret)+`)`)
 
 	bob := open(t, c.Servers[0].HTTP, "/")
 	bob.logIn(secret)
@@ -55,13 +55,13 @@ func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
 	p.click("Revoke it")
 	p.shows("is revoked.")
 	bob.shows("Log in to Gatekeeper")
-	p.until("the token to be gone from the list", "!("+inRow("night", "Revoke …")+")")
+	p.until("the token to disappear from the list", "!("+inRow("night", "Revoke …")+")")
 
 	p.clickInRow("night", "Remove …")
 	p.shows("These subjects may do nothing any more:")
 	p.click("Remove it")
 	p.shows("Binding night is removed.")
-	p.until("the binding to be gone from the list", "!("+inRow("night", "Remove …")+")")
+	p.until("the binding to disappear from the list", "!("+inRow("night", "Remove …")+")")
 	p.clickInRow("admin", "Remove …")
 	p.click("Remove it")
 	p.shows("Nobody would administer the cluster any more")
@@ -105,11 +105,11 @@ func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	if err != nil || list.GetBindings()[1].GetSubjects()[0] != "cert:b" {
 		t.Errorf("got bindings %v, %v", list, err)
 	}
-	p.until("the focus to be back", edit+" === document.activeElement")
+	p.until("the focus to return", edit+" === document.activeElement")
 	p.keys(kb.Enter)
 	p.shows("Edit binding shop")
 	p.keys(kb.Escape)
-	p.until("the dialog to be closed", `!document.querySelector("dialog[open]") && location.pathname === "/access"`)
+	p.until("the dialog to close", `!document.querySelector("dialog[open]") && location.pathname === "/access"`)
 }
 
 // The dialogs of these forms pass the same checks as the views, including dialogs with errors.
@@ -135,7 +135,7 @@ func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 		p.shows(shown)
 		p.sound(axe)
 		p.keys(kb.Escape)
-		p.until("the dialog to be closed", `!document.querySelector("dialog[open]")`)
+		p.until("the dialog to close", `!document.querySelector("dialog[open]")`)
 	}
 	p.clickInRow("shop", "Create a token …")
 	p.click("Create it")
@@ -158,14 +158,15 @@ func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	}
 }
 
-// beside returns an expression that is true if the field with a label shows a text as its error.
+// beside returns an expression that is true if the field with the given label shows the given text as its error.
 func beside(label, text string) string {
 	return `(() => { const e = ` + field(label) + `; const ids = (e?.getAttribute("aria-describedby") ?? "").split(" ");
 		return e?.getAttribute("aria-invalid") === "true" &&
 			ids.some(id => document.getElementById(id)?.innerText.includes(` + quote(text) + `)); })()`
 }
 
-// inRow returns an expression for the enabled button with a text in the table row that begins with a name.
+// inRow returns an expression for the enabled button with the given text, in the table row that begins with the given
+// name.
 func inRow(name, text string) string {
 	return `[...document.querySelectorAll("tr button")].find(b => b.innerText.trim() === ` + quote(text) +
 		` && b.closest("tr").querySelector("th").innerText.trim() === ` + quote(name) + ` && b.getAttribute("aria-disabled") !== "true")`

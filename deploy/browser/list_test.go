@@ -7,7 +7,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Only the definitions on the screen are in the document. The keyboard reaches the last one, and the search finds any.
+// Only the definitions on the screen are in the document. The keyboard reaches the last one, and the search finds every
+// definition.
 func TestOverview_ManyDefinitions_AreReachable(t *testing.T) {
 	for _, definitions := range []int{10_000, 100_000} {
 		s := stocked(t, definitions)
@@ -28,7 +29,8 @@ func TestOverview_ManyDefinitions_AreReachable(t *testing.T) {
 	}
 }
 
-// While the only server is down, the page says so and keeps its data. It reads the data again when the server is back.
+// While the only server is down, the page says so and keeps its data. When the server is back, the page reads the data
+// again.
 func TestServerAway_PageSaysSo_AndRecovers(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/")
@@ -39,7 +41,7 @@ func TestServerAway_PageSaysSo_AndRecovers(t *testing.T) {
 	if err := c.Servers[0].Start(); err != nil {
 		t.Fatal(err)
 	}
-	p.until("the banner to go", `!document.querySelector(".offline")`)
+	p.until("the banner to disappear", `!document.querySelector(".offline")`)
 	holder := dial(t, c.Endpoints(), "zone-b", "host-4")
 	if _, err := holder.Semaphore("nightly-export").TryAcquire(t.Context()); err != nil {
 		t.Fatal(err)

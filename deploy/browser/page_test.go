@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long until waits. Only failing tests reach this limit.
+// patience is the time for which until waits. Only failing tests reach this limit.
 const patience = 30 * time.Second
 
 // page is a tab in a separate browser context that shares nothing with other pages, like the browser of another user.
@@ -156,14 +156,14 @@ func (p *page) shows(text string) {
 	p.until(fmt.Sprintf("%q", text), fmt.Sprintf(`document.body.innerText.includes(%s)`, quote(text)))
 }
 
-// control returns an expression for the enabled button or link with a text. If a dialog is open, it searches only
-// there.
+// control returns an expression for the enabled button or link with the given text. If a dialog is open, the expression
+// searches only the dialog.
 func control(text string) string {
 	return fmt.Sprintf(`[...(document.querySelector("dialog[open]") ?? document).querySelectorAll("button, a, summary")]
 		.find(e => e.innerText.trim() === %s && e.getAttribute("aria-disabled") !== "true" && e.offsetParent)`, quote(text))
 }
 
-// field returns an expression for the input with a label.
+// field returns an expression for the input with the given label.
 func field(label string) string {
 	return fmt.Sprintf(`[...(document.querySelector("dialog[open]") ?? document).querySelectorAll("label")]
 		.find(e => e.innerText.replace(" · changed", "").trim() === %s && e.control)?.control`, quote(label))

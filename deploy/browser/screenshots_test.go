@@ -26,7 +26,7 @@ var pictured = []struct{ name, path, click, shows string }{
 	{"explain", "/s/billing%2Finvoices?tab=explain&group=zone-c&acquirer=app-3", "", "zone-c"},
 }
 
-// Checks that the screenshots can be taken. They are not compared automatically, but reviewed before they are
+// This test checks that the screenshots can be taken. They are not compared automatically, but reviewed before they are
 // committed.
 func TestScreenshots_OfEveryView(t *testing.T) {
 	c := cluster(t, 3, townOf(8))
@@ -61,7 +61,7 @@ func TestScreenshots_OfEveryView(t *testing.T) {
 	}
 }
 
-// townOf returns the definitions of a company with that number of shops.
+// townOf returns the definitions of a company with the given number of shops.
 func townOf(shops int) string {
 	var b strings.Builder
 	b.WriteString(`definitions:

@@ -23,7 +23,7 @@ import (
 )
 
 // speed is the file for the results of make bench-dashboard.
-var speed = flag.String("speed", "", "measure the dashboard for minutes, and write the results to this file as JSON")
+var speed = flag.String("speed", "", "measure the dashboard for a few minutes, and write the results to this file as JSON")
 
 // extent is the amount of measurement. Without -speed it is so small that the figures are not meaningful, and the test
 // only checks that they can be measured.
@@ -33,17 +33,17 @@ type extent struct {
 	quiet             time.Duration // pause between events, so that the page does not treat them as continuous change
 	pages             int
 	window            time.Duration // length of the measurement of CPU time
-	visit             time.Duration // time to record a page: twice its longest interval between equal requests
+	visit             time.Duration // time to record a page: twice the longest interval at which the page repeats a request
 	scroll            time.Duration
 }
 
 // figures are the results, with their targets.
 type figures struct {
 	Definitions int `json:"definitions"`
-	// From the start of the navigation, for each load.
+	// From the start of the navigation, one for each load.
 	FirstPaint []float64 `json:"first_paint_ms"` // target: 1000
 	FirstRows  []float64 `json:"first_rows_ms"`
-	// From the call that acquires a permit until the page shows the holder, for each event.
+	// From the call that acquires a permit until the page shows the holder, one for each event.
 	Shown []float64 `json:"shown_ms"` // target: 200
 	// CPU time of the server, as a fraction of one core, with five acquires and releases per second: without a page,
 	// and the increase with pages.
@@ -112,7 +112,7 @@ func shown(definitions int) string {
 	return text + " semaphores"
 }
 
-// stocked starts a server with that number of definitions.
+// stocked starts a server with the given number of definitions.
 func stocked(t *testing.T, definitions int) *servers.Server {
 	t.Helper()
 	s := cluster(t, 1, "").Servers[0]
@@ -178,8 +178,8 @@ func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
 	}
 }
 
-// cost measures the server's CPU time for open pages. One page is real. Its requests are recorded and replayed for many
-// simulated pages.
+// cost measures the server's CPU time for open pages. Only one page is real. Its requests are recorded and replayed for
+// the simulated pages.
 func (f *figures) cost(t *testing.T, s *servers.Server, do extent) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -258,7 +258,7 @@ func (r *requests) heard(event any) {
 	}
 }
 
-// loading is how long a page loads, counted from its first request. Later requests are repeated periodically.
+// loading is how long a page loads, counted from its first request. Requests made after that are repeated periodically.
 const loading = time.Second
 
 // replay makes the requests of a recorded visit at the same times, after a delay. Then it repeats the requests after

@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// When the group of a task is edited, its holder stops, and the task runs in the other group. Another open page shows
-// that.
+// When the group of a task is edited, its holder stops, and the task then runs in the other group. Another open page
+// shows each step.
 func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	a, b := dial(t, c.Endpoints(), "zone-a", "host-1"), dial(t, c.Endpoints(), "zone-c", "host-2")
@@ -49,7 +49,8 @@ func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
 	watching.shows("zone a is closed")
 }
 
-// Two users edit the same definition. The second one sees the first one's changes field by field, and loses no changes.
+// Two users edit the same definition. The second user sees the first one's changes field by field, and neither user's
+// changes are lost.
 func TestEdit_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	ann, bob := open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1"), open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1")
@@ -77,7 +78,7 @@ func TestEdit_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	}
 }
 
-// A timed pause starts and ends visibly.
+// A timed pause is shown when it starts and when it ends.
 func TestPause_Timed_EndsVisibly(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/s/nightly-export")
@@ -92,7 +93,7 @@ func TestPause_Timed_EndsVisibly(t *testing.T) {
 	list.until("the end of the pause in the list", `!document.querySelector(".grid").innerText.includes("paused")`)
 }
 
-// A whole visit works without a mouse: search, select, open, show the key bindings, and go back.
+// A user can do everything without a mouse: search, select, open a semaphore, show the key bindings, and go back.
 func TestKeyboard_Alone_IsEnough(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/")
@@ -106,9 +107,9 @@ func TestKeyboard_Alone_IsEnough(t *testing.T) {
 	p.keys(kb.Enter)
 	p.until("the semaphore", `document.querySelector("h1").innerText === "nightly-export" && document.activeElement.tagName === "H1"`)
 	p.keys("?")
-	p.until("the dialog of the keys", `document.querySelector("dialog[open]")`)
+	p.until("the key bindings dialog", `document.querySelector("dialog[open]")`)
 	p.keys(kb.Escape)
-	p.until("the dialog to close, and the focus to come back", `!document.querySelector("dialog") && document.activeElement.tagName === "H1"`)
+	p.until("the dialog to close and the focus to return", `!document.querySelector("dialog") && document.activeElement.tagName === "H1"`)
 
 	// Tab to the button that pauses, and through its dialog.
 	p.tabTo("Pause …")
@@ -125,7 +126,7 @@ func TestKeyboard_Alone_IsEnough(t *testing.T) {
 	p.until("the cluster", `location.pathname === "/cluster"`)
 }
 
-// tabTo presses Tab until the button or link with a text is focused.
+// tabTo presses Tab until the button or link with the given text has the focus.
 func (p *page) tabTo(text string) {
 	p.t.Helper()
 	for range 60 {
@@ -137,8 +138,8 @@ func (p *page) tabTo(text string) {
 	p.t.Fatalf("Tab does not reach %q", text)
 }
 
-// The leader is killed while a page of another server is open. The page shows events under the next leader without
-// being reloaded.
+// The leader is killed while a page served by another server is open. Under the next leader the page shows events
+// without being reloaded.
 func TestLeaderKilled_PageRecoversWithoutHelp(t *testing.T) {
 	c := cluster(t, 3, definitions)
 	old, err := c.Leader(t.Context())
@@ -221,13 +222,13 @@ func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 	p.visit("/move")
 	p.shows("510 holders have stopped.")
 	p.clickAt(control("Undo …"))
-	p.until("the dialog of the undo", `document.querySelector("dialog h2")`)
+	p.until("the undo dialog", `document.querySelector("dialog h2")`)
 	undo, what, _ := strings.Cut(eval[string](p, `document.querySelector("dialog h2").innerText`), ": ")
 	if what != "Moved from zone-a to zone-b" {
-		t.Errorf("the dialog says that it undoes %q", what)
+		t.Errorf("the undo dialog names the change %q", what)
 	}
 	p.click(undo)
-	p.shows("Undid " + strings.ToLower(undo[len("Undo "):]) + ": " + what) // whose holders are followed too
+	p.shows("Undid " + strings.ToLower(undo[len("Undo "):]) + ": " + what) // the view also follows the holders of the undo
 	p.visit(eval[string](p, `document.querySelector("a.button[href*='change=']").getAttribute("href")`))
 	p.clickAt(`[...document.querySelectorAll("a")].find((a) => a.innerText === "Show the change that it undoes")`)
 	p.shows("undone by change")

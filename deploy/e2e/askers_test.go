@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// askers acquire continuously, each from one server, with direct calls that wait for their response however late it
-// arrives, so that responses of a suspended server are received. They hold each permit for half its duration, and
+// askers acquire continuously, each from one server, with direct calls. The calls wait for their responses however late
+// they arrive, so that responses of a suspended server are received. Askers hold each permit for half its duration, and
 // compute its deadline as every client must.
 type askers struct {
 	ctx  context.Context
@@ -33,7 +33,7 @@ type askers struct {
 // clockRates is the largest relative difference between the rates of two clocks.
 const clockRates = 0.01
 
-// ask starts askers at a server. They rotate through the semaphores, starting at different ones.
+// ask starts askers at a server. They rotate through the semaphores, each starting with a different one.
 func (a *askers) ask(server *servers.Server, count int, semaphores []string) error {
 	conn, err := server.Conn()
 	if err != nil {
@@ -81,7 +81,7 @@ func (a *askers) once(permits gatekeeperv1.PermitServiceClient, server, name, se
 		a.mu.Unlock()
 		return
 	}
-	// Half of them let it expire, and the others release it early, so that slots become free in both ways.
+	// Half of them let the permit expire, and the others release it early, so that slots become free in both ways.
 	if number%2 == 0 {
 		a.pause(duration / 20)
 		b.Until = min(b.Until, boottime.Now())
@@ -111,7 +111,7 @@ func (a *askers) waitingAt(server string) (count int, highest int64) {
 	return count, highest
 }
 
-// grantedAfter counts the beliefs that began after that moment.
+// grantedAfter counts the beliefs that began after the given moment.
 func (a *askers) grantedAfter(at time.Duration) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

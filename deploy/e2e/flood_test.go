@@ -23,7 +23,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// flood is a process with callers that ignore backoff: they repeat their calls immediately, regardless of the response.
+// flood is a process with callers that ignore backoff: they retry their calls immediately, regardless of the response.
 type flood struct {
 	Endpoints   []string
 	Connections int // total number of connections
@@ -118,7 +118,7 @@ func (r *floodResult) note(err error) {
 	}
 }
 
-// start starts the process. end stops it and returns its result. It may be called once.
+// start starts the process. end stops it and returns its result. end may be called only once.
 func (f flood) start(ctx context.Context, t *testing.T) (end func() floodResult) {
 	t.Helper()
 	text, err := json.Marshal(f)

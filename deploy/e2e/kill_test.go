@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// A leader is killed while permits are held and others are requested. Holders keep their permits, which the next leader
-// refreshes and does not grant to others. When they release, the next holder has a higher token.
+// A leader is killed while permits are held and others are requested. Holders keep their permits: the next leader
+// refreshes them and does not grant them to others. When they release, the next holder has a higher token.
 func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	const duration = 12 * time.Second // longer than a failover on a machine whose disk takes two seconds for a vote or an entry
 	var held, asked []string
@@ -98,7 +98,8 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	}
 }
 
-// A killed server restarts with everything that it had answered. It is the only server, so it depends on its own data.
+// A killed server restarts with everything that it had acknowledged. It is the only server, so it depends on its own
+// data.
 func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
 	const duration = 6 * time.Second
 	cluster := start(t, 1, map[string]time.Duration{"job": duration})

@@ -49,8 +49,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// start starts a cluster with semaphores of one permit each, whose durations are given, and with additional flags of
-// gatekeeperd.
+// start starts a cluster with additional flags of gatekeeperd, and with semaphores of one permit each that have the
+// given durations.
 func start(t *testing.T, count int, semaphores map[string]time.Duration, args ...string) *servers.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

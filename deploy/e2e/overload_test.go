@@ -19,9 +19,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Ten times as many callers as the servers execute calls for concurrently make requests without pauses. Holders keep
-// their permits, refused callers get a retry hint, an operator is served, and the number of calls in execution stays
-// below the limit. Afterwards everything works as before.
+// Ten times as many callers as the servers can serve concurrently make requests without pauses. Holders keep their
+// permits, refused callers get a retry hint, an operator is served, and the number of calls in execution stays below
+// the limit. Afterwards everything works as before.
 func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T) {
 	const (
 		duration = 6 * time.Second // longer than a stall of a busy machine
@@ -173,7 +173,7 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 		}
 	}
 
-	// A member that reconnects completes its handshake next to the strangers.
+	// A member that reconnects completes its handshake alongside the strangers.
 	old := leader(t, cluster)
 	var follower *servers.Server
 	for _, s := range cluster.Servers {
@@ -187,7 +187,7 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 	}
 	strangers(old.Peer)
 	if err := follower.Ready(ctx); err != nil {
-		t.Errorf("a member could not reconnect next to the strangers: %v", err)
+		t.Errorf("a member could not reconnect alongside the strangers: %v", err)
 	}
 	for _, s := range cluster.Servers {
 		if metric(ctx, t, s, "gatekeeper_rpc_open") < 0 {
@@ -198,7 +198,7 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 			err = p.Release(ctx)
 		}
 		if err != nil {
-			t.Errorf("a client of %s, next to the strangers: %v", s.ID, err)
+			t.Errorf("a client of %s failed alongside the strangers: %v", s.ID, err)
 		}
 	}
 	await(t, "two rounds of refreshes", func() bool {
@@ -209,7 +209,7 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 	})
 }
 
-// metric returns the sum of a server's metrics whose name and labels have this prefix, or -1 if there are none.
+// metric returns the sum of the server's metrics whose names and labels have the given prefix, or -1 if there are none.
 func metric(ctx context.Context, t *testing.T, s *servers.Server, name string) float64 {
 	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Admin+"/metrics", nil)

@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Two of three servers are lost. The third one's directory becomes a new cluster. The new cluster has the definitions,
-// grants nothing until the waiting time is over, and then grants with higher tokens. A holder of the old cluster learns
-// that its permit is lost. When the two lost servers come back, they detect the new cluster and leave.
+// Two of three servers are lost. The third server's directory becomes a new cluster. The new cluster has the
+// definitions, grants nothing until the waiting time is over, and then grants with higher tokens. A holder of the old
+// cluster learns that its permit is lost. When the two lost servers come back, they detect the new cluster and exit.
 func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": 30 * time.Second, "other": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -126,7 +126,7 @@ func TestRecover_DirectoriesOfAMajority_KeepPermits(t *testing.T) {
 	}
 }
 
-// run starts the server of a new cluster, which is stopped with the others.
+// run starts the server of a new cluster. It is stopped together with the others.
 func run(ctx context.Context, t *testing.T, cluster *servers.Cluster, s *servers.Server) {
 	t.Helper()
 	cluster.Servers = append(cluster.Servers, s)

@@ -40,7 +40,7 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderBelievesTooLong(t *testing.T
 	if inFlight == 0 {
 		t.Fatal("no call was in flight when the leader was suspended")
 	}
-	// Long enough for the next leader to grant everything again, after a full duration from its promotion.
+	// This is long enough for the next leader to grant everything again, after a full duration from its promotion.
 	await(t, "the next leader's grants", func() bool { return a.grantedAfter(suspended+noElection) > 200 })
 	if n, _ := a.waitingAt(old.ID); n == 0 {
 		t.Fatal("a suspended leader responded")
@@ -50,7 +50,7 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderBelievesTooLong(t *testing.T
 		t.Fatal(err)
 	}
 	resumed := boottime.Now()
-	await(t, "answers to the calls that were in flight", func() bool {
+	await(t, "responses to the calls that were in flight", func() bool {
 		var waiting bool
 		a.waiting.Range(func(number, at any) bool {
 			waiting = waiting || at == old.ID && number.(int64) <= highest

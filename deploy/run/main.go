@@ -51,10 +51,10 @@ func main() {
 	}
 }
 
-// run runs the server until ctx ends. It returns nil if the server then stops normally.
+// run runs the server until ctx ends. It returns nil if the server then exits normally.
 func (o *options) run(ctx context.Context, out io.Writer) error {
 	for _, address := range []string{o.api, o.peer, o.http, o.admin} {
-		// The server would also report that the address is in use, but until then the other program might answer
+		// The server would also report that the address is in use, but until it does, the other program might answer
 		// requests.
 		l, err := net.Listen("tcp", address)
 		if err != nil {
@@ -80,7 +80,8 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	// Errors at startup are shown to the user. Later output goes to the log.
 	first := &firstWords{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = w, io.MultiWriter(w, first)
-	// In a separate process group, so that Ctrl-C reaches only this program, which then stops the server once.
+	// The server is in a separate process group, so that Ctrl-C reaches only this program, which then stops the server
+	// once.
 	servers.DieWithParent(cmd)
 	if err := cmd.Start(); err != nil {
 		return err

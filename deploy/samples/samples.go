@@ -2,8 +2,8 @@
 // build clusters, as recorded in kubernetes-periodics.json.
 //
 // A build cluster is a group: its jobs run only there. Each job is a semaphore with one permit, so that it never runs
-// twice at the same time. It also takes shares of its cluster's pool, a semaphore with several permits, so that not all
-// due jobs run at the same time.
+// twice at the same time. It also takes shares of its cluster's pool, a semaphore with more than one permit, so that
+// not all due jobs run at the same time.
 package samples
 
 //go:generate go run ./kubernetes -o kubernetes.yaml
@@ -42,7 +42,7 @@ const (
 // Duration is the duration of every permit. It only determines how long a dead host keeps its slot.
 const Duration = time.Minute
 
-// Job is one line of the timetable. Exactly one of Interval and Cron is set.
+// Job is one entry of the timetable. Exactly one of Interval and Cron is set.
 type Job struct {
 	Name           string `json:"name"`
 	Cluster        string `json:"cluster"`
@@ -95,7 +95,7 @@ func (j Job) PoolWeight() (uint32, error) {
 	}
 }
 
-// PoolPermits returns the size of the pool of a cluster with that number of jobs: one share for eight jobs, but at
+// PoolPermits returns the size of the pool of a cluster with the given number of jobs: one share for eight jobs, but at
 // least 4, so that the heaviest job fits, and at most 40.
 func PoolPermits(jobs int) uint32 {
 	return uint32(min(max((jobs+7)/8, 4), 40)) //nolint:gosec // between 4 and 40
@@ -155,7 +155,7 @@ func (j Job) definition() (*gatekeeperv1.Definition, error) {
 	switch {
 	case interval > 0:
 		def.Description = "Runs every " + j.Interval + "."
-		// Only for intervals, because with a cron line days may pass between two runs.
+		// This applies only to intervals, because with a cron line days may pass between two runs.
 		def.ExpectEvery = durationpb.New(interval)
 	case j.Cron != "":
 		def.Description = fmt.Sprintf("Runs at %q, UTC.", j.Cron)

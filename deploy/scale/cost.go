@@ -57,7 +57,7 @@ func (s *scale) measureCosts(ctx context.Context, server *servers.Server, f *fle
 			return c, fmt.Errorf("%s: %w", kind.what, err)
 		}
 	}
-	c.Frame.P50 = 0 // it would be the latency of the whole call
+	c.Frame.P50 = 0 // the median would be the latency of the whole call
 	if c.Expiry, err = s.measureExpiry(ctx, server, f); err != nil {
 		return c, fmt.Errorf("expiry: %w", err)
 	}
@@ -68,8 +68,8 @@ func (s *scale) measureCosts(ctx context.Context, server *servers.Server, f *fle
 	return c, err
 }
 
-// measureOp measures the latency for a single caller, and then the server's CPU time with many callers. A short warm-up
-// comes first, because the first calls are slower.
+// measureOp measures the latency for a single caller, and then the server's CPU time with many callers. It warms up
+// briefly first, because the first calls are slower.
 func (s *scale) measureOp(ctx context.Context, server *servers.Server, call load.Call) (op, error) {
 	if _, err := load.Measure(ctx, s.window/8, atOnce, call); err != nil {
 		return op{}, err
@@ -189,7 +189,7 @@ func (s *scale) measureExpiry(ctx context.Context, server *servers.Server, f *fl
 	if err != nil {
 		return op{}, err
 	}
-	count -= base // subtract what expired before
+	count -= base // exclude permits that had expired before
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("permits that are not refreshed did not expire"))
 	defer cancel()
 	for {

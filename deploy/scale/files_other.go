@@ -2,5 +2,5 @@
 
 package main
 
-// openFiles returns the maximum number of open files. No limit is known on this system.
+// openFiles returns the maximum number of open files. On this system no limit is known.
 func openFiles() (int, error) { return 1 << 20, nil }

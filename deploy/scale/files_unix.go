@@ -10,5 +10,5 @@ func openFiles() (int, error) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0, err
 	}
-	return int(min(limit.Cur, 1<<20)), nil //nolint:gosec // it is at most 1 << 20
+	return int(min(limit.Cur, 1<<20)), nil //nolint:gosec // the limit is at most 1 << 20
 }

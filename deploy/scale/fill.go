@@ -54,7 +54,7 @@ func usual(i int) *gatekeeperv1.Definition {
 	}
 }
 
-// fleet is the callers of a server, and the objects that they have created.
+// fleet is the callers of a server, with the objects that they have created.
 type fleet struct {
 	conns  load.Conns
 	made   amounts
@@ -106,7 +106,8 @@ func (f *fleet) edit(ctx context.Context, edits []*gatekeeperv1.Edit) error {
 	return err
 }
 
-// acquire acquires a permit. A denial is an error. A caller without a holder id gets its existing permit again.
+// acquire acquires a permit. It returns an error if it is denied. A caller without a holder id gets its existing permit
+// again.
 func (f *fleet) acquire(ctx context.Context, caller int, semaphore, acquirer, holder string) (uint64, error) {
 	request := &gatekeeperv1.TryAcquireRequest{
 		Semaphore: semaphore, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: acquirer, HolderId: holder},
@@ -138,7 +139,7 @@ func holder(i int) string { return fmt.Sprintf("h%025d", i) }
 // newHolder returns an unused holder id, because servers remember the ends of recent holders.
 func newHolder() string { return fmt.Sprintf("n%025d", rand.Uint64()) }
 
-// define creates definitions until there are that many.
+// define creates definitions until the given number exists.
 func (f *fleet) define(ctx context.Context, to int) error {
 	for f.made.Definitions < to {
 		var edits []*gatekeeperv1.Edit
@@ -153,8 +154,8 @@ func (f *fleet) define(ctx context.Context, to int) error {
 	return nil
 }
 
-// grant acquires permits until there are that many, each with a separate call. Every second permit belongs to a wide
-// semaphore. The others are distributed among that number of the newest definitions.
+// grant acquires permits until the given number exists, each with a separate call. Every second permit belongs to a
+// wide semaphore. The others are distributed among the given number of the newest definitions.
 func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
 	first := f.made.Permits
 	f.tokens = append(f.tokens, make([]uint64, to-first)...)
@@ -183,7 +184,7 @@ func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
 
 func host(i int) string { return fmt.Sprintf("batch-host-%05d", i%hosts) }
 
-// together runs do concurrently for a number of callers. The first error cancels the others and is returned.
+// together calls do concurrently for a number of callers. The first error cancels the others and is returned.
 func together(ctx context.Context, callers int, do func(ctx context.Context, caller int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -1,18 +1,19 @@
 // Command scale fills real servers on this machine with 100 000 definitions, 1 000 000 permits and 10 000 clients. At
-// 10, 30 and 100 % of that, it measures what each of them costs, and the growth of what should not grow:
+// 10, 30 and 100 % of these numbers, it measures the cost of each of them, and the growth of figures that should not
+// grow:
 //
 //   - a server at rest with the timetable of the Kubernetes project;
 //   - memory per client stream, with shared and with separate connections;
 //   - one server that is filled: memory per definition and permit, the cost of a decision, a refresh, a grant and an
 //     expiry, the duration of a snapshot and its effect on grants, and the duration of a restart;
 //   - three servers, made from the full one by adding two members: how long no permit is granted when the leader hands
-//     over and when it is killed, compared with three empty servers.
+//     over leadership and when it is killed, compared with three empty servers.
 //
 // Permits are created by log entries through the public API. Each figure with a target is printed next to the target. A
 // missed target does not fail the run, because most of them depend on the machine and its other load. A failed call or
 // a lost permit fails the run.
 //
-// With -paper it measures nothing, and estimates the capacity of larger machines and more clusters from the constants
+// With -paper it measures nothing. It estimates the capacity of larger machines and more clusters from the constants
 // measured here.
 package main
 
@@ -163,7 +164,7 @@ func (s *scale) say(format string, args ...any) {
 	fmt.Fprintf(s.out, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }
 
-// start starts servers with their data in a directory of that name. The caller must kill them.
+// start starts servers with their data in a directory of the given name. The caller must kill them.
 func (s *scale) start(ctx context.Context, name string, count int, definitions string) (*servers.Cluster, error) {
 	return servers.Start(ctx, servers.Options{
 		Binary: filepath.Join(s.bin, "gatekeeperd"), Dir: filepath.Join(s.dir, name), Count: count, Definitions: definitions,

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// constants are the inputs of a capacity estimate. Those of operations, bytes and CPU are measured by this program.
-// Those of the machine describe existing or planned hardware.
+// constants are the inputs of a capacity estimate. The constants for operations, bytes and CPU are measured by this
+// program. The constants for the machine describe existing or planned hardware.
 type constants struct {
 	// The leader's CPU time, in µs.
 	Decision float64 `json:"decision_us"`
@@ -29,7 +29,7 @@ type constants struct {
 	// Reserve is the ratio of total to used memory that Go needs to collect garbage rarely.
 	Reserve float64 `json:"reserve"`
 
-	// Restart is the time that a server needs at its start for each permit, in µs.
+	// Restart is the time per permit, in µs, that a server needs at startup.
 	Restart float64 `json:"restart_permit_us"`
 
 	InEntry float64 `json:"commands_in_entry"`
@@ -87,7 +87,7 @@ func (c *constants) command(flags *flag.FlagSet, file string, out io.Writer) err
 	return nil
 }
 
-// election is how long a server with the default profile takes to elect itself after its start, in seconds.
+// election is the time, in seconds, that a server with the default profile takes to elect itself after its start.
 const election = 1.2
 
 // read parses constants in JSON, or takes them from the results of a run.
@@ -139,10 +139,11 @@ type capacity struct {
 	GrantsBound string // the resource that limits grants
 }
 
-// refreshEvery is how often a client refreshes a permit with a duration of one minute, in seconds.
+// refreshEvery is the interval, in seconds, at which a client refreshes a permit with a duration of one minute.
 const refreshEvery = 20
 
-// of returns the capacity of a number of servers. The formulas are below the table that print writes.
+// of returns the capacity of a cluster with the given number of servers. The formulas are below the table that print
+// writes.
 func (c *constants) of(servers int) capacity {
 	cpu := c.Cores * c.Use * 1e6
 	commands := c.InEntry * 1e6 / (2*c.Sync + c.Hop)
@@ -168,7 +169,7 @@ func (c *constants) of(servers int) capacity {
 // hundredfold is a hundred times the size for which one cluster is designed.
 const hundredfold = 100
 
-// clusters returns how many such clusters hold a hundred times the full size, partitioned by semaphore name.
+// clusters returns the number of such clusters that hold a hundred times the full size, partitioned by semaphore name.
 func (k capacity) clusters() float64 {
 	full := 1e6
 	return math.Ceil(hundredfold * full / min(k.Permits, k.KeptAlive))

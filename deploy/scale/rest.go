@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// settling is how long a server gets no requests before it counts as at rest.
+// settling is how long a server must get no requests before it counts as at rest.
 const settling = 2 * time.Second
 
 // measureRest measures a server with a timetable and without requests.
@@ -45,7 +45,7 @@ func (s *scale) measureRest(ctx context.Context, r *report) error {
 	if r.Rest.CPU, r.Rest.Seconds, err = idle(ctx, server, s.rest); err != nil {
 		return err
 	}
-	// Without a collection first, because that is what an operator sees.
+	// Do not trigger a collection first, because operators see the memory usage without one.
 	m, err := server.Metrics(ctx)
 	r.Rest.Resident = m["process_resident_memory_bytes"]
 	return err

@@ -17,7 +17,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Runs the whole program against almost empty servers, without the snapshots, which servers make only after a while.
+// This test runs the whole program against almost empty servers, but without snapshots, which servers make only after
+// some time.
 func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
@@ -53,7 +54,7 @@ func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 			t.Errorf("the output lacks %q:\n%s", want, &out)
 		}
 	}
-	// The results are the input of the capacity estimate. In this short run, almost no CPU time was measured.
+	// The results are the input of the capacity estimate. This run is so short that almost no CPU time was measured.
 	if text, err := os.ReadFile(file); err != nil || json.Unmarshal(text, new(report)) != nil {
 		t.Errorf("%v: %s", err, text)
 	}
@@ -122,8 +123,8 @@ func TestPaper_TakesConstantsOfARun_AndFlagsBeforeThem(t *testing.T) {
 	if err := command(t.Context(), []string{"-paper", "-constants", file, "-cores", "2", "-use", "1"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	// Two cores have 2 000 000 µs per second: with 60 µs per denial that is 33 000 denials, and with 300 + 2 · 50 µs
-	// per grant and release 5000 of these.
+	// Two cores have 2 000 000 µs per second: enough for 33 000 denials of 60 µs each, or for 5000 grants and releases
+	// of 300 + 2 · 50 µs each.
 	for _, want := range []string{"| denials per second, without other load | 33 000 | 33 000 |", "| 5 000 | 4 000 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, &out)

@@ -13,13 +13,13 @@ import (
 type stage struct {
 	Part float64 `json:"part"`
 	amounts
-	// The memory per object added in this stage.
+	// These fields are the memory per object added in this stage.
 	Definition memory `json:"definition"`
 	Permit     memory `json:"permit"`
 	// Only InUse is meaningful for a client's stream, because the resident size of a large process does not show small
 	// changes.
 	Stream memory `json:"stream"`
-	// Filled is the memory of the whole server. Restarted is the same after it was killed and restarted.
+	// Filled is the memory of the whole server. Restarted is its memory after it was killed and restarted.
 	Filled    memory           `json:"filled"`
 	Restarted memory           `json:"restarted"`
 	FillRate  float64          `json:"permits_a_second"`
@@ -28,7 +28,7 @@ type stage struct {
 	Restart   restart          `json:"restart"`
 }
 
-// restart is the time that a server needs to restart after it was killed.
+// restart holds the results for the restart of a killed server.
 type restart struct {
 	// Seconds is the time from the start of the process to the first grant. About half of it is the election.
 	Seconds float64 `json:"seconds"`

@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// streams is the result for clients with one open stream each, on which a permit was refreshed.
+// streams is the result for clients that each have one open stream, on which a permit was refreshed.
 type streams struct {
 	Clients     int `json:"clients"`
 	Connections int `json:"connections"`
@@ -40,7 +40,8 @@ func (s *scale) measureStreams(ctx context.Context, r *report) error {
 func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error) {
 	most := s.full.Clients
 	if sharing == 1 {
-		// Both ends are on this machine. Each process also needs some other files, and both have the same limit.
+		// Both ends of each connection are on this machine. Each process also needs some other files, and both have the
+		// same limit.
 		limit, err := openFiles()
 		if err != nil {
 			return nil, err
@@ -150,7 +151,7 @@ func (c *clients) close() {
 	}
 }
 
-// openAll opens one stream for each client on shared connections. Each keeps one of the permits alive.
+// openAll opens one stream for each client on shared connections. Each stream keeps one of the permits alive.
 func (s *scale) openAll(ctx context.Context, server *servers.Server, f *fleet, n int) (*clients, error) {
 	c := &clients{sharing: onOne}
 	if err := c.open(ctx, server.API, f.tokens[:min(n, len(f.tokens))]); err != nil {

@@ -112,7 +112,8 @@ func (s *scale) join(ctx context.Context, cluster *servers.Cluster) (seconds flo
 	return time.Since(begin).Seconds(), nil
 }
 
-// abreast waits until there are that many voters and every server has applied what the leader had at the start.
+// abreast waits until the given number of voters exists and every server has applied the entries that the leader had at
+// the start.
 func (s *scale) abreast(ctx context.Context, cluster *servers.Cluster, voters int) error {
 	const most = 3 * time.Minute
 	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("not all of %d servers have caught up after %v", voters, most))
@@ -149,7 +150,7 @@ func (s *scale) abreast(ctx context.Context, cluster *servers.Cluster, voters in
 	}
 }
 
-// measureGaps hands leadership over and kills leaders, and measures the times without grants.
+// measureGaps transfers leadership and kills leaders, and measures the times without grants.
 func (s *scale) measureGaps(ctx context.Context, cluster *servers.Cluster) (g gaps, err error) {
 	var handOvers, kills []time.Duration
 	for range s.handOvers {
@@ -198,8 +199,8 @@ func middle(took []time.Duration) (median, most float64) {
 	return load.Micros(took[len(took)/2]) / 1000, load.Micros(took[len(took)-1]) / 1000
 }
 
-// gap lets a client acquire permits continuously from a server other than the leader, does something to the leader, and
-// returns the longest time between two grants.
+// gap lets a client acquire permits continuously from a server other than the leader, runs an action against the
+// leader, and returns the longest time between two grants.
 func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leader, next *servers.Server) error) (time.Duration, error) {
 	leader, err := cluster.Leader(ctx)
 	if err != nil {
@@ -215,7 +216,7 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 	}
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
-	grants := make(chan time.Time, 1<<16) // buffered, so that the client is not delayed by what is done to the leader
+	grants := make(chan time.Time, 1<<16) // buffered, so that the client is not delayed by the action
 	var wg sync.WaitGroup
 	var failed error
 	wg.Go(func() {
@@ -223,11 +224,11 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 		failed = ask(asking, next.API, grants)
 	})
 	defer wg.Wait()
-	defer stop() // runs before the wait
+	defer stop() // runs before Wait
 
 	const usual = 20 // number of grants before and after
 	longest, last, done := time.Duration(0), time.Time{}, false
-	var led time.Time // when a later leader was observed
+	var led time.Time // when a later leader was first observed
 	for before, after := 0, 0; after < usual; {
 		select {
 		case at, more := <-grants:
@@ -295,7 +296,7 @@ func newAsker(address string) (*fleet, error) {
 }
 
 // firstGrant requests a permit until it is granted, releases it, and returns the time of the response. Between attempts
-// it calls useful, whose error makes it stop.
+// it calls useful, and stops if useful returns an error.
 func (f *fleet) firstGrant(ctx context.Context, useful func() error) (time.Time, error) {
 	id := newHolder()
 	for {
@@ -303,7 +304,7 @@ func (f *fleet) firstGrant(ctx context.Context, useful func() error) (time.Time,
 		token, err := f.acquire(one, 0, wideName(0), "asker", id)
 		at := time.Now()
 		if err == nil {
-			_ = f.release(one, 0, token) // if the release fails, another permit stays taken, which does not matter
+			_ = f.release(one, 0, token) // if the release fails, one more permit stays taken, which does not matter
 		}
 		cancel()
 		if err == nil {

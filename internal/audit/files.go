@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// rotated returns the name of the rotated file whose first line has that number. The number is padded to twenty digits
-// so that names sort in the order of lines.
+// rotated returns the name of the rotated file that begins with the line of the given number. The number is padded to
+// twenty digits so that names sort in the order of lines.
 func rotated(path string, first uint64) string { return fmt.Sprintf("%s.%020d", path, first) }
 
-// firstOf returns the number of the first line according to the file's name, or 0 for the newest file.
+// firstOf returns the number of the first line as given by the file's name, or 0 for the newest file.
 func firstOf(path, name string) uint64 {
 	digits, ok := strings.CutPrefix(name, path+".")
 	if !ok || len(digits) != 20 {
@@ -70,8 +70,8 @@ type lineReader struct {
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// aLine is a line as read from a file. text excludes the newline, is cut at maxLine, and is valid until the next call
-// of next.
+// aLine is a line read from a file. text excludes the newline, is cut at maxLine, and is valid until the next call of
+// next.
 type aLine struct {
 	text    []byte
 	hash    string
@@ -79,7 +79,8 @@ type aLine struct {
 	newline bool
 }
 
-// next returns the next line, or io.EOF after the last one. It returns nothing for an empty last line.
+// next returns the next line, or io.EOF after the last one. A newline at the end of the file does not start another
+// line.
 func (l *lineReader) next() (aLine, error) {
 	l.text = l.text[:0]
 	hash := sha256.New()

@@ -70,7 +70,7 @@ func refusal() Record {
 	}
 }
 
-// makeLog writes a log with that number of lines, including the two lines that the log writes itself.
+// makeLog writes a log with the given number of lines, including the two lines that the log writes itself.
 func makeLog(t testing.TB, c Config, lines int) {
 	t.Helper()
 	l := mustOpen(t, c)
@@ -111,7 +111,7 @@ func verified(t testing.TB, path string, anchors ...Anchor) *Report {
 	return r
 }
 
-// wantIntact checks that the chain is intact and has that number of lines.
+// wantIntact checks that the chain is intact and has the given number of lines.
 func wantIntact(t testing.TB, path string, lines uint64) *Report {
 	t.Helper()
 	r := verified(t, path)

@@ -211,7 +211,7 @@ func TestRotation_NameIsTaken_OverwritesNothing(t *testing.T) {
 	c.Logger = server.logger()
 	taken := rotated(c.Path, 1)
 	writeLines(t, taken, []string{"precious"})
-	// The file does not belong to this log any more, so the chain begins at 1.
+	// The file no longer belongs to this log, so the chain begins at 1.
 	if err := os.Rename(taken, taken+".aside"); err != nil {
 		t.Fatal(err)
 	}
@@ -418,7 +418,7 @@ func TestWrite_DiskIsFull_LinesAreCountedAndTheChainContinues(t *testing.T) {
 		t.Errorf("got %d lost records; note: %s", w.Lost(), r.Notes[0].Text)
 	}
 	if n := server.count("are lost"); n != 1 {
-		t.Errorf("got %d errors within a minute, want 1", n)
+		t.Errorf("the log reported %d errors within a minute, want 1", n)
 	}
 }
 
@@ -438,7 +438,7 @@ func TestWrite_DiskIsFullForLong_IsReportedOnceAMinute(t *testing.T) {
 		}
 		mustClose(t, l)
 		if n := server.count("are lost"); n != 6 {
-			t.Errorf("got %d messages in five and a half minutes, want 6", n)
+			t.Errorf("the log reported %d errors in five and a half minutes, want 6", n)
 		}
 	})
 }

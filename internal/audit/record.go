@@ -28,8 +28,8 @@ const (
 	Failed Decision = "failed"
 )
 
-// Record is the content of a line about a call. Write truncates texts and lists that are too long, and retains no
-// memory of the caller.
+// Record is the content of a line about a call. Write truncates texts and lists that are too long, and does not retain
+// the caller's memory.
 type Record struct {
 	// Time is the time of the decision. The zero value means the time of Write.
 	Time time.Time
@@ -51,7 +51,7 @@ type Record struct {
 	Reason string
 	// About names the semaphores or other objects of the call.
 	About []string
-	// Times is the number of equal calls that the line represents. Both 0 and 1 mean one.
+	// Times is the number of identical calls that the line represents. Both 0 and 1 mean one call.
 	Times uint64
 }
 
@@ -75,7 +75,7 @@ func (r Record) bounded() entry {
 	return e
 }
 
-// entry is a bounded record and the amounts that were cut from it, or a line written by the log itself.
+// entry is a bounded record and the number of bytes and items cut from it, or a line written by the log itself.
 type entry struct {
 	Record
 	subjectsMore, aboutMore int
@@ -173,7 +173,7 @@ func (l *line) appendTo(b *bytes.Buffer) string {
 	start := b.Len()
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(l) // encoding strings and numbers into memory does not fail
+	_ = e.Encode(l) // encoding strings and numbers in memory cannot fail
 	b.Truncate(b.Len() - len("}\n"))
 	b.WriteString(checksum(b.Bytes()[start:]))
 	hash := hashOf(b.Bytes()[start:])

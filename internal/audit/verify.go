@@ -100,8 +100,8 @@ func (r *Report) Intact() bool { return len(r.Breaks) == 0 }
 const maxFindings = 1000
 
 // Verify checks the chain across all files of the log whose newest file is at path, and checks that the log contains
-// the lines of the anchors. The log may be in use. An error means that the log could not be read to its end, or is the
-// error of ctx.
+// the lines of the anchors. The log may be in use. Verify returns an error if the log could not be read to its end, or
+// the error of ctx.
 func Verify(ctx context.Context, path string, anchors ...Anchor) (*Report, error) {
 	path = filepath.Clean(path)
 	for try := 0; ; try++ {

@@ -23,7 +23,7 @@ func TestVerify_ReportsEachKindOfDamage(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what   string
-		change func(lines []string) []string // changes the ten lines
+		change func(lines []string) []string // changes to the ten lines
 		want   []Finding
 	}{
 		{"nothing", func(l []string) []string { return l }, nil},
@@ -57,7 +57,7 @@ func TestVerify_ReportsDamagedFiles(t *testing.T) {
 	remove := func(name string) error { return os.Remove(name) }
 	for _, c := range []struct {
 		what   string
-		change func(path string) error // changes files that begin with lines 1, 4, 7 and 10
+		change func(path string) error // changes to files that begin with lines 1, 4, 7 and 10
 		breaks []Finding
 		notes  []Finding
 	}{
@@ -218,7 +218,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// checkGarbage checks that a report counts the complete lines, and that a log with other lines is not intact.
+// checkGarbage checks that the report counts the complete lines, and that a log with any other lines is not intact.
 func checkGarbage(t interface{ Fatal(args ...any) }, one, two []byte) {
 	r := verifyText(t, one, two)
 	whole := 0
@@ -237,7 +237,7 @@ func checkGarbage(t interface{ Fatal(args ...any) }, one, two []byte) {
 	}
 }
 
-// Like FuzzVerify, with line numbers at all limits and correct checksums.
+// Like FuzzVerify, but with line numbers at all limits and with correct checksums.
 func TestVerify_LinesOfAnyNumbers_AreCounted(t *testing.T) {
 	aLine := rapid.Custom(func(t *rapid.T) string {
 		if rapid.IntRange(0, 5).Draw(t, "garbage") == 0 {

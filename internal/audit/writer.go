@@ -227,7 +227,7 @@ func (w *writer) anchor(now time.Time) {
 	}
 }
 
-// complain logs an error, at most once a minute.
+// complain logs an error at most once a minute.
 func (w *writer) complain(text string, err error, more ...any) {
 	now := time.Now()
 	if !w.complained.IsZero() && now.Sub(w.complained) < complainEvery {

@@ -28,7 +28,7 @@ func issued(t *testing.T, a *Pair, l Leaf) *x509.Certificate {
 	return p.Cert
 }
 
-// verify checks that the certificate is valid for that use, and for the host unless it is empty.
+// verify checks that the certificate is valid for the given use, and for host unless host is empty.
 func verify(c *x509.Certificate, a *Pair, host string, use x509.ExtKeyUsage) error {
 	roots := x509.NewCertPool()
 	roots.AddCert(a.Cert)
@@ -71,7 +71,7 @@ func TestIssue_Certificate_FollowsTheRules(t *testing.T) {
 		t.Errorf("the certificate expires at %s, after its authority at %s", c.NotAfter, a.Cert.NotAfter)
 	}
 	if early := time.Since(c.NotBefore); early < backdated {
-		t.Errorf("the certificate is valid since %s ago", early)
+		t.Errorf("the certificate became valid %s ago", early)
 	}
 	if c.SerialNumber.Sign() <= 0 || c.SerialNumber.BitLen() > 128 || c.SerialNumber.Cmp(a.Cert.SerialNumber) == 0 {
 		t.Errorf("got serial number %x", c.SerialNumber)

@@ -29,8 +29,8 @@ func (f Files) Free() error {
 }
 
 // Write writes the pair to the files and replaces existing ones. Only the owner can read the key. Each file is replaced
-// atomically, so that a server that reads it at that moment sees a complete file. For a moment the server may see the
-// new key with the old certificate.
+// atomically, so that a server never reads a partial file. A server that reads both files in between may see the new
+// key with the old certificate.
 func (p *Pair) Write(f Files) error {
 	key, err := p.KeyPEM()
 	if err != nil {
@@ -49,7 +49,7 @@ func replace(path string, data []byte, mode fs.FileMode) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(t.Name()) // the error that is returned says what failed
+			_ = os.Remove(t.Name()) // the returned error says what failed
 		}
 	}()
 	_, err = t.Write(data)

@@ -1,8 +1,8 @@
 // Package backup writes and reads backup files. gkctl snapshot save gets one from a leader, and gatekeeperd restore
 // reads it.
 //
-// The file begins with two lines of text: its format, and a Header as JSON. Next is the state, in the snapshot format
-// of package fsm. The file ends with the SHA-256 of everything before.
+// The file begins with two lines of text: its format, and a Header as JSON. The state follows, in the snapshot format
+// of package fsm. The file ends with the SHA-256 of everything before it.
 package backup
 
 import (
@@ -79,7 +79,7 @@ type Backup struct {
 }
 
 // Read reads the backup at path, verifies its checksum, and checks that this version can restore it. It returns ErrNot,
-// ErrDamaged, fsm.ErrNewer, errors of the state (fsm.ErrSnapshot), and errors of the system.
+// ErrDamaged, fsm.ErrNewer, an error of the state (fsm.ErrSnapshot), or an error from the system.
 func Read(path string) (*Backup, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -185,10 +185,10 @@ type Summary struct {
 	Tasks    int `json:"tasks"`
 	Bindings int `json:"bindings"`
 	Tokens   int `json:"tokens"`
-	// Requests counts remembered requests, Entries the entries of the journal.
+	// Requests counts remembered requests, and Entries counts the entries of the journal.
 	Requests int `json:"requests"`
 	Entries  int `json:"journal_entries"`
-	// Quarantine is how long a restored cluster grants nothing by default.
+	// Quarantine is the default time for which a restored cluster grants nothing.
 	Quarantine time.Duration `json:"-"`
 }
 

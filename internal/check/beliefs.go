@@ -10,10 +10,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// Beliefs finds moments at which holders believed that they held more than the semaphore's largest number of permits
-// during the run. After the call of an unsafe revoke, the revoked permit no longer counts. An identity has at most one
-// permit, so several tokens of one identity that are believed at the same time count once: a superseded holder may not
-// know yet that it was superseded.
+// Beliefs finds moments at which holders believed that they held more permits than the semaphore ever had during the
+// run. A revoked permit no longer counts once an unsafe revoke was called. An identity has at most one permit, so
+// several tokens of one identity that are believed at the same time count once: a superseded holder may not know yet
+// that it was superseded.
 func Beliefs(h *history.History) []Violation {
 	permits := map[string]uint32{}
 	freed := map[uint64]time.Duration{}
@@ -48,8 +48,8 @@ func Beliefs(h *history.History) []Violation {
 	return append(broken, falling(byIdentity, permits)...)
 }
 
-// believer is an identity at a semaphore. If the grant of a belief is not in the history, its token stands in for the
-// identity.
+// believer is an identity at a semaphore. If the history lacks the grant of the believed token, the token stands in for
+// the identity.
 type believer struct {
 	semaphore string
 	identity  history.Identity
@@ -77,8 +77,8 @@ func believers(h *history.History) func(history.Belief) believer {
 	}
 }
 
-// merge turns the beliefs of one identity into beliefs that do not overlap. At each moment the heaviest belief counts,
-// or the newest of equally heavy ones.
+// merge combines the beliefs of one identity into beliefs that do not overlap. At each moment the heaviest belief
+// counts, or the newest of equally heavy ones.
 func merge(beliefs []overlap.Belief) []overlap.Belief {
 	var edges []time.Duration
 	for _, b := range beliefs {

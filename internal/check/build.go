@@ -11,7 +11,7 @@ import (
 // never is later than every time in a history.
 const never = time.Duration(math.MaxInt64)
 
-// clockRates is the largest relative difference between the rates of two clocks.
+// clockRates is the largest relative difference in rate between two clocks.
 const clockRates = 0.01
 
 // builder builds the steps of a history.
@@ -41,11 +41,11 @@ type owner struct {
 	holder    holder
 }
 
-// untold is the possible effect of an owner's acquires whose responses were lost: they may have superseded any permit
-// that the owner holds later.
+// untold is the possible effect of an owner's acquires that have no response: they may have superseded any permit that
+// the owner holds later.
 type untold struct {
 	from time.Duration
-	// replaced maps each token that they replace to the earliest time of its replacement.
+	// replaced maps each token that these acquires replace to the earliest time of its replacement.
 	replaced map[uint64]time.Duration
 }
 
@@ -55,11 +55,11 @@ type tried struct {
 	known *history.Operation
 }
 
-// cooling is the shortest cooldown of a semaphore under any of its definitions.
+// cooling is the shortest cooldown in any definition of a semaphore.
 type cooling struct {
 	known           bool
 	minHold, onLoss time.Duration
-	hold            bool // an expired permit stays taken
+	hold            bool // an expired permit keeps its slot
 	any             bool // some definition has a cooldown
 }
 
@@ -71,7 +71,7 @@ func newBuilder(h *history.History) *builder {
 	}
 	counts := map[string]int{}
 	last := map[owner]*grant{}
-	var asked time.Duration // call time of the tokens so far: a higher token is granted later
+	var asked time.Duration // call times of the tokens so far: a higher token is granted later
 	for _, g := range inOrder(b.all) {
 		if g.task {
 			g.call = min(max(g.call, asked), g.known)
@@ -221,8 +221,8 @@ func (b *builder) acquire(op history.Operation) {
 	}
 }
 
-// untold records an acquire without a response. Operations are in the order of their calls, so the first of each kind
-// is the earliest.
+// untold records an acquire without a response. Operations are sorted by the time of their calls, so the first of each
+// kind is the earliest.
 func (b *builder) untold(op history.Operation) {
 	r := op.Request
 	if r.Firing != "" {
@@ -306,7 +306,7 @@ func (b *builder) onPermit(op history.Operation, g *grant) {
 	}
 }
 
-// edits adds the edits. All attempts of an edit form one step.
+// edits adds the edits. All attempts of one edit form one step.
 func (b *builder) edits() {
 	for _, t := range b.edited {
 		p := b.part(t.first.Request.Semaphore)
@@ -330,7 +330,7 @@ func (b *builder) edits() {
 	}
 }
 
-// releases adds the releases. All attempts of a release form one step.
+// releases adds the releases. All attempts of one release form one step.
 func (b *builder) releases() {
 	for _, t := range b.gaveUp {
 		g := b.all[t.first.Request.Token]
@@ -351,7 +351,7 @@ func (b *builder) releases() {
 
 // grants adds the grants and the moments that each permit passes.
 func (b *builder) grants() {
-	over := map[*grant]time.Duration{} // when the owner's next grant was known, which means that this one had ended
+	over := map[*grant]time.Duration{} // when the owner's next grant was known; this permit had ended by then
 	for token, before := range b.before {
 		if before != nil {
 			over[before] = b.all[token].known
@@ -360,7 +360,7 @@ func (b *builder) grants() {
 	for _, g := range inOrder(b.all) {
 		u := b.lost[b.owner(g)]
 		if g.superseded == 0 && b.before[g.token] == nil && u == nil {
-			g.fresh = true // no response says so, but there was nothing to supersede
+			g.fresh = true // no response says so, but there was no permit to supersede
 		}
 		p := b.part(g.semaphore)
 		granted := b.step(stepGrant, g)
@@ -412,5 +412,5 @@ func (b *builder) began(g *grant) time.Duration {
 	return g.call
 }
 
-// slower returns the shortest time in which d can elapse on a clock that runs at another rate.
+// slower returns the shortest time in which d can elapse on a clock that runs at a different rate.
 func slower(d time.Duration) time.Duration { return d - time.Duration(clockRates*float64(d)) }

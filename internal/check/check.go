@@ -15,8 +15,8 @@ import (
 type Promise string
 
 const (
-	// Exclusive: holders never believe that they hold more than the permits. An identity counts once, regardless of its
-	// tokens.
+	// Exclusive: holders never believe that they hold more than the available permits. An identity counts once,
+	// regardless of its tokens.
 	Exclusive Promise = "holders never believe that they hold more than the permits"
 	// RisingTokens: a later grant has a higher token, and no token is granted twice.
 	RisingTokens Promise = "tokens strictly rise"
@@ -30,7 +30,7 @@ const (
 	FiringOnce Promise = "every firing runs once"
 	// Attempts: a firing is started at most max_attempts times.
 	Attempts Promise = "a firing is attempted at most max_attempts times"
-	// FiringEnd: the end of an awaited firing is the one that its holder reported, or a loss.
+	// FiringEnd: a caller that awaits a firing gets the end that the holder reported, or a loss.
 	FiringEnd Promise = "an awaited end is the one that happened"
 	// JobKept: an acknowledged job exists until it is deleted, and each of its tasks ends.
 	JobKept Promise = "every submitted task ends"

@@ -192,7 +192,7 @@ func TestLinearizable_Weight_CountsAgainstThePermits(t *testing.T) {
 	s.breaks(Linear, "token 2 weight 2")
 }
 
-func TestLinearizable_OfTwoThatMayHaveExpired_TwoGrantsEndBoth(t *testing.T) {
+func TestLinearizable_TwoGrantsAfterTwoPossibleExpiries_EndBothPermits(t *testing.T) {
 	s := newStory(t, history.Definition{Permits: 2, Duration: time.Second})
 	s.grant("a", 1)
 	s.grant("b", 2)
@@ -280,9 +280,9 @@ func TestBeliefs_MoreThanThePermits_AreCaught(t *testing.T) {
 	s.breaks(Exclusive, "b with token 2", "c with token 3")
 }
 
-// A holder whose duration is shortened and who says so relies on the permit for less time than at first. If a holder
-// only stops believing without saying so, its permit may not expire before the original deadline.
-func TestExpiry_HolderReliesOnLess_IsExpectedEarlier(t *testing.T) {
+// A holder whose duration is shortened may state that it now relies on the permit for less time. If it only stops
+// believing, without stating so, its permit may not expire before the original deadline.
+func TestExpiry_HolderReliesForLessTime_MayComeEarlier(t *testing.T) {
 	for _, says := range []bool{true, false} {
 		s := newStory(t, one())
 		s.grant("a", 1)
@@ -305,7 +305,7 @@ func TestExpiry_HolderReliesOnLess_IsExpectedEarlier(t *testing.T) {
 	}
 }
 
-func TestBeliefs_OfADeadClient_HaveEnded(t *testing.T) {
+func TestBeliefs_DeadClient_BelievesNothing(t *testing.T) {
 	s := newStory(t, one())
 	s.believe("a", 1, time.Second, 3*time.Second)
 	s.entries = append(s.entries, history.Entry{Death: &history.Death{Client: "a", At: 2 * time.Second}})

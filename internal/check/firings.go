@@ -11,9 +11,10 @@ import (
 // firing names a firing of a semaphore.
 type firing struct{ semaphore, name string }
 
-// said records what callers did to the firing that a token claimed.
+// said records what callers did to the firing claimed with a token.
 type said struct {
-	// notRun, cutShort, done and failed report that some release said so. It may not have been carried out.
+	// notRun, cutShort, done and failed report whether a release stated that outcome. The release may not have been
+	// carried out.
 	notRun, cutShort, done, failed bool
 	failures                       map[string]bool
 	// released is when a response confirmed the release. It is never if no response did.
@@ -106,9 +107,12 @@ func (f *firings) givenBack(g *grant) bool {
 	return ok && f.cancelled[request] || f.token(g.token).notRun
 }
 
-// Firings finds three kinds of violations: firings that were granted again although the previous grant ended or was
-// lost in a semaphore that does not hand over lost firings, firings that were started more often than max_attempts, and
-// ends reported to a waiting caller that did not happen.
+// Firings finds three kinds of violations:
+//
+//   - a firing was granted again although the previous run ended, or was lost in a semaphore that does not hand over
+//     lost firings
+//   - a firing was started more often than max_attempts
+//   - a waiting caller received an end that did not happen
 func Firings(h *history.History) []Violation {
 	f := firingsOf(h)
 	last, begun := map[firing]*grant{}, map[firing]uint32{}
@@ -151,7 +155,7 @@ func (f *firings) mayFollow(before, g *grant) bool {
 	return handedOver && g.known >= min(before.lapse, s.freed)
 }
 
-// awaited finds ends reported to a waiting caller that no holder reported and no loss explains.
+// awaited finds ends that a waiting caller received although no holder reported them and no loss explains them.
 func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []Violation) {
 	for _, op := range h.Operations {
 		answer, ok := op.Answer()

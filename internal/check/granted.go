@@ -25,7 +25,7 @@ func (st *step) granted(s *state) bool {
 	return st.fits(s, uint64(s.def.Permits)) && st.put(s, slot{})
 }
 
-// superseded takes the slot of another live token of the same identity. A plain pause does not prevent that.
+// superseded takes the slot of another live token of the same identity. A pause without stop does not prevent that.
 func (st *step) superseded(s *state, token uint64) bool {
 	p, sure, ok := s.find(token)
 	if !ok || st.index != s.granted || !s.admits(st.grant.identity) || s.stopped {
@@ -63,8 +63,8 @@ func (st *step) supersededAny(s *state) bool {
 	return token != 0 && st.superseded(s, token)
 }
 
-// supersededUntold takes the slot of a token that appears in no response and that took a free slot. Neither the time of
-// that grant nor the definition at that time is known.
+// supersededUntold takes the slot of a token that appears in no response and that took a free slot. The time of that
+// grant and the definition at that time are unknown.
 func (st *step) supersededUntold(s *state) bool {
 	if st.index != s.granted || !s.admits(st.grant.identity) || s.stopped || !st.noOther(s) {
 		return false
@@ -87,8 +87,8 @@ func (st *step) noOther(s *state) bool {
 	return true
 }
 
-// fits reports whether there is room next to the weight that is certainly taken. If so, it lowers the bound for the
-// rest.
+// fits reports whether there is room in addition to the weight that is certainly taken. If so, it lowers the bound for
+// the rest.
 func (st *step) fits(s *state, permits uint64) bool {
 	taken := s.taken()
 	if taken+st.weight > permits {
@@ -105,7 +105,7 @@ func (st *step) put(s *state, p slot) bool {
 	s.granted++
 	p.grant, p.weight, p.holder, p.moments = st.grant, st.weight, st.holder, s.before[token]
 	p.cooled = p.cooled || !st.cools || st.early.cooled
-	p.lapsed, p.free = p.lapsed || st.early.lapsed, p.free || st.early.free // a task's worker may never have counted on it
+	p.lapsed, p.free = p.lapsed || st.early.lapsed, p.free || st.early.free // the task's worker may never have relied on it
 	p.haunted = p.haunted || st.early.haunted
 	p.replaced = p.replaced || st.early.replaced
 	delete(s.before, token)

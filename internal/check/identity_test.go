@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// request returns an acquisition of an identity that makes several.
+// request returns an acquisition of an identity that acquires more than once.
 func (s *story) request(who, id string) history.Request {
 	r := s.acquire(who)
 	r.RequestID = id
@@ -30,7 +30,7 @@ func (s *story) trust(token uint64) {
 	s.believe(fmt.Sprintf("c%d", s.seq), token, s.at, s.at+time.Second)
 }
 
-func TestSupersede_OldAndNewTokenOfOneIdentity_AreOnePermit(t *testing.T) {
+func TestSupersede_OldAndNewTokenOfOneIdentity_CountAsOnePermit(t *testing.T) {
 	s := newStory(t, one())
 	s.fresh(s.request("a", "r1"), 1)
 	s.trust(1) // and never learns that it is lost
@@ -74,7 +74,7 @@ func TestSupersede_NewTokenEnds_SlotIsTakenUntilTheOldOneLapses(t *testing.T) {
 	}
 }
 
-// The guarantee to the old holder remains in force, whether or not it believes.
+// The guarantee to the old holder remains in force, whether or not the holder still believes in it.
 func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessItWasReplaced(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
 		s := newStory(t, one())

@@ -16,8 +16,7 @@ import (
 
 // Linearizable checks each semaphore separately against a sequential model. A call may have taken effect at any moment
 // between its start and its response. A call without a response may have taken effect at any moment after its start, or
-// never. An expiry is not a call: from the moment until which its holder relied on the permit, the slot may or may not
-// be free.
+// never. An expiry is not a call: once the holder no longer relied on the permit, the slot may or may not be free.
 //
 // modelTime bounds the search for each semaphore.
 func Linearizable(h *history.History, modelTime time.Duration) Result {
@@ -38,7 +37,7 @@ func Linearizable(h *history.History, modelTime time.Duration) Result {
 	return r
 }
 
-// explain finds the first response that no order explains, and returns it with those before it.
+// explain finds the first response that no order explains. It returns that response and those before it.
 func (p *partition) explain(m porcupine.Model, modelTime time.Duration) string {
 	operations := slices.SortedStableFunc(slices.Values(p.operations), func(a, b porcupine.Operation) int { return cmp.Compare(a.Return, b.Return) })
 	n := sort.Search(len(operations), func(n int) bool {
@@ -55,7 +54,7 @@ func (p *partition) explain(m porcupine.Model, modelTime time.Duration) string {
 	return text.String()
 }
 
-// until returns the operations as known at a moment: calls without a response at that time are unknown.
+// until returns the operations as known at a moment. Calls that have no response by then have an unknown outcome.
 func until(operations []porcupine.Operation, at int64) []porcupine.Operation {
 	var known []porcupine.Operation
 	for _, op := range operations {

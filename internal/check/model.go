@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// A step is a single step of the model: an operation that callers saw, or a moment at which time passes a deadline.
+// A step is a single step of the model: an operation that callers observed, or the passing of a deadline.
 type step struct {
 	kind stepKind
 	// unknown means that the step may or may not have happened.
@@ -27,8 +27,8 @@ type step struct {
 	from, to time.Duration
 	// cools reports whether a slot of this semaphore can stay taken after its holder is gone.
 	cools bool
-	// early are the moments that had passed when the grant was requested. As separate steps they could occur in any
-	// order.
+	// early lists the moments that had already passed when the grant was requested. As separate steps they could occur
+	// in any order.
 	early moments
 }
 
@@ -46,7 +46,7 @@ const (
 	stepLeaving           // from here on it may have been released
 	stepUnsafe            // from here on an operator may have freed it
 	stepHaunted           // from here on an acquire without a response may have superseded it
-	stepReplaced          // from here on such an acquire, which vouches for its holder, may have replaced it
+	stepReplaced          // from here on such an acquire, naming it as replaced, may have superseded it
 	stepLapsed            // from here on it may have expired
 	stepCooled            // from here on a release has freed its slot
 	stepFree              // from here on an expiry has freed its slot
@@ -73,7 +73,7 @@ func model() porcupine.Model {
 		Step: func(from, input, _ any) []any {
 			st, before := input.(*step), from.(node)
 			if st.kind == stepGrant && st.index != before.granted && !st.unknown {
-				return nil // check this before cloning the state: of ten thousand pending grants only one is next
+				return nil // check this before cloning the state: only one of ten thousand pending grants is next
 			}
 			if st.unknown {
 				return append(st.next(before), before)

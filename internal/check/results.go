@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// final is an end of a task after which no worker may get it again.
+// final is the end of a task that no worker may get again.
 type final struct {
 	task
 	token  uint64
@@ -17,7 +17,7 @@ type final struct {
 }
 
 // results finds tasks that were handed out after their end, ends that no worker reported, and jobs and results that
-// disappeared or never appear.
+// disappeared or never appeared.
 func (s *shared) results(h *history.History) {
 	finals := map[final]bool{}
 	type recorded struct {

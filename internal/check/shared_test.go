@@ -15,7 +15,7 @@ func newSharedStory(t *testing.T) *story {
 	return s
 }
 
-// counted records that a worker relies on a task's permit for a second.
+// counted records that the worker relies on the permit of its task for a second, starting now.
 func (s *story) counted(worker string, token uint64) {
 	s.believe(worker, token, s.at, s.at+time.Second)
 }
@@ -127,7 +127,8 @@ func TestShared_TaskThatTheDefinitionForbids_IsCaught(t *testing.T) {
 			func(s *story) { s.cordon(history.Uncordon, "w|v") },
 		},
 	} {
-		// Token 1 was requested before the cordon, or after it, because the task of token 2 was granted later.
+		// Token 2, of the task, was granted after token 1 was requested. A violation is certain only if that request
+		// was made while the restriction was in force. Otherwise token 2 may have been granted before or after it.
 		for _, asked := range []string{"Before", "Within", "After"} {
 			t.Run(fmt.Sprint(name, asked), func(t *testing.T) {
 				s := newSharedStory(t)
@@ -170,7 +171,7 @@ func TestShared_CordonOfOthers_HasNoEffect(t *testing.T) {
 	s.holds()
 }
 
-func TestShared_TaskThatReachedNoWorker_ExplainsADenial(t *testing.T) {
+func TestShared_TaskThatReachedNoWorker_MayExplainADenial(t *testing.T) {
 	s := newSharedStory(t)
 	s.denied("a", "NO_FREE_PERMIT")
 	s.holds()

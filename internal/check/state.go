@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// state is the knowledge about a semaphore at a moment. It represents a set of possible states: a slot in maybe may
+// state is what is known about a semaphore at a moment. It represents a set of possible states: a slot in maybe may
 // have become free at any moment since it was added. Only slots in sure prevent a grant, and slots in both explain a
 // denial.
 type state struct {
@@ -23,7 +23,7 @@ type state struct {
 
 	sure  map[uint64]slot
 	maybe map[uint64]slot
-	// lost is the weight of slots that may still cool. Their previous holders do not matter.
+	// lost is the weight of slots that may still cool, regardless of their previous holders.
 	lost uint64
 	// bound limits the total weight of slots in maybe and lost.
 	bound uint64
@@ -35,9 +35,9 @@ type state struct {
 	peak uint64
 	// granted counts the grants that a response named. They are added in the order of their tokens.
 	granted int
-	// draining reports whether a change shut holders out but let them continue for a while.
+	// draining reports whether a change excluded holders but let them continue temporarily.
 	draining bool
-	// before holds the moments that passed before the grant to which they belong.
+	// before holds the moments of permits that are not granted yet, by token.
 	before map[uint64]moments
 }
 
@@ -46,8 +46,8 @@ type slot struct {
 	grant  *grant
 	weight uint64
 	holder holder
-	// gone means that there is no holder under this token any more. released means that the permit was released rather
-	// than expired.
+	// gone means that this token no longer has a holder. released means that the permit was released rather than
+	// expired.
 	gone, released bool
 	revoked        bool
 	// debt is the superseded grant on which the holder relies the longest. The slot stays taken until that grant
@@ -87,10 +87,10 @@ func (m *moments) pass(kind stepKind) {
 	}
 }
 
-// mayHaveEnded reports whether the permit possibly has no holder any more.
+// mayHaveEnded reports whether the permit may have no holder anymore.
 func (p slot) mayHaveEnded() bool { return p.gone || p.lapsed || p.leaving || p.haunted }
 
-// mayBeFree reports whether the slot is possibly free.
+// mayBeFree reports whether the slot may be free.
 func (p slot) mayBeFree() bool {
 	if p.unsafe {
 		return true
@@ -169,7 +169,7 @@ func sum(slots map[uint64]slot) uint64 {
 	return n
 }
 
-// find returns the slot of a permit that is possibly live, and whether it is in sure.
+// find returns the slot of a permit that may be live, and whether the slot is in sure.
 func (s *state) find(token uint64) (p slot, sure, ok bool) {
 	if p, ok := s.sure[token]; ok {
 		return p, true, true
@@ -209,7 +209,7 @@ func (s *state) drop(token uint64) {
 	delete(s.maybe, token)
 }
 
-// there records that a slot in maybe was seen to be taken. Slots that cannot be taken at the same time are free.
+// there records that a slot in maybe was observed to be taken. Slots that cannot be taken at the same time are free.
 func (s *state) there(token uint64) bool {
 	p := s.maybe[token]
 	if p.weight > s.bound {
@@ -245,7 +245,7 @@ func (s *state) holds(who holder) bool {
 	return false
 }
 
-// settle records that no holder relies on a grant any more.
+// settle records that no holder relies on a grant anymore.
 func (s *state) settle(g *grant) {
 	for token, p := range s.sure {
 		if p.debt == g {

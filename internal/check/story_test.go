@@ -25,7 +25,7 @@ func newStory(t *testing.T, def history.Definition) *story {
 
 func (s *story) now() time.Duration { return s.at }
 
-// begin records a call. The returned function records the response, and need not be called.
+// begin records a call. The returned function records the response. A call without a response does not use it.
 func (s *story) begin(r history.Request) func(history.Response) {
 	s.at += 10 * time.Millisecond
 	s.seq++
@@ -95,7 +95,7 @@ func (s *story) holds() {
 	}
 }
 
-// breaks fails the test unless the story breaks this promise and the violation contains these words.
+// breaks fails the test unless the story breaks this promise and the violation contains the given words.
 func (s *story) breaks(promise Promise, words ...string) {
 	s.t.Helper()
 	r := s.check()

@@ -83,7 +83,7 @@ func Work(h *history.History) []Violation {
 	return s.broken
 }
 
-// may reports whether an operator may have changed a job in that way before a time.
+// may reports whether an operator may have made that change to a job before a time.
 func (s *shared) may(what history.Kind, job string, before time.Duration) bool {
 	return slices.ContainsFunc(s.changed[job], func(op *history.Operation) bool { return op.Request.Kind == what && op.At < before })
 }
@@ -101,7 +101,7 @@ func (s *shared) retried(t task, since, before time.Duration) (n uint32) {
 	return n
 }
 
-// ids finds ids that name two jobs.
+// ids finds ids that were used for two jobs.
 func (s *shared) ids(id string, all []*history.Operation) {
 	for i, op := range all {
 		answer, ok := op.Answer()

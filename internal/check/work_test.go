@@ -73,7 +73,7 @@ func (s *story) readAs(state *history.JobState) {
 	s.begin(history.Request{Kind: history.JobEnd, Job: &history.Job{ID: "j"}})(history.Response{Result: history.JobRead, Revision: 5, State: state})
 }
 
-// both executes both tasks, with tokens 1 and 2.
+// both executes both tasks, under tokens 1 and 2.
 func (s *story) both() {
 	s.handed("w", 0, 1)
 	s.handed("w", 1, 2)
@@ -105,14 +105,14 @@ func TestWork_WorkerLost_TaskIsExecutedAgain(t *testing.T) {
 	s.holds()
 }
 
-func TestWork_OfAFinishedTask_IsNotExecutedAgain(t *testing.T) {
+func TestWork_FinishedTask_MustNotBeExecutedAgain(t *testing.T) {
 	s := newWorkStory(t)
 	s.both()
 	s.handed("again", 0, 3)
 	s.breaks(OneResult, "task 0", "again with token 3", "ended with token 1")
 }
 
-func TestWork_AfterARetry_IsExecutedAgain(t *testing.T) {
+func TestWork_AfterARetry_MayBeExecutedAgain(t *testing.T) {
 	for _, retried := range []bool{true, false} {
 		s := newWorkStory(t)
 		s.handed("w", 0, 1)
@@ -146,7 +146,7 @@ func TestWork_RetryOfOtherTasks_AllowsNothing(t *testing.T) {
 	s.breaks(OneResult, "token 2", "ended with token 1")
 }
 
-func TestWork_Retry_AllowsTheAttemptsOnceMore(t *testing.T) {
+func TestWork_Retry_ResetsTheAttempts(t *testing.T) {
 	killed := func(s *story, tokens ...uint64) {
 		for _, token := range tokens {
 			s.handed("killed", 0, token)
@@ -169,7 +169,7 @@ func TestWork_Retry_AllowsTheAttemptsOnceMore(t *testing.T) {
 	s.breaks(TaskAttempts, "started 3 times")
 
 	s = newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
-	s.operate(history.RetryTasks) // the retry belongs to an earlier job, if to any
+	s.operate(history.RetryTasks) // the retry belongs to an earlier job, if any
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
 	killed(s, 1, 2, 3)
 	s.breaks(TaskAttempts, "started 3 times")
@@ -275,7 +275,7 @@ func TestWork_JobsThatDoNotEnd_AreFound(t *testing.T) {
 	s.breaks(JobKept, "no operator dropped")
 }
 
-func TestWork_ContentThatIsNotTheJobs_IsFound(t *testing.T) {
+func TestWork_ContentOfAnotherJob_IsFound(t *testing.T) {
 	s := newWorkStory(t)
 	s.submit(job("other"), history.Response{Result: history.Submitted, Revision: 9})
 	s.breaks(SameJob, "revision 5", "revision 9")

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Gather assembles entries: it pairs calls with their responses and keeps the last entry of each belief. The order of
-// the entries matters only for beliefs of the same client and token. Gather fails if entries contradict each other.
+// Gather assembles a history from entries: it pairs calls with their responses and keeps the last entry of each belief.
+// The order of the entries matters only for beliefs of the same client and token. Gather fails if entries contradict
+// each other.
 func Gather(entries []Entry) (*History, error) {
 	type call struct {
 		client string

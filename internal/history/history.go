@@ -2,7 +2,7 @@
 // clock, the beliefs of holders, the faults injected into the cluster, and the state that each member reported. A
 // history is stored as lines of JSON, so that a failed run can be checked again.
 //
-// The callers write it. It contains nothing that a server only claims about others.
+// Callers write the history. It contains nothing that only a server claims.
 package history
 
 import "time"
@@ -39,8 +39,8 @@ type Return struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Belief means that a client believed that it held a permit from From up to but not including Until. A later entry of
-// the same client and token replaces an earlier one. A client that may be killed therefore records its belief
+// Belief means that a client believed that it held a permit from From up to, but not including, Until. A later entry
+// for the same client and token replaces an earlier one. A client that may be killed therefore records its belief
 // repeatedly.
 type Belief struct {
 	Client    string        `json:"client"`
@@ -49,16 +49,16 @@ type Belief struct {
 	Weight    uint32        `json:"weight"`
 	From      time.Duration `json:"from"`
 	Until     time.Duration `json:"until"`
-	// Counted is the time until which the client relies on the permit, even if its belief ends earlier, for example by
-	// a release. A permit does not expire before that time. An entry with this field replaces all earlier values,
-	// including the response that granted the permit, because a refresh may bring a shorter duration. Without such an
-	// entry, Gather sets it to the latest Until of all entries.
+	// Counted is the time until which the client relies on the permit, even if its belief ends earlier, for example
+	// because of a release. A permit does not expire before that time. An entry with this field replaces all earlier
+	// values, including that of the response that granted the permit, because a refresh may bring a shorter duration.
+	// Without such an entry, Gather sets it to the latest Until of all entries.
 	Counted time.Duration `json:"counted,omitempty"`
 	// Said reports whether the client recorded Counted explicitly. Gather sets it.
 	Said bool `json:"-"`
 }
 
-// Death is the end of a client. From At on it believes nothing.
+// Death is the end of a client. From At on, the client believes nothing.
 type Death struct {
 	Client string        `json:"client"`
 	At     time.Duration `json:"at"`

@@ -81,8 +81,8 @@ func (r *Recorder) Client() string { return r.client }
 // Now reads the run's clock.
 func (r *Recorder) Now() time.Duration { return r.now() }
 
-// Call records a request that is about to be sent. The returned function records the response and is called at most
-// once.
+// Call records a request that is about to be sent. The returned function records the response and must be called at
+// most once.
 func (r *Recorder) Call(request Request) func(Outcome, Response, error) {
 	seq := r.seq.Add(1)
 	r.put(Entry{Call: &Call{Client: r.client, Seq: seq, At: r.now(), Request: request}})

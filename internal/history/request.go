@@ -44,7 +44,7 @@ const (
 	Uncordon Kind = "uncordon"
 )
 
-// Request is a request. Only the fields that its kind needs are set.
+// Request is a request. Only the fields that its kind uses are set.
 type Request struct {
 	Kind      Kind     `json:"kind"`
 	Semaphore string   `json:"semaphore,omitempty"`
@@ -79,15 +79,16 @@ type Request struct {
 	Drain bool `json:"drain,omitempty"`
 	// Definition is the new rule.
 	Definition *Definition `json:"definition,omitempty"`
-	// ExpectedVersion is the version that an edit replaces. 0 creates a definition.
+	// ExpectedVersion is the version that an edit replaces. 0 means that the edit creates the definition.
 	ExpectedVersion uint64 `json:"expected_version,omitempty"`
-	// Job is the job of a request about jobs and tasks. Content is the result with which a task ends.
+	// Job is the job that the request concerns, if it concerns jobs or tasks. Content is the result with which a task
+	// ends.
 	Job     *Job   `json:"job,omitempty"`
 	Content string `json:"content,omitempty"`
 }
 
-// Releasing returns the release of a token whose job had that outcome: DONE, NOT_RUN, CUT_SHORT or FAILED, as in the
-// API. Every failure gets a different text.
+// Releasing returns the release of a token whose job had the given outcome: DONE, NOT_RUN, CUT_SHORT or FAILED, as in
+// the API. Every failure gets a different text.
 func Releasing(semaphore string, token uint64, outcome string) Request {
 	r := Request{Kind: Release, Semaphore: semaphore, Token: token, NotRun: outcome == "NOT_RUN", CutShort: outcome == "CUT_SHORT", Failed: outcome == "FAILED"}
 	if r.Failed {
@@ -119,7 +120,7 @@ type Definition struct {
 	// Takeover: callers may take over from a holder. The firing of a holder that is lost after a takeover may be
 	// claimed again.
 	Takeover bool `json:"takeover,omitempty"`
-	// MaxAttempts is how many holders may start a firing. 0 means any number.
+	// MaxAttempts is the number of holders that may start a firing. 0 means any number.
 	MaxAttempts uint32 `json:"max_attempts,omitempty"`
 }
 
@@ -151,16 +152,16 @@ const (
 	Invalid Result = "invalid"
 )
 
-// Response is the content of a response. Only the fields that its result needs are set.
+// Response is the content of a response. Only the fields that its result uses are set.
 type Response struct {
 	Result Result `json:"result,omitempty"`
-	// Reason is why an acquire was denied, as in the API ("NO_FREE_PERMIT").
+	// Reason is the reason for a denial, as in the API ("NO_FREE_PERMIT").
 	Reason string `json:"reason,omitempty"`
 	Token  uint64 `json:"token,omitempty"`
-	// Superseded is the token under which the identity held the permit before this grant. It is 0 if there was none, or
-	// if the caller does not know.
+	// Superseded is the token under which the identity held the permit before this grant. It is 0 if there was no such
+	// token, or if the caller does not know it.
 	Superseded uint64 `json:"superseded,omitempty"`
-	// Fresh: the grant is known to have superseded nothing. Repeated requests and the client library do not report it.
+	// Fresh: the grant is known to have superseded nothing. Retries and the client library do not report it.
 	Fresh bool `json:"fresh,omitempty"`
 	// Revision is the revision of the change: a grant's revision, or the version that an edit created or a read
 	// returned.
@@ -170,8 +171,8 @@ type Response struct {
 	SafeUntil time.Duration `json:"safe_until,omitempty"`
 	// Waiting is the number of waiters when the acquire was denied.
 	Waiting uint32 `json:"waiting,omitempty"`
-	// Firing is how an awaited firing ended, as in the API ("CUT_SHORT"). Failure is the error that its holder
-	// reported. Attempts is how many holders have started it.
+	// Firing says how an awaited firing ended, as in the API ("CUT_SHORT"). Failure is the error that its holder
+	// reported. Attempts is the number of holders that have started it.
 	Firing   string `json:"firing,omitempty"`
 	Failure  string `json:"failure,omitempty"`
 	Attempts uint32 `json:"attempts,omitempty"`
@@ -185,7 +186,7 @@ type Response struct {
 // Denial returns the record of a denied acquire. own reports whether the response says that a permit of the caller's
 // identity is being stopped.
 //
-// The client library repeats a call whose response is lost. If the last attempt is denied because of the identity's own
+// The client library retries a call whose response is lost. If the last attempt is denied because of the identity's own
 // permit, an earlier attempt may have been granted that permit, so the outcome is Unknown.
 func Denial(reason string, waiting int, own bool) (Outcome, Response) {
 	if own || reason == "HELD_FOR_OPERATOR" {

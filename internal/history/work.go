@@ -22,7 +22,7 @@ const (
 	// result is JobRead or NoJob.
 	FollowJob Kind = "follow job"
 	JobEnd    Kind = "job end"
-	// CancelJob, DeleteJob, RetryTasks and DropTasks are changes that an operator makes to a job. The result is Done.
+	// CancelJob, DeleteJob, RetryTasks and DropTasks are an operator's changes to a job. The result is Done.
 	CancelJob  Kind = "cancel job"
 	DeleteJob  Kind = "delete job"
 	RetryTasks Kind = "retry tasks"
@@ -39,8 +39,8 @@ const (
 	Recorded Result = "recorded"
 	// Unrecorded answers EndTask: the end is not recorded and never will be.
 	Unrecorded Result = "unrecorded"
-	// Returned answers EndTask: the task was returned, and its attempt does not count. This is possible for a task that
-	// failed, too.
+	// Returned answers EndTask: the task was returned, and its attempt does not count. A failed task may be returned,
+	// too.
 	Returned Result = "returned"
 	// JobRead answers FollowJob and JobEnd: State is the job at that time. Revision is the revision of its submission.
 	JobRead Result = "job read"
@@ -95,11 +95,11 @@ type Handed struct {
 
 // JobState is the state of a job in a response.
 type JobState struct {
-	// State is the job's state, and Cause why it was cancelled, as in the API ("ENDED", "TIMEOUT").
+	// State is the job's state, and Cause is the reason why it was cancelled, as in the API ("ENDED", "TIMEOUT").
 	State string `json:"state"`
 	Cause string `json:"cause,omitempty"`
 	Over  bool   `json:"over,omitempty"`
-	// Count is the number of tasks. The other fields are the numbers of tasks that ended in each way.
+	// Count is the number of tasks. The other fields count the tasks that ended in each way.
 	Count     uint32 `json:"count"`
 	Done      uint32 `json:"done,omitempty"`
 	Failed    uint32 `json:"failed,omitempty"`
@@ -127,7 +127,7 @@ func (t *TaskState) Lost() bool {
 	return strings.HasPrefix(t.Failure, "the permit of its worker was lost")
 }
 
-// JobOf returns the job as it is submitted.
+// JobOf returns the submitted job in the form that a history records.
 func JobOf(spec *gatekeeperv1.JobSpec, tasks [][]byte) *Job {
 	j := &Job{
 		ID: spec.GetId(), MaxAttempts: spec.GetMaxAttempts(), RetryFailed: spec.GetRetryFailed(),
@@ -139,8 +139,8 @@ func JobOf(spec *gatekeeperv1.JobSpec, tasks [][]byte) *Job {
 	return j
 }
 
-// ReadJob returns the response that contained a job and its tasks. A job whose submission is incomplete does not count
-// as a job.
+// ReadJob returns the record of a response with a job and its tasks. A job whose submission is incomplete counts as
+// nonexistent.
 func ReadJob(j *gatekeeperv1.Job, tasks []*gatekeeperv1.Task) Response {
 	if j.GetState() == gatekeeperv1.JobState_JOB_STATE_RECEIVING {
 		return Response{Result: NoJob}

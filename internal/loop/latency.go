@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// longest is the longest latency that histograms distinguish. Longer ones count as this long. The maximum is exact.
+	// longest is the longest latency that histograms distinguish. Longer ones are recorded as this value. The maximum
+	// is exact.
 	longest = time.Hour
 	// digits is the number of significant digits of percentiles: three digits give a precision of one thousandth.
 	digits = 3

@@ -17,11 +17,12 @@ import (
 	"time"
 )
 
-// Turn is a call to make.
+// Turn identifies a call to make.
 type Turn struct {
 	// Caller is the caller's number, from 0. A caller makes one call at a time.
 	Caller int
-	// Since is when its latency begins: the current time in a closed loop, the due time in an open loop.
+	// Since is when the measurement of its latency begins: the current time in a closed loop, the due time in an open
+	// loop.
 	Since time.Time
 }
 
@@ -31,10 +32,10 @@ type Call func(ctx context.Context, turn Turn) (operations int, err error)
 
 // Window configures a measurement.
 type Window struct {
-	// Callers is the number of concurrent calls. In an open loop it is the maximum.
+	// Callers is the number of concurrent calls. In an open loop it is the maximum number.
 	Callers int
-	// Length is how long new calls are started. In a closed loop each caller makes at least one. Calls in progress at
-	// the end are waited for.
+	// Length is the time for which new calls are started. In a closed loop each caller makes at least one call. Run
+	// waits for the calls in progress at the end.
 	Length time.Duration
 	// Rate is the number of calls due per second, across all callers. 0 selects a closed loop.
 	Rate float64
@@ -47,15 +48,15 @@ type Result struct {
 	// Elapsed is the time from the start until the last call returned. In an open loop it is at least the length of the
 	// window.
 	Elapsed time.Duration
-	// Calls is the number of successful calls, Operations the work that they did, and Errors the number of failed
-	// calls. Calls that were interrupted by the end of the context count as neither.
+	// Calls is the number of successful calls, Operations is the number of operations in them, and Errors is the number
+	// of failed calls. A call interrupted by the end of the context counts as neither successful nor failed.
 	Calls, Operations, Errors int
 	// Err is the first error, with its caller.
 	Err error
 	// Late is the number of calls in an open loop that were due when no caller was free. Missed is the number of calls
 	// that were due but not started before the window ended.
 	Late, Missed int
-	// Latency covers the successful calls and, with the time that they had waited, the missed ones.
+	// Latency covers the successful calls, and also the missed ones with the time that they had waited.
 	Latency Latency
 }
 
@@ -192,7 +193,7 @@ func (r *run) add(t tally) {
 	r.operations += t.operations
 }
 
-// wait waits until that time. It returns false if ctx ended first.
+// wait waits until the given time. It returns false if ctx ended first.
 func wait(ctx context.Context, then time.Time) bool {
 	d := time.Until(then)
 	if d <= 0 {

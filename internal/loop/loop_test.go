@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
 )
 
-// takes returns a call that takes that long and counts as one operation.
+// takes returns a call that takes the given time and counts as one operation.
 func takes(d time.Duration) loop.Call {
 	return func(ctx context.Context, _ loop.Turn) (int, error) {
 		select {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Word returns the known word with the fewest edits from unknown, ignoring case, and the first of equally near words.
-// It returns "" if no word is near enough to be a likely typo, that is, if more than a third of the longer word would
-// have to change.
+// Word returns the known word with the fewest edits from unknown, ignoring case. If several are equally near, it
+// returns the first of them. It returns "" if no word is a likely correction, that is, if more than a third of the
+// longer word would have to change.
 func Word(unknown string, known []string) string { return Among(unknown, slices.Values(known)) }
 
 // Prefixed is like Word, for ids that begin with one of the prefixes. An id that only lacks its prefix takes
@@ -24,8 +24,8 @@ func Prefixed(unknown string, known []string, prefixes ...string) string {
 	return Word(unknown, known)
 }
 
-// Among is like Word, for a sequence. It is fast enough for 100,000 words, because most are ruled out by comparing
-// letter counts.
+// Among is like Word, but takes a sequence. It is fast enough for 100,000 words, because comparing letter counts rules
+// out most of them.
 func Among(unknown string, known iter.Seq[string]) string {
 	lower := strings.ToLower(unknown)
 	var letters [256]int
@@ -50,8 +50,8 @@ func Among(unknown string, known iter.Seq[string]) string {
 	return best
 }
 
-// common returns how many letters of word are also in the counted letters, regardless of position. It restores letters
-// before it returns.
+// common returns how many letters of word are also among the counted letters, regardless of position. It restores
+// letters before it returns.
 func common(letters *[256]int, word string) int {
 	n := 0
 	for i := range len(word) {
@@ -68,8 +68,8 @@ func common(letters *[256]int, word string) int {
 // distance returns the number of bytes to insert, delete, replace or swap: Levenshtein's distance, with a swap of two
 // neighbouring bytes as one edit, because that is a common typing error. Keys, flags and names are mostly ASCII, so
 // comparing bytes is enough. If the distance is not below limit, it returns limit. Because there may be 100,000 words,
-// only the cells within limit of the diagonal are computed. All others are at least limit. The lengths must differ by
-// less than limit. rows is scratch space for three rows.
+// it computes only the cells within limit of the diagonal. All other cells are at least limit. The lengths must differ
+// by less than limit. rows is scratch space for three rows.
 func distance(a, b string, limit int, rows []int) int {
 	n := len(b) + 1
 	before, last, row := rows[:n], rows[n:2*n], rows[2*n:3*n]

@@ -147,7 +147,7 @@ func (i *Issuer) Hold() (release func()) {
 	return sync.OnceFunc(func() { close(hold) })
 }
 
-// Fetches returns how often the keys were requested.
+// Fetches returns the number of requests for the keys.
 func (i *Issuer) Fetches() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package overlap finds periods in which the weight that holders believed to hold exceeded the permits of a semaphore.
-// It uses only what the holders recorded and asks no server: a server that granted wrongly would also answer wrongly.
+// Package overlap finds periods in which holders believed that they held more weight than the permits of a semaphore.
+// It uses only the holders' records and asks no server: a server that granted wrongly would also answer wrongly.
 package overlap
 
 import (
@@ -20,7 +20,7 @@ type Belief struct {
 	Until     time.Duration
 }
 
-// Overlap is a contiguous period in which a semaphore was held beyond its permits.
+// Overlap is a contiguous period in which holders believed in more than the semaphore's permits.
 type Overlap struct {
 	Semaphore string
 	From      time.Duration
@@ -59,7 +59,7 @@ type edge struct {
 	index int
 }
 
-// sweep processes the edges of one semaphore's beliefs in the order of time and tracks the sum of the weights.
+// sweep processes the edges of one semaphore's beliefs in chronological order and tracks the sum of the weights.
 func sweep(beliefs []Belief, permits uint64) []Overlap {
 	edges := make([]edge, 0, 2*len(beliefs))
 	for i, b := range beliefs {

@@ -15,7 +15,7 @@ import (
 const (
 	first = 10_000
 	last  = 32_000
-	each  = 200 // ports of one process before it reaches the range of the next
+	each  = 200 // distance between the first ports of two processes with consecutive ids
 )
 
 var next atomic.Int64 //nolint:gochecknoglobals // ports are shared by the whole process

@@ -23,8 +23,8 @@ import (
 type Server struct {
 	ID                     string
 	API, Peer, HTTP, Admin string // host:port
-	// FrontAPI and FrontPeer are the addresses that others use. They equal API and Peer unless Options.Front has put
-	// something in between.
+	// FrontAPI and FrontPeer are the addresses that others use. They equal API and Peer unless Options.Front has put a
+	// proxy or a similar component in between.
 	FrontAPI, FrontPeer string
 	// Through, if set, is a command that runs the server, for example one that enters another network namespace.
 	Through []string
@@ -77,7 +77,7 @@ func (s *Server) Start() error {
 	return nil
 }
 
-// Ready waits until the server reports that it is serving. It fails if the process exits before.
+// Ready waits until the server reports that it is serving. It fails if the process exits first.
 func (s *Server) Ready(ctx context.Context) error {
 	conn, err := s.Conn()
 	if err != nil {
@@ -175,8 +175,8 @@ func (s *Server) Resume() error { return s.signal(syscall.SIGCONT) }
 // Data returns the server's data directory.
 func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
-// Stop terminates the server as an operator does. It fails if the server does not exit within that time, or exits with
-// a code other than 0.
+// Stop terminates the server as an operator does. It fails if the server does not exit within the given time, or exits
+// with a code other than 0.
 func (s *Server) Stop(within time.Duration) error {
 	if err := s.terminate(); err != nil {
 		return err
@@ -184,8 +184,8 @@ func (s *Server) Stop(within time.Duration) error {
 	return s.ended(within)
 }
 
-// Exited returns the exit code of the most recent process. It returns false while the process runs, or if a signal
-// killed it.
+// Exited returns the exit code of the most recent process. It returns false while the process runs, or if the process
+// was killed by a signal.
 func (s *Server) Exited() (code int, ok bool) {
 	if s.Running() {
 		return 0, false

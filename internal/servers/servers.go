@@ -35,7 +35,7 @@ type Options struct {
 	Args []string
 	// Secure configures TLS and authentication. If it is nil, the servers are open and use plaintext.
 	Secure *Secure
-	// Front, if set, is called for each server before the first one starts. It can put something between the server and
+	// Front, if set, is called for each server before the first one starts. It can put a proxy between the server and
 	// all others by setting FrontAPI and FrontPeer, and can change where and how the server runs.
 	Front func(*Server) error
 }
@@ -145,7 +145,7 @@ func (c *Cluster) server(id string, ports []string) (*Server, error) {
 	return s, nil
 }
 
-// listens returns the address on which the server must listen to be reachable at the given one.
+// listens returns the address on which the server must listen to be reachable at the given address.
 func (s *Server) listens(address string) string {
 	if !s.Everywhere {
 		return address
@@ -200,7 +200,7 @@ func (c *Cluster) Endpoints() []string {
 	return endpoints
 }
 
-// Leader polls all running servers until one leads, and returns the leader with the highest term.
+// Leader polls all running servers until one of them is the leader, and returns the leader with the highest term.
 func (c *Cluster) Leader(ctx context.Context) (*Server, error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

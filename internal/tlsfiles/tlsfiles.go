@@ -1,8 +1,8 @@
 // Package tlsfiles builds TLS configurations from PEM files that may be renewed while the program runs. Servers and the
 // client library use it.
 //
-// Files are read again at each handshake. A renewal replaces several files, so a handshake may find only some of them
-// replaced. Such a state is skipped, and the last valid configuration stays in use.
+// Files are read again at each handshake. A renewal replaces more than one file, so a handshake may find only some of
+// them replaced. Such a state is skipped, and the last valid configuration stays in use.
 package tlsfiles
 
 import (
@@ -58,7 +58,7 @@ type Latest struct {
 	usable atomic.Pointer[tls.Config]
 }
 
-// New reads the files for the first time. The error is that of read.
+// New reads the files for the first time. It returns the error of read, if any.
 func New(read func() (*tls.Config, error)) (*Latest, error) {
 	l := Unread(read)
 	_, err := l.Read()
@@ -72,7 +72,7 @@ func New(read func() (*tls.Config, error)) (*Latest, error) {
 func Unread(read func() (*tls.Config, error)) *Latest { return &Latest{read: read} }
 
 // Read reads the files again. If that fails, it returns the last valid configuration, or the error of read if there is
-// none. The caller must not modify the result.
+// no valid configuration yet. The caller must not modify the result.
 func (l *Latest) Read() (*tls.Config, error) {
 	cfg, err := l.read()
 	if err == nil {
@@ -85,7 +85,7 @@ func (l *Latest) Read() (*tls.Config, error) {
 	return nil, err
 }
 
-// Config is like Read, for files that were read successfully before.
+// Config is like Read, for files that have already been read successfully.
 func (l *Latest) Config() *tls.Config {
 	cfg, _ := l.Read()
 	return cfg

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// connect makes a handshake with a server of the given authority, which requires a certificate, and returns the
+// connect makes a handshake with a server of the given authority, which requires a client certificate, and returns the
 // certificate that the client presented.
 func connect(t *testing.T, creds credentials.TransportCredentials, ca *authoritytest.Authority) (shown *x509.Certificate, err error) {
 	t.Helper()

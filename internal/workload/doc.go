@@ -2,7 +2,7 @@
 // that the traffic uses.
 //
 // A Field is the set of semaphores of a run. It creates them in one edit, which is refused if any of their names is in
-// use. At the end it first deletes their definitions, so that nothing can be granted any more, and then releases their
+// use. At the end it first deletes their definitions, so that nothing more can be granted, and then releases their
 // permits. It never edits, deletes or releases anything else.
 //
 // Each kind of traffic is a Kind. It says which semaphores it needs, and prepares a Session for a number of callers.

@@ -49,13 +49,13 @@ func newBatch() *Kind {
 
 func batchName(caller, i int) string { return "batch/" + strconv.Itoa(caller) + "/" + strconv.Itoa(i) }
 
-// editor repeatedly changes the descriptions of some definitions, all in one batch.
+// editor repeatedly changes the descriptions of a set of definitions, all in one batch.
 type editor struct {
 	field       *Field
 	caller      int
 	definitions []*gatekeeperv1.Definition
 	n           int
-	// versions are the definitions' versions. It is nil if they must be read first.
+	// versions holds the definitions' versions. It is nil if they must be read first.
 	versions []uint64
 }
 
@@ -69,7 +69,7 @@ func (e *editor) add(name string) {
 func (e *editor) edit(ctx context.Context) (uint64, error) {
 	ctx, cancel := e.field.bounded(ctx)
 	defer cancel()
-	if e.versions == nil { // first edit, or the last one failed
+	if e.versions == nil { // this is the first edit, or the last one failed
 		if err := e.read(ctx); err != nil {
 			return 0, err
 		}
@@ -85,7 +85,7 @@ func (e *editor) edit(ctx context.Context) (uint64, error) {
 		Edits: edits, Author: e.field.Author, Reason: e.field.Reason, RequestId: client.NewRequestID(),
 	})
 	if err != nil {
-		e.versions = nil // the edit may have been made
+		e.versions = nil // the edit may have taken effect
 		return 0, err
 	}
 	for i := range e.versions {

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
 )
 
-// disturbed runs a workload for four seconds, and calls disturb after one.
+// disturbed runs a workload for four seconds, and calls disturb after one second.
 func (b *bench) disturbed(name string, disturb func()) loop.Result {
 	b.Helper()
 	s, err := kinds(name)[0].Prepare(b.Context(), b.field, callers)
@@ -34,7 +34,7 @@ func wantError(t *testing.T, r loop.Result, text string) {
 	}
 }
 
-func TestDeny_AGrant_IsAnError(t *testing.T) {
+func TestDeny_Granted_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "deny")
 		r := b.disturbed("deny", func() { b.server.ExpireAll(t, "bench/x/held") })
@@ -43,7 +43,7 @@ func TestDeny_AGrant_IsAnError(t *testing.T) {
 	})
 }
 
-func TestDeny_AnotherReason_IsAnError(t *testing.T) {
+func TestDeny_DeniedForAnotherReason_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "deny")
 		r := b.disturbed("deny", func() { b.server.Pause(t, "bench/x/held", "works") })
@@ -52,7 +52,7 @@ func TestDeny_AnotherReason_IsAnError(t *testing.T) {
 	})
 }
 
-func TestAcquire_ADenial_IsAnError(t *testing.T) {
+func TestAcquire_Denied_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
 		r := b.disturbed("acquire", func() { b.server.Pause(t, "bench/x/own/1", "works") })
@@ -88,7 +88,7 @@ func TestWatch_WatcherWithoutEvents_IsAnError(t *testing.T) {
 }
 
 // Without responses, calls time out and count as errors.
-func TestAcquire_NoAnswer_IsAnError(t *testing.T) {
+func TestAcquire_NoResponse_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
 		s, err := kinds("acquire")[0].Prepare(t.Context(), b.field, callers)

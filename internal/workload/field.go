@@ -36,7 +36,7 @@ type Settings struct {
 	Tokens, Edits int
 	// Duration is the duration of the permits. It must exceed the time between two refreshes by a caller.
 	Duration time.Duration
-	// Timeout bounds each call. 0 means that only the context does. The kind watch requires it.
+	// Timeout bounds each call. 0 means that only the context bounds it. The kind watch requires a timeout.
 	Timeout time.Duration
 	// Author and Reason are recorded in the journal.
 	Author, Reason string
@@ -54,8 +54,7 @@ type Field struct {
 	control     *client.Client
 	clients     []*client.Client
 	over        []grpc.ClientConnInterface
-	// created reports whether definitions of this run existed. If not, anything below the prefix belongs to someone
-	// else.
+	// created reports whether definitions of this run existed. If not, everything below the prefix belongs to others.
 	created bool
 }
 
@@ -73,8 +72,8 @@ func NewField(s Settings, kinds []*Kind, control *client.Client, clients []*clie
 }
 
 // Over makes measured calls use the generated stub on these connections instead of the clients. It measures the servers
-// without the client library, which repeats and batches calls. Only queue, watch and the permit that deny competes for
-// still use the clients.
+// without the client library, which retries and batches calls. Only queue, watch and the holder of the permit that deny
+// requests still use the clients.
 func (f *Field) Over(conns ...grpc.ClientConnInterface) { f.over = conns }
 
 // Size returns the number of semaphores.
@@ -87,7 +86,7 @@ func (f *Field) name(parts ...any) string {
 // client returns the connection of a caller.
 func (f *Field) client(caller int) *client.Client { return f.clients[caller%len(f.clients)] }
 
-// requestID returns a request id for a measured call. A call that is not repeated needs none.
+// requestID returns a request id for a measured call. A call that is never retried needs none.
 func (f *Field) requestID() string {
 	if len(f.over) > 0 {
 		return ""
@@ -145,7 +144,7 @@ func (f *Field) CheckUnused(ctx context.Context) error {
 	return nil
 }
 
-// Create creates all semaphores in one change, or none. The caller must call Clear, even after an error.
+// Create creates either all semaphores, in one change, or none. The caller must call Clear, even after an error.
 func (f *Field) Create(ctx context.Context) error {
 	var edits []*gatekeeperv1.Edit
 	for _, name := range slices.Sorted(maps.Keys(f.definitions)) {
@@ -191,7 +190,7 @@ func changedMeanwhile(err error) bool {
 	return stale || gone
 }
 
-// deleteAll deletes the existing definitions of the field in one change.
+// deleteAll deletes the remaining definitions of the field in one change.
 func (f *Field) deleteAll(ctx context.Context) (int, error) {
 	reading, cancel := f.bounded(ctx)
 	defer cancel()
@@ -227,8 +226,8 @@ func (f *Field) left(ctx context.Context) ([]*gatekeeperv1.Permit, error) {
 	return left, nil
 }
 
-// Release releases the remaining permits and returns their number. After every session was closed there are none,
-// unless a response was lost.
+// Release releases the remaining permits and returns their number. After every session was closed, none remain unless a
+// response was lost.
 func (f *Field) Release(ctx context.Context) (freed int, err error) {
 	left, err := f.left(ctx)
 	if err != nil || len(left) == 0 {
@@ -248,11 +247,11 @@ func (f *Field) Release(ctx context.Context) (freed int, err error) {
 	return len(left) - len(still), err
 }
 
-// together is the number of concurrent calls that prepare and clear the field.
+// together is the number of concurrent calls used to prepare and clear the field.
 const together = 32
 
-// release releases permits on the connection for calls that are not measured. A permit that has ended is an error,
-// unless it was already released.
+// release releases permits on the connection for calls that are not measured. It returns an error for a permit that has
+// ended, unless the permit was already released.
 func (f *Field) release(ctx context.Context, tokens []uint64) error {
 	return each(len(tokens), func(i int) error { return f.releaseOne(ctx, f.control.Permits(), tokens[i]) })
 }

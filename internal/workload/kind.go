@@ -18,7 +18,7 @@ type Kind struct {
 	Edits bool
 	// needs returns the definitions that it uses. The field adds its prefix to their names.
 	needs func(Settings) []*gatekeeperv1.Definition
-	// prepare makes everything ready for a number of callers. If it fails, the field cleans up.
+	// prepare sets up the traffic for a number of callers. If it fails, the field cleans up.
 	prepare func(ctx context.Context, f *Field, callers int) (*Session, error)
 }
 
@@ -48,13 +48,13 @@ type Part struct {
 
 func newPart(name string) *Part { return &Part{name, loop.NewRecorder()} }
 
-// Prepare makes everything ready for a number of callers. If it succeeds, the caller must call Close. The session lives
+// Prepare sets up the traffic for a number of callers. If it succeeds, the caller must call Close. The session lives
 // until ctx ends.
 func (k *Kind) Prepare(ctx context.Context, f *Field, callers int) (*Session, error) {
 	return k.prepare(ctx, f, callers)
 }
 
-// Forget discards what the parts have measured, for use after the warm-up.
+// Forget discards the measurements of the parts. Call it after the warm-up.
 func (s *Session) Forget() {
 	for _, p := range s.Parts {
 		p.Reset()
@@ -69,7 +69,7 @@ func (s *Session) Close(ctx context.Context) error {
 	return s.close(ctx)
 }
 
-// permits returns a definition with that number of permits.
+// permits returns a definition with the given number of permits.
 func permits(name string, most uint32) *gatekeeperv1.Definition {
 	return &gatekeeperv1.Definition{Name: name, Permits: &most}
 }

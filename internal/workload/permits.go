@@ -40,7 +40,7 @@ func newAcquire() *Kind {
 	}
 }
 
-// pairs are callers that acquire and release, each at a separate semaphore.
+// pairs are callers that acquire and release, each on a separate semaphore.
 type pairs struct {
 	field *Field
 	names []string // each caller's semaphore
@@ -124,7 +124,7 @@ func newDeny() *Kind {
 	}
 }
 
-// denials are callers that request a permit which is held.
+// denials are callers that request a permit that is already held.
 type denials struct {
 	field *Field
 	name  string

@@ -40,7 +40,7 @@ type holders struct {
 	tokens [][]uint64 // tokens of each caller
 }
 
-// hold acquires a number of permits for each caller.
+// hold acquires the given number of permits for each caller.
 func hold(ctx context.Context, f *Field, callers, permits int) (*holders, error) {
 	h := &holders{f, make([][]uint64, callers)}
 	for caller := range h.tokens {
@@ -150,7 +150,7 @@ func (s *streams) call(ctx context.Context, turn loop.Turn) (int, error) {
 func (s *stream) exchange(group *gatekeeperv1.TokenGroup) (int, error) {
 	s.frame++
 	if err := s.Send(&gatekeeperv1.KeepAliveRequest{Frame: s.frame, Grouped: true, Groups: []*gatekeeperv1.TokenGroup{group}}); err != nil {
-		_, err = s.Recv() // returns the reason
+		_, err = s.Recv() // the receive returns the reason
 		return 0, said(err)
 	}
 	for {

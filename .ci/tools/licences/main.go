@@ -22,17 +22,17 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// allowed are the SPDX ids of licences that require only that their text is kept, and MPL-2.0, which requires only
+// allowed lists the SPDX ids of licences that require only that their text is kept, and MPL-2.0, which also requires
 // publishing the source of the files that it covers.
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}
 
-// known is the minimum share of the words of a file, in percent, that must belong to licences.
+// known is the minimum percentage of a file's words that must belong to licences.
 const known = 75
 
 // roots are the packages that users build or import.
 var roots = []string{"./cmd/...", "./client/...", "./gatekeeper/...", "./examples/..."}
 
-// systems are the systems for which binaries are built. The linked modules differ between them.
+// systems are the systems for which binaries are built. Each links different modules.
 var systems = []string{"linux", "darwin", "windows"}
 
 func main() {
@@ -71,7 +71,8 @@ type module struct {
 	packages           []string
 }
 
-// linked returns the third-party modules that the module in dir links on any system, without those of its tests.
+// linked returns the third-party modules that the module in dir links on any system, not counting those that only its
+// tests use.
 func linked(dir string) ([]*module, error) {
 	var all []*module
 	for _, system := range systems {
@@ -115,7 +116,7 @@ func linked(dir string) ([]*module, error) {
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]es?|copying)([.-].*)?$`)
 
 // licences returns the SPDX ids of a module's licences. It reads the licence files in the root and in the directories
-// between the root and the packages, whose code may have another origin.
+// between the root and the packages, whose code may have a different origin.
 func (m *module) licences() (ids []string, err error) {
 	files, err := licenceFiles(m.Dir)
 	if err != nil {
@@ -159,7 +160,7 @@ func licenceFiles(dir string) (files []string, err error) {
 	return files, err
 }
 
-// identify returns the ids of the licences in a text. All of them must be allowed, and the text must not contain much
+// identify returns the ids of the licences in a text. All of them must be allowed, and the text must contain little
 // else.
 func identify(text []byte) (ids []string, err error) {
 	found := licensecheck.Scan(text)

@@ -24,7 +24,7 @@ IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.
 `
 	for name, c := range map[string]struct {
 		files map[string]string
-		want  string // the ids, or a part of the error
+		want  string // the ids, or part of the error
 	}{
 		"one":                      {map[string]string{"LICENSE": isc}, "ISC"},
 		"another name":             {map[string]string{"COPYING.txt": isc}, "ISC"},

@@ -19,7 +19,7 @@ type Cluster interface {
 	Leader(ctx context.Context) (int, error)
 	// Kill kills a server (SIGKILL) and returns after the process has exited.
 	Kill(server int)
-	// Restart starts a killed server, and waits until it has caught up with the state of the leader at that time.
+	// Restart starts a killed server, and waits until it has caught up with the state that the leader had at that time.
 	Restart(ctx context.Context, server int) error
 	// Ask makes one request for a free permit to one server. It returns nil if a majority granted the permit.
 	Ask(ctx context.Context, server int) error
@@ -45,18 +45,19 @@ type Result struct {
 
 const (
 	count = 3
-	// askEvery is the interval of requests to each remaining server. It does not wait for responses, so a server that
-	// does not answer a request lost with the leader delays no other request. It is also the measurement error.
+	// askEvery is the interval of requests to each remaining server. The next request does not wait for the response to
+	// the previous one, so a server that does not answer a request lost with the leader delays no other request. The
+	// interval is also the measurement error.
 	askEvery = 10 * time.Millisecond
-	// grantWithin is the time after which a cluster that does not grant has failed. It is far longer than the expected
-	// times, because disks may stall for seconds.
+	// grantWithin is the time after which a cluster that has not granted a permit counts as failed. It is far longer
+	// than the expected times, because disks may stall for seconds.
 	grantWithin = 2 * time.Minute
-	// restoreWithin is the time after which a restarted server that does not catch up has failed.
+	// restoreWithin is the time after which a restarted server that has not caught up counts as failed.
 	restoreWithin = 2 * time.Minute
 )
 
-// Measure kills the leader of each contestant alternately, in a number of runs. It stops at the first contestant that
-// does not recover.
+// Measure kills the leader of each contestant alternately, in the given number of runs. It stops at the first
+// contestant that does not recover.
 func Measure(ctx context.Context, contestants []Contestant, runs int) ([]Result, error) {
 	results := make([]Result, len(contestants))
 	for i, c := range contestants {
@@ -83,7 +84,7 @@ func once(ctx context.Context, c Cluster) (first, library time.Duration, err err
 	if err != nil {
 		return 0, 0, err
 	}
-	// Establish the connections first, because clients are connected, too.
+	// Establish the connections first, because clients also have open connections.
 	for server := range count {
 		if err := c.Ask(within, server); err != nil {
 			return 0, 0, fmt.Errorf("server %d granted no permit before the leader was killed: %w", server+1, err)

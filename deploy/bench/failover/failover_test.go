@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// fake grants while its leader is alive, and again some time after the leader was killed.
+// fake grants while its leader is alive, and again a fixed time after the leader was killed.
 type fake struct {
 	name      string
 	comesBack time.Duration
@@ -81,7 +81,7 @@ func TestMeasure_AlternatesAndMeasuresTheTimeToTheNextGrant(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []Result{
-			{"slow", []float64{1240, 1240}, []float64{1250, 1250}}, // the next request after that
+			{"slow", []float64{1240, 1240}, []float64{1250, 1250}}, // the request that follows that time
 			{"quick", []float64{300, 300}, []float64{500, 500}},
 		}
 		for i := range want {

@@ -26,7 +26,8 @@ func Targets() []Target {
 	return []Target{{Name: Default, Limit: 2200}, {Name: Fast, Limit: 800}}
 }
 
-// Print writes a table of the results, and whether each target was met whose contestants were measured.
+// Print writes a table of the results. For each target whose contestants were measured, it reports whether the target
+// was met.
 func Print(out io.Writer, results []Result, targets []Target) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "kill -9 of the leader, ms\truns\tfirst grant, median\tmax\tby the client library, median\tmax\t\n")

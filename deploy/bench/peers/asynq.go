@@ -37,7 +37,7 @@ func (r *redisSystem) newAsynq(callers int) ([]way, error) {
 		if tasks == 1 {
 			return enqueue(ctx, id)
 		}
-		// asynq has no call to submit several tasks
+		// asynq cannot submit more than one task per call
 		submitting, ctx := errgroup.WithContext(ctx)
 		submitting.SetLimit(workers)
 		for i := range tasks {

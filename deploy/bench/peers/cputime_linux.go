@@ -30,7 +30,7 @@ func cpuTime(processes []int) (time.Duration, error) {
 	return sum, nil
 }
 
-// treeTime returns the CPU time of a process and its descendants, without children that exit in the meantime.
+// treeTime returns the CPU time of a process and its descendants, excluding children that exit in the meantime.
 func treeTime(pid int) (time.Duration, error) {
 	sum, err := clock(int32(^pid<<3 | cpuClock))
 	if err != nil {

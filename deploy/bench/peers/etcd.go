@@ -22,7 +22,8 @@ type etcd struct {
 	direct    []*clientv3.Client // one per server
 }
 
-// startEtcd starts a cluster with that number of servers and their data in dir, and waits until all of them respond.
+// startEtcd starts a cluster with the given number of servers and their data in dir, and waits until all of them
+// respond.
 func startEtcd(ctx context.Context, dir string, count int, t timing) (*etcd, error) {
 	free, err := ports.Free(2 * count)
 	if err != nil {

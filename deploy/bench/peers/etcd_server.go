@@ -18,7 +18,7 @@ type member struct {
 	Client  string // host:port
 	Peer    string // host:port
 	Cluster string // comma-separated list of name=http://host:port
-	// Timing is etcd's default if it is zero.
+	// Timing selects the timing. The zero value means etcd's default.
 	Timing timing
 }
 

@@ -25,7 +25,7 @@ type etcdSystem struct {
 	leases  []clientv3.LeaseID // one per caller
 }
 
-// newEtcdSystem starts a cluster for at most that number of callers.
+// newEtcdSystem starts a cluster for at most the given number of callers.
 func newEtcdSystem(ctx context.Context, dir string, count, callers int) (*system, error) {
 	cluster, err := startEtcd(ctx, dir, count, timing{})
 	if err != nil {
@@ -120,7 +120,7 @@ func (e *etcdSystem) mutexes(ctx context.Context, callers int) (load.Call, func(
 	var sessions []*concurrency.Session
 	shut := func() {
 		for _, s := range sessions {
-			_ = s.Close() // no mutex is locked any more
+			_ = s.Close() // no mutex is locked anymore
 		}
 	}
 	for _, c := range e.clients {

@@ -21,7 +21,7 @@ const (
 	// long is the duration of permits, which must not expire during a measurement.
 	long = time.Hour
 	// tokensInFrame is the number of permits refreshed by one message of the work tokens. frameStreams is the number of
-	// callers that have that many permits.
+	// callers that hold that many permits.
 	tokensInFrame = 100
 	frameStreams  = 64
 )
@@ -35,8 +35,8 @@ type gatekeeper struct {
 	opened  int        // number of semaphores for tasks
 }
 
-// newGatekeeper starts a cluster for at most that number of callers. Work that writes nothing is measured only for the
-// first store.
+// newGatekeeper starts a cluster for at most the given number of callers. Work that writes nothing is measured only for
+// the first store.
 func newGatekeeper(ctx context.Context, opts servers.Options, store string, callers int, first bool) (*system, error) {
 	creds := insecure.NewCredentials()
 	if opts.Secure != nil {
@@ -62,7 +62,8 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 	for i := range all {
 		all[i].System, all[i].Servers, all[i].Store, all[i].TLS = gatekeeperName, opts.Count, store, opts.Secure != nil
 	}
-	// The upper limit of the same servers: every task takes at least an acquire and a release.
+	// Pairs are the upper limit for tasks on the same servers, because every task takes at least an acquire and a
+	// release.
 	all = append(all, way{Work: tasks, System: ownPairs, Servers: opts.Count, Store: store, TLS: opts.Secure != nil, open: ready(g.pair)})
 	s := &system{ways: all, stop: g.close}
 	for _, server := range cluster.Servers {
@@ -182,8 +183,8 @@ func (g *gatekeeper) refresh(ctx context.Context, caller int) (int, error) {
 	return 1, nil
 }
 
-// keepAlive opens one stream per caller, and sends a frame with that number of tokens as soon as the previous one was
-// answered.
+// keepAlive opens one stream per caller, and sends a frame with the given number of tokens as soon as the previous one
+// was answered.
 func (g *gatekeeper) keepAlive(inFrame int) func(context.Context, int) (load.Call, func(), error) {
 	return func(ctx context.Context, callers int) (load.Call, func(), error) {
 		ctx, cancel := context.WithCancel(ctx)

@@ -138,7 +138,7 @@ func (w *taskWorkers) submit(ctx context.Context, id string, count int) error {
 		Job:   &gatekeeperv1.JobSpec{Id: w.semaphore + "/" + id, Semaphore: w.semaphore, MaxResult: new(uint32(0)), Retention: durationpb.New(keptJob)},
 		Tasks: make([][]byte, count), Last: true,
 	})
-	if err != nil && !errors.Is(err, io.EOF) { // after io.EOF, the response says why
+	if err != nil && !errors.Is(err, io.EOF) { // after io.EOF, the response contains the reason
 		return err
 	}
 	answer, err := stream.CloseAndRecv()

@@ -1,20 +1,20 @@
 // Command peers compares Gatekeeper with alternatives on this machine, in one run: etcd, Redis and PostgreSQL. It is a
-// separate module so that Gatekeeper does not depend on theirs. It has three parts:
+// separate module so that Gatekeeper does not depend on their modules. It has three parts:
 //
 //   - work: pairs of acquire and release, denials, and refreshes, with the same numbers of callers, on one and on three
 //     servers. Every server is a separate process, with its data on the same disk, and syncs before it responds. All
 //     servers run the whole time and are measured alternately, with one window each in every round, so that other load
 //     on the machine affects them about equally. Systems with the same number of servers are compared window by window.
-//   - tasks: the time of empty tasks from submission until their results are recorded, submitted singly and by
-//     thousands, and processed by 16 workers. They are compared with River on PostgreSQL, asynq on Redis, and
+//   - tasks: the time of empty tasks from submission until their results are recorded, submitted one at a time or by
+//     the thousand, and processed by 16 workers. They are compared with River on PostgreSQL, asynq on Redis, and
 //     Gatekeeper's pairs.
 //   - failover: the time from a kill -9 of the leader to the next grant, for Gatekeeper and for etcd with two timings
 //     each, measured alternately.
 //
 // The etcd servers are instances of this program with etcd's embedded server and etcd's defaults. Redis and PostgreSQL
-// must be installed. If one is not, it is skipped with a message.
+// must be installed. A peer that is not installed is skipped with a message.
 //
-// A failed operation fails the run. A missed performance target is only shown.
+// A failed operation fails the run. A missed performance target is only reported.
 package main
 
 import (
@@ -49,7 +49,7 @@ type bench struct {
 	sizes   []int
 	tls     bool
 	plan    plan
-	runs    int // of the part failover
+	runs    int // for the part failover
 }
 
 // Parts and systems of a run.

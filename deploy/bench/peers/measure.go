@@ -21,7 +21,7 @@ type cell struct {
 	way
 	Callers int           `json:"callers"`
 	Figures []load.Figure `json:"rounds"`
-	// CPU is the CPU time per operation in each round. It is empty where that is not known.
+	// CPU is the CPU time per operation in each round. It is empty if that time is unknown.
 	CPU []effort `json:"cpu,omitempty"`
 }
 
@@ -73,7 +73,7 @@ func (p *plan) at(ctx context.Context, ways []way, callers int) ([]*cell, error)
 	}
 	for round := range p.Rounds {
 		for i := range cells {
-			turn := (i + round) % len(cells) // vary the order, so that no way always follows the same other one
+			turn := (i + round) % len(cells) // vary the order, so that no way always follows the same other way
 			if err := cells[turn].measure(ctx, p.Window, calls[turn]); err != nil {
 				return nil, cells[turn].failed(err)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// every returns a way whose calls take that long and append its name to story.
+// every returns a way whose calls take the given time and append its name to story.
 func every(name string, took time.Duration, story *[]string) way {
 	return way{Work: pairs, System: name, Servers: 1, open: ready(func(context.Context, int) (int, error) {
 		<-time.After(took)

@@ -62,7 +62,7 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// stop sends a signal to stop the process, and kills it if that does not help.
+// stop sends the process a signal to stop, and kills it if it does not exit.
 func (p *process) stop(sig os.Signal) {
 	_ = p.cmd.Process.Signal(sig) // it may have exited already
 	select {
@@ -72,7 +72,7 @@ func (p *process) stop(sig os.Signal) {
 	}
 }
 
-// failed adds the end of the process's output to an error.
+// failed adds the last lines of the process's output to an error.
 func (p *process) failed(err error) error {
 	select {
 	case <-p.done:

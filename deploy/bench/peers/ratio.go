@@ -27,8 +27,8 @@ type ratio struct {
 	Of      string `json:"of"`
 	To      string `json:"to"`
 	spread
-	// CPU is the CPU time per operation of the peer's servers and callers, divided by Gatekeeper's. It is absent where
-	// that is not known.
+	// CPU is the CPU time per operation of the peer's servers and callers, divided by Gatekeeper's. It is absent if the
+	// CPU time is unknown.
 	CPU *spread `json:"cpu,omitempty"`
 
 	of, to *way
@@ -82,7 +82,7 @@ func lighter(of, to []effort) []float64 {
 	return each
 }
 
-// effort returns the median CPU times of servers and callers. It returns false if they are not known.
+// effort returns the median CPU times of servers and callers. It returns false if they are unknown.
 func (c *cell) effort() (effort, bool) {
 	if len(c.CPU) == 0 {
 		return effort{}, false

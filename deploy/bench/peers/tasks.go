@@ -77,7 +77,7 @@ func (l *ledger) recorded(id string) {
 	defer l.mu.Unlock()
 	w := l.open[id]
 	if w == nil {
-		return // its caller does not wait any more
+		return // its caller no longer waits
 	}
 	if w.left--; w.left == 0 {
 		delete(l.open, id)

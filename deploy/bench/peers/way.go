@@ -42,11 +42,11 @@ type way struct {
 	most int
 	// processes are the servers that do the work
 	processes []int
-	// open prepares for that number of callers. shut may be nil
+	// open prepares for the given number of callers. shut may be nil
 	open func(ctx context.Context, callers int) (call load.Call, shut func(), err error)
 }
 
-// name distinguishes a way from all others of the same work.
+// name distinguishes a way from all others of the same kind of work.
 func (w *way) name() string {
 	name := w.System
 	switch {

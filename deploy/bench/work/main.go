@@ -1,6 +1,6 @@
 // Command work measures how queued and stored tasks affect other work, on three real servers. It measures acquires of
 // another semaphore while 64 MiB are submitted and while 100 000 tasks wait. With 256 MiB stored it measures a
-// snapshot, a hand-over of leadership, a killed leader and its restart, and an empty server that joins under load.
+// snapshot, a transfer of leadership, a killed leader and its restart, and an empty server that joins under load.
 // Measurements with and without tasks alternate, and the result is the ratio of each round.
 package main
 
@@ -136,7 +136,7 @@ func (b *bench) pair(ctx context.Context, caller int) (int, error) {
 	return 1, release(ctx)
 }
 
-// submit submits a job with that number of tasks of that size, and returns its id.
+// submit submits a job with the given number of tasks of the given size, and returns its id.
 func (b *bench) submit(ctx context.Context, semaphore string, tasks, size int) (string, error) {
 	id := fmt.Sprint("job-", b.jobs.Add(1))
 	stream, err := b.jobsOf(1).SubmitJob(ctx)

@@ -94,7 +94,7 @@ func (b *bench) killed(ctx context.Context) error {
 	})
 }
 
-// joined lets an empty server join, like a server whose directory was wiped, which needs a new id.
+// joined adds an empty server under a new id, like a server whose directory was wiped.
 func (b *bench) joined(ctx context.Context) error {
 	return b.underLoad(ctx, func() error {
 		begun := time.Now()
@@ -117,7 +117,7 @@ func (b *bench) underLoad(ctx context.Context, f func() error) error {
 	go func() {
 		defer close(loaded)
 		for busy.Err() == nil {
-			_, _ = load.Measure(busy, time.Second, 4, b.pair) // it ends with an error because busy is cancelled
+			_, _ = load.Measure(busy, time.Second, 4, b.pair) // it returns an error because busy is cancelled
 		}
 	}()
 	defer func() { rest(); <-loaded }()

@@ -101,7 +101,7 @@ func suspendHolder(t *testing.T, believeLonger bool) []string {
 
 const poolOf = "pool/" + group
 
-// oneServer starts a server with the few definitions of the group and with a short duration of permits.
+// oneServer starts a server with the few definitions of the group, whose permits have a short duration.
 func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
 	t.Helper()
 	cluster, err := servers.Start(ctx, servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: t.TempDir()})

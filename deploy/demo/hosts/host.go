@@ -18,14 +18,14 @@ const Part = "host"
 // gaveUp: the host got neither a permit nor a denial for a long time.
 const gaveUp stage.Event = "gave up"
 
-// host is one machine of a group. It knows the timetable, acquires a permit for every due run, and runs the jobs for
-// which it is granted one. It is a process with its own deadlines, and records its beliefs.
+// host is one machine of a group. It knows the timetable, requests a permit for every due run, and runs the jobs for
+// which it is granted one. It is a process that computes its own deadlines, and records its beliefs.
 type host struct {
 	Name, Group string
 	Endpoints   []string
 	Table       timetable
 	Length      time.Duration
-	// Run is how long every job runs. 0 means the time in the timetable.
+	// Run is how long every job runs. 0 means that the timetable determines the time.
 	Run time.Duration
 	// BelieveLonger injects a fault, to test that it is detected: the host believes in its permits until its jobs are
 	// done, regardless of the library.
@@ -66,7 +66,7 @@ func Host(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// patience is how long a host tries to get a response, including during a failover.
+// patience is how long a host tries to get a response. It allows for a failover.
 const patience = 10 * time.Second
 
 // fire runs one due job. It first acquires the job's semaphore with the firing, so that the firing runs once, and then
@@ -87,7 +87,7 @@ func (h *host) fire(ctx context.Context, f firing) {
 	})
 	if pool == nil {
 		job.end()
-		_ = job.permit.ReleaseNotRun(ctx) // if the release reaches no server, the permit expires
+		_ = job.permit.ReleaseNotRun(ctx) // if no server receives the release, the permit expires
 		return
 	}
 	h.account.Write(stage.Record{Event: stage.Began, Semaphore: f.job.Name, Token: job.permit.Token()})
@@ -104,7 +104,7 @@ type holding struct {
 	end    func()
 }
 
-// ask makes the acquisition described by the record, and records the result. Without a permit it returns nil.
+// ask makes the acquisition that the record describes, and records the result. It returns nil if it gets no permit.
 func (h *host) ask(what stage.Record, acquire func(*client.Semaphore) (*client.Permit, error)) *holding {
 	what.Asked = boottime.Now()
 	permit, err := acquire(h.client.Semaphore(what.Semaphore))

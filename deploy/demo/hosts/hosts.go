@@ -1,6 +1,6 @@
 // Package hosts is the scenario `demo`. It runs the timetable of the Kubernetes project at high speed. Each of the
-// seven build clusters has several hosts, each a process, which compete for every due run. Halfway through the leader
-// is killed, and later a host.
+// seven build clusters has two or more hosts, each a process, which compete for every due run. Halfway through, the
+// leader is killed, and later a host.
 package hosts
 
 import (
@@ -154,7 +154,7 @@ func (s *Story) faults(ctx context.Context) (*faulted, error) {
 	return f, s.Until(ctx, 1)
 }
 
-// holds returns how many permits the host currently believes to hold.
+// holds returns how many permits the host currently believes it holds.
 func holds(p *stage.Process) int {
 	l := p.Life()
 	return len(l.Since(stage.Granted, 0)) - len(l.Since(stage.Ended, 0))

@@ -24,7 +24,7 @@ type tally struct {
 	beliefs []overlap.Belief
 	broken  []string
 
-	// handOvers are the times from the end of one holder's belief to the next holder's grant, if the next holder had to
+	// handOvers holds the times from the end of one holder's belief to the next holder's grant, for grants that had to
 	// wait.
 	handOvers []time.Duration
 	// failOver is the time from the leader's death to the next grant, or zero if there was none.
@@ -73,14 +73,14 @@ func (t *tally) add(g *stage.Grant) {
 	case g.Has(stage.Ended):
 		t.ends["released"]++
 	}
-	// An orphan's job may have begun without a record. No other host may run it then.
+	// An orphan's job may have begun without a record. No other host may run that firing afterwards.
 	if !g.Due.IsZero() && (orphan || g.Has(stage.Began)) {
 		t.ran[g.Semaphore+" at "+g.Due.Format(time.RFC3339)]++
 	}
 }
 
-// handOvers finds, for each grant that had to wait because its semaphore was full when it was requested, the last
-// belief in the semaphore that ended before the grant. The slot of that belief was handed over.
+// handOvers looks at the grants that had to wait because their semaphore was full when they were requested. For each of
+// them it finds the last belief in the semaphore that ended before the grant. The slot of that belief was handed over.
 func handOvers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 	bySemaphore := map[string][]*stage.Grant{}
 	for _, g := range all {

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// timetable is the real timetable at high speed. All hosts have the same one, so they agree on due runs without
+// timetable is the real timetable at high speed. All hosts have the same timetable, so they agree on due runs without
 // communication.
 type timetable struct {
 	// Epoch is the time on the shared clock at which the scenario begins.
@@ -28,7 +28,7 @@ type firing struct {
 // String returns the firing's unique name.
 func (f firing) String() string { return f.job.Name + " at " + f.due.Format(time.RFC3339) }
 
-// at returns the time on the shared clock of a time in the timetable.
+// at converts a time in the timetable to the shared clock.
 func (t timetable) at(due time.Time) time.Duration {
 	return t.Epoch + t.speedUp(due.Sub(t.Start))
 }
@@ -64,7 +64,8 @@ func (t timetable) firings(jobs []samples.Job, length time.Duration) ([]firing, 
 	return all, nil
 }
 
-// running returns how long a firing runs. The time is a varying part of the job's interval, and the same on every host.
+// running returns how long a firing runs. The time is a varying fraction of the job's interval, and is the same on
+// every host.
 func (t timetable) running(f firing) time.Duration {
 	h := samples.Hash(f.String())
 	return 50*time.Millisecond + time.Duration(h%uint64(t.speedUp(10*time.Minute)))

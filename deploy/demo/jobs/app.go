@@ -62,7 +62,7 @@ func App(ctx context.Context, args []string) (err error) {
 	clock := wrongClock{clockwork.NewRealClock(), a.Clock}
 	locker := gkgocron.NewLocker(c,
 		gkgocron.WithNow(clock.Now), // the scheduler's clock
-		// An application that finds a firing claimed keeps asking. If the holder dies and the definition frees the
+		// An application that finds a firing claimed keeps trying. If the holder dies and the definition frees the
 		// firing, it runs here.
 		gkgocron.WithJobOptions(client.WithDenialPolicy(client.DenialRunLate), client.WithHooks(a.hooks())))
 	s, err := gocron.NewScheduler(gocron.WithClock(clock), gocron.WithLocation(time.UTC), gocron.WithDistributedLocker(locker))
@@ -85,9 +85,9 @@ func App(ctx context.Context, args []string) (err error) {
 	return s.Shutdown()
 }
 
-// export is the job. It alternates between working and writing, and before each step checks whether it may continue. A
-// write must not be torn, so it is not cancelled with the job. Between the check and the write is the gap that only the
-// token protects. The first write is empty and shuts out all previous holders.
+// export is the job. It alternates between working and writing, and checks before each step whether it may continue. A
+// write must not be torn, so it is not cancelled with the job. Only the token protects the gap between the check and
+// the write. The first write is empty and fences off all previous holders.
 func (a *app) export(ctx context.Context, job job) error {
 	if err := a.write(ctx, job.Name, 0); err != nil {
 		return err
@@ -126,8 +126,7 @@ func (a *app) write(ctx context.Context, job string, step int) error {
 	return err
 }
 
-// wrongClock is the machine's clock with a constant error, as on a machine whose clock is wrong. Timers are not
-// affected.
+// wrongClock is the machine's clock with a constant error. Timers are not affected.
 type wrongClock struct {
 	clockwork.Clock
 	off time.Duration

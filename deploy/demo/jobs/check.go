@@ -23,7 +23,7 @@ type evidence struct {
 }
 
 // twice returns the violations by firings that ran more than once. Only a firing that was cut short may run again, and
-// only if the job's definition frees such firings. again counts these.
+// only if the job's definition frees such firings. again counts the permitted reruns.
 func (e *evidence) twice() (again int, broken []string) {
 	before := map[firing]*run{}
 	for _, r := range e.runs {
@@ -57,7 +57,7 @@ func (e *evidence) overlaps() (broken []string) {
 }
 
 // successions checks every run that was followed by another run of its job. The run must have stopped before the next
-// one was granted, unless its process was suspended at that time. It returns those exceptions, too.
+// one was granted, unless its process was suspended at that time. suspended lists those exceptions.
 func (e *evidence) successions() (lost int, suspended []*run, broken []string) {
 	for _, r := range e.runs {
 		if !r.began() {
@@ -76,7 +76,8 @@ func (e *evidence) successions() (lost int, suspended []*run, broken []string) {
 	return lost, suspended, broken
 }
 
-// stale returns the writes that the store refused, and as violations the writes that it accepted or refused by mistake.
+// stale returns the writes that the store refused. It reports writes that the store wrongly accepted or wrongly refused
+// as violations.
 func (e *evidence) stale() (refused []write, broken []string) {
 	newest := map[string]uint64{}
 	for _, w := range e.writes {
@@ -99,7 +100,7 @@ func (r *run) String() string { return fmt.Sprintf("%s with token %d", r.life.Na
 
 func (e *evidence) name(f firing) string { return f.job + " of " + f.due.Format("15:04:05") }
 
-// job returns the job with that name.
+// job returns the job with the given name.
 func (e *evidence) job(name string) job { return find(e.jobs, name) }
 
 func find(jobs []job, name string) job {

@@ -91,7 +91,7 @@ func (s *script) evidence() *evidence {
 	}
 }
 
-// wantBroken checks that there is one broken promise with these words, or none if words is empty.
+// wantBroken checks that there is one broken promise that contains words, or none if words is empty.
 func wantBroken(t *testing.T, broken []string, words string) {
 	t.Helper()
 	switch {
@@ -284,7 +284,7 @@ func reportOf(e *evidence, f *faults) *stage.Report {
 	return r
 }
 
-// wantWrites checks the column about writes for the first job of the suspended application, whose table is the last.
+// wantWrites checks the row about writes for the first job of the suspended application, whose table is the last.
 func wantWrites(t *testing.T, r *stage.Report, want string) {
 	t.Helper()
 	lines := r.Tables[len(r.Tables)-1].Lines
@@ -318,7 +318,7 @@ func TestNewReport_FaultsWithoutEffect_AreBrokenPromises(t *testing.T) {
 	}
 	s, f := tell()
 	e := s.evidence()
-	// c is a third application. Its records are stored in a's account to keep the test short.
+	// c is a third application. To keep the test short, its records are stored in a's account.
 	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
 	r := reportOf(e, f)
 	wantBroken(t, r.Broken, "")
@@ -366,7 +366,7 @@ func TestReportSuspended_LateWriteBeforeTheNextHolders_IsCorrectAndShown(t *test
 	_, suspended, _ := e.successions()
 	r := &stage.Report{}
 	e.suspended(r, suspendedApp{when: s.a.suspended}, suspended, nil)
-	wantBroken(t, r.Broken, "was not refused") // the report does not show the caught write
+	wantBroken(t, r.Broken, "was not refused") // the report omits the caught write
 	wantWrites(t, r, "write 3 accepted: it arrived before the first one of token 2")
 }
 
@@ -382,7 +382,7 @@ func TestAudit_JobOrderedToStop_IsCutShort(t *testing.T) {
 	wantBroken(t, broken, "")
 }
 
-// cut returns the records of a life about a token, or all others.
+// cut returns either the records of a life about a token, or all other records.
 func cut(l *life, token uint64, about bool) *life {
 	part := *l
 	part.Records = slices.DeleteFunc(slices.Clone(l.Records), func(r stage.Record) bool { return (r.Token == token) != about })

@@ -40,8 +40,8 @@ func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (
 }
 
 // audit compares the applications' records with the servers'. died counts the firings whose application did not record
-// the claim, because it died or was suspended before it read the response. After a long suspension the permit has
-// expired.
+// the claim, because it died or was suspended before it read the response. In the latter case the permit may have
+// expired in the meantime.
 func (e *evidence) audit() (died int, broken []string) {
 	for f, c := range e.claims {
 		if !c.ended() {

@@ -14,12 +14,13 @@ type window struct {
 	boot time.Duration
 }
 
-// at returns when an application whose clock has that error reaches a time of the timetable.
+// at returns when an application whose clock has the given error reaches a time in the timetable.
 func (w window) at(t time.Time, clock time.Duration) time.Duration {
 	return w.boot + t.Sub(w.wall) - clock
 }
 
-// unclaimed counts the firings in the window that no application claimed, by reason. broken are those without a reason.
+// unclaimed counts the firings in the window that no application claimed, by reason. broken lists the firings without a
+// valid reason.
 func (e *evidence) unclaimed() (why map[string]int, broken []string) {
 	why = map[string]int{}
 	for _, j := range e.jobs {
@@ -39,7 +40,7 @@ func (e *evidence) unclaimed() (why map[string]int, broken []string) {
 	return why, broken
 }
 
-// Reasons why a firing was not claimed. For each application the first one that holds counts.
+// Reasons why a firing was not claimed. For each application the first applicable reason counts.
 const (
 	noServer = "while there was no leader"
 	holder   = "while the other applications still waited for the previous firing, whose holder was lost"
@@ -48,7 +49,8 @@ const (
 	nobody   = "while no application was running"
 )
 
-// whyNot returns the reason that kept the applications from a firing. Each of them reaches it at a different time.
+// whyNot returns the reason that kept the applications from claiming a firing. Each of them reaches the firing at a
+// different time.
 func (e *evidence) whyNot(f firing, period time.Duration) (string, bool) {
 	holds := map[string]bool{}
 	for _, l := range e.lives {
@@ -56,7 +58,7 @@ func (e *evidence) whyNot(f firing, period time.Duration) (string, bool) {
 		turn := stretch{at, at + period}
 		switch {
 		case l.End() <= turn.from || l.started >= turn.until:
-			// Another process of the application is responsible.
+			// The firing belongs to another process of the application.
 		case l.End() < turn.until || l.started > turn.from || l.suspended.meets(turn):
 			holds[weak] = true
 		case e.leaderless.meets(turn):

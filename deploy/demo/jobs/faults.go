@@ -21,7 +21,7 @@ type faults struct {
 type killedApp struct {
 	app string
 	at  time.Duration
-	// held is the number of its permits on the servers right after its death. They were free after freed.
+	// held is the number of its permits on the servers right after its death. All of them were free at freed.
 	held  int
 	freed time.Duration
 }
@@ -33,7 +33,7 @@ type killedLeader struct {
 	without stretch
 }
 
-// suspendedApp is an application that was suspended by SIGSTOP between its check and its write.
+// suspendedApp is an application that was suspended with SIGSTOP between its check and its write.
 type suspendedApp struct {
 	app  string
 	when stretch
@@ -42,7 +42,7 @@ type suspendedApp struct {
 	next   uint64
 }
 
-// Earliest times of the faults, as fractions of the scenario's length. From then on a fault waits for a suitable
+// Earliest times of the faults, as fractions of the scenario's length. After that time a fault waits for a suitable
 // moment.
 const (
 	appDies      = 0.15
@@ -72,7 +72,8 @@ func (s *Story) killApp(ctx context.Context, f *faults) error {
 	var victim *process
 	err := stage.Await(ctx, "an application in the middle of jobs of both kinds", func() (bool, error) {
 		for _, p := range s.living() {
-			// An application whose clock is slow reaches each firing after all others, so none would run the job again.
+			// An application whose clock is slow reaches each firing after all others, so no application would be left
+			// to run the job again.
 			if p.clock >= 0 && s.busy(p) {
 				victim = p
 				break
@@ -103,8 +104,8 @@ func (s *Story) killApp(ctx context.Context, f *faults) error {
 	return again.scheduling(ctx)
 }
 
-// busy reports whether the application is running jobs of both kinds. Near its start and end, a run may already be over
-// or not yet recorded.
+// busy reports whether the application is running jobs of both kinds. It ignores runs near their start or end, which
+// may already be over or not yet recorded.
 func (s *Story) busy(p *process) bool {
 	kinds := map[bool]int{}
 	for _, rec := range writing(p.Records()) {
@@ -153,7 +154,7 @@ func (s *Story) killLeader(ctx context.Context, f *faults) error {
 }
 
 // suspendApp suspends an application between a check and its write. It resumes the application when the next holder of
-// the job has written, and likewise the next holders of the application's other jobs.
+// the job has written, and so have the next holders of the application's other jobs.
 func (s *Story) suspendApp(ctx context.Context, f *faults) error {
 	c := &f.suspend
 	var victim *process
@@ -212,7 +213,7 @@ func (s *Story) succeeded(victim *process) bool {
 	return true
 }
 
-// about returns a write that the application is about to make, in a job whose next holder will come soon.
+// about returns a write that the application is about to make, in a job that will soon have another holder.
 func (s *Story) about(p *process) (stage.Record, bool) {
 	for _, rec := range writing(p.Records()) {
 		if s.job(rec.Semaphore).Period <= 6*time.Second {
@@ -222,15 +223,15 @@ func (s *Story) about(p *process) (stage.Record, bool) {
 	return stage.Record{}, false
 }
 
-// catch suspends the application, and reports whether the write after rec has not been made. If it was made, catch
-// resumes the application.
+// catch suspends the application, and reports whether the write after rec had not been made by then. If it had been
+// made, catch resumes the application.
 func (s *Story) catch(ctx context.Context, p *process, rec stage.Record) (bool, error) {
 	at := boottime.Now()
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		return false, err
 	}
 	select {
-	case <-time.After(2 * stepTime): // let a write in flight arrive
+	case <-time.After(2 * stepTime): // wait for a write in flight to arrive
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
@@ -242,7 +243,7 @@ func (s *Story) catch(ctx context.Context, p *process, rec stage.Record) (bool, 
 	return false, p.Signal(syscall.SIGCONT)
 }
 
-// writing returns the last record of each run that has checked and not returned, and so is about to write.
+// writing returns the last record of each run that has checked but not returned, and so is about to write.
 func writing(records []stage.Record) []stage.Record {
 	open := map[uint64]stage.Record{}
 	for _, rec := range records {

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
 )
 
-// stretch is a period on the shared clock, excluding its end.
+// stretch is a period on the shared clock. Its end is exclusive.
 type stretch struct{ from, until time.Duration }
 
 func (s stretch) has(at time.Duration) bool { return s.from <= at && at < s.until }

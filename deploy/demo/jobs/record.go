@@ -28,7 +28,7 @@ const (
 	finished stage.Event = "finished"
 )
 
-// shutDown is the reason of runs that are skipped because the scheduler shuts down.
+// shutDown is the reason for runs that are skipped because the scheduler shuts down.
 const shutDown = "shut down"
 
 func (a *app) hooks() client.Hooks {

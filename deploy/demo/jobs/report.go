@@ -99,12 +99,12 @@ func (e *evidence) killed(r *stage.Report, k killedApp) {
 	kinds := map[bool]int{}
 	for _, run := range e.runs {
 		if run.life.Killed == 0 || run.Has(finished) {
-			continue // its permit was not lost with a process
+			continue // this permit was not lost because a process died
 		}
 		t.Lines = append(t.Lines, e.fate(run, k.at))
 		free := e.job(run.job).free
 		if !run.began() || run.Has(returned) {
-			continue // it was not cut short
+			continue // this run was not cut short
 		}
 		again := e.last(run.firing) != run
 		_, claimed := e.claims[run.firing]
@@ -137,7 +137,7 @@ func (e *evidence) suspended(r *stage.Report, s suspendedApp, runs []*run, refus
 				continue
 			}
 			if late++; w.accepted {
-				// That is correct: if the next holder had written before, the store would have refused the write, or
+				// That is correct: if the next holder had written first, the store would have refused the write, or
 				// stale would have reported it.
 				writes = fmt.Sprintf("write %d accepted: it arrived before the first one of token %d", w.step, next.Token)
 			}
@@ -163,7 +163,7 @@ func heading() [][]string {
 	return [][]string{{"job", "due", "on loss", "token", "its firing", "the next holder"}}
 }
 
-// fate returns a table row with the outcome of a run that was hit by a fault at that moment.
+// fate returns a table row with the outcome of a run that was interrupted by a fault at the given time.
 func (e *evidence) fate(r *run, at time.Duration) []string {
 	onLoss := "spent"
 	if e.job(r.job).free {

@@ -35,7 +35,7 @@ type Story struct {
 	window    window
 }
 
-// process is an application process, and the facts about it that it cannot record itself.
+// process is an application process, with the facts about it that it cannot record itself.
 type process struct {
 	*stage.Process
 	clock, started time.Duration
@@ -45,9 +45,9 @@ type process struct {
 }
 
 const (
-	// lastMinutes is the time for applications to stop, and for a fault that waits for a suitable moment.
+	// lastMinutes is the time allowed for applications to stop, and for a fault that waits for a suitable moment.
 	lastMinutes = 30 * time.Second
-	// auditTime is the time to ask the servers about every firing.
+	// auditTime is the time allowed for asking the servers about every firing.
 	auditTime = 30 * time.Second
 )
 
@@ -91,8 +91,8 @@ func (s *Story) play(ctx context.Context) error {
 	return nil
 }
 
-// define creates the timetable and its real definitions. In every other definition, a firing that was cut short is
-// free.
+// define creates the timetable and its real definitions. In every other definition, a firing that was cut short may run
+// again.
 func (s *Story) define() ([]*gatekeeperv1.Definition, error) {
 	timetable, sample, err := timetableOf(s.jobs)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *Story) work(ctx context.Context) (*faults, error) {
 	if err := s.Until(ctx, 1); err != nil {
 		return nil, err
 	}
-	// Applications with a slow clock may not have started later firings.
+	// Applications with a slow clock may not have reached later firings.
 	s.window.until = time.Now().Add(-max(s.skew, -s.skew))
 	return f, s.End(ctx, syscall.SIGTERM, lastMinutes)
 }
@@ -192,7 +192,7 @@ func (s *Story) evidence(ctx context.Context, f *faults) (*evidence, error) {
 	return e, err
 }
 
-// freed waits until the servers have no permit of the chosen acquirers, and returns the time.
+// freed waits until the servers have no permit of the chosen acquirers, and returns that time.
 func (s *Story) freed(ctx context.Context, chosen func(acquirer string) bool) (time.Duration, error) {
 	err := stage.Await(ctx, "the end of the applications' permits", func() (bool, error) {
 		n, err := s.Held(ctx, chosen)

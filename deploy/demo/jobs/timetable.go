@@ -10,7 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// group is the group of the applications. It is the build cluster with the most jobs. The timetable uses some of them.
+// group is the group of the applications. It is the build cluster with the most jobs, some of which are in the
+// timetable.
 const group = "k8s-infra-prow-build"
 
 // job is a job of the timetable. Its name is also the name of its semaphore.
@@ -86,8 +87,8 @@ func (j job) definition() gocron.JobDefinition {
 	return gocron.DurationJob(j.Period)
 }
 
-// due returns the due times, as Gatekeeper knows them, of the firings after from whose period is over by until. A job
-// with an interval is due at each multiple of the interval.
+// due returns the due times, as Gatekeeper knows them, of the firings after from whose periods end by until. A job with
+// an interval is due at each multiple of the interval.
 func (j job) due(from, until time.Time) []time.Time {
 	var times []time.Time
 	for at := from.Truncate(j.Period).Add(j.Offset - j.Period); !at.Add(j.Period).After(until); at = at.Add(j.Period) {

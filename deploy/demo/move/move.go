@@ -1,7 +1,7 @@
 // Package move is the scenario `move`: what an operator does at three in the morning. The hosts of one build cluster
-// hold all of its 510 tasks, and the hosts of another one wait. `gkctl move` moves all tasks with a drain, and `gkctl
-// undo` moves them back. Most holders stop immediately, some take their time, and one does not stop. With -kill the
-// leader is killed in the middle of the move.
+// hold all of its 510 tasks, and the hosts of another build cluster wait for them. `gkctl move` moves all tasks with a
+// drain, and `gkctl undo` moves them back. Most holders stop immediately, some take their time, and one does not stop.
+// With -kill the leader is killed in the middle of the move.
 package move
 
 import (

@@ -90,12 +90,12 @@ func (m *moveOutput) judge(deaf string) (broken []string) {
 	return broken
 }
 
-// judge finds overlaps and losses in the hosts' records. The first zone has the deaf holder.
+// judge finds overlaps and losses in the hosts' records. The deaf holder is in the first zone.
 func (s *Story) judge(lives []*stage.Life, deaf string) {
 	permits := map[string]uint32{}
 	var beliefs []overlap.Belief
 	var lost int
-	var kept *stage.Grant // the deaf holder's, until its deadline
+	var kept *stage.Grant // the deaf holder loses its permit at its deadline
 	for _, l := range lives {
 		for _, g := range l.Grants() {
 			permits[g.Semaphore] = 1

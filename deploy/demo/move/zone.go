@@ -21,7 +21,7 @@ const hosts = 3
 const Part = "zone"
 
 const (
-	// waits: the group is not admitted. The host asks again after an edit of the definition.
+	// waits: the group is not admitted. The host requests the permit again after an edit of the definition.
 	waits stage.Event = "waits"
 	// edited: the host received an event about an edit of the definition.
 	edited stage.Event = "edited"
@@ -35,7 +35,7 @@ type zone struct {
 	Group     string
 	Tasks     []string
 	Endpoints []string
-	Slow      time.Duration // the longest time that slow holders take to stop
+	Slow      time.Duration // the longest time that a slow holder takes to stop
 	Deaf      string        // the task whose holder ignores the first order to stop
 
 	account stage.Account
@@ -93,7 +93,7 @@ func Zone(ctx context.Context, args []string) (err error) {
 func (z *zone) listen(ctx context.Context, c *client.Client, from uint64) {
 	for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: from}) {
 		if err != nil {
-			return // each task still has its fallback timer
+			return // each task also has a fallback timer
 		}
 		for _, e := range r.GetEvents() {
 			kick, ok := z.kicks[e.GetSemaphore()]
@@ -131,8 +131,8 @@ func (z *zone) keep(ctx context.Context, c *client.Client, task string) {
 	}
 }
 
-// hold holds a permit until the order to stop. It returns whether the holder will ignore the next order, too. A deaf
-// holder ignores only one.
+// hold holds a permit until the order to stop. It reports whether the holder will also ignore the next order. A deaf
+// holder ignores only one order.
 func (z *zone) hold(ctx context.Context, p *client.Permit, deaf bool) bool {
 	watch := z.account.Hold(p, stage.Granted, stage.Record{})
 	select {
@@ -149,8 +149,8 @@ func (z *zone) hold(ctx context.Context, p *client.Permit, deaf bool) bool {
 	return deaf
 }
 
-// finish simulates a holder after the order to stop. Most stop soon, every fifth has work to finish, and a deaf one
-// continues as long as its permit lasts.
+// finish simulates a holder after the order to stop. Most holders stop soon, every fifth has work to finish, and a deaf
+// one continues for as long as its permit lasts.
 func (z *zone) finish(ctx context.Context, p *client.Permit, deaf bool) {
 	n := time.Duration(samples.Hash(p.Semaphore()) % 1000)
 	takes := n * 200 * time.Millisecond / 1000

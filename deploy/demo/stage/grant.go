@@ -12,8 +12,8 @@ import (
 // Never is later than every instant.
 const Never = time.Duration(1<<63 - 1)
 
-// noElection is a time in which no new leader can be elected. A grant recorded so soon after the leader's death still
-// came from the dead leader.
+// noElection is a time in which no new leader can be elected. A grant that is recorded within this time of the leader's
+// death still came from the dead leader.
 const noElection = 50 * time.Millisecond
 
 // Life is a process and everything that it recorded.
@@ -56,13 +56,13 @@ func (l *Life) Grants() []*Grant {
 	return all
 }
 
-// Said returns the last record of this kind about the grant, or the zero Record.
+// Said returns the last record of the given kind about the grant, or the zero Record.
 func (g *Grant) Said(e Event) Record { return g.said[e] }
 
-// Has reports whether there is a record of this kind about the grant.
+// Has reports whether there is a record of the given kind about the grant.
 func (g *Grant) Has(e Event) bool { return g.said[e].Event == e }
 
-// Until returns the end of belief. A process that did not record the end believed until its death. If it is still
+// Until returns the end of the belief. A process that did not record the end believed until its death. If it is still
 // alive, the belief has no end.
 func (g *Grant) Until() time.Duration {
 	if g.Has(Ended) {
@@ -107,7 +107,7 @@ func NextGrant(lives []*Life, death time.Duration) time.Duration {
 	return next
 }
 
-// Since returns the records of this kind from an instant on.
+// Since returns the records of the given kind from an instant on.
 func (l *Life) Since(e Event, from time.Duration) []Record {
 	var found []Record
 	for _, r := range l.Records {
@@ -118,13 +118,13 @@ func (l *Life) Since(e Event, from time.Duration) []Record {
 	return found
 }
 
-// Spread is the number, the median and the maximum of some times.
+// Spread is the number, the median and the maximum of a set of times.
 type Spread struct {
 	N           int
 	Median, Max time.Duration
 }
 
-// SpreadOf sorts the times.
+// SpreadOf computes the spread of times, which it sorts.
 func SpreadOf(times []time.Duration) Spread {
 	if len(times) == 0 {
 		return Spread{}

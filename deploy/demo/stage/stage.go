@@ -97,7 +97,7 @@ func (s *Stage) close() {
 }
 
 // Serve starts three servers with these definitions, with Duration as the duration of permits. It removes max_hold and
-// expect_every, because the scenarios run in seconds what the definitions intend for hours.
+// expect_every, because the definitions intend them for hours while the scenarios run in seconds.
 func (s *Stage) Serve(ctx context.Context, defs []*gatekeeperv1.Definition) error {
 	for _, def := range defs {
 		def.MaxHold, def.ExpectEvery, def.Duration = nil, nil, durationpb.New(s.Duration)

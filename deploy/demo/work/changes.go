@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// change is a change of the cluster that happens when the submitter has that fraction of the results.
+// change is a change to the cluster that is made when the submitter has the given fraction of the results.
 type change struct {
 	part float64
 	make func(context.Context) error
@@ -74,7 +74,8 @@ func (s *Words) kill(p *stage.Process) error {
 	return nil
 }
 
-// restartSubmitter kills the submitter, and restarts it after the last change that it has completely seen.
+// restartSubmitter kills the submitter, and restarts it. The new process follows the job from the last change that the
+// old one had seen completely.
 func (s *Words) restartSubmitter(ctx context.Context) (err error) {
 	s.submitter.Kill()
 	var after uint64

@@ -101,7 +101,7 @@ func (s *JGroups) result(ctx context.Context, sub *stage.Process, job string) er
 	return nil
 }
 
-// takeOver kills the worker of a job in the middle of it, and waits for the next worker.
+// takeOver kills the worker of a job in the middle of it, and waits until another worker takes the job over.
 func (s *JGroups) takeOver(ctx context.Context, job string) error {
 	victim, first, err := s.granted(ctx, job, 0)
 	if err != nil {
@@ -126,8 +126,8 @@ func (s *JGroups) takeOver(ctx context.Context, job string) error {
 	return nil
 }
 
-// spread reports how the short tasks were distributed. They came one after another, so each worker should have got
-// some.
+// spread reports how the short tasks were distributed. They were submitted one after another, so each worker should
+// have executed some of them.
 func (s *JGroups) spread(e *evidence, short []string) {
 	by := map[string]int{}
 	for _, job := range short {

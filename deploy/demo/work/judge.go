@@ -36,7 +36,7 @@ type evidence struct {
 	returned map[task][]stage.Record // the records of submitters
 }
 
-// evidence asks the servers about jobs with that number of tasks each.
+// evidence asks the servers about jobs with the given number of tasks each.
 func (s *shop) evidence(ctx context.Context, jobs []string, tasks int) (*evidence, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -160,7 +160,7 @@ func (e *evidence) table(r *stage.Report) {
 	for _, l := range e.lives {
 		grants := l.Grants()
 		if len(grants) == 0 {
-			continue // this is a submitter
+			continue // this process is a submitter
 		}
 		fate, results, cut := "stopped in order", 0, 0
 		if l.Killed > 0 {

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// attempt returns a worker's records about a task under a token, from one second to another, up to its last event.
+// attempt returns a worker's records of an attempt at a task, from one second to another, up to its last event.
 func attempt(token uint64, from, until time.Duration, result string, events ...stage.Event) (records []stage.Record) {
 	records = append(records, stage.Record{Event: stage.Granted, Semaphore: "tasks", Job: "j", Token: token, At: from * time.Second})
 	for _, e := range events {

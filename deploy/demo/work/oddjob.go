@@ -28,7 +28,7 @@ type Oddjob struct {
 	killed string
 }
 
-// oddjobs is the number of Oddjob workers. The semaphore has as many permits, because firings overlap.
+// oddjobs is the number of Oddjob workers. The semaphore has the same number of permits, because firings overlap.
 const oddjobs = 3
 
 const oddjobWork = "work"
@@ -94,7 +94,7 @@ func (s *Oddjob) play(ctx context.Context) error {
 	return nil
 }
 
-// round waits until one worker has the firing and another one has lost it.
+// round waits until one worker has claimed the firing and another worker has lost it.
 func (s *Oddjob) round(ctx context.Context, i int, due time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -109,7 +109,7 @@ func (s *Oddjob) round(ctx context.Context, i int, due time.Time) error {
 	return err
 }
 
-// with returns the processes that have such a record about a firing.
+// with returns the processes that have a record of the given kind about a firing.
 func with(lives []*stage.Life, e stage.Event, due time.Time) (names []string) {
 	for _, l := range lives {
 		if slices.ContainsFunc(l.Records, func(r stage.Record) bool { return r.Event == e && r.Due.Equal(due) }) {

@@ -66,7 +66,7 @@ func (s *Oddjob) judgeRound(i int, runs []*stage.Grant, idle []string) (broken [
 	return broken
 }
 
-// news returns what the idle workers were notified of about a firing.
+// news returns the notifications that the idle workers got about a firing.
 func news(lives []*stage.Life, due time.Time) (heardOf []string) {
 	for _, l := range lives {
 		for _, r := range l.Since(heard, 0) {

@@ -14,15 +14,15 @@ import (
 const (
 	// scheduling: the timer is running.
 	scheduling stage.Event = "scheduling"
-	// lost: another Oddjob has claimed the firing Due, and this one is idle.
+	// lost: another Oddjob has claimed the firing Due, so this one is idle.
 	lost stage.Event = "lost"
-	// heard: this Oddjob, which had lost the firing Due, was notified that its state is now Text.
+	// heard: this Oddjob, which had lost the firing Due, was notified that the firing's state is now Text.
 	heard stage.Event = "heard"
 )
 
 // oddjob is one Oddjob of the article. All have the same timer, and each does one thing at a time. It tries to claim
-// each due firing, and firings whose holder was lost. SIGTERM stops its timer. It exits when the claims that it lost
-// have ended.
+// each due firing, and also firings whose holder was lost. SIGTERM stops its timer. The process exits when the claims
+// that it lost have ended.
 type oddjob struct {
 	Name, Semaphore string
 	Endpoints       []string
@@ -45,7 +45,7 @@ func (o *oddjob) run(ctx context.Context, account stage.Account) error {
 	o.account, o.sem = account, c.Semaphore(o.Semaphore)
 	o.watched, o.opened = map[time.Time]bool{}, make(chan time.Time, 100)
 	runner := client.NewRunner(o.sem, o.work, client.WithHooks(client.Hooks{Denied: o.lose}))
-	lasting := context.WithoutCancel(ctx) // finish what has begun
+	lasting := context.WithoutCancel(ctx) // finish the current run
 	grab := func(due time.Time) {
 		o.due = due
 		_ = runner.RunDue(lasting, due) // the outcome is recorded elsewhere
@@ -88,7 +88,7 @@ func (o *oddjob) work(ctx context.Context) error {
 	}
 }
 
-// lose waits for the end of a claim that another Oddjob has won. It is the article's onLoosing.
+// lose waits for the end of a claim that another Oddjob has won. It corresponds to the article's onLoosing.
 func (o *oddjob) lose(ctx context.Context, d *client.DeniedError) {
 	due := o.due
 	o.account.Write(stage.Record{Event: lost, Due: due, Text: string(d.Reason)})

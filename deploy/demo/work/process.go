@@ -1,6 +1,6 @@
-// Package work has the scenarios with shared work: `jgroups`, `oddjob` and `words`. The first two reproduce what the
-// articles show, with processes that are killed. In the third, workers that join, leave and die share ten thousand
-// tasks, while the leader is killed, too.
+// Package work has the scenarios with shared work: `jgroups`, `oddjob` and `words`. The first two reproduce the
+// examples of two articles, with processes that are killed. In the third, workers that join, leave and die share ten
+// thousand tasks, while the leader is killed, too.
 //
 // Servers, workers and submitters are processes. Each report is based on the records of the workers, the submitters and
 // the servers.
@@ -22,7 +22,7 @@ import (
 // Part is the first argument of a process of these scenarios.
 const Part = "work-part"
 
-// role is the role of a process. One field is set.
+// role is the role of a process. Exactly one field is set.
 type role struct {
 	Worker    *worker    `json:",omitempty"`
 	Submitter *submitter `json:",omitempty"`
@@ -57,7 +57,7 @@ type shop struct {
 	workers   int
 	parallel  int
 	permits   int
-	root      string // directory of the files that tasks name
+	root      string // directory of the files named by tasks
 }
 
 // open starts the servers with the shop's semaphore.
@@ -70,7 +70,7 @@ func (s *shop) open(ctx context.Context) error {
 	return nil
 }
 
-// hire starts the worker with this number and waits until the servers know it.
+// hire starts the worker with the given number and waits until the servers know it.
 func (s *shop) hire(ctx context.Context, number int) (*stage.Process, error) {
 	name := fmt.Sprintf("worker-%d", number)
 	p, err := s.Start(ctx, Part, name, role{Worker: &worker{
@@ -124,7 +124,7 @@ func await(ctx context.Context, p *stage.Process, what string, like func(stage.R
 	return p.Await(ctx, what, like)
 }
 
-// granted waits until a worker holds a task with a token above this one, and returns the worker.
+// granted waits until a worker holds a task with a token above the given one, and returns the worker.
 func (s *shop) granted(ctx context.Context, job string, above uint64) (by *stage.Process, grant stage.Record, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

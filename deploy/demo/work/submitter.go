@@ -24,20 +24,21 @@ const (
 	seen stage.Event = "seen"
 )
 
-// submitter submits jobs one after another, each when the previous one is over, and records the results.
+// submitter submits jobs one after another, each after the previous one has ended, and records the results.
 type submitter struct {
 	Name, Semaphore string
 	Endpoints       []string
-	// Sleeps are jobs with one task each, which sleeps for that time.
+	// Sleeps holds the durations of jobs with one task each, which sleeps for that long.
 	Sleeps []time.Duration
-	// Files is the number of files below Root in another job, with one task each. 0 means that there is no such job.
+	// Files is the number of files below Root. They are the tasks of another job, one task per file. 0 means that there
+	// is no such job.
 	Files int
 	Root  string
-	// After is the revision up to which a previous process of the submitter has seen that job.
+	// After is the revision up to which a previous process of the submitter has already seen the job with the files.
 	After uint64
 }
 
-// sleepJob returns the id of the job of Sleeps[i]. wordsJob is the id of the job with files.
+// sleepJob returns the id of the job of Sleeps[i]. The job with the files has the id wordsJob.
 func sleepJob(i int) string { return fmt.Sprintf("task-%d", i+1) }
 
 const wordsJob = "words"

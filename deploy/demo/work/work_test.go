@@ -16,7 +16,7 @@ var bin string
 // TestMain is also the main function of workers and submitters, which are instances of this program.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Process)) }
 
-// play runs a scenario with these flags, and checks that its report has the rows.
+// play runs a scenario with the given flags, and checks that its report has the given rows.
 func play(t *testing.T, story interface {
 	Flags(*flag.FlagSet)
 	Play(context.Context) error

@@ -24,7 +24,7 @@ const (
 	unrecorded stage.Event = "unrecorded"
 )
 
-// order is the payload of a task: to count the words of a file, or to sleep and return the date, as in the article.
+// order is the payload of a task: count the words of a file, or sleep and return the date, as in the article.
 type order struct {
 	File  string        `json:"file,omitempty"`
 	Sleep time.Duration `json:"sleep,omitempty"`
@@ -69,7 +69,7 @@ func (w *worker) run(ctx context.Context, account stage.Account) error {
 		},
 	})
 	if ctx.Err() != nil {
-		return nil // SIGTERM is the normal way to stop it
+		return nil // SIGTERM is the normal way to stop a worker
 	}
 	return err
 }

@@ -1,5 +1,5 @@
 // Package account lets a process record what it believes and does. Each record is one line of JSON that is written
-// immediately, so that a killed process has recorded everything up to its end.
+// immediately, so the account of a killed process is complete up to its end.
 package account
 
 import (

@@ -1,4 +1,4 @@
-// Package belief finds the time until which a process believed that it held a permit, from the process's point of view.
+// Package belief determines until when a process believed that it held a permit, from the process's point of view.
 package belief
 
 import (
@@ -8,11 +8,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
-// look is the interval at which a holder checks whether it still holds.
+// look is the interval at which a Watch checks whether the process still holds the permit.
 const look = 10 * time.Millisecond
 
-// Watch follows a permit and checks it regularly. The belief ends at the release, or at the deadline that was known at
-// the last check. A process that was suspended in between did not believe longer than that, even if it notices later.
+// Watch follows a permit and checks it regularly. The belief ends at the release, or at the deadline known at the last
+// check. If the process is suspended past that deadline, the belief still ends at the deadline, even though the process
+// notices later.
 type Watch struct {
 	permit  *client.Permit
 	ended   func(until time.Duration, lost bool)
@@ -21,7 +22,7 @@ type Watch struct {
 }
 
 // Of follows p until the belief ends or Stop is called. It then calls ended once, with the end of the belief on the
-// shared clock and whether the permit was lost.
+// shared clock and with whether the permit was lost.
 func Of(p *client.Permit, ended func(until time.Duration, lost bool)) *Watch {
 	w := &Watch{permit: p, ended: ended, stop: make(chan struct{}), stopped: make(chan struct{})}
 	go w.believe()
@@ -61,7 +62,8 @@ func (w *Watch) believe() {
 	}
 }
 
-// safeUntil returns the permit's local deadline on the shared clock, or before if the permit has none any more.
+// safeUntil returns the permit's local deadline on the shared clock. If the permit no longer has a deadline, it returns
+// before.
 func (w *Watch) safeUntil(before time.Duration) time.Duration {
 	until := w.permit.SafeUntil()
 	if until.IsZero() {

@@ -6,5 +6,5 @@ package boottime
 
 import "time"
 
-// Now returns the wall clock, which is good enough as long as it is not set.
+// Now returns the wall clock, which is good enough while nobody sets it.
 func Now() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -92,7 +92,7 @@ func (p *Process[R]) Kill() {
 	p.killed = boottime.Now()
 }
 
-// Killed returns when Kill had ended the process, on the shared clock, or 0 if it was not killed.
+// Killed returns the time on the shared clock at which Kill had ended the process, or 0 if it was not killed.
 func (p *Process[R]) Killed() time.Duration { return p.killed }
 
 // Wait waits for the process to exit. Unless it was killed, an exit with an error is returned as an error.
@@ -109,8 +109,7 @@ func (p *Process[R]) Wait(within time.Duration) error {
 	return nil
 }
 
-// Await waits for a record for which like returns true, and returns the first one. It fails if the process exits
-// before.
+// Await waits for a record for which like returns true, and returns the first one. It fails if the process exits first.
 func (p *Process[R]) Await(ctx context.Context, what string, like func(R) bool) (R, error) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Words formats counts as "12 a, 3 b" with the given separator, most frequent first. It returns "none" if there are
-// none.
+// Words formats counts as "12 a, 3 b" with the given separator, most frequent first. It returns "none" if there are no
+// counts.
 func Words(counts map[string]int, separator string) string {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		if counts[a] != counts[b] {

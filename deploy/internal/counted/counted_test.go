@@ -2,7 +2,7 @@ package counted
 
 import "testing"
 
-func TestWords_TheMostFrequentFirst_ThenByName(t *testing.T) {
+func TestWords_MostFrequentFirst_ThenByName(t *testing.T) {
 	if got := Words(map[string]int{"b": 3, "a": 3, "c": 12}, ", "); got != "12 c, 3 a, 3 b" {
 		t.Error(got)
 	}

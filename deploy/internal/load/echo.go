@@ -18,7 +18,7 @@ import (
 const echoMethod = "/bench.Echo/Echo"
 
 // ServeEcho serves the echo on a free port, which it prints, until its standard input is closed. It runs as a separate
-// process, like the servers with which it is compared.
+// process, like the servers that it is compared with.
 func ServeEcho() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -78,7 +78,7 @@ func StartEcho(ctx context.Context, args ...string) (*Echo, error) {
 	return e, nil
 }
 
-// Call makes one echo of about the size of a TryAcquire.
+// Call makes one echo call of about the size of a TryAcquire.
 func (e *Echo) Call(ctx context.Context, caller int) (int, error) {
 	payload := &wrapperspb.BytesValue{Value: make([]byte, 100)}
 	return 1, e.conns.Of(caller).Invoke(ctx, echoMethod, payload, &wrapperspb.BytesValue{})

@@ -1,4 +1,4 @@
-// Package load is the measuring code of the benches: closed loops of callers, the connections that they share, and the
+// Package load has the measuring code of the benches: closed loops of callers, the connections that they share, and the
 // speed of grpc-go on this machine as a baseline.
 package load
 
@@ -22,8 +22,8 @@ type Figure struct {
 // Call does a piece of work for a caller, numbered from 0, and returns the number of operations that it contained.
 type Call func(ctx context.Context, caller int) (int, error)
 
-// Measure runs a closed loop of concurrent callers for that long. Each caller makes at least one call. Measure stops at
-// the first error and returns it.
+// Measure runs a closed loop of concurrent callers for the given time. Each caller makes at least one call. Measure
+// stops at the first error and returns it.
 func Measure(ctx context.Context, length time.Duration, callers int, call Call) (Figure, error) {
 	r := loop.Window{Callers: callers, Length: length, FailFast: true}.Run(ctx, func(ctx context.Context, turn loop.Turn) (int, error) {
 		return call(ctx, turn.Caller)
@@ -41,5 +41,5 @@ func Measure(ctx context.Context, length time.Duration, callers int, call Call) 
 	}, nil
 }
 
-// Micros returns d in µs, with a fraction.
+// Micros returns d in µs, with a fractional part.
 func Micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Dimensions, in the plot's own units.
+// Dimensions, in units of the plot.
 const (
 	width, panelHeight = 760, 150
 	left, top          = 70, 30
@@ -17,7 +17,7 @@ const (
 
 // Plot is a column of panels over the same range.
 type Plot struct {
-	// Names are the names of the curves in panels with several curves.
+	// Names are the names of the curves in panels with more than one curve.
 	Names  []string
 	Panels []Panel
 	// From and To are the labels below the ends of each panel.
@@ -37,7 +37,7 @@ type Curve struct {
 	Dots bool
 }
 
-// Point is a value at a position in the range, from 0 to 1. NaN points are left out.
+// Point is a value at a position in the range, from 0 to 1. Points whose value is NaN are left out.
 type Point struct{ At, Value float64 }
 
 // colour returns the colour of a curve. The colours are distinguishable for color-blind readers, on white and on black.

@@ -52,7 +52,7 @@ func TestSVG_DrawsEveryCurve_WithoutNaN(t *testing.T) {
 	}
 }
 
-func TestSVG_OfNothing_IsWellFormed(t *testing.T) {
+func TestSVG_Empty_IsWellFormed(t *testing.T) {
 	p := Plot{Panels: []Panel{{Title: "empty", Curves: []Curve{{Points: []Point{{0, 0}}}}}}}
 	elements(t, p.SVG())
 }

@@ -354,7 +354,7 @@ func TestDiscipline_ArgumentsOfTC(t *testing.T) {
 	}
 }
 
-func TestDropped_IsAProgramThatComparesOneAddress(t *testing.T) {
+func TestDropped_ComparesOneAddress(t *testing.T) {
 	if got, want := dropped(destination, "198.18.0.2"), "4,32 0 0 30,21 0 1 3323068418,6 0 0 2,6 0 0 4294967295"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

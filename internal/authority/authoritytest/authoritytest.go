@@ -45,7 +45,7 @@ func (a *Authority) Pool() *x509.CertPool {
 // valid for loopback.
 func (a *Authority) Issue(l authority.Leaf) authority.Files { return a.IssueAt(time.Now(), l) }
 
-// IssueAt is like Issue, with at as the current time.
+// IssueAt is like Issue, but issues the certificate as of the time at.
 func (a *Authority) IssueAt(at time.Time, l authority.Leaf) authority.Files {
 	a.t.Helper()
 	if l.Server && l.Hosts == nil {

@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(demotest.Main(m, &bin, run.HolderCommand, run.Holder))
 }
 
-// repeat is the number of runs of a kind, each with the next seed, until one breaks a promise. A single run may not
-// trigger the bug of a mutant.
+// repeat is the maximum number of runs of a kind, each with the next seed. The test stops at the first run that breaks
+// a promise. A single run may not trigger the bug of a mutant.
 var repeat = flag.Uint64("repeat", 1, "number of runs of each kind")
 
 // A short version of `make faults`. A failure can be reproduced with its kind and seed.
@@ -33,7 +33,7 @@ func TestRuns_Short_BreakNoPromise(t *testing.T) {
 	}
 	for _, kind := range []string{"stop-leader", "isolate", "slow-disk", "disk-error", "misdirected", "client-stopped", "clock-steps", "mixed"} {
 		t.Run(kind, func(t *testing.T) {
-			t.Parallel() // the runs mostly wait
+			t.Parallel() // runs spend most of their time waiting
 			for seed := uint64(3); seed < 3+*repeat; seed++ {
 				short(t, kind, seed)
 			}
@@ -74,11 +74,11 @@ func short(t *testing.T, kind string, seed uint64) {
 	}
 	var again strings.Builder
 	if err := command(t.Context(), []string{"-check", filepath.Join(keep, fmt.Sprintf("%s-%d.jsonl", kind, seed))}, &again); err != nil {
-		t.Errorf("checking the saved history gives another result: %v\n%s", err, &again)
+		t.Errorf("checking the saved history gives a different result: %v\n%s", err, &again)
 	}
 }
 
-// Tallies are appended to by many versions.
+// A tally contains lines of many versions.
 func TestSum_LinesFromBeforeSharedTasks_Count(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tally.tsv")
 	old := "a\t1\tisolate\t12\t10\t2\t3\t1\t2 isolate\t0\t0\tproxies\n"

@@ -18,7 +18,7 @@ import (
 // columns are the columns of a tally, which has one line per run.
 const columns = "commit\tseed\tkind\tseconds\toperations\tunanswered\tgrants\tlast term\tfaults\tviolations\tundecided\tnetwork\tshared work\n"
 
-// sharedColumn is the last column. Tallies from before shared tasks do not have it.
+// sharedColumn is the last column. Tallies that predate shared tasks do not have it.
 const sharedColumn = 12
 
 // head returns the commit under test if -commit does not name one. Outside a repository it returns "unknown".

@@ -15,8 +15,7 @@ type growth struct {
 	Unit   string  `json:"unit"`
 	Early  float64 `json:"early"` // median of the first third after the warm-up
 	Late   float64 `json:"late"`  // median of the last third
-	// Filling means that the measure was still being filled at the end, as expected, so that its growth is not
-	// meaningful.
+	// Filling means that the server was still filling up at the end, as expected, so that the growth is not meaningful.
 	Filling bool `json:"filling,omitempty"`
 }
 
@@ -27,8 +26,8 @@ type measure struct {
 	scale      float64
 	// slack is the difference that is always tolerated, in the measure's unit.
 	slack float64
-	// full reports whether the server holds as much as it is configured to. nil means after the first quarter of the
-	// run.
+	// full reports whether the server holds as much as it is configured to hold. If it is nil, the server counts as
+	// full after the first quarter of the run.
 	full func(state) bool
 }
 
@@ -43,18 +42,18 @@ func measures() []measure {
 const (
 	// tolerated is the fraction by which a measure may grow.
 	tolerated = 0.1
-	// fullLog is the maximum number of entries that a server keeps: those after a snapshot, and those until it next
-	// checks. Before its first truncation, a log grows as expected.
+	// fullLog is the maximum number of entries that a server keeps: those since a snapshot, and those added until the
+	// next check. Before its first truncation, a log grows as expected.
 	fullLog = 100_000 + 2*20_000
-	// worthTelling is the shortest stall to report. A quiet machine does not have such stalls.
+	// worthTelling is the shortest stall to report. A quiet machine has no such stalls.
 	worthTelling = 100 * time.Millisecond
-	// judgedFrom is the minimum length of a run that is judged for growth.
+	// judgedFrom is the minimum length of a run whose growth is judged.
 	judgedFrom = 10 * time.Minute
 )
 
 func (g growth) grew(slack float64) bool { return g.Late > g.Early*(1+tolerated)+slack }
 
-// judge finds what was broken: callers' failures, elections, and growth.
+// judge finds broken guarantees: callers' failures, elections, and growth.
 func (r *report) judge(failures []string) {
 	r.Broken = append(r.Broken, failures...)
 	if len(r.Samples) == 0 {
@@ -104,7 +103,7 @@ func (r *report) judgeElections() {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// stalled returns the number of samples with a stall of at least that length, and the longest stall.
+// stalled returns the number of samples with a stall of at least the given length, and the longest stall.
 func (r *report) stalled(least time.Duration) (times int, longest time.Duration) {
 	for _, s := range r.Samples {
 		if stall := seconds(s.Stall); stall >= least {
@@ -124,7 +123,7 @@ func (m measure) warm(samples []sample) []sample {
 	return samples[from:]
 }
 
-// settled reports whether, in the first of these samples, all servers hold as much as they are configured to.
+// settled reports whether all servers hold as much as they are configured to hold from the first of these samples on.
 func (m measure) settled(samples []sample) bool {
 	return m.full == nil || !slices.ContainsFunc(samples[0].Servers, func(s state) bool { return !m.full(s) })
 }

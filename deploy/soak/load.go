@@ -165,7 +165,7 @@ func (l *load) change(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// passes counts a response, and releases the permit if one was granted.
+// passes counts a response, and releases the permit if a permit was granted.
 func (l *load) passes(ctx context.Context, p *client.Permit, err error) error {
 	if _, denied := errors.AsType[*client.DeniedError](err); denied {
 		l.denied.Add(1)

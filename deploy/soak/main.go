@@ -1,4 +1,4 @@
-// Command soak keeps three servers saturated for a long time and looks for growth of memory, goroutines and the size of
+// Command soak keeps three servers saturated for a long time and looks for growth in memory, goroutines and the size of
 // the data directories. It also checks three guarantees: no permit that is kept alive is lost, no call fails, and no
 // leader except the first one is elected, unless the machine stalls for half of a leader's lease.
 //
@@ -50,7 +50,7 @@ type report struct {
 	// Judged reports whether the run was long enough for Growth to be meaningful.
 	Judged bool     `json:"judged"`
 	Broken []string `json:"broken"`
-	// Machine are the elections that were caused by stalls of the machine.
+	// Machine lists the elections that were caused by stalls of the machine.
 	Machine []string `json:"machine,omitempty"`
 }
 

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Runs the whole program against real servers for one or two samples.
+// This test runs the whole program against real servers for one or two samples.
 func TestSoak_Short_DoesItsWorkAndIsNotJudged(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
@@ -99,7 +99,7 @@ func TestJudge_Growth_IsBroken(t *testing.T) {
 // A leader whose machine stalls for as long as its lease must step down.
 func TestJudge_ElectionDuringAStall_IsReportedButNotBroken(t *testing.T) {
 	for stall, broken := range map[float64]int{0.3: 1, 0.5: 0} {
-		for _, at := range []int{99, 100} { // the stall is seen by the sample before the election, or by the one that sees it
+		for _, at := range []int{99, 100} { // the sample before the election has the stall, or the one that shows it
 			r := flat()
 			for i := 100; i < len(r.Samples); i++ {
 				r.Samples[i].Servers[2].Term++

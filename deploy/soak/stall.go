@@ -7,15 +7,15 @@ import (
 )
 
 // stalls records how long this process got no CPU time. The servers run on the same machine. If the machine stalls for
-// as long as a leader's lease, the leader steps down, as it must. That has to be distinguished from errors of the
-// servers.
+// as long as a leader's lease, the leader steps down, as it must. The judgement must distinguish that from errors of
+// the servers.
 type stalls struct {
 	mu      sync.Mutex // guards both
 	last    time.Time
 	longest time.Duration
 }
 
-// stallTick is the interval at which it reads the clock.
+// stallTick is the interval at which watch reads the clock.
 const stallTick = 20 * time.Millisecond
 
 // watch runs until ctx ends.
@@ -32,7 +32,7 @@ func (s *stalls) watch(ctx context.Context) {
 	}
 }
 
-// look records a tick at that time.
+// look records a tick at the given time.
 func (s *stalls) look(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,8 +24,8 @@ const (
 // FullDisk requires that each server has a separate disk.
 const FullDisk = "full-disk"
 
-// logFile contains the term, the vote and the log, with markFile next to it, unless the log is in separate files in the
-// directory logDir.
+// logFile contains the term, the vote and the log, and markFile is next to it, unless the log is in separate files in
+// the directory logDir.
 const (
 	logFile  = "raft.db"
 	markFile = "acknowledged"
@@ -51,7 +51,7 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 		return err
 	}
 	a.Note("damage: "+file+what, s.ID)
-	// Replace the damaged member even when the time for faults is over.
+	// Replace the damaged member even if the time for faults is over.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer stop()
 	code, ok := 0, false
@@ -77,9 +77,9 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.remove(ctx, random, s)
 }
 
-// refused checks that a server that was started on a damaged file exited as it must, with the code for a damaged
-// directory. Damage to files other than the log may also be reported as another server's directory. byItself is false
-// if a signal killed the process.
+// refused checks that a server that was started on a damaged file exited with the code for a damaged directory. Damage
+// to files other than the log may also be reported as another server's directory. byItself is false if a signal killed
+// the process.
 func refused(file string, code int, byItself bool, log string) error {
 	switch {
 	case !byItself:
@@ -141,7 +141,7 @@ func hurt(dir string, random *rand.Rand) (file, how string, err error) {
 	}
 }
 
-// fullDisk fills a server's disk for a while. The server must leave, and is restarted.
+// fullDisk temporarily fills a server's disk. The server must exit, and is restarted.
 func fullDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	s := a.leader(ctx, random)
 	if random.IntN(2) == 0 {
@@ -158,7 +158,7 @@ func (a *Arena) fill(ctx context.Context, random *rand.Rand, s *servers.Server) 
 	}
 	rest(ctx, between(random, 500*time.Millisecond, 3*time.Second))
 	empty()
-	// A server that runs into the full disk may take seconds to leave. Until then it answers no calls.
+	// A server whose disk is full may take seconds to exit. Until then it answers no calls.
 	settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavesIn)
 	defer cancel()
 	_ = s.Ready(settling)

@@ -1,5 +1,6 @@
 // Package fault injects faults into a cluster and its clients, like those of real operation but more frequent. A seed
-// determines the faults, their times and their durations. The targets also depend on which server leads at that time.
+// determines the faults, their times and their durations. The targets also depend on which server is the leader at that
+// time.
 package fault
 
 import (
@@ -47,12 +48,12 @@ type Arena struct {
 	// Note records a fault.
 	Note func(kind, on string)
 
-	mu     sync.Mutex // guards the fields below; held while servers are started and stopped
+	mu     sync.Mutex // guards the fields below; locked while servers are started and stopped
 	joined int
 	gone   map[string]bool // servers that were removed from the cluster
 
-	hurting sync.Mutex // held while a server is damaged
-	holding sync.Mutex // held while a fault acts on a holder
+	hurting sync.Mutex // locked while a server is damaged
+	holding sync.Mutex // locked while a fault acts on a holder
 }
 
 // Network is the network between servers and clients.
@@ -67,8 +68,8 @@ type Network interface {
 	Reset(network.Link)
 }
 
-// A Kind injects one fault and returns when the fault is over or the context ends. It leaves nothing broken except what
-// Mend repairs. An error means that the harness failed, not the cluster.
+// A Kind injects one fault and returns when the fault is over or the context ends. It repairs everything that Mend does
+// not repair. An error means that the harness failed, not the cluster.
 type Kind func(context.Context, *Arena, *rand.Rand) error
 
 // kinds returns all kinds of faults by name.
@@ -204,7 +205,7 @@ func (a *Arena) Endpoints() []string {
 	return endpoints
 }
 
-// rest waits for a while or until the context ends.
+// rest waits for the given time or until the context ends.
 func rest(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -217,7 +218,7 @@ func between(random *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(random.Int64N(int64(most-least)))
 }
 
-// leader returns the leader. If there is none for a while, it returns a random member.
+// leader returns the leader. If there is no leader for some time, it returns a random member.
 func (a *Arena) leader(ctx context.Context, random *rand.Rand) *servers.Server {
 	asking, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()

@@ -16,13 +16,13 @@ const (
 )
 
 // hangs exceeds the ten seconds after which a server assumes that its disk hangs. leavesIn is how long the server may
-// take to leave.
+// take to exit.
 const (
 	hangs    = 11 * time.Second
 	leavesIn = 15 * time.Second
 )
 
-// victims returns the leader, a follower, or a majority.
+// victims returns either the leader, a follower, or a majority.
 func (a *Arena) victims(ctx context.Context, random *rand.Rand) []*servers.Server {
 	leader, follower := a.leader(ctx, random), a.follower(ctx, random)
 	switch random.IntN(3) {
@@ -47,8 +47,8 @@ func (a *Arena) disks(all []*servers.Server, state string) error {
 	return nil
 }
 
-// slowDisk delays writes: by less than half the leader's lease, by more than the lease, which must not cause an
-// election either, or, rarely, by more than the time after which a server leaves.
+// slowDisk delays writes in one of three ways: by less than half the leader's lease, by more than the lease, which must
+// not cause an election either, or, rarely, by more than the time after which a server exits.
 func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	all := a.victims(ctx, random)
 	delay, length := between(random, 5*time.Millisecond, a.Lease/2), between(random, time.Second, 4*time.Second)
@@ -80,8 +80,8 @@ func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return nil
 }
 
-// diskError makes every write fail from some moment on, either before anything is written or after everything was. The
-// server must leave.
+// diskError makes every write fail from a random time on, either before anything is written or after everything was
+// written. The server must exit.
 func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 	all := a.victims(ctx, random)
 	state := []string{"fail write", "fail sync"}[random.IntN(2)]
@@ -94,12 +94,12 @@ func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.leave(ctx, random, all)
 }
 
-// leave waits until servers with failing disks have left as they must, repairs the disks, and restarts the servers. It
-// does so even when the time for faults is over, because a server that does not leave is the error to find.
+// leave waits until the servers with failing disks have exited as they must, repairs the disks, and restarts the
+// servers. It does so even if the time for faults is over, because a server that does not exit is the error to find.
 func (a *Arena) leave(ctx context.Context, random *rand.Rand, all []*servers.Server) error {
 	for _, s := range all {
-		// A follower of a leader with a hanging disk may write nothing before the leader has left, so each server has a
-		// separate time limit.
+		// A follower of a leader with a hanging disk may write nothing before the leader has exited, so each server has
+		// a separate time limit.
 		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavesIn)
 		code, err := s.Ended(leaving)
 		cancel()

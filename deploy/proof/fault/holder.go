@@ -18,7 +18,7 @@ import (
 // Worker is the kind of a holder that executes tasks.
 const Worker = "worker"
 
-// Holder is a client in a separate process, together with its successors: if it is killed, another process takes its
+// Holder is a client in a separate process, together with its successors. When it is killed, another process takes its
 // place.
 type Holder struct {
 	// Kind is holder, worker or submitter.
@@ -91,8 +91,8 @@ func clientKilled(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return err
 }
 
-// kill kills the process, and starts its successor. It waits a while for a worker to have a task, and reports whether
-// the killed worker had one.
+// kill kills the process, and starts its successor. If the process is a worker, kill first waits up to a second until
+// it has a task. It reports whether the killed worker had one.
 func (h *Holder) kill(ctx context.Context, random *rand.Rand) (atTask bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -100,7 +100,7 @@ func (h *Holder) kill(ctx context.Context, random *rand.Rand) (atTask bool, err 
 		rest(waiting, 5*time.Millisecond)
 	}
 	h.last().Kill()
-	atTask = h.atTask() // all its records are known now
+	atTask = h.atTask() // the process is dead, so its records are complete
 	rest(ctx, between(random, 0, time.Second))
 	return atTask, h.Begin()
 }
@@ -113,7 +113,7 @@ func clientStopped(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return h.stop(ctx, random)
 }
 
-// stop suspends the process for a while.
+// stop suspends the process temporarily.
 func (h *Holder) stop(ctx context.Context, random *rand.Rand) error {
 	if err := h.last().Signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -182,7 +182,7 @@ func (a *Arena) LoseWorker(ctx context.Context) error {
 	return fmt.Errorf("no worker was handed a task: %w", ctx.Err())
 }
 
-// storm adds many clients that request as fast as they can, and watchers that do not read.
+// storm adds many clients that make requests as fast as they can, and watchers that do not read.
 func storm(ctx context.Context, a *Arena, random *rand.Rand) error {
 	raging, cancel := context.WithTimeout(ctx, between(random, 200*time.Millisecond, time.Second))
 	defer cancel()

@@ -10,14 +10,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Clients is the name of the end where the clients are. API is the suffix after a server's id for its API. Members
-// address each other by their ids, but use the API like clients.
+// Clients is the name of the end where the clients are. API is the suffix after a server's id for the server's API.
+// Members address each other by their ids, but use the API like clients.
 const (
 	Clients = "clients"
 	API     = "/api"
 )
 
-// Members is the name of the end where the members are if they call an API over a separate link.
+// Members is the name of the end of members that call an API over a separate link.
 const Members = "members"
 
 // Kinds that not every network supports.
@@ -26,7 +26,7 @@ const (
 	Narrow      = "narrow"
 )
 
-// Needs returns the state of a link that a kind requires.
+// Needs returns the link state that a kind requires.
 func Needs(kind string) network.State {
 	switch kind {
 	case SlowNetwork:
@@ -37,7 +37,7 @@ func Needs(kind string) network.State {
 	return network.State{}
 }
 
-// cut interrupts links for a while. Sometimes it also breaks their connections.
+// cut interrupts links temporarily. Sometimes it also breaks their connections.
 func (a *Arena) cut(ctx context.Context, random *rand.Rand, kind string, links []network.Link) error {
 	for _, l := range links {
 		a.Note(kind, l.From+">"+l.To)
@@ -87,7 +87,8 @@ func oneWay(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.cut(ctx, random, "one-way", to)
 }
 
-// bridge cuts the links between two members, which can both still reach the others. Usually one of them is the leader.
+// bridge cuts the links between two members, both of which can still reach the others. Usually one of the two is the
+// leader.
 func bridge(ctx context.Context, a *Arena, random *rand.Rand) error {
 	one := a.leader(ctx, random)
 	if random.IntN(4) == 0 {
@@ -120,13 +121,13 @@ func slowNetwork(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.worse(ctx, random, state, SlowNetwork+": "+state.Delay.String())
 }
 
-// narrow limits the bandwidth below the demand, and drops what exceeds it.
+// narrow limits the bandwidth below the demand, and drops the excess.
 func narrow(ctx context.Context, a *Arena, random *rand.Rand) error {
 	state := network.State{Rate: 10_000 << random.IntN(6)}
 	return a.worse(ctx, random, state, fmt.Sprintf("%s: %d bytes per second", Narrow, state.Rate))
 }
 
-// worse puts all links into a state for a while.
+// worse puts all links into a state temporarily.
 func (a *Arena) worse(ctx context.Context, random *rand.Rand, state network.State, name string) error {
 	a.Note(name, "")
 	set := func(state network.State) {

@@ -41,7 +41,7 @@ func (a *Arena) join(ctx context.Context) error {
 		if err == nil && voter(status, id) {
 			return a.Clients.Serve(a.Endpoints())
 		}
-		if !s.Running() { // it was not admitted during other faults: try again
+		if !s.Running() { // it was not admitted because of other faults: try again
 			if err := a.start(s); err != nil {
 				return err
 			}

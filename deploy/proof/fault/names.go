@@ -12,7 +12,8 @@ import (
 // Misdirected requires addresses that can be redirected, and another cluster.
 const Misdirected = "misdirected"
 
-// Hop is the suffix after a server's id for its API, if other members reach the API over a different link than clients.
+// Hop is the suffix after a server's id for its API, if other members reach the API over a different link than clients
+// do.
 const Hop = "/hop"
 
 // Addresses can be redirected to other servers.
@@ -22,8 +23,8 @@ type Addresses interface {
 }
 
 // misdirected redirects the addresses of a member, as known to the other members, to another server: another member, or
-// a server of another cluster. That cluster may have the same names, so that cluster id and member id are equal, too.
-// Clients' addresses are not redirected, because clients cannot detect which server they reach.
+// a server of another cluster. The other cluster may have the same names, so that cluster id and member id are equal,
+// too. Clients' addresses are not redirected, because clients cannot detect which server they reach.
 func misdirected(ctx context.Context, a *Arena, random *rand.Rand) error {
 	victim := a.leader(ctx, random)
 	if random.IntN(3) == 0 {

@@ -21,9 +21,9 @@ const (
 	MaxCalls = 64
 )
 
-// overload adds ten times as many callers as the servers execute calls for concurrently. They repeat their calls
-// immediately, regardless of the response. Other clients' calls are refused in the meantime. The history check verifies
-// that refused calls were not executed.
+// overload adds ten times as many callers as the servers can serve concurrently. They retry their calls immediately,
+// regardless of the response. Other clients' calls are refused in the meantime. The history check verifies that refused
+// calls were not executed.
 func overload(ctx context.Context, a *Arena, random *rand.Rand) error {
 	raging, cancel := context.WithTimeout(ctx, between(random, time.Second, 4*time.Second))
 	defer cancel()

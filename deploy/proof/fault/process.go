@@ -64,7 +64,7 @@ func stopFollower(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.stop(ctx, random, a.follower(ctx, random))
 }
 
-// stop suspends a server for less than the duration of a permit, or for more than any.
+// stop suspends a server, either for less than the duration of a permit, or for longer than any permit lasts.
 func (a *Arena) stop(ctx context.Context, random *rand.Rand, s *servers.Server) error {
 	length := between(random, 50*time.Millisecond, 500*time.Millisecond)
 	if random.IntN(2) == 0 {
@@ -93,7 +93,7 @@ func transfer(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return nil
 }
 
-// rollingRestart restarts one member after another, as for an upgrade.
+// rollingRestart restarts one member after another, as in an upgrade.
 func rollingRestart(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.mu.Lock()
 	all := a.Members()
@@ -115,7 +115,7 @@ func rollingRestart(ctx context.Context, a *Arena, random *rand.Rand) error {
 			return err
 		}
 		ready, cancel := context.WithTimeout(ctx, 5*time.Second)
-		_ = s.Ready(ready) // during another fault this may take longer
+		_ = s.Ready(ready) // another fault may delay this
 		cancel()
 	}
 	return nil

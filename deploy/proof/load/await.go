@@ -42,7 +42,7 @@ func (b *bare) lostClaim(ctx context.Context, r history.Request, denied history.
 	b.late.Go(func() { b.await(ctx, r, random) })
 }
 
-// await follows the claim of a token until its end, on one server after another.
+// await follows the claim with the given token until its end, on one server after another.
 func (b *bare) await(ctx context.Context, r history.Request, random *rand.Rand) {
 	done := b.Call(r)
 	for ctx.Err() == nil {
@@ -102,7 +102,7 @@ func ending(claim *gatekeeperv1.FiringClaim) history.Response {
 	}
 }
 
-// patience is how long a caller waits for an end that may already have happened, when all servers work.
+// patience is how long a caller waits, when all servers work, for an end that may already have happened.
 const patience = 5 * time.Second
 
 // AwaitAll awaits, after the faults, all ends that no caller has received yet. The servers must report each end that

@@ -40,8 +40,8 @@ func (b *bare) chance(p float64) bool { return b.random.Float64() < p }
 // within returns a random duration from 0 to d.
 func (b *bare) within(d time.Duration) time.Duration { return time.Duration(b.random.Int64N(int64(d))) }
 
-// turn makes one acquisition, from its first to its last call, under a fresh identity, or several under an identity
-// that is reused.
+// turn makes one acquisition, from its first to its last call, under a fresh identity. Alternatively it makes a
+// sequence of acquisitions under a reused identity.
 func (b *bare) turn(ctx context.Context) {
 	if b.chance(0.6) {
 		b.lives(ctx)
@@ -96,7 +96,7 @@ func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bo
 	return history.Response{}, false
 }
 
-// hold uses a permit as a holder does, and returns the end of the belief in it.
+// hold uses a permit as a holder does, and returns the end of the holder's belief in the permit.
 func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer history.Response) (until time.Duration) {
 	token, safe, from := answer.Token, answer.SafeUntil, b.Now()
 	believe := func(to time.Duration) {
@@ -145,7 +145,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 		cancel()
 	}
 	if b.chance(0.03) {
-		return until // simulates a crash: the permit is not released, and the belief lasts until the deadline
+		return until // this simulates a crash: the permit is not released, and the belief lasts until the deadline
 	}
 	believe(min(safe, b.Now()))
 	how := endOf(b.random)
@@ -161,7 +161,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer 
 	return until
 }
 
-// keep refreshes a permit, or repeats the request that was granted the permit, which also refreshes it.
+// keep refreshes a permit, or retries the request that was granted the permit, which also refreshes it.
 func (b *bare) keep(ctx context.Context, s Semaphore, r history.Request, token uint64) (history.Response, history.Outcome) {
 	if r.RequestID == "" || b.chance(0.8) {
 		return b.refresh(ctx, b.any(), s.Name, token, s.Definition.Duration)

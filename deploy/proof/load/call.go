@@ -69,8 +69,8 @@ func outcome(err error) history.Outcome {
 	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.Aborted, codes.FailedPrecondition, codes.ResourceExhausted:
 		return history.Refused
 	}
-	// With these reasons a server states that it has not executed the call. They are believed, so that the check finds
-	// a wrong one.
+	// With these reasons a server states that it has not executed the call. The harness believes them, so the check
+	// finds a false statement.
 	if slices.Contains([]string{"NO_LEADER", "NOT_LEADER", "NOT_APPENDED", "HOP_LIMIT"}, reason(err)) {
 		return history.Refused
 	}
@@ -131,7 +131,7 @@ func (c caller) acquire(ctx context.Context, on stubs, r history.Request, wait b
 	return c.acquireLate(ctx, on, r, wait, 0)
 }
 
-// acquireLate is an acquire whose request takes a while to reach the server.
+// acquireLate is an acquire whose request takes some time to reach the server.
 func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wait bool, way time.Duration) (history.Response, history.Outcome) {
 	r.Kind, r.Wait = history.Acquire, wait
 	sent := c.Now()
@@ -169,7 +169,7 @@ func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wa
 	return response, what
 }
 
-// queue waits for a grant or a denial. It returns neither if the server asks the caller to repeat the call.
+// queue waits for a grant or a denial. It returns neither if the server asks the caller to retry the call.
 func queue(ctx context.Context, on stubs, r *gatekeeperv1.AcquireRequest) (*gatekeeperv1.Grant, *gatekeeperv1.Denial, error) {
 	stream, err := on.permits.Acquire(ctx, r)
 	if err != nil {
@@ -186,7 +186,7 @@ func queue(ctx context.Context, on stubs, r *gatekeeperv1.AcquireRequest) (*gate
 	}
 }
 
-// granted returns what a grant guarantees, computed as every caller must.
+// granted returns the guarantees of a grant, computed as every caller must compute them.
 func granted(g *gatekeeperv1.Grant, sent, now time.Duration) history.Response {
 	waited, duration := g.GetWaited().AsDuration(), g.GetPermit().GetDuration().AsDuration()
 	return history.Response{

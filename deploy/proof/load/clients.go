@@ -20,12 +20,12 @@ import (
 
 // Options configure the clients. All fields except Bare, Library and Visitors are required.
 type Options struct {
-	// Seed determines what the clients do, as far as it does not depend on the servers.
+	// Seed determines the clients' actions, except where they depend on the servers.
 	Seed uint64
 	// Endpoints are the API addresses.
 	Endpoints []string
 	World     []Semaphore
-	// Work are the semaphores whose permits carry tasks.
+	// Work lists the semaphores whose permits carry tasks.
 	Work []Semaphore
 	// Put receives the clients' records.
 	Put func(history.Entry)
@@ -64,14 +64,14 @@ func New(ctx context.Context, opts Options) (*Clients, error) {
 	return c, nil
 }
 
-// Serve sets the addresses of the servers from now on.
+// Serve sets the servers' addresses for later calls.
 func (c *Clients) Serve(endpoints []string) error { return c.servers.set(endpoints) }
 
 func (c *Clients) recorder(name string) caller {
 	return caller{history.NewRecorder(name, boottime.Now, c.opts.Put)}
 }
 
-// random returns a client's random source, which depends only on the seed and its name.
+// random returns a client's random source, which depends only on the seed and the client's name.
 func (c *Clients) random(name string) *rand.Rand { return randomOf(c.opts.Seed, name) }
 
 func randomOf(seed uint64, name string) *rand.Rand {
@@ -82,7 +82,7 @@ func randomOf(seed uint64, name string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h))
 }
 
-// Start starts the clients. They stop when the context ends. Use Wait to wait for that.
+// Start starts the clients. They stop when the context ends. Use Wait to wait until they have stopped.
 func (c *Clients) Start(ctx context.Context) error {
 	for i := range c.opts.Library {
 		name := libraryName(i)

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// CrowdWorld returns the few semaphores where a crowd waits.
+// CrowdWorld returns the small number of semaphores at which a crowd waits.
 func CrowdWorld(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 2))
 	var all []Semaphore
@@ -22,7 +22,7 @@ func CrowdWorld(seed uint64) []Semaphore {
 }
 
 // Crowd adds clients that wait in the queues of a world until the context ends. A client that is granted a permit holds
-// it for a moment and then queues again. The clients have separate connections. Crowd may be called once.
+// it briefly and then queues again. The clients have separate connections. Crowd may be called once.
 func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, world []Semaphore) error {
 	servers := &endpoints{credentials: c.opts.Credentials}
 	if err := servers.set(addresses); err != nil {
@@ -42,7 +42,7 @@ func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, worl
 	return nil
 }
 
-// stand makes one acquisition from the queue, with as many calls as necessary and the same request id.
+// stand makes one acquisition from the queue. It makes as many calls as necessary, with the same request id.
 func (b *bare) stand(ctx context.Context, s Semaphore) {
 	r := b.request(s, history.Identity{Group: "crowd", Acquirer: b.Client()})
 	if b.chance(0.5) {
@@ -63,7 +63,7 @@ func (b *bare) stand(ctx context.Context, s Semaphore) {
 	}
 }
 
-// brief holds a permit for a moment.
+// brief holds a permit briefly.
 func (b *bare) brief(ctx context.Context, s Semaphore, answer history.Response) {
 	line := history.Belief{Semaphore: s.Name, Token: answer.Token, Weight: 1, From: b.Now(), Until: answer.SafeUntil}
 	if line.Until <= line.From {

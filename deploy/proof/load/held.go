@@ -11,7 +11,7 @@ import (
 type held struct {
 	mu     sync.Mutex // guards tokens
 	tokens map[string]map[uint64]bool
-	ended  []uint64 // the tokens that were removed last
+	ended  []uint64 // the tokens that were removed most recently
 }
 
 func (h *held) add(semaphore string, token uint64) {
@@ -44,8 +44,8 @@ func (h *held) gone(random *rand.Rand) (uint64, bool) {
 	return h.ended[random.IntN(len(h.ended))], true
 }
 
-// soon returns a held token, or waits a while for the next one. Most tokens are held for a few milliseconds, so that
-// occasional polling would find none.
+// soon returns a held token, or briefly waits for the next one. Most tokens are held for only a few milliseconds, so
+// occasional polling would rarely find one.
 func (h *held) soon(ctx context.Context, semaphore string, random *rand.Rand) (token uint64, ok bool) {
 	for range 100 {
 		if token, ok = h.one(semaphore, random); ok || ctx.Err() != nil {

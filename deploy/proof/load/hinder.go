@@ -25,7 +25,7 @@ func (o *operator) hinders(s Semaphore) []func(context.Context) {
 		},
 		func(ctx context.Context) {
 			o.move(ctx, s, home, away)
-			pause(ctx, time.Second) // by then every worker of the other group has asked again
+			pause(ctx, time.Second) // by then every worker of the other group has requested a permit again
 			o.leave(ctx, s)
 			o.move(ctx, s, away, home)
 		},
@@ -38,7 +38,7 @@ func (o *operator) hinders(s Semaphore) []func(context.Context) {
 	}
 }
 
-// restore restores the definition. version is 0 if it is not known.
+// restore restores the definition. version is 0 if the current version is unknown.
 func (o *operator) restore(ctx context.Context, s Semaphore, version uint64) (done bool) {
 	if version == 0 {
 		version, _ = o.read(ctx, s.Name)
@@ -58,7 +58,7 @@ func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	plan, err := o.any().operator.Move(planning, asked)
 	cancel()
 	if err != nil || len(plan.GetMoves()) != 1 || plan.GetMoves()[0].GetVersion() != version {
-		return // no server responds, or an edit shuts the group out
+		return // no server responds, or an edit excludes the group
 	}
 	o.edits++
 	moved := *def
@@ -80,7 +80,7 @@ func (o *operator) move(ctx context.Context, s Semaphore, from, to string) {
 	}
 }
 
-// cordoned returns the patterns of acquirers that cordons shut out. Each matches every second worker process.
+// cordoned returns acquirer patterns for cordons. Each matches every second worker process.
 func cordoned() []string { return []string{"worker-[02468]", "worker-[13579]"} }
 
 func cordonOf(s Semaphore, acquirers string) history.Request {
@@ -117,8 +117,8 @@ func (o *operator) open(ctx context.Context, s Semaphore) bool {
 	return o.restore(ctx, s, 0) && ok
 }
 
-// Open removes everything that operators have left at the semaphores with tasks, so that every task can end. The
-// operators must have stopped.
+// Open removes everything that operators have left in place at the semaphores with tasks, so that every task can end.
+// The operators must have stopped.
 func (c *Clients) Open(ctx context.Context) error {
 	for _, s := range worked(c.opts.Work) {
 		for !c.operator.open(ctx, s) {
@@ -131,7 +131,7 @@ func (c *Clients) Open(ctx context.Context) error {
 	return nil
 }
 
-// TakeOver takes over from holders until that has succeeded once at a semaphore with tasks and once at another one.
+// TakeOver takes over from holders until it has succeeded at one semaphore with tasks and at one without.
 func (c *Clients) TakeOver(ctx context.Context) error {
 	for _, world := range [][]Semaphore{c.opts.World, c.opts.Work} {
 		for s := world[slices.IndexFunc(world, func(s Semaphore) bool { return s.Definition.Takeover })]; ; {
@@ -146,8 +146,8 @@ func (c *Clients) TakeOver(ctx context.Context) error {
 	return nil
 }
 
-// holding returns a random live permit of a semaphore according to a server. It returns nil if there is none, or if no
-// server responds.
+// holding asks a server for a random live permit of a semaphore. It returns nil if there is none, or if no server
+// responds.
 func holding(ctx context.Context, on stubs, s Semaphore, random *rand.Rand) *gatekeeperv1.Permit {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

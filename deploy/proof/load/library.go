@@ -17,8 +17,8 @@ type library struct {
 	caller
 	client *client.Client
 	world  []Semaphore
-	host   string // an acquirer name that a process's successor has, too
-	shared string // acquirer of the identities that several clients use
+	host   string // an acquirer name that the process's successor also uses
+	shared string // acquirer of the identities that more than one client uses
 
 	awaiting sync.WaitGroup // awaited ends of firings
 }
@@ -62,9 +62,9 @@ type job struct {
 	last map[string]uint64
 }
 
-// turn makes one run under a fresh identity, or several under one of the job's reused identities. These simulate a
-// restarted process, or run at the same time as another client. Two jobs of a client never share an identity, because
-// the client library would refuse that.
+// turn makes one run under a fresh identity, or a sequence of runs under one of the job's reused identities. A reused
+// identity simulates a restarted process, or is used at the same time by another client. Two jobs of a client never
+// share an identity, because the client library would refuse that.
 func (j *job) turn(ctx context.Context) {
 	s := j.world[j.random.IntN(len(j.world))]
 	id := history.Identity{Group: "east", Acquirer: j.host, HolderID: j.holderID}
@@ -75,7 +75,7 @@ func (j *job) turn(ctx context.Context) {
 		id.Acquirer, id.HolderID, runs = j.Client(), fmt.Sprintf("%s%d-%d", j.Client(), j.number, j.turns), 1
 	case n < 7:
 		id.Acquirer = j.shared
-		s = j.world[(j.number*5+j.random.IntN(2))%len(j.world)] // a semaphore that the other clients use, too
+		s = j.world[(j.number*5+j.random.IntN(2))%len(j.world)] // a semaphore that the other clients also use
 	}
 	for range runs {
 		j.turns++
@@ -87,7 +87,7 @@ func (j *job) turn(ctx context.Context) {
 		if j.random.Float64() < 0.3 {
 			r.RequestID = "" // the client library generates one, and cancels the request when it gives up
 		}
-		for unknown := true; unknown && ctx.Err() == nil && j.random.Float64() < 0.8; { // repeat the request, or make the next one
+		for unknown := true; unknown && ctx.Err() == nil && j.random.Float64() < 0.8; { // retry it, or make the next request
 			unknown = j.once(ctx, s, r)
 		}
 	}
@@ -140,7 +140,7 @@ func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown
 		length = time.Duration(random.Int64N(int64(3 * s.Definition.Duration)))
 	}
 	if random.Float64() < 0.1 {
-		// Simulate a job that ignores its context and runs until no holder may rely on the permit any more.
+		// Simulate a job that ignores its context and runs until no holder may rely on the permit anymore.
 		select {
 		case <-time.After(length):
 		case <-p.Done():
@@ -172,7 +172,7 @@ func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown
 	return false
 }
 
-// belief records repeatedly until when the client believes that it holds a permit, so that the belief is known even if
+// belief repeatedly records how long the client believes that it holds a permit, so that the belief is known even if
 // the client is killed.
 type belief struct {
 	*library
@@ -193,7 +193,7 @@ func (l *library) believe(p *client.Permit) *belief {
 	return b
 }
 
-// look reads the local deadline. If there is none any more, the previous one remains valid.
+// look reads the local deadline. If there is no deadline anymore, the previous one remains valid.
 func (b *belief) look() {
 	var before, left time.Duration
 	for torn := true; torn; torn = b.Now()-before > time.Millisecond { // retry if the process was suspended in between

@@ -11,12 +11,12 @@ import (
 type self struct {
 	// own has a holder id, nameless has none, and shared is also used by another client.
 	own, nameless, shared history.Identity
-	// home is the index of the semaphore that it mostly uses. Clients that share an identity have the same home, so
-	// that they compete.
+	// home is the index of the semaphore that the client mostly uses. Clients that share an identity have the same
+	// home, so that they compete.
 	home int
 }
 
-// selfOf returns the identities of the client with that number.
+// selfOf returns the identities of the client with the given number.
 func selfOf(name string, number int) self {
 	pair := number / 2
 	return self{
@@ -33,8 +33,8 @@ type life struct {
 	until time.Duration
 }
 
-// lives makes several acquisitions under one identity, one after another, like a process that is restarted. Calls of an
-// earlier life may still be in flight, and an earlier holder may still believe.
+// lives makes a sequence of acquisitions under one identity, like a process that is restarted. Calls of an earlier life
+// may still be in flight, and an earlier holder may still believe.
 func (b *bare) lives(ctx context.Context) {
 	s := b.world[b.self.home%len(b.world)]
 	if b.chance(0.3) {
@@ -45,7 +45,7 @@ func (b *bare) lives(ctx context.Context) {
 	if s.Weights {
 		weight += uint32(b.self.home % 2)
 		if b.chance(0.1) {
-			weight++ // it is refused while the identity has a permit of another weight
+			weight++ // the acquire is refused while the identity has a permit of another weight
 		}
 	}
 	var last life
@@ -54,7 +54,7 @@ func (b *bare) lives(ctx context.Context) {
 		r := b.request(s, id)
 		r.Weight = weight
 		if firing != "" && b.chance(0.7) {
-			r.Firing = firing // it restarts in the middle of a firing
+			r.Firing = firing // the process restarts in the middle of a firing
 		}
 		firing = r.Firing
 		if b.chance(0.15) {
@@ -84,7 +84,7 @@ func (b *bare) again(r history.Request) history.Request {
 	return r
 }
 
-// insist makes attempts without pauses. If the outcome of an attempt is unknown, it repeats or abandons the attempt.
+// insist makes attempts without backoff. If the outcome of an attempt is unknown, it retries or abandons the attempt.
 func (b *bare) insist(ctx context.Context, s Semaphore, r history.Request) (history.Response, bool) {
 	wait := b.chance(b.waits) && r.RequestID != ""
 	for range 4 {
@@ -110,7 +110,7 @@ func (b *bare) insist(ctx context.Context, s Semaphore, r history.Request) (hist
 	return history.Response{}, false
 }
 
-// straggle sends a late cancel or a late repetition of a request that its process has given up.
+// straggle sends a late cancel or a late retry of a request that its process has given up.
 func (b *bare) straggle(ctx context.Context, s Semaphore, r history.Request) {
 	delay := b.within(2 * s.Definition.Duration)
 	if r.RequestID == "" || b.chance(0.4) {
@@ -126,10 +126,11 @@ func (b *bare) straggle(ctx context.Context, s Semaphore, r history.Request) {
 	})
 }
 
-// overtaken starts an acquisition that may arrive after a later one of the same identity was answered.
+// overtaken starts an acquisition that may reach the server after a later acquisition of the same identity was
+// answered.
 func (b *bare) overtaken(ctx context.Context, s Semaphore, r history.Request) { b.behind(ctx, s, r, 0) }
 
-// behind makes an acquisition in another process with the same identity.
+// behind makes an acquisition in the background, like another process with the same identity.
 func (b *bare) behind(ctx context.Context, s Semaphore, r history.Request, delay time.Duration) {
 	on, way, d := b.any(), b.within(300*time.Millisecond), b.deafness(s)
 	b.late.Go(func() {
@@ -143,7 +144,7 @@ func (b *bare) behind(ctx context.Context, s Semaphore, r history.Request, delay
 	})
 }
 
-// live holds a permit as one life, and returns what remains for the next life.
+// live holds a permit for one life, and returns the life's token and the end of its belief.
 func (b *bare) live(ctx context.Context, s Semaphore, r history.Request, answer history.Response) life {
 	over := life{answer.Token, b.Now()}
 	switch n := b.random.IntN(10); {
@@ -165,7 +166,7 @@ func (b *bare) live(ctx context.Context, s Semaphore, r history.Request, answer 
 	return life{answer.Token, b.hold(ctx, s, r, answer)}
 }
 
-// deafness is the way in which a holder that reads no notices ends.
+// deafness describes how a holder that reads no notices gives up its permit.
 type deafness struct {
 	on           stubs
 	after        time.Duration
@@ -176,8 +177,8 @@ func (b *bare) deafness(s Semaphore) deafness {
 	return deafness{b.any(), b.within(2 * s.Definition.Duration), b.chance(0.6), b.chance(0.3)}
 }
 
-// ignore believes in a permit until its deadline and does not notice when it is superseded. Some holders release it,
-// early or late.
+// ignore believes in a permit until its deadline and does not notice when the permit is superseded. Some holders
+// release the permit, early or late.
 func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answer history.Response, d deafness) {
 	line := history.Belief{Semaphore: s.Name, Token: answer.Token, Weight: r.Weight, From: b.Now(), Until: answer.SafeUntil}
 	if line.Until <= line.From {
@@ -193,8 +194,8 @@ func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answe
 	b.giveBack(ctx, s, r, answer.Token, d.on, d.cancel && r.RequestID != "")
 }
 
-// giveBack releases a permit in which its holder no longer believes, or cancels its request. A firing counts as not
-// run.
+// giveBack releases a permit in which its holder no longer believes, or cancels the request for it. A firing counts as
+// not run.
 func (b *bare) giveBack(ctx context.Context, s Semaphore, r history.Request, token uint64, on stubs, cancels bool) {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// operator edits, pauses, revokes and clears.
+// operator edits and pauses semaphores, revokes permits and clears slots.
 type operator struct {
 	caller
 	random  *rand.Rand
@@ -25,7 +25,8 @@ type operator struct {
 
 func (o *operator) any() stubs { return o.servers.any(o.random) }
 
-// run makes one change after another to a semaphore until the context ends, as the semaphore allows.
+// run makes one change after another to a semaphore until the context ends. It makes only changes that the semaphore
+// allows.
 func (o *operator) run(ctx context.Context, s Semaphore) {
 	acts := o.acts(s)
 	for len(acts) > 0 && ctx.Err() == nil {
@@ -58,7 +59,7 @@ func (o *operator) acts(s Semaphore) []func(context.Context) {
 	return nil
 }
 
-// act makes a call whose result is Done, and returns its error.
+// act makes a call whose successful result is Done, and returns its error.
 func (o *operator) act(ctx context.Context, r history.Request, do func(context.Context, stubs) (revision uint64, err error)) error {
 	done := o.Call(r)
 	call, cancel := context.WithTimeout(ctx, time.Second)
@@ -68,8 +69,8 @@ func (o *operator) act(ctx context.Context, r history.Request, do func(context.C
 	return err
 }
 
-// edit replaces a definition by one with other permits and patterns, and returns the new version. expected is the
-// current version, or 0 if it is not known.
+// edit replaces a definition with one that has other permits and patterns, and returns the new version. expected is the
+// current version, or 0 if it is unknown.
 func (o *operator) edit(ctx context.Context, s Semaphore, expected uint64) uint64 {
 	def := s.Definition
 	def.Permits = uint32(o.random.IntN(int(max(s.Most, s.Definition.Permits)) + 1))
@@ -85,7 +86,7 @@ func (o *operator) edit(ctx context.Context, s Semaphore, expected uint64) uint6
 	return o.replace(ctx, s.Name, def, expected)
 }
 
-// replace repeats the edit until its outcome is known, or gives up. It returns the new version, or 0.
+// replace retries the edit until its outcome is known, or gives up. It returns the new version, or 0.
 func (o *operator) replace(ctx context.Context, name string, def history.Definition, expected uint64) uint64 {
 	o.edits++
 	r := history.Request{
@@ -111,7 +112,7 @@ func (o *operator) replace(ctx context.Context, name string, def history.Definit
 	return 0
 }
 
-// read reads a definition and returns it with its version, or 0 if that is not known.
+// read reads a definition and returns it with its version, or 0 if the version is unknown.
 func (o *operator) read(ctx context.Context, name string) (uint64, *history.Definition) {
 	done := o.Call(history.Request{Kind: history.Read, Semaphore: name})
 	call, cancel := context.WithTimeout(ctx, time.Second)
@@ -131,7 +132,7 @@ func (o *operator) read(ctx context.Context, name string) (uint64, *history.Defi
 	return 0, nil
 }
 
-// pause pauses a semaphore for a while.
+// pause pauses a semaphore temporarily.
 func (o *operator) pause(ctx context.Context, s Semaphore) {
 	stop := o.random.Float64() < 0.3
 	drain := o.drain(stop && s.Worked)
@@ -143,8 +144,8 @@ func (o *operator) pause(ctx context.Context, s Semaphore) {
 	_ = o.resume(ctx, s)
 }
 
-// leave leaves a change in force for a while. The time is longer for semaphores with tasks, because the time of a
-// worker's grant is known less exactly than that of a caller's.
+// leave leaves a change in force for a random time. The time is longer for semaphores with tasks, because the time of a
+// worker's grant is known less exactly than that of a caller's grant.
 func (o *operator) leave(ctx context.Context, s Semaphore) {
 	most := 400 * time.Millisecond
 	if s.Worked {
@@ -162,7 +163,7 @@ func (o *operator) resume(ctx context.Context, s Semaphore) error {
 	})
 }
 
-// drain returns, for half of the changes that support it, how long holders may continue, and otherwise nil.
+// drain returns, for half of the changes that support it, how long holders may continue. For the others it returns nil.
 func (o *operator) drain(can bool) *durationpb.Duration {
 	if !can || o.random.IntN(2) == 0 {
 		return nil
@@ -197,7 +198,8 @@ func (o *operator) holder(ctx context.Context, s Semaphore) (token uint64, ok bo
 	return 0, false
 }
 
-// takeOver takes over from a holder. The holder may already have ended, and the semaphore may not allow takeovers.
+// takeOver takes over from a holder. The holder's permit may already have ended, and the semaphore may not allow
+// takeovers.
 func (o *operator) takeOver(ctx context.Context, s Semaphore) {
 	token, ok := o.holder(ctx, s)
 	if !ok || o.random.IntN(4) == 0 {

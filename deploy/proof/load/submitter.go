@@ -40,7 +40,7 @@ func Submit(ctx context.Context, name, host string, opts Options) error {
 	return nil
 }
 
-// pick returns an id: a new one, or a used one of this host or of any submitter.
+// pick returns an id: a new id, or one that this host or any submitter has already used.
 func (s *submitter) pick() string {
 	semaphore := []string{"work/0", "work/0", "work/1"}[s.random.IntN(3)]
 	switch n := s.random.IntN(10); {
@@ -88,7 +88,7 @@ func (s *submitter) turn(ctx context.Context) {
 	case n < 2:
 		cut = true
 	case n < 4:
-		tasks = append(tasks, []byte("another task")) // the same id with other content
+		tasks = append(tasks, []byte("another task")) // reuse the id with other content
 	case n < 7 && s.operate(ctx, id):
 		return
 	}
@@ -149,7 +149,7 @@ func payloads(tasks [][]byte, cut bool) iter.Seq2[[]byte, error] {
 	}
 }
 
-// follow follows a job until it is over, or for a while.
+// follow follows a job until it is over or a time limit is reached.
 func (s *submitter) follow(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(500+s.random.IntN(3000))*time.Millisecond)
 	defer cancel()
@@ -179,7 +179,7 @@ func (s *submitter) follow(ctx context.Context, id string) {
 	answered(history.Known, history.ReadJob(last.Job, all), nil)
 }
 
-// operate makes a change to a job that an operator may make to a job of its sort. It reports whether it did.
+// operate makes a change to a job that an operator may make to a job of its sort. It reports whether it made one.
 func (s *submitter) operate(ctx context.Context, id string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 )
 
 // rests is the longest pause between two visits. Visitors wait in the same queues as workers, and must leave most of
-// the permits to them.
+// the permits to the workers.
 const rests = 500 * time.Millisecond
 
 // visit acquires permits of semaphores with tasks until the context ends, like any caller, under the client's identity,
@@ -28,8 +28,8 @@ func (b *bare) visit(ctx context.Context) {
 	}
 }
 
-// guise returns a random identity for a visit. A worker's identity is the one under which it offers to work, or the one
-// under which it holds a task. No other caller may have the latter before the task has ended.
+// guise returns a random identity for a visit. A worker has two identities: one under which it offers to work, and one
+// under which it holds a task. No other caller may get the latter before the task has ended.
 func (b *bare) guise(ctx context.Context, s Semaphore) history.Identity {
 	own := history.Identity{Group: home, Acquirer: b.Client(), HolderID: "visit"}
 	if b.chance(0.2) {
@@ -52,7 +52,7 @@ func (b *bare) guise(ctx context.Context, s Semaphore) history.Identity {
 	return id
 }
 
-// visit does the same with the client library, under the identity of the workers in the same process.
+// visit is like bare.visit, but uses the client library and the identity of the workers in the same process.
 func (l *library) visit(ctx context.Context, world []Semaphore, random *rand.Rand) {
 	v := &library{caller: l.caller, client: l.client, world: world, host: l.host, shared: "visitors"}
 	j := &job{library: v, holderID: workerID, long: 0.1, rests: rests, random: random, last: map[string]uint64{}}

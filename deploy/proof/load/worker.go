@@ -20,8 +20,8 @@ import (
 const ownerName = "work/owners"
 
 // WorkWorld returns the semaphores whose permits carry tasks, and the semaphore of the owners of jobs. One group is
-// admitted, until an operator moves the work to the other group. One semaphore has a cooldown, after each task or only
-// after a loss, depending on the seed.
+// admitted until an operator moves the work to the other group. One semaphore has a cooldown, either after each task or
+// only after a loss, depending on the seed.
 func WorkWorld(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 3))
 	var all []Semaphore
@@ -45,7 +45,7 @@ const (
 	away = "west"
 )
 
-// worked returns the semaphores of a world whose permits carry tasks.
+// worked returns the semaphores in a world whose permits carry tasks.
 func worked(world []Semaphore) []Semaphore {
 	return slices.DeleteFunc(slices.Clone(world), func(s Semaphore) bool { return !s.Worked })
 }
@@ -96,7 +96,8 @@ func Work(ctx context.Context, name, host string, opts Options) error {
 	return nil
 }
 
-// run works until the context ends. A worker whose endpoint is redirected to another cluster stops, and is restarted.
+// run works until the context ends. A worker that finds its endpoint redirected to another cluster stops, and is
+// restarted.
 func (w *worker) run(ctx context.Context) error {
 	parallel := []int{3, 3, 100}[w.random.IntN(3)]
 	for {
@@ -117,7 +118,7 @@ type plan struct {
 	lasts    time.Duration
 	ignores  bool // whether it ignores its context
 	end      jobEnd
-	stumbles int // makes results differ
+	stumbles int // distinguishes the results of attempts
 }
 
 func (w *worker) plan() plan {
@@ -191,7 +192,7 @@ func (w *worker) ended(_ context.Context, r work.Report) {
 	}
 }
 
-// jobsOf returns the ids of all jobs that may have been submitted in a history.
+// jobsOf returns the ids of all jobs that a history may have submitted.
 func jobsOf(entries []history.Entry) map[string]bool {
 	ids := map[string]bool{}
 	for _, e := range entries {

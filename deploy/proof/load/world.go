@@ -29,7 +29,7 @@ type Semaphore struct {
 	Revoked bool
 	// Worked: its permits carry tasks. An operator temporarily makes every change that can keep workers out.
 	Worked bool
-	// Most is the largest number of permits in edits. 0 means that of its definition.
+	// Most is the largest number of permits in edits. 0 means the number in its definition.
 	Most uint32
 }
 
@@ -58,7 +58,7 @@ func World(seed uint64) []Semaphore {
 	add("held/0", 2, func(s *Semaphore) { s.Definition.HoldOnExpiry = true })
 	add("fire/spent", 2, func(s *Semaphore) { s.Firings = 400 * time.Millisecond })
 	add("fire/free", 2, func(s *Semaphore) { s.Firings, s.Definition.FreeOnLoss = 400*time.Millisecond, true })
-	add("fire/handed", 2, func(s *Semaphore) { // several of its holders may die within a period
+	add("fire/handed", 2, func(s *Semaphore) { // more than one of its holders may die within a period
 		s.Firings, s.Definition.FreeOnLoss, s.Definition.Takeover, s.Definition.MaxAttempts = 4*time.Second, true, true, 2
 		s.Definition.Duration /= 2
 	})

@@ -14,7 +14,7 @@ import (
 
 // Set sets a link's state. A link that is down silently drops every packet in its direction. Delay, loss and rate apply
 // to all links to the same server together, and the last setting wins. They do not apply to links to the clients. Err
-// reports settings that failed.
+// returns the first setting that failed.
 func (n *Net) Set(l network.Link, s network.State) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -41,8 +41,8 @@ func (n *Net) Heal() {
 	}
 }
 
-// Reset breaks every connection between the ends of a link that the first end knows. While the link is down, the other
-// end does not notice.
+// Reset breaks every connection between the two ends of a link, as seen by the first end. While the link is down, the
+// other end does not notice.
 func (n *Net) Reset(l network.Link) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -56,7 +56,7 @@ func (n *Net) Reset(l network.Link) {
 	}
 }
 
-// end returns the server of an end, without the port.
+// end returns the name of an end's server, without the port.
 func end(name string) string {
 	id, _, _ := strings.Cut(name, "/")
 	return id
@@ -105,7 +105,8 @@ const (
 	destination = 14 + 16
 )
 
-// dropped returns a classic BPF program, in tc's notation, that drops packets with this address at that offset.
+// dropped returns a classic BPF program, in tc's notation, that drops packets with the given address at the given
+// offset.
 func dropped(there int, address string) string {
 	ip := netip.MustParseAddr(address).As4()
 	const load, ifEqual, end, drop, goOn = 0x20, 0x15, 0x06, 2, 0xffffffff

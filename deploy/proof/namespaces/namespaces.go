@@ -1,5 +1,6 @@
 // Package namespaces gives each server a separate network namespace, and lets the kernel interrupt the links between
-// them: connections are real and fall silent. It requires Linux, root, and the commands ip, tc and ss.
+// them. Connections are real, and a link that is down is silent. The package requires Linux, root, and the commands ip,
+// tc and ss.
 //
 // A bridge connects the servers' networks with the machine, where the clients are. Each server has two addresses. The
 // first one is for members and clients, and its links can be cut. The second one is never cut. The harness uses it to
@@ -31,8 +32,8 @@ import (
 // ErrUnavailable means that this machine or user cannot create network namespaces.
 var ErrUnavailable = errors.New("networks in the kernel require Linux, root, ip, tc with its bpf filter, and ss")
 
-// Outside is the end of a link on the machine, where the clients are. The part of an end's name after a slash names one
-// of the server's ports. The kernel does not distinguish them.
+// Outside is the end of a link on the machine, where the clients are. If the name of an end contains a slash, the part
+// after the slash names one of the server's ports. The kernel does not distinguish ports.
 const Outside = "clients"
 
 // control is the offset of a server's second address from its first.
@@ -52,7 +53,7 @@ type Net struct {
 	rules  map[network.Link]int // the preference of the filter that cuts the link
 	next   int
 	shaped map[int]bool
-	failed error // the first setting that failed
+	failed error // error of the first setting that failed
 }
 
 // Open creates a network, and tries every operation that is needed later. It returns ErrUnavailable if that is not
@@ -83,7 +84,7 @@ func Open() (*Net, error) {
 // names is the number of networks that a process can have at the same time.
 const names = 256
 
-// create creates the bridge under a free name, because another run of this process may have drawn the same number.
+// create creates the bridge under an unused name, because another run of this process may have drawn the same number.
 func (n *Net) create(draw func() int) (err error) {
 	for range names {
 		n.name = prefix(os.Getpid()) + fmt.Sprintf("%02x", draw())
@@ -97,7 +98,7 @@ func (n *Net) create(draw func() int) (err error) {
 	return err
 }
 
-// address assigns to the bridge a subnet of the range reserved for network tests (RFC 2544).
+// address assigns the bridge a subnet of the range reserved for network tests (RFC 2544).
 func (n *Net) address() error {
 	for {
 		n.subnet = netip.AddrFrom4([4]byte{198, byte(18 + rand.IntN(2)), byte(rand.IntN(256)), 0})

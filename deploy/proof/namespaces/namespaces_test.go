@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// echo runs an echo server on port 7. For each line of its standard input it sends the line to the address call, unless
-// that is empty. It prints when it is ready, and what it receives from its call.
+// echo runs an echo server on port 7. It also sends each line of its standard input to the address call, unless call is
+// empty. It prints when it is ready, and prints what it receives from call.
 func echo(call string) error {
 	l, err := net.Listen("tcp", ":7")
 	if err != nil {
@@ -98,7 +98,7 @@ func begin(t *testing.T, n *Net, id, call string) *server {
 	}
 	t.Cleanup(func() {
 		cancel()
-		_ = cmd.Wait() // fails because it was killed
+		_ = cmd.Wait() // returns an error because the process was killed
 	})
 	s := &server{place, in, bufio.NewScanner(out)}
 	s.hear(t, "listening")
@@ -218,7 +218,7 @@ func TestSet_Narrow_DropsExcessPackets(t *testing.T) {
 	}
 }
 
-// Several runs can be active in one process.
+// More than one run can be active in one process.
 func TestCreate_NameInUse_IsLeftAlone(t *testing.T) {
 	n := open(t)
 	taken, err := strconv.ParseInt(n.name[len(prefix(os.Getpid())):], 16, 0)

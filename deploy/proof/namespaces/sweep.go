@@ -39,7 +39,7 @@ func Sweep() ([]string, error) {
 				if now, again := output("ip", kind.list...); again != nil || slices.Contains(left(now, alive), name) {
 					errs = append(errs, err)
 				}
-				continue // it was removed together with another one, or by another process
+				continue // it was removed together with another interface, or by another process
 			}
 			removed = append(removed, name)
 		}

@@ -1,5 +1,5 @@
-// Package network puts proxies in front of servers that can delay, interrupt and break their connections, in each
-// direction separately. It requires no privileges.
+// Package network puts proxies in front of servers. The proxies can delay, interrupt and break connections, in each
+// direction separately. They require no privileges.
 package network
 
 import (
@@ -20,7 +20,7 @@ type State struct {
 	Down bool
 	// Delay is added to all data, with up to Jitter more.
 	Delay, Jitter time.Duration
-	// Loss is the fraction of data, from 0 to 1, that must be sent again, which takes Resend.
+	// Loss is the fraction of data, from 0 to 1, that must be resent, which takes Resend.
 	Loss float64
 	// Rate is the bandwidth in bytes per second. Data that exceeds it is dropped. 0 means unlimited. Proxies do not
 	// support it.
@@ -69,7 +69,7 @@ func (n *Network) Set(l Link, s State) {
 }
 
 // Lead redirects the addresses of an end to another target, as if its name were reassigned. Existing connections stay
-// open. An empty target restores the end's own address.
+// open. An empty target restores the end's original address.
 func (n *Network) Lead(to, target string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -150,7 +150,7 @@ func (n *Network) state(l Link) (State, <-chan struct{}) {
 	return n.links[l], n.changed
 }
 
-// late returns the random delay of a piece of data on a link in this state.
+// late returns a random delay for a piece of data on a link in the given state.
 func (n *Network) late(s State) time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Peer is the Who of connections between members, where the dialing member sends its id in the handshake.
+// Peer is the Who for connections between members, in which the dialing member sends its id in the handshake.
 func Peer(r io.Reader) (string, []byte, error) {
 	const preamble = 8 // a magic word and a version, followed by a status byte and the length of the body
 	head := make([]byte, preamble+3)
@@ -17,7 +17,7 @@ func Peer(r io.Reader) (string, []byte, error) {
 	if _, err := io.ReadFull(r, body); err != nil {
 		return "", nil, err
 	}
-	// The first field of the body is the id of the cluster, the second one that of the member.
+	// The first field of the body is the id of the cluster, and the second is the id of the member.
 	_, rest, ok := field(body)
 	from, _, ok2 := field(rest)
 	if !ok || !ok2 {

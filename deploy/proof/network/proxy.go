@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Who reads from a new connection what it needs to identify the dialing end, and returns its name and the bytes read.
+// Who identifies the dialing end of a new connection. It returns the end's name and the bytes that it had to read.
 type Who func(io.Reader) (name string, read []byte, err error)
 
-// Always returns the Who for connections that all come from the same end.
+// Always returns a Who for connections that all come from the same end.
 func Always(name string) Who {
 	return func(io.Reader) (string, []byte, error) { return name, nil, nil }
 }
 
-// Proxy listens on a free loopback address, which it returns, and forwards connections to the target of the end to. It
-// is closed with the network.
+// Proxy listens on a free loopback address, which it returns, and forwards connections to the target of the end to. The
+// proxy is closed with the network.
 func (n *Network) Proxy(to, target string, who Who) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -125,7 +125,7 @@ func (n *Network) pump(to io.Writer, from io.Reader, l Link) {
 	}
 }
 
-// passable waits until the due time is reached and the link is up. It returns false if the network was closed before.
+// passable waits until the due time is reached and the link is up. It returns false if the network is closed first.
 func (n *Network) passable(l Link, due time.Time) bool {
 	if wait := time.Until(due); wait > 0 {
 		select {

@@ -14,7 +14,7 @@ type disks struct {
 	mounted []string
 }
 
-// add mounts a disk for the server with this id.
+// add mounts a disk for the server with the given id.
 func (d *disks) add(id string) error {
 	path := filepath.Join(d.dir, id)
 	if err := mount(path); err != nil {

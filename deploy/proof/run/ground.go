@@ -25,9 +25,9 @@ var ErrNotHere = errors.New("this kind of fault is not supported here")
 // ground is a network on which servers can be placed.
 type ground interface {
 	fault.Network
-	// front sets the addresses on which a server listens, and those by which others reach it.
+	// front sets the addresses on which a server listens, and the addresses at which others reach it.
 	front(*servers.Server) error
-	// reach returns the address by which clients reach a server's API.
+	// reach returns the address at which clients reach a server's API.
 	reach(*servers.Server) string
 	// end removes the network. It fails if a network fault was not applied as intended.
 	end() error
@@ -74,7 +74,7 @@ func able(g ground, name, kind string) (ground, string, error) {
 // proxied is a network of proxies on loopback.
 type proxied struct {
 	*network.Network
-	apart   bool // members reach an API over a different link than clients
+	apart   bool // members reach an API over a different link than clients do
 	clients map[*servers.Server]string
 }
 
@@ -108,7 +108,7 @@ func (p *proxied) end() error {
 // kernels is a network in the kernel.
 type kernels struct{ *namespaces.Net }
 
-// front places the server into a separate network namespace, where all ports are free.
+// front places the server in a separate network namespace, where all ports are free.
 func (k *kernels) front(s *servers.Server) error {
 	place, err := k.Add(s.ID)
 	if err != nil {

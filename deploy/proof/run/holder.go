@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// HolderCommand is the first argument with which this program runs as a client in a separate process. Holder gets all
-// arguments.
+// HolderCommand is the first argument with which this program runs as a client in a separate process. Pass all
+// arguments to Holder.
 const HolderCommand = "holder"
 
 // Kinds of such clients.

@@ -55,7 +55,7 @@ func grantsSince(entries []history.Entry, at time.Duration) int {
 	return n
 }
 
-// certain makes sure that every run has takeovers that succeed, and a worker that is lost with its task.
+// certain makes sure that every run has successful takeovers, and a worker that is lost while it has a task.
 func certain(ctx context.Context, a *fault.Arena, harm map[string]int) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)
 	defer cancel()
@@ -143,7 +143,7 @@ func ask(ctx context.Context, members []*servers.Server, put func(history.Entry)
 	return states, failed
 }
 
-// watchStates requests the hashes repeatedly, because two members may be at the same index even during the run.
+// watchStates requests the hashes repeatedly, because two members may reach the same index even during the run.
 func watchStates(ctx context.Context, a *fault.Arena, put func(history.Entry)) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

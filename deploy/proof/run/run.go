@@ -58,8 +58,8 @@ type Report struct {
 	Operations int
 	// Unknown is the number of operations without a response.
 	Unknown int
-	// Grants is the number of granted permits. Reacquired is the number of responses which said that an older token was
-	// superseded. Terms is the last leader's term.
+	// Grants is the number of granted permits. Reacquired is the number of responses that name a superseded token.
+	// Terms is the last leader's term.
 	Grants, Reacquired int
 	// Ends counts failed jobs, jobs that were cut short, takeovers, handed over firings, and awaited ends.
 	Ends   map[string]int
@@ -70,7 +70,7 @@ type Report struct {
 	check.Result
 	// Entries is the whole history.
 	Entries []history.Entry
-	// Logs has the ends of the servers' logs if there were violations.
+	// Logs holds the last lines of the servers' logs if there were violations.
 	Logs string
 }
 
@@ -78,17 +78,17 @@ type Report struct {
 const Recover check.Promise = "the cluster works again after the faults"
 
 const (
-	// recoverTime is the time for the cluster to recover.
+	// recoverTime is the time within which the cluster must recover.
 	recoverTime = 30 * time.Second
-	// jobsTime is the time for the remaining tasks. Some of them run for seconds, one after another, with other callers
-	// between them in the queue.
+	// jobsTime is the time within which the remaining tasks must end. Some of them run for seconds, one after another,
+	// and other callers are between them in the queue.
 	jobsTime = 3 * time.Minute
 	// modelTime bounds the model's search for each semaphore. The slowest of 35 saved histories, including crowds and
 	// mutants, takes 1.7 s for all its semaphores. The limit allows for a busy machine.
 	modelTime = time.Minute
-	// numbers of clients in each role
+	// number of clients in each role
 	holders, bareClients, libraryClients, visitors = 2, 40, 3, 3
-	// numbers of processes that share tasks
+	// number of processes that share tasks
 	workers, submitters = 2, 2
 )
 
@@ -196,7 +196,7 @@ func secureIn(opts Options) (*servers.Secure, credentials.TransportCredentials, 
 	return secure, secure.Credentials(), nil
 }
 
-// profile holds the timing of a profile.
+// profile holds the leader's lease in a timing profile.
 type profile struct {
 	name  string
 	lease time.Duration
@@ -272,7 +272,7 @@ func work(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (
 	}
 	var going error
 	if broken == nil {
-		going = jobsEnd(ctx, a) // requires workers that are admitted
+		going = jobsEnd(ctx, a) // workers must be admitted and still running
 	}
 	if err := end(a.Workers, log.Put); err != nil {
 		return nil, err
@@ -399,7 +399,7 @@ func logs(c *servers.Cluster) string {
 	return text.String()
 }
 
-// Save writes the history and the ends of the servers' logs to a directory, and returns the path of the history.
+// Save writes the history and the last lines of the servers' logs to a directory, and returns the path of the history.
 func (r *Report) Save(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err

@@ -123,7 +123,7 @@ func (m measure) warm(samples []sample) []sample {
 	return samples[from:]
 }
 
-// settled reports whether all servers hold as much as they are configured to hold from the first of these samples on.
+// settled reports whether, in the first of these samples, all servers hold as much as they are configured to hold.
 func (m measure) settled(samples []sample) bool {
 	return m.full == nil || !slices.ContainsFunc(samples[0].Servers, func(s state) bool { return !m.full(s) })
 }

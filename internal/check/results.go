@@ -49,7 +49,7 @@ func (s *shared) results(h *history.History) {
 		id := op.Request.Job.ID
 		if answer.Result == history.NoJob {
 			if op.Request.Kind == history.JobEnd && s.acknowledged(id, op.At) && !s.may(history.DeleteJob, id, op.Return.At) {
-				s.breaks(JobKept, "job %q was acknowledged, but does not exist any more", id)
+				s.breaks(JobKept, "job %q was acknowledged, but no longer exists", id)
 			}
 			continue
 		}

@@ -257,7 +257,7 @@ func TestWork_JobsThatDoNotEnd_AreFound(t *testing.T) {
 
 	s = newWorkStory(t)
 	s.begin(history.Request{Kind: history.JobEnd, Job: &history.Job{ID: "j"}})(history.Response{Result: history.NoJob})
-	s.breaks(JobKept, "does not exist any more")
+	s.breaks(JobKept, "no longer exists")
 
 	s = newWorkStory(t)
 	s.both()

@@ -47,7 +47,7 @@ func TestHunk_Apply(t *testing.T) {
 				return
 			}
 			if err != nil || got != test.want {
-				t.Errorf("%v\n%s", err, got)
+				t.Errorf("apply() returned error %v and text:\n%s", err, got)
 			}
 		})
 	}
@@ -60,7 +60,7 @@ func TestParse_Header(t *testing.T) {
 	}
 	if m.name != "m" || m.breaks != "a rule of two lines" || m.with != "other" || len(m.tests) != 2 ||
 		m.tests[0] != (test{"./p", "TestP/sub", ""}) || m.tests[1] != (test{"./q", "TestQ", "-repeat 2 -x"}) {
-		t.Errorf("%+v", m)
+		t.Errorf("parse() = %+v, want a mutant with two tests", m)
 	}
 	for _, head := range []string{"Test: ./p TestP\n", "Breaks: a\n", "Breaks: a\nHarmless: b\nTest: ./p TestP\n", "Breaks: a\nTest: ./p TestP\nColour: red\n"} {
 		if _, err := parse("m.patch", head+"--- a/p.go\n+++ b/p.go\n@@\n-x\n"); err == nil {
@@ -109,7 +109,7 @@ func TestSkipped(t *testing.T) { t.Skip("today") }
 	mutant("control", "Harmless: it is\nTest: ./p TestOne\n", "return 2 - 1")
 	var out strings.Builder
 	if err := command(t.Context(), root, nil, &out); err != nil || !strings.Contains(out.String(), "2 mutants, 2 runs, 0 with a wrong result") {
-		t.Errorf("%v\n%s", err, &out)
+		t.Errorf("command() = %v, want nil and a summary without wrong results; output:\n%s", err, &out)
 	}
 
 	mutant("crash", "Breaks: it\nTest: ./p TestOne\n", "panic(1)")
@@ -135,12 +135,12 @@ func TestSkipped(t *testing.T) { t.Skip("today") }
 	mutant("typo", "Breaks: it\nTest: ./p TestOne\n", "return one")
 	mutant("renamed", "Breaks: it\nTest: ./p TestTwelve\n", "return 3")
 	if err := command(t.Context(), root, []string{"-check"}, &out); err == nil || !strings.Contains(err.Error(), "renamed.patch: Test: ./p has no test TestTwelve") {
-		t.Errorf("%v", err)
+		t.Errorf("command() = %v, want an error that names the renamed test", err)
 	}
 	if err := os.Remove(filepath.Join(root, ".ci", "mutants", "renamed.patch")); err != nil {
 		t.Fatal(err)
 	}
 	if err := command(t.Context(), root, []string{"-check"}, &out); err == nil || !strings.Contains(err.Error(), "typo.patch: does not compile") {
-		t.Errorf("%v", err)
+		t.Errorf("command() = %v, want an error that names the mutant that does not compile", err)
 	}
 }

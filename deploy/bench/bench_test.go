@@ -86,7 +86,7 @@ func TestMedian_ItsErrorGrowsWithTheSpread(t *testing.T) {
 	mid, one := median(narrow)
 	_, two := median(wide)
 	if mid != 1500 || one <= 0 || two != 2*one {
-		t.Errorf("got median %v ± %v, and ± %v at twice the spread", mid, one, two)
+		t.Errorf("median() = %v ± %v, and ± %v for twice the spread; want 1500 and twice the error", mid, one, two)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	r, err := api.GetSettings(t.Context(), &gatekeeperv1.GetSettingsRequest{})
 	s := r.GetSettings()
 	if err != nil || s.GetMaxDuration().GetSeconds() != 7200 || s.GetJournalTotal() != 5000 || s.GetRequestsKept() != 77 {
-		t.Errorf("got settings %v, %v", s, err)
+		t.Errorf("GetSettings() = %v, %v; want the changes of both users", s, err)
 	}
 	p.until("the form to close", `location.search === "" && document.body.innerText.includes("5,000")`)
 }

@@ -37,7 +37,7 @@ func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
 	p.shows("shown only this once")
 	secret := eval[string](p, field("Token")+".value")
 	if address := eval[string](p, "location.href"); eval[bool](p, `document.activeElement.value !== `+quote(secret)) || len(secret) < 20 {
-		t.Errorf("the token %q is not focused, at %s", secret, address)
+		t.Errorf("the token %q is too short, not focused, or in the address %s", secret, address)
 	}
 	p.click("Done")
 	p.until("the token to disappear", `!(document.documentElement.outerHTML + location.href).includes(`+quote(secret)+`)`)
@@ -66,7 +66,7 @@ func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
 	p.click("Remove it")
 	p.shows("Nobody would administer the cluster any more")
 	if list, err := auth.ListBindings(t.Context(), &gatekeeperv1.ListBindingsRequest{}); err != nil || len(list.GetBindings()) != 1 {
-		t.Errorf("got bindings %v, %v", list, err)
+		t.Errorf("ListBindings() = %v, %v; want one binding", list, err)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	p.shows("Binding shop is saved.")
 	list, err := auth.ListBindings(t.Context(), &gatekeeperv1.ListBindingsRequest{})
 	if err != nil || list.GetBindings()[1].GetSubjects()[0] != "cert:b" {
-		t.Errorf("got bindings %v, %v", list, err)
+		t.Errorf("ListBindings() = %v, %v; want the resolved subjects", list, err)
 	}
 	p.until("the focus to return", edit+" === document.activeElement")
 	p.keys(kb.Enter)

@@ -74,7 +74,7 @@ func TestEdit_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 
 	record := get(t, c.Endpoints(), "nightly-export")
 	if d := record.GetDefinition(); d.GetPermits() != 5 || d.GetMaxHold().GetSeconds() != 7200 || d.GetDescription() != "Exports the orders of the night." {
-		t.Errorf("got merged definition %v", d)
+		t.Errorf("got definition %v, want the changes of both users", d)
 	}
 }
 

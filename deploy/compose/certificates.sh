@@ -1,6 +1,7 @@
 #!/bin/sh
-# Creates the certificates for compose.yaml in a directory: authorities has all of them, gk1 to gk3 have those of one server each, and admin has
-# the first administrator's. Existing files are kept. To renew a server's certificates, remove its files. HOSTS are additional names of the servers.
+# Creates the certificates for compose.yaml in a directory. Its subdirectory authorities has all of them, gk1 to gk3 each have those of one server,
+# and admin has the first administrator's. Existing files are kept. To renew a server's certificates, remove its files. HOSTS lists additional names
+# of the servers.
 set -e
 umask 077
 PATH=$PATH:/src/bin
@@ -18,5 +19,5 @@ for id in gk1 gk2 gk3; do
 	done
 done
 cp authorities/ca.crt authorities/client-admin.crt authorities/client-admin.key admin
-# The user of the image. Only root can change the owner; any other user is that user already, or tries this without containers.
+# This is the user of the image. Only root can change the owner. Any other user is already the right user, or runs this script outside a container.
 [ "$(id -u)" != 0 ] || chown -R 65532:65532 admin gk1 gk2 gk3

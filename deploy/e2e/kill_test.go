@@ -83,7 +83,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if next.Token() <= p.Token() {
-			t.Errorf("%s: got token %d after %d", p.Semaphore(), next.Token(), p.Token())
+			t.Errorf("%s: got token %d after token %d, want a higher one", p.Semaphore(), next.Token(), p.Token())
 		}
 		if err := next.Release(ctx); err != nil {
 			t.Error(err)
@@ -133,7 +133,7 @@ func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if next.Token() <= p.Token() {
-		t.Errorf("got token %d after %d", next.Token(), p.Token())
+		t.Errorf("got token %d after token %d, want a higher one", next.Token(), p.Token())
 	}
 }
 

@@ -76,7 +76,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 				err = p.Release(ctx)
 			}
 			if err != nil {
-				t.Errorf("a caller that arrived during the overload: %v", err)
+				t.Errorf("a caller that arrived during the overload failed: %v", err)
 			}
 		})
 	}
@@ -101,7 +101,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 	if _, err := gatekeeperv1.NewOperatorServiceClient(conn).Pause(ctx, &gatekeeperv1.PauseRequest{
 		Selector: &gatekeeperv1.Selector{Names: []string{"asked"}}, Author: "e2e", Reason: "too many requests",
 	}); err != nil {
-		t.Errorf("an operator's call during the overload: %v", err)
+		t.Errorf("an operator's call during the overload failed: %v", err)
 	}
 	r := end()
 	holds()
@@ -110,10 +110,10 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 		t.Errorf("%v calls were in execution at the same time, want at most %d", highest, maxCalls)
 	}
 	if r.Answered == 0 || r.Refused == 0 || r.Unclear > 0 {
-		t.Errorf("got %d calls answered, %d refused, and %d refused without a reason or a retry hint", r.Answered, r.Refused, r.Unclear)
+		t.Errorf("got %d calls answered, %d refused, and %d refused without a reason or a retry hint; want some, some and none", r.Answered, r.Refused, r.Unclear)
 	}
 	if resident > 400e6 {
-		t.Errorf("a server used %.0f MB", resident/1e6)
+		t.Errorf("a server used %.0f MB, want at most 400", resident/1e6)
 	}
 
 	coming.Wait()
@@ -129,7 +129,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 		if _, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 			Semaphore: "late", Identity: &gatekeeperv1.Identity{Group: "e2e", Acquirer: "after-" + s.ID},
 		}); err != nil {
-			t.Errorf("a call after the overload, at %s: %v", s.ID, err)
+			t.Errorf("a call to %s after the overload failed: %v", s.ID, err)
 		}
 		if after := refused(); after != before {
 			t.Errorf("%v calls were refused after the overload", after-before)

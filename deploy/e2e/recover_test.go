@@ -44,7 +44,7 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	started := time.Now()
 	run(ctx, t, cluster, next)
 	if after := definitions(ctx, t, next); !slices.Equal(before, after) {
-		t.Errorf("definitions before:\n%v\nand after the recovery:\n%v", before, after)
+		t.Errorf("the definitions changed; before the recovery:\n%v\nafter it:\n%v", before, after)
 	}
 	select {
 	case <-held.Context().Done():
@@ -64,7 +64,7 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 		t.Errorf("a permit was granted %v after the start, want at least %v", waited, wait)
 	}
 	if p.Token() <= held.Token() {
-		t.Errorf("got token %d after %d", p.Token(), held.Token())
+		t.Errorf("got token %d after token %d, want a higher one", p.Token(), held.Token())
 	}
 	if err := p.Release(ctx); err != nil {
 		t.Error(err)
@@ -101,7 +101,7 @@ func TestRecover_DirectoriesOfAMajority_KeepPermits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(said, "1 permit carried over") {
-		t.Errorf("got output of recover:\n%s", said)
+		t.Errorf("unexpected output of recover:\n%s", said)
 	}
 	run(ctx, t, cluster, next)
 	await(t, "a refresh by the new cluster", func() bool {
@@ -122,7 +122,7 @@ func TestRecover_DirectoriesOfAMajority_KeepPermits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.Token() <= held.Token() {
-		t.Errorf("got token %d after %d", p.Token(), held.Token())
+		t.Errorf("got token %d after token %d, want a higher one", p.Token(), held.Token())
 	}
 }
 

@@ -93,7 +93,7 @@ func TestRules_EveryAlert_HasSummaryAndDescription(t *testing.T) {
 			}
 			if r.For != "" {
 				if _, err := time.ParseDuration(r.For); err != nil {
-					t.Errorf("%s: %v", r.Alert, err)
+					t.Errorf("alert %s has an invalid duration: %v", r.Alert, err)
 				}
 			}
 		}

@@ -67,7 +67,7 @@ func short(t *testing.T, kind string, seed uint64) {
 	}
 	text, err := os.ReadFile(tally)
 	if err != nil || !strings.HasPrefix(string(text), fmt.Sprintf("%stest\t%d\t%s\t3\t", columns, seed, kind)) {
-		t.Errorf("got tally %q, %v", text, err)
+		t.Errorf("got tally %q, %v; want a heading and the line of the run", text, err)
 	}
 	if text, err := sum(tally); err != nil || !strings.HasPrefix(text, "test to test: 1 runs (1 ") || !strings.HasSuffix(text, "0 violations, 0 undecided\n") {
 		t.Errorf("sum() = %q, %v", text, err)
@@ -89,7 +89,7 @@ func TestSum_LinesFromBeforeSharedTasks_Count(t *testing.T) {
 	text, err := sum(file)
 	want := "a to b: 2 runs (2 proxies), 20 operations (4 unanswered), 6 grants\nshared work: 4 jobs, 1 worker-killed\n3 faults: 3 isolate\n0 violations, 0 undecided\n"
 	if err != nil || text != want {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf("sum() = %q, %v", text, err)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestRelease_HasNoFailingDisks(t *testing.T) {
 func TestCommand_UnknownNetwork_ListsTheKnownOnes(t *testing.T) {
 	err := command(t.Context(), []string{"-bin", bin, "-network", "tincans", "-keep", t.TempDir()}, os.Stderr)
 	if err == nil || !strings.Contains(err.Error(), "tincans") || !strings.Contains(err.Error(), "namespaces") {
-		t.Errorf("%v", err)
+		t.Errorf("command() = %v, want an error that lists the networks", err)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestCommand_UnsupportedKind_IsSkipped(t *testing.T) {
 	var out strings.Builder
 	err := command(t.Context(), []string{"-bin", bin, "-kind", "narrow", "-network", "proxies", "-keep", t.TempDir()}, &out)
 	if err != nil || !strings.Contains(out.String(), "skipped: this kind of fault is not supported here: narrow with proxies") {
-		t.Errorf("%v\n%s", err, &out)
+		t.Errorf("command() = %v, want nil and a message that the run was skipped; output:\n%s", err, &out)
 	}
 }
 
@@ -135,13 +135,13 @@ func TestCheck_SavedHistoryWithAViolation_Fails(t *testing.T) {
 	}
 	var out strings.Builder
 	if err := command(t.Context(), []string{"-check", file}, &out); err == nil || !strings.Contains(out.String(), "a with token 1 (weight 1) and b with token 2") {
-		t.Errorf("%v\n%s", err, &out)
+		t.Errorf("command() = %v, want an error and a violation; output:\n%s", err, &out)
 	}
 }
 
 func TestCommand_UnknownKind_ListsTheKnownOnes(t *testing.T) {
 	err := command(t.Context(), []string{"-bin", bin, "-kind", "meteor", "-keep", t.TempDir()}, os.Stderr)
 	if err == nil || !strings.Contains(err.Error(), "meteor") {
-		t.Errorf("%v", err)
+		t.Errorf("command() = %v, want an error that names the unknown kind", err)
 	}
 }

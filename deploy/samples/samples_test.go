@@ -74,12 +74,12 @@ func TestKubernetes_EveryDefinition_IsValidAndAdmitsItsClusterOnly(t *testing.T)
 	for _, def := range defs {
 		rule := rule(def)
 		if err := rule.Validate(semaphore.DefaultMaxDuration); err != nil {
-			t.Errorf("%s: %v", def.Name, err)
+			t.Errorf("Validate() of %s = %v", def.Name, err)
 			continue
 		}
 		patterns, err := semaphore.CompilePatterns(rule.GroupPattern, rule.AcquirerPattern)
 		if err != nil {
-			t.Errorf("%s: %v", def.Name, err)
+			t.Errorf("CompilePatterns() of %s = %v", def.Name, err)
 			continue
 		}
 		for cluster := range clusters {

@@ -61,7 +61,8 @@ type fleet struct {
 	tokens []uint64
 }
 
-// newFleet opens connections to a server, and creates the semaphores for measurements, one of them with a held permit.
+// newFleet opens connections to a server, and creates the semaphores for measurements. The permit of one of them is
+// held.
 func newFleet(ctx context.Context, address string, callers int) (*fleet, error) {
 	conns, err := load.Dial(address)
 	if err != nil {

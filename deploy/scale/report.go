@@ -40,7 +40,7 @@ func (r *report) judge() {
 	add("a definition, in use", "bytes", 1024, r.definitionBytes())
 	add("a permit after a restart, resident, including all else", "bytes", 500, last.Restarted.Resident/float64(last.Permits))
 	for _, s := range r.Streams {
-		if s.Clients*len(parts()) > last.Clients { // the largest number of each
+		if s.Clients*len(parts()) > last.Clients { // only the measurements with the most clients
 			// Resident memory would be misleading, because streams also replace garbage.
 			add(fmt.Sprintf("a stream of %d on %d connections, in use", s.Clients, s.Connections), "KiB", 40, s.Each.InUse/1024)
 		}

@@ -39,15 +39,15 @@ func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.Stages) != 3 || r.Stages[2].Permits != 400 || len(r.Streams) != 6 {
-		t.Errorf("%+v", r)
+		t.Errorf("the results are incomplete: %+v", r)
 	}
 	for _, st := range r.Stages {
 		if st.Restart.Seconds <= 0 || st.Costs.Grant.Count == 0 || st.Costs.Grant.P50 <= 0 || st.Filled.InUse <= 0 {
-			t.Errorf("%+v", st)
+			t.Errorf("the results of a stage are incomplete: %+v", st)
 		}
 	}
 	if g := r.Three.Full; g.HandOver <= 0 || g.Kill <= 0 || r.Three.Follower.InUse <= 0 {
-		t.Errorf("%+v", r.Three)
+		t.Errorf("the results for three servers are incomplete: %+v", r.Three)
 	}
 	for _, want := range []string{"hand-over, increase over empty servers", "restart to the first grant", "plotted in"} {
 		if !strings.Contains(out.String(), want) {
@@ -56,7 +56,7 @@ func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 	}
 	// The results are the input of the capacity estimate. This run is so short that almost no CPU time was measured.
 	if text, err := os.ReadFile(file); err != nil || json.Unmarshal(text, new(report)) != nil {
-		t.Errorf("%v: %s", err, text)
+		t.Errorf("the file of results cannot be read: %v: %s", err, text)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestSoak_Short_DoesItsWorkAndIsNotJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.Samples) == 0 || len(r.Growth) != 9 || r.Judged || r.Growth[0].Late < 1 || r.Done.Watched == 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("the report is incomplete, or was judged: %+v", r)
 	}
 	if !strings.Contains(out.String(), "not judged for growth") {
 		t.Error(out.String())
@@ -143,7 +143,7 @@ func TestJudge_LogNeverFull_IsReported(t *testing.T) {
 	var out bytes.Buffer
 	r.print(&out)
 	if len(r.Broken) > 0 || strings.Count(out.String(), "being filled: not judged") != len(r.Servers) {
-		t.Errorf("got broken guarantees %q\n%s", r.Broken, &out)
+		t.Errorf("got broken guarantees %q, want none, and servers that are not judged:\n%s", r.Broken, &out)
 	}
 }
 
@@ -151,13 +151,13 @@ func TestJudge_FailedCallsAndIdleness_AreBroken(t *testing.T) {
 	r := flat()
 	r.judge([]string{"3 times: a denial: no server answers"})
 	if len(r.Broken) != 1 {
-		t.Errorf("got broken guarantees %q", r.Broken)
+		t.Errorf("got broken guarantees %q, want only the failure", r.Broken)
 	}
 	r = flat()
 	r.Done.Firings = 0
 	r.judge(nil)
 	if len(r.Broken) != 1 || !strings.Contains(r.Broken[0], "too little") {
-		t.Errorf("got broken guarantees %q", r.Broken)
+		t.Errorf("got broken guarantees %q, want only that too little work was done", r.Broken)
 	}
 }
 
@@ -178,6 +178,6 @@ func TestPlot_IsWellFormed(t *testing.T) {
 		}
 	}
 	if lines != 3*len(measures())+1 {
-		t.Errorf("got %d curves", lines)
+		t.Errorf("got %d curves, want one per measure and server, and one for the calls", lines)
 	}
 }

@@ -64,11 +64,11 @@ func TestWrite_HostileText_StaysInOnePrintableBoundedLine(t *testing.T) {
 	wantIntact(t, c.Path, uint64(len(hostile)+2))
 	lines := linesOf(t, c.Path)
 	if len(lines) != len(hostile)+2 {
-		t.Fatalf("got %d lines for %d records", len(lines), len(hostile)+2)
+		t.Fatalf("got %d lines, want %d", len(lines), len(hostile)+2)
 	}
 	for _, text := range lines {
 		if !json.Valid([]byte(text)) || !utf8.ValidString(text) || len(text) > maxLine {
-			t.Errorf("got a line of %d bytes, valid JSON: %v", len(text), json.Valid([]byte(text)))
+			t.Errorf("a line of %d bytes is too long or malformed; valid JSON: %v", len(text), json.Valid([]byte(text)))
 		}
 		if strings.ContainsAny(text, "\x00\x01\x1b\x7f\u0085\u2028\u202e\u009b") {
 			t.Errorf("a line has unprintable characters: %.300q", text)
@@ -77,7 +77,7 @@ func TestWrite_HostileText_StaysInOnePrintableBoundedLine(t *testing.T) {
 	parsed, err := parse([]byte(lines[1]))
 	if err != nil || len(parsed.Subjects) != maxSubjects || parsed.SubjectsMore != 92 || len(parsed.About) != maxAbout || parsed.AboutMore != 68 ||
 		parsed.Principal != hostile[0] {
-		t.Errorf("%v: %+v", err, parsed)
+		t.Errorf("parse() returned error %v and line %+v; want bounded lists", err, parsed)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestWrite_ManyCallers_LoseNothing(t *testing.T) {
 	mustClose(t, l)
 	r := wantIntact(t, c.Path, callers*each+2)
 	if len(r.Files) < 10 || len(r.Notes) != 0 {
-		t.Errorf("got %d files; notes: %v", len(r.Files), r.Notes)
+		t.Errorf("got %d files with notes %v, want at least 10 files without notes", len(r.Files), r.Notes)
 	}
 }
 
@@ -185,7 +185,7 @@ func TestClose_DuringWrites_CountsLostRecords(t *testing.T) {
 	mustClose(t, l)
 	r := verified(t, c.Path)
 	if !r.Intact() || r.Lines-2+l.Lost() != callers*each {
-		t.Errorf("got %d lines written and %d lost of %d; breaks: %v", r.Lines-2, l.Lost(), callers*each, r.Breaks)
+		t.Errorf("%d lines were written and %d lost, want %d in total; breaks: %v", r.Lines-2, l.Lost(), callers*each, r.Breaks)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestRotation_KeepsTheNewestFiles_AndTheChain(t *testing.T) {
 	}
 	r := verified(t, c.Path)
 	if !r.Intact() || len(r.Files) != 4 || r.Last != 12*30 || r.First == 1 {
-		t.Fatalf("%+v", r)
+		t.Fatalf("got report %+v, want an intact chain in 4 files whose oldest lines are gone", r)
 	}
 	wantFindings(t, "notes", r.Notes, Finding{Kind: Removed, Seq: r.First, Line: 1})
 }
@@ -260,7 +260,7 @@ func TestRotation_RenameFails_FileStaysInUse(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r := wantIntact(t, c.Path, 20); len(r.Files) < 5 {
-			t.Errorf("got %d files", len(r.Files))
+			t.Errorf("got %d files, want at least 5", len(r.Files))
 		}
 	}
 }
@@ -274,7 +274,7 @@ func TestOpen_CrashWithinRotation_ContinuesTheChain(t *testing.T) {
 	}
 	makeLog(t, c, 5)
 	if r := wantIntact(t, c.Path, 15); len(r.Files) != 2 {
-		t.Errorf("%+v", r.Files)
+		t.Errorf("got files %+v, want 2", r.Files)
 	}
 }
 
@@ -415,7 +415,7 @@ func TestWrite_DiskIsFull_LinesAreCountedAndTheChainContinues(t *testing.T) {
 	r := wantIntact(t, c.Path, 6)
 	wantFindings(t, "notes", r.Notes, Finding{Kind: Lost, Seq: 4, Line: 4})
 	if w.Lost() != 7 || !strings.Contains(r.Notes[0].Text, "7 lines") {
-		t.Errorf("got %d lost records; note: %s", w.Lost(), r.Notes[0].Text)
+		t.Errorf("Lost() = %d, want 7, and a note that says so: %s", w.Lost(), r.Notes[0].Text)
 	}
 	if n := server.count("are lost"); n != 1 {
 		t.Errorf("the log reported %d errors within a minute, want 1", n)
@@ -472,11 +472,11 @@ func TestWrite_DiskHangs_WaitsOnceAndThenCounts(t *testing.T) {
 		l.Write(refusal())
 		mustClose(t, l)
 		if before == 0 || l.Lost() != before {
-			t.Errorf("got %d lost records during the hang, %d afterwards", before, l.Lost())
+			t.Errorf("Lost() = %d during the hang and %d after it, want the same number above 0", before, l.Lost())
 		}
 		r := verified(t, c.Path)
 		if !r.Intact() || r.Lines+before != calls+3 {
-			t.Errorf("got %d lines and %d lost; breaks: %v", r.Lines, before, r.Breaks)
+			t.Errorf("%d lines were written and %d lost, want every call to be counted; breaks: %v", r.Lines, before, r.Breaks)
 		}
 	})
 }
@@ -499,7 +499,7 @@ func TestWrite_SyncsWithinASecond_AndReportsAFailureOnce(t *testing.T) {
 		start := time.Now()
 		<-syncs
 		if after := time.Since(start); after != syncAfter {
-			t.Errorf("the log synced after %v", after)
+			t.Errorf("the log synced after %v, want syncAfter", after)
 		}
 		<-time.After(time.Minute / 2)
 		if len(syncs) != 0 {
@@ -527,7 +527,7 @@ func TestLog_FileMovedAway_StartsAnotherFile(t *testing.T) {
 		mustClose(t, l)
 	})
 	if n := len(linesOf(t, aside)); n != 2 {
-		t.Errorf("got %d lines in the file that was moved", n)
+		t.Errorf("got %d lines in the moved file, want 2", n)
 	}
 	r := wantIntact(t, c.Path, 2)
 	wantFindings(t, "notes", r.Notes, Finding{Kind: Removed, Seq: 3})
@@ -560,7 +560,7 @@ func TestLog_Anchors_AreLoggedAndValid(t *testing.T) {
 		}
 	}
 	if len(anchors) < 4 || anchors[len(anchors)-2].Seq != 42 || anchors[len(anchors)-1].Seq != 43 {
-		t.Errorf("%v", anchors)
+		t.Errorf("got anchors %v, want at least 4, the last ones for lines 42 and 43", anchors)
 	}
 	if r := verified(t, c.Path, anchors...); !r.Intact() {
 		t.Error(r.Breaks)

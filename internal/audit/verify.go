@@ -162,10 +162,10 @@ type verifier struct {
 
 	at     place  // the current line
 	last   uint64 // the highest number so far, 0 if none
-	hash   string // hash of the line with that number
+	hash   string // hash of the line with the highest number
 	lastAt place
 	event  string // event of the last readable line
-	unread uint64 // unreadable lines since the line with that number
+	unread uint64 // number of unreadable lines since the line with the highest number
 }
 
 func newVerifier(anchors []Anchor) *verifier {

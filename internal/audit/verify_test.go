@@ -100,7 +100,7 @@ func TestVerify_Anchors(t *testing.T) {
 	}
 	third, tenth, twelfth := anchor(3), anchor(10), anchor(12)
 	if r := verified(t, cfg.Path, third, tenth, twelfth); !r.Intact() || r.Anchor != twelfth.String() {
-		t.Errorf("got breaks %v and anchor %s", r.Breaks, r.Anchor)
+		t.Errorf("got breaks %v and anchor %s, want none and the anchor of line 12", r.Breaks, r.Anchor)
 	}
 	wantFindings(t, "another hash", verified(t, cfg.Path, Anchor{10, third.Hash}).Breaks, Finding{Kind: Changed, Seq: 10, Line: 2})
 
@@ -152,7 +152,7 @@ func TestVerify_AnyFlippedByte_IsFound(t *testing.T) {
 		line := 1 + bytes.Count(data[:at], []byte("\n"))
 		r := verifyText(t, changed)
 		if r.Intact() || r.Breaks[0].Line != line {
-			t.Fatalf("byte %d of line %d is %q and was %q; breaks: %v", at, line, changed[at], data[at], r.Breaks)
+			t.Fatalf("a change to byte %d of line %d, to %q from %q, was not found there; breaks: %v", at, line, changed[at], data[at], r.Breaks)
 		}
 	})
 }
@@ -172,7 +172,7 @@ func TestVerify_RemovedAndMovedLines_AreFound(t *testing.T) {
 			right = right && n == order[0]+i
 		}
 		if r := verifyText(t, data); r.Intact() != right {
-			t.Fatalf("lines %v: got intact %v; breaks: %v", order, r.Intact(), r.Breaks)
+			t.Fatalf("lines %v: Intact() = %v; breaks: %v", order, r.Intact(), r.Breaks)
 		}
 	})
 }

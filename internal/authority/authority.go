@@ -165,7 +165,7 @@ func Parse(certPEM, keyPEM []byte) (*Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	cert := certs[0] // if there are several, the newest authority is first
+	cert := certs[0] // if there is more than one, the newest authority is first
 	if !cert.IsCA {
 		return nil, fmt.Errorf("the certificate of %s does not belong to an authority", cert.Subject)
 	}

@@ -58,7 +58,7 @@ func TestIssue_EachUse_IsValidForThatUseOnly(t *testing.T) {
 		{"client as a server", client, a, "", x509.ExtKeyUsageServerAuth, false},
 	} {
 		if err := verify(issued(t, a, c.leaf), c.by, c.host, c.use); (err == nil) != c.ok {
-			t.Errorf("%s: %v", c.what, err)
+			t.Errorf("verify() of %s = %v", c.what, err)
 		}
 	}
 }
@@ -74,13 +74,13 @@ func TestIssue_Certificate_FollowsTheRules(t *testing.T) {
 		t.Errorf("the certificate became valid %s ago", early)
 	}
 	if c.SerialNumber.Sign() <= 0 || c.SerialNumber.BitLen() > 128 || c.SerialNumber.Cmp(a.Cert.SerialNumber) == 0 {
-		t.Errorf("got serial number %x", c.SerialNumber)
+		t.Errorf("got serial number %x, want a positive one of at most 128 bits that the authority does not have", c.SerialNumber)
 	}
 	if c.IsCA || len(c.URIs) != 1 || c.URIs[0].String() != uri.String() || c.Subject.CommonName != "orders" {
-		t.Errorf("got CA %t, URIs %v, subject %s", c.IsCA, c.URIs, c.Subject)
+		t.Errorf("got CA %t, URIs %v, subject %s; want no CA, one URI and the name", c.IsCA, c.URIs, c.Subject)
 	}
 	if c := a.Cert; !c.IsCA || c.MaxPathLen != 0 || !c.MaxPathLenZero || len(c.ExtKeyUsage) != 0 {
-		t.Errorf("the authority has CA %t, path length %d, uses %v", c.IsCA, c.MaxPathLen, c.ExtKeyUsage)
+		t.Errorf("the authority has CA %t, path length %d and uses %v; want true, 0 and none", c.IsCA, c.MaxPathLen, c.ExtKeyUsage)
 	}
 	long := strings.Repeat("a", 63) + ".example.com"
 	if err := verify(issued(t, a, Leaf{Name: long, Hosts: []string{long}, Server: true, Life: time.Hour}), a, long, x509.ExtKeyUsageServerAuth); err != nil {
@@ -94,7 +94,7 @@ func TestIssue_ExpiredAuthority_Refuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := a.Issue(Leaf{Name: "x", Client: true, Life: time.Hour}, time.Now()); err == nil || !strings.Contains(err.Error(), "expired at") {
-		t.Errorf("%v", err)
+		t.Errorf("Issue() = %v, want an error that the authority has expired", err)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestRead_AfterWrite_ReturnsThePair(t *testing.T) {
 	}
 	got, err := Read(f)
 	if err != nil || !got.Cert.Equal(b.Cert) {
-		t.Fatalf("%v, %v", got, err)
+		t.Fatalf("Read() = %v, %v; want the pair that was written", got, err)
 	}
 	if err := verify(issued(t, got, Leaf{Name: "x", Client: true, Life: time.Minute}), b, "", x509.ExtKeyUsageClientAuth); err != nil {
 		t.Error(err)
@@ -165,14 +165,14 @@ func TestNames_Bad_AreRefused(t *testing.T) {
 	}
 	for _, good := range []string{"spiffe://example.com/orders", "spiffe://cluster.local/ns/default/sa/My_App-1.2"} {
 		if u, err := SPIFFE(good); err != nil || u.String() != good {
-			t.Errorf("%q: %v", good, err)
+			t.Errorf("SPIFFE(%q) = %v, want no error and the same id", good, err)
 		}
 	}
 	if u, err := AcquirerURI("host-1"); err != nil || u.String() != "gatekeeper:acquirer:host-1" {
-		t.Errorf("%v, %v", u, err)
+		t.Errorf("AcquirerURI() = %v, %v; want gatekeeper:acquirer:host-1", u, err)
 	}
 	c := issued(t, made(t, time.Hour), Leaf{Name: "x", Client: true, Life: time.Minute, URIs: []*url.URL{{Scheme: "gatekeeper", Opaque: "acquirer:host-1"}}})
 	if !slices.ContainsFunc(c.URIs, func(u *url.URL) bool { return u.String() == "gatekeeper:acquirer:host-1" }) {
-		t.Errorf("%v", c.URIs)
+		t.Errorf("got URIs %v, want one for the acquirer", c.URIs)
 	}
 }

@@ -93,7 +93,7 @@ func TestRead_AfterWrite_ReturnsTheState(t *testing.T) {
 	s := b.Summary()
 	if s.Member != "gk2" || !slices.Equal(s.Members, header().Members) || !s.TakenAt.Equal(header().TakenAt) || s.ClusterName != "gatekeeper" || s.ClusterID != "5eed.1" ||
 		s.Definitions != 1 || s.Bindings != 1 || s.Tokens != 1 || s.Bytes != int64(len(data)) || s.Revision == 0 || s.Entries == 0 || s.Checksum != fmt.Sprintf("%x", sha256.Sum256(data)) {
-		t.Errorf("got summary %+v", s)
+		t.Errorf("got summary %+v, want the header and the number of each kind of object", s)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestRead_FileOfFormat1_StaysReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := b.Summary(); s.Definitions != 1 || s.Tokens != 1 {
-		t.Errorf("got summary %+v", s)
+		t.Errorf("got summary %+v, want 1 definition and 1 token", s)
 	}
 }
 

@@ -198,7 +198,7 @@ func TestUnansweredAcquire_MayHaveSuperseded(t *testing.T) {
 	}
 }
 
-// The token of a lost response is superseded, too.
+// The token of a lost response is also superseded.
 func TestUnansweredAcquire_IsSuperseded(t *testing.T) {
 	s := newStory(t, one())
 	s.fresh(s.request("a", "r1"), 1)

@@ -54,7 +54,7 @@ func TestGather_PairsCallsAndResponses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(h.Operations) != 3 || len(h.Faults) != 1 || len(h.States) != 1 || len(h.Handed) != 1 {
-		t.Fatalf("%+v", h)
+		t.Fatalf("Gather() = %+v, want 3 operations and one of everything else", h)
 	}
 	for i, want := range []Outcome{Known, Unknown, Unknown} {
 		if got := h.Operations[i].Outcome(); got != want {
@@ -62,7 +62,7 @@ func TestGather_PairsCallsAndResponses(t *testing.T) {
 		}
 	}
 	if answer, ok := h.Operations[0].Answer(); !ok || answer.Token != 7 {
-		t.Errorf("the acquire has response %+v, %v", answer, ok)
+		t.Errorf("Answer() of the acquire = %+v, %v; want token 7", answer, ok)
 	}
 	if len(h.Beliefs) != 1 || h.Beliefs[0].Until-h.Beliefs[0].From != 2*time.Second {
 		t.Errorf("got beliefs %+v, want the last entry of each, ended by the death of its client", h.Beliefs)

@@ -72,10 +72,10 @@ type Request struct {
 	Stop bool `json:"stop,omitempty"`
 	// Move: an edit made by a move.
 	Move bool `json:"move,omitempty"`
-	// CordonID and Acquirers are the id and the acquirer pattern of a cordon. Uncordon has both, too.
+	// CordonID and Acquirers are the id and the acquirer pattern of a cordon. Uncordon also has both.
 	CordonID  string `json:"cordon_id,omitempty"`
 	Acquirers string `json:"acquirers,omitempty"`
-	// Drain: an edit, a pause, a cordon or a revoke that lets holders continue for a while.
+	// Drain: an edit, a pause, a cordon or a revoke that lets holders continue temporarily.
 	Drain bool `json:"drain,omitempty"`
 	// Definition is the new rule.
 	Definition *Definition `json:"definition,omitempty"`

@@ -53,7 +53,7 @@ type Job struct {
 	ID string `json:"id"`
 	// Indexes are the tasks that RetryTasks and DropTasks name. None means all failed tasks.
 	Indexes []uint32 `json:"indexes,omitempty"`
-	// Submission restricts DeleteJob to the submission with that revision. 0 means any.
+	// Submission restricts DeleteJob to the submission with the given revision. 0 means any.
 	Submission uint64 `json:"submission,omitempty"`
 	// Tasks are the contents of the payloads, in order. Only Submit sets this field and the fields below.
 	Tasks []string `json:"tasks,omitempty"`

@@ -130,7 +130,7 @@ func TestRun_FailFast_TheFirstErrorEndsIt(t *testing.T) {
 				return takes(2*time.Hour)(ctx, turn)
 			})
 			if !errors.Is(r.Err, refused) || r.Errors != 1 || time.Since(begin) > time.Minute {
-				t.Errorf("rate %v: got %+v after %v", rate, r, time.Since(begin))
+				t.Errorf("rate %v: got %+v after %v, want the first error to end the window", rate, r, time.Since(begin))
 			}
 		}
 	})
@@ -185,6 +185,6 @@ func TestLatency_BeyondAnHour_KeepsItsMaximum(t *testing.T) {
 	recorder.Record(0, 3*time.Hour)
 	recorder.Record(1, -time.Second) // a negative latency, as from two different clocks
 	if got := recorder.Latency(); got.Max != 3*time.Hour || got.P50 != 0 || recorder.Count() != 2 {
-		t.Errorf("got %+v of %d calls", got, recorder.Count())
+		t.Errorf("got latency %+v of %d calls, want a maximum of 3h, a p50 of 0 and 2 calls", got, recorder.Count())
 	}
 }

@@ -108,9 +108,9 @@ func sweep(beliefs []Belief, permits uint64) []Overlap {
 }
 
 // FallingTokens returns, for semaphores with one permit, each belief that began after a belief in a higher token. A
-// later holder must always have the higher token. With several permits, responses to concurrent holders may overtake
-// each other, so there is no order to check. An empty belief, such as one from a response that came too late, is
-// ignored.
+// later holder must always have the higher token. With more than one permit, responses to concurrent holders may
+// overtake each other, so there is no order to check. An empty belief, such as one from a response that came too late,
+// is ignored.
 func FallingTokens(beliefs []Belief, permits map[string]uint32) []Belief {
 	var falling []Belief
 	for _, group := range bySemaphore(beliefs) {

@@ -14,8 +14,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/authority"
 )
 
-// Secure holds the certificates of a secure cluster, as issued by `gkctl cert`: an authority for the API, another one
-// for members, a certificate from each for each server, and one for the callers, who administer the cluster.
+// Secure holds the certificates of a secure cluster, as issued by `gkctl cert`: an authority for the API, a second
+// authority for members, a certificate from each authority for each server, and one certificate for the callers, who
+// administer the cluster.
 type Secure struct {
 	dir          string
 	api, members *authority.Pair

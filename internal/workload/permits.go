@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Semaphores that several kinds share.
+// Semaphores that more than one kind uses.
 const (
 	nameOwn  = "own"  // one for each caller
 	nameHeld = "held" // its only permit is always held

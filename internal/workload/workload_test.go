@@ -128,7 +128,7 @@ func TestKinds_All_RunAndReleaseEverything(t *testing.T) {
 					}
 					r := loop.Window{Callers: s.Callers, Length: 2 * time.Second, Rate: rate}.Run(t.Context(), s.Call)
 					if r.Calls < 50 || r.Errors != 0 || r.Err != nil || r.Operations != r.Calls*max(operations[k.Name], 1) {
-						t.Errorf("%+v", r)
+						t.Errorf("got result %+v, want calls without errors", r)
 					}
 					if r.Latency.P50 < latency {
 						t.Errorf("got p50 %v, want at least the network latency", r.Latency.P50)
@@ -140,18 +140,18 @@ func TestKinds_All_RunAndReleaseEverything(t *testing.T) {
 					switch k.Name {
 					case "watch":
 						if parts["event"] != callers*r.Calls {
-							t.Errorf("got %d events for %d edits and %d watchers", parts["event"], r.Calls, callers)
+							t.Errorf("got %d events for %d edits and %d watchers, want one per edit and watcher", parts["event"], r.Calls, callers)
 						}
 					case "mixed":
 						if all := parts["deny"] + parts["refresh"] + parts["acquire"]; all != r.Calls || parts["deny"] < all*85/100 || parts["refresh"] < all*5/100 || parts["acquire"] == 0 {
-							t.Errorf("got latency %v of %d calls", parts, r.Calls)
+							t.Errorf("got parts %v of %d calls, want about 90%%, 9%% and 1%%", parts, r.Calls)
 						}
 					}
 					if err := s.Close(t.Context()); err != nil {
 						t.Error(err)
 					}
 					if left, err := b.field.Release(t.Context()); left != 0 || err != nil {
-						t.Errorf("%d permits were not released, %v", left, err)
+						t.Errorf("Release() released %d permits and returned %v, want 0 and nil", left, err)
 					}
 					if s.Forget(); len(s.Parts) > 0 && s.Parts[0].Count() != 0 {
 						t.Error("a part kept its measurements after Forget()")

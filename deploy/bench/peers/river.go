@@ -77,7 +77,7 @@ func (p *postgres) newRiver(ctx context.Context) ([]way, error) {
 	}), nil
 }
 
-// stopRiver stops River's client, if there is one.
+// stopRiver stops River's client, if it was started.
 func stopRiver(client *river.Client[pgx.Tx]) {
 	if client == nil {
 		return

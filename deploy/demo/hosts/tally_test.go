@@ -26,10 +26,10 @@ func TestCount_HonestHosts_HaveNoOverlap(t *testing.T) {
 		}},
 	}, sizes, 0)
 	if len(got.broken) != 0 || len(got.beliefs) != 3 {
-		t.Errorf("got broken promises %v and %d beliefs", got.broken, len(got.beliefs))
+		t.Errorf("got broken promises %v and %d beliefs, want none and 3", got.broken, len(got.beliefs))
 	}
 	if got.jobs != 2 || got.shares != 1 || got.denials["NO_FREE_PERMIT"] != 1 || got.ends["lost"] != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("got tally %+v, want 2 grants of jobs, 1 of a share, 1 denial and 1 lost permit", got)
 	}
 	if !slices.Equal(got.handOvers, []time.Duration{3}) {
 		t.Errorf("got hand-overs %v, want one of 3, from the end of a's belief to b's grant", got.handOvers)
@@ -57,7 +57,7 @@ func TestCount_KilledHost_StopsBelieving(t *testing.T) {
 	}}
 	got := count([]*stage.Life{dead, next}, sizes, 0)
 	if len(got.broken) != 0 || got.orphans != 1 {
-		t.Errorf("got broken promises %v and %d orphans", got.broken, got.orphans)
+		t.Errorf("got broken promises %v and %d orphans, want none and 1", got.broken, got.orphans)
 	}
 	dead.Killed = 0 // it is alive and has not recorded the end of its belief
 	if got := count([]*stage.Life{dead, next}, sizes, 0); len(got.broken) != 1 {

@@ -39,7 +39,7 @@ func TestFirings_OfTheRealTimetable_AreInOrderAndDistinct(t *testing.T) {
 		seen[key{f.job.Name, f.due}] = true
 		groups[f.job.Cluster]++
 		if d := table.running(f); d < 50*time.Millisecond || d > 2*time.Second {
-			t.Errorf("running(%s) = %v", f.job.Name, d)
+			t.Errorf("running(%s) = %v, want from 50 ms to 2 s", f.job.Name, d)
 		}
 	}
 	if len(groups) != 7 {
@@ -54,14 +54,14 @@ func TestFirings_Interval_IsDueOncePerInterval(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(all) < 19 || len(all) > 20 {
-		t.Fatalf("got %d firings in ten hours with an interval of thirty minutes", len(all))
+		t.Fatalf("got %d firings in ten hours with an interval of thirty minutes, want 19 or 20", len(all))
 	}
 	for i := 1; i < len(all); i++ {
 		if got := all[i].due.Sub(all[i-1].due); got != 30*time.Minute {
-			t.Errorf("got %v between two firings", got)
+			t.Errorf("got %v between two firings, want 30m", got)
 		}
 		if got := (table.at(all[i].due) - table.at(all[i-1].due)).Round(time.Microsecond); got != 500*time.Millisecond {
-			t.Errorf("got %v between two firings in real time", got)
+			t.Errorf("got %v of real time between two firings, want 500ms", got)
 		}
 	}
 }

@@ -164,7 +164,7 @@ func TestSuccessions_JobThatContinues_IsBrokenUnlessSuspended(t *testing.T) {
 	lost, suspended, broken := s.evidence().successions()
 	wantBroken(t, broken, "")
 	if lost != 1 || len(suspended) != 0 {
-		t.Errorf("got %d lost, %v suspended", lost, suspended)
+		t.Errorf("successions() found %d lost runs and suspended runs %v, want 1 and none", lost, suspended)
 	}
 
 	s = newScript()
@@ -177,7 +177,7 @@ func TestSuccessions_JobThatContinues_IsBrokenUnlessSuspended(t *testing.T) {
 	_, suspended, broken = s.evidence().successions()
 	wantBroken(t, broken, "")
 	if len(suspended) != 1 || suspended[0].Token != 1 {
-		t.Errorf("got suspended runs %v", suspended)
+		t.Errorf("successions() found suspended runs %v, want only the run with token 1", suspended)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestStale_StoreRefusesTheOlderTokenOnly(t *testing.T) {
 			refused, broken := s.evidence().stale()
 			wantBroken(t, broken, test.broken)
 			if len(refused) != test.refused {
-				t.Errorf("got refused writes %v", refused)
+				t.Errorf("stale() = %v, which is the wrong number of refused writes", refused)
 			}
 		})
 	}
@@ -331,7 +331,7 @@ func TestNewReport_FaultsWithoutEffect_AreBrokenPromises(t *testing.T) {
 		}
 	}
 	if len(r.Tables[0].Lines) != 1+2 || len(r.Tables[1].Lines) != 1+1 {
-		t.Errorf("%v", r.Tables)
+		t.Errorf("got tables %v, want 2 and 1 rows below the headings", r.Tables)
 	}
 	wantWrites(t, r, "write 2 refused: token 4 is older than 5")
 

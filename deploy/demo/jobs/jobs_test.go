@@ -43,6 +43,6 @@ func TestDemo_Short_EndsWithItsReportAndNoBrokenPromise(t *testing.T) {
 	}
 	refused := slices.ContainsFunc(r.Rows, func(row stage.Row) bool { return row.Name == "writes" && row.Figures[1] != 0.0 })
 	if len(r.Tables) != 2 || len(r.Tables[0].Lines) < 2 || len(r.Tables[1].Lines) < 2 || !refused {
-		t.Errorf("%s", text)
+		t.Errorf("the report has no refused write, or too few rows:\n%s", text)
 	}
 }

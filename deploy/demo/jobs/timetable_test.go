@@ -20,21 +20,21 @@ func TestTimetable_FiftyRealJobs_AreDueEveryFewSecondsAndRunForPartOfThat(t *tes
 		names[j.Name] = true
 		kinds[j.Cron != ""]++
 		if j.Name != real[i].Name || real[i].Cluster != group {
-			t.Errorf("job %s was made from %+v", j.Name, real[i])
+			t.Errorf("job %s was made from another job: %+v", j.Name, real[i])
 		}
 		if j.Period < 5*time.Second || j.Period > 10*time.Second || j.Steps < 2 || time.Duration(j.Steps)*stepTime > j.Period/3+stepTime {
-			t.Errorf("job %s is due every %v and makes %d writes", j.Name, j.Period, j.Steps)
+			t.Errorf("job %s is due every %v and makes %d writes, which is too many or too few", j.Name, j.Period, j.Steps)
 		}
 	}
 	if len(names) != 50 || kinds[true] < 10 || kinds[false] < 10 {
-		t.Errorf("got %d names, %d cron lines, %d intervals", len(names), kinds[true], kinds[false])
+		t.Errorf("got %d names, %d cron lines and %d intervals; want 50 names and at least 10 of each kind", len(names), kinds[true], kinds[false])
 	}
 }
 
 func TestTimetable_TooManyJobs_IsAnError(t *testing.T) {
 	for _, n := range []int{0, 100000} {
 		if _, _, err := timetableOf(n); err == nil || !strings.Contains(err.Error(), group) {
-			t.Errorf("timetableOf(%d): got error %v", n, err)
+			t.Errorf("timetableOf(%d) = %v, want an error that names the group", n, err)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestDue_CronLine_MatchesItsSchedule(t *testing.T) {
 			}
 		}
 		if next.Before(until.Add(-2 * j.Period)) {
-			t.Errorf("%s: got last due time %v", j.Name, next)
+			t.Errorf("%s: the last due time is %v, which is too early", j.Name, next)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func TestHeirs_WorkerIsKilled_ItsUnfinishedTasksAreGivenToOthers(t *testing.T) {
 		e.add([]*stage.Life{{Name: "killed", Records: c.killed, Killed: 9 * time.Second}, {Name: "other", Records: c.other}})
 		var r stage.Report
 		if e.heirs(&r, 1); (len(r.Broken) > 0) != c.broken {
-			t.Errorf("%s: got broken promises %q", name, r.Broken)
+			t.Errorf("%s: heirs() reported broken promises %q", name, r.Broken)
 		}
 	}
 }

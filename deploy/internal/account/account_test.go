@@ -19,7 +19,7 @@ func TestRead_AccountOfADeadProcess_IsReadUpToItsDeath(t *testing.T) {
 	var got []line
 	err := Read(strings.NewReader(text.String()+`{"event":"gran`), func(l line) { got = append(got, l) })
 	if err != nil || len(got) != 2 || got[0].Token != 7 || got[1].Event != "ended" {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("Read() passed %v and returned %v, want two records and nil", got, err)
 	}
 }
 

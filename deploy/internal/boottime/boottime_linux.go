@@ -1,5 +1,5 @@
 // Package boottime reads a clock that all processes of a machine share and that cannot be set, so that the records of
-// several holders can be compared.
+// different holders can be compared.
 package boottime
 
 import (

@@ -1,6 +1,6 @@
 //go:build !linux
 
-// Package boottime reads a clock that all processes of a machine share, so that the records of several holders can be
+// Package boottime reads a clock that all processes of a machine share, so that the records of different holders can be
 // compared.
 package boottime
 

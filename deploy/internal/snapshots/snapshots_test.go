@@ -43,7 +43,7 @@ func TestAwait_ReturnsTheTimesOfASnapshot(t *testing.T) {
 		const glance = 4 * time.Millisecond
 		if from, took := got.from.Sub(begin), got.to.Sub(got.from); from < 2*time.Second || from > 2*time.Second+glance ||
 			took < 3*time.Second-glance || took > 3*time.Second+glance || got.bytes != 7 {
-			t.Errorf("got a snapshot from %v for %v, of %v bytes", from, took, got.bytes)
+			t.Errorf("await() found a snapshot that began after %v, took %v and has %v bytes; want 2s, 3s and 7", from, took, got.bytes)
 		}
 	})
 }
@@ -53,7 +53,7 @@ func TestAwait_NoSnapshot_EndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if got, err := await(ctx, filepath.Join(t.TempDir(), "none")); err == nil {
-			t.Errorf("%+v", got)
+			t.Errorf("await() without a snapshot = %+v, want an error", got)
 		}
 	})
 }
@@ -70,6 +70,6 @@ func TestSpan_ComparesGrantsDuringAndBefore(t *testing.T) {
 	}
 	got := span{from: t0, to: after(2 * time.Second), bytes: 9}.of(shots)
 	if got.Seconds != 2 || got.Grants != 2 || got.LongestWithin != 45 || got.LongestBefore != 30 || got.Added() != 15 || got.Bytes != 9 {
-		t.Errorf("%+v", got)
+		t.Errorf("of() = %+v, want only the grants during and shortly before the snapshot", got)
 	}
 }

@@ -73,7 +73,7 @@ func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	}
 	for _, s := range all {
 		if code, ok := s.Exited(); ok {
-			return fmt.Errorf("%s left with exit code %d although its disk was late by only %v\n%s", s.ID, code, delay, s.LogTail())
+			return fmt.Errorf("%s exited with code %d although its disk was late by only %v\n%s", s.ID, code, delay, s.LogTail())
 		}
 	}
 	a.Note("repaired", "")
@@ -108,7 +108,7 @@ func (a *Arena) leave(ctx context.Context, random *rand.Rand, all []*servers.Ser
 		}
 		a.Note(fmt.Sprintf("left with exit code %d", code), s.ID)
 		if code != leftByFault {
-			return fmt.Errorf("%s left with exit code %d when its disk failed, want %d\n%s", s.ID, code, leftByFault, s.LogTail())
+			return fmt.Errorf("%s exited with code %d when its disk failed, want %d\n%s", s.ID, code, leftByFault, s.LogTail())
 		}
 	}
 	rest(ctx, between(random, 0, time.Second))

@@ -71,7 +71,7 @@ func jobOf(id string) (work.Job, [][]byte) {
 	}
 	size := 10
 	if n%10 == 9 {
-		size = 60_000 // several log entries
+		size = 60_000 // more than one log entry
 	}
 	var tasks [][]byte
 	for i := range 1 + n%7 {

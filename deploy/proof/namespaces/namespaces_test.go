@@ -251,7 +251,7 @@ func TestTaken_SubnetInUse_IsDetected(t *testing.T) {
 		want bool
 	}{"its own": {n, false}, "another's": {other, true}} {
 		if taken, err := c.of.taken(); err != nil || taken != c.want {
-			t.Errorf("%s: taken %t, %v", name, taken, err)
+			t.Errorf("%s subnet: taken() = %t, %v", name, taken, err)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func TestReset_BreaksTheConnectionsOfALink(t *testing.T) {
 	hear(t, c, "two")
 	n.Reset(Link{"a", "echo"})
 	if _, err := c.Read(make([]byte, 1)); err == nil {
-		t.Error("the connection lives")
+		t.Error("the connection is still open after Reset()")
 	}
 }
 
@@ -161,10 +161,10 @@ func TestPeer_ReadsTheDialersNameOnly(t *testing.T) {
 	}()
 	from, read, err := Peer(r)
 	if err != nil || from != "gk2" || string(read) != string(hello[:len(hello)-4]) {
-		t.Errorf("%q, %q, %v", from, read, err)
+		t.Errorf("Peer() = %q, %q, %v; want gk2 and the bytes of its handshake", from, read, err)
 	}
 	rest, err := io.ReadAll(r)
 	if err != nil || string(rest) != "rest" {
-		t.Errorf("%q, %v", rest, err)
+		t.Errorf("after the handshake, read %q, %v; want the rest", rest, err)
 	}
 }

@@ -186,23 +186,23 @@ func (c *constants) print(out io.Writer) {
 		fmt.Fprintf(out, "| %s | %s | %s | %s |\n", what, round(of(three)), round(of(five)), round(three.clusters()*of(three)))
 	}
 	start := func(k capacity, permits float64) string { return round(min(k.Permits, permits) * c.Restart / 1e6) }
-	row("permits in memory, with a definition for 10 and a client for 100", func(k capacity) float64 { return k.Permits })
-	fmt.Fprintf(out, "| seconds that a server needs at its start to read these | %s | %s | %s |\n",
+	row("permits in memory, with one definition per 10 permits and one client per 100", func(k capacity) float64 { return k.Permits })
+	fmt.Fprintf(out, "| seconds that a server takes to load them at startup | %s | %s | %s |\n",
 		start(three, math.Inf(1)), start(five, math.Inf(1)), start(three, hundredfold*1e6/three.clusters()))
-	row("permits of 1 m kept alive, 100 per frame, without other load", func(k capacity) float64 { return k.KeptAlive })
+	row("1-minute permits kept alive, 100 per frame, without other load", func(k capacity) float64 { return k.KeptAlive })
 	row("denials per second, without other load", func(k capacity) float64 { return k.Decisions })
 	row("refreshes per second in separate calls, without other load", func(k capacity) float64 { return k.Refreshes })
 	row("grants with their releases per second, without other load", func(k capacity) float64 { return k.Grants })
 	row("expiries per second, without other load", func(k capacity) float64 { return k.Expiries })
-	fmt.Fprintf(out, "\nGrants are bounded by %s.", three.GrantsBound)
+	fmt.Fprintf(out, "\nGrants are limited by %s.", three.GrantsBound)
 	if five.GrantsBound != three.GrantsBound {
 		fmt.Fprintf(out, " With five servers: by %s.", five.GrantsBound)
 	}
-	fmt.Fprintf(out, " 100 times the size is 10 000 000 definitions, 100 000 000 permits and 1 000 000 clients; it takes %.0f such clusters at most.\n\n", most)
+	fmt.Fprintf(out, " A hundred times the size is 10 000 000 definitions, 100 000 000 permits and 1 000 000 clients. It takes at most %.0f such clusters.\n\n", most)
 	for _, formula := range []string{
 		"cpu = cores · use · 1 000 000 µs per second, on the leader only, because followers only write",
 		fmt.Sprintf("permits = (memory · use / reserve %.3g − %.3g MB) / (%.4g + %.4g / 10 + %.4g / 100 bytes)", c.Reserve, c.EmptyBytes/1e6, c.PermitBytes, c.DefinitionBytes, c.StreamBytes),
-		fmt.Sprintf("start = permits · %.3g µs; the last column is for as many as each cluster gets", c.Restart),
+		fmt.Sprintf("start = permits · %.3g µs; the last column is for each cluster's share of the permits", c.Restart),
 		fmt.Sprintf("kept alive = cpu · %d s / %.3g µs", refreshEvery, c.Frame),
 		fmt.Sprintf("denials = cpu / %.3g µs; refreshes = cpu / %.3g µs", c.Decision, c.Refresh),
 		fmt.Sprintf("commands = %.0f in an entry / (2 · sync + round trip); applied = use / %.3g µs", c.InEntry, c.Apply),

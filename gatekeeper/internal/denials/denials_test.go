@@ -128,7 +128,7 @@ func TestDenied_ManyUndefinedNames_EvictOnlyTheirCallers(t *testing.T) {
 	}
 }
 
-func TestDenied_ManyOfAll_IsBounded(t *testing.T) {
+func TestDenied_ManySemaphoresAndCallers_IsBounded(t *testing.T) {
 	var m Memory
 	for i := range 3 * maxSemaphores {
 		for j := range maxPerShelf + 2 {

@@ -25,8 +25,9 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 	return k.counted(call, r)
 }
 
-// TryAcquireTogether decides many calls on one state. Calls whose answer changes nothing share one Confirm, and answer
-// is called once for each of them, on the caller's goroutine. The other calls are left alone: pass them to TryAcquire.
+// TryAcquireTogether decides many calls on one state. A call whose answer changes nothing is finished here: all such
+// calls share one Confirm, and answer is called once for each of them, on the caller's goroutine. For the other calls,
+// answer is not called: pass them to TryAcquire.
 func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, answer func(i int, a Answer, err error)) {
 	t, err := k.leading()
 	if err != nil {
@@ -40,9 +41,9 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 		round
 	}
 	var together []decided
-	var received time.Time // the latest: a server that led then led after every other call arrived
+	var received time.Time // the latest one: a server that led after it led after it received each call
 	for i, call := range calls {
-		r, ok := k.unchanging(call) // decide all before the wait: each answer was true when it was decided
+		r, ok := k.unchanging(call) // decide every call before confirming: the confirmation then covers every decision
 		if !ok {
 			continue
 		}
@@ -65,8 +66,8 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 	}
 }
 
-// unchanging decides a call. If the answer changes nothing, because it is a denial or an error, unchanging returns it,
-// not yet confirmed.
+// unchanging decides a call, and reports whether the answer changes nothing because it is a denial or an error. The
+// answer is not confirmed yet.
 func (k *Keeper) unchanging(call *AcquireCall) (round, bool) {
 	if k.proposed(keyOf(call)) {
 		return round{}, false
@@ -122,7 +123,7 @@ type round struct {
 	next   next
 	answer Answer // set if the round is finished and err is nil
 	err    error
-	left   bool // the waiting call leaves the queue, and does not keep its place for a retry
+	left   bool // the waiting call leaves the queue and does not keep its place for a retry
 }
 
 // next says what to do after a round.
@@ -144,7 +145,7 @@ func (r round) leaving(left bool) round {
 
 func denied(d *Denial) round { return round{answer: Answer{Outcome: semaphore.Denied, Denial: d}} }
 
-// settle makes rounds until the call is answered or must wait. One round may not be enough, because a decision may no
+// settle runs rounds until the call is answered or has to wait. One round may not be enough, because a decision may no
 // longer hold when it is applied.
 func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
 	for {
@@ -162,8 +163,8 @@ func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place
 
 func (k *Keeper) once(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
 	key := keyOf(call)
-	// Read the state before attach. If attach finds no grant on its way, this state has no handed-over grant for the
-	// call either, so the call is not denied because of the permit that it holds.
+	// Read the state before calling attach. If attach then finds no grant in flight, this earlier state cannot contain
+	// a permit that was handed over to the call, so the call is not denied for already holding it.
 	state := k.cfg.Machine.State()
 	if rec := k.attach(key, place.me); rec != nil {
 		return k.await(ctx, t, rec, call, place)
@@ -200,9 +201,9 @@ func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *Acqui
 	if o.Err != nil {
 		return failed(k.failure(t, o.Err))
 	}
-	// A call that came in after the grant was handed to Raft is a replay: its send time proves nothing about this
-	// entry. Decide it again: by the rule for refreshes if the permit exists. The same holds for a call that asks for
-	// something else.
+	// A call that was received after the grant was handed to Raft is a replay: its send time proves nothing about this
+	// entry. It is decided again, as a refresh if the permit exists. A call that asks for something else is decided
+	// again too.
 	waiting, fresh := waited(call.Received, o)
 	if !fresh || !rec.asks(call) {
 		return round{next: tryAgain}
@@ -218,14 +219,14 @@ func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *Acqui
 			a.Outcome, a.Superseded = semaphore.Reacquired, r.Superseded.Token
 		}
 		return round{answer: a}
-	case fsm.GrantRevisionChanged: // final: a second decision could take it for a repeat
+	case fsm.GrantRevisionChanged: // final: a second decision could mistake it for a retry
 		return failed(&RevisionChangedError{call.Semaphore, *call.ExpectedRevision, r.PermitRevision})
 	default:
 		return round{next: tryAgain} // the state now holds the reason
 	}
 }
 
-// replay answers a repeat of the request that holds the permit. In every respect it is a refresh.
+// replay answers a retry of the request that holds the permit. Such a retry is a refresh in every respect.
 func (k *Keeper) replay(ctx context.Context, t *tenure, call *AcquireCall, own *semaphore.Permit) round {
 	refresh := []lessor.Refresh{{Token: own.Token}}
 	before, seen := k.lessor.Renew(t.term, lessor.Frame{Received: call.Received}, refresh, k.admit, nil)

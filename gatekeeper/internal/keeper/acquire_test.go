@@ -84,8 +84,8 @@ func TestTryAcquire_ReplayOfAnEndedRequest_NeverGrantsAgain(t *testing.T) {
 }
 
 // A leader that pauses between handing a grant to Raft and answering it may have been deposed in the meantime. The
-// pause must not move the client's base.
-func TestTryAcquire_LeaderPausedAfterHandingOver_PauseIsNotWaited(t *testing.T) {
+// pause must not change the time from which the client counts.
+func TestTryAcquire_LeaderPausedAfterHandingOver_PauseDoesNotCountAsWaited(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
@@ -200,7 +200,8 @@ func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
 			failed <- err
 		}()
 		synctest.Wait()
-		// The grant is applied. Before its call is answered, the state answers another request of the same identity.
+		// The grant is applied. Before its call is answered, another request of the same identity is answered from the
+		// state.
 		held := w.tape.held
 		w.tape.mu.Lock()
 		w.tape.held, w.tape.holds = nil, false
@@ -211,7 +212,7 @@ func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
 		}
 		a := w.try(ask("a", "2"))
 		if a.Outcome != semaphore.Refreshed {
-			t.Fatalf("second request = %+v, want a refresh", a)
+			t.Fatalf("second request of the identity = %+v, want a refresh", a)
 		}
 		cancel()
 		<-failed
@@ -230,7 +231,7 @@ func (t *tape) next() uint64 {
 	return t.index
 }
 
-func TestAbandon_ReplayWhileTheEndIsInFlight_WaitsForItsFate(t *testing.T) {
+func TestAbandon_ReplayWhileTheEndIsInFlight_WaitsForTheOutcome(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
@@ -358,7 +359,7 @@ func TestRefresh_AfterAnEditThatShutsTheHolderOut_IsStoppingAndKeepsTheSlot(t *t
 	})
 }
 
-func TestDelete_WithLivePermits_TheyCountWhenTheNameComesBack(t *testing.T) {
+func TestDelete_WithLivePermits_PermitsCountAfterTheNameIsDefinedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -417,7 +418,7 @@ func TestCancel_GrantOfASemaphoreWithMinHold_DoesNotCool(t *testing.T) {
 	})
 }
 
-func TestCancel_BeforeTheRequestArrives_ItNeverGrants(t *testing.T) {
+func TestCancel_BeforeTheRequestArrives_RequestIsNeverGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		if _, err := w.Cancel(context.Background(), "job", ask("a", "1").Identity, "1"); err != nil {
@@ -501,7 +502,7 @@ func TestNotLeading_EveryCallSaysWhoLeads(t *testing.T) {
 	})
 }
 
-func TestTryAcquire_FiringClaimedByALivePermit_SaysWhenThatEnds(t *testing.T) {
+func TestTryAcquire_FiringClaimedByALivePermit_DenialSaysWhenThePermitEnds(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) {
 			d.Permits, d.OnExpiry, d.FiringMaxAhead = 2, semaphore.OnExpiryHold, semaphore.FiringUnbounded

@@ -21,11 +21,11 @@ import (
 // TestBelief_UnderFaults_NeverExceedsPermits runs clients that rely on permits by the client's rule, on clocks that run
 // at slightly different rates. The leader is paused, deposed and elected again. Its entries are delayed, lost, or found
 // in the log after all. The duration of its definition changes, and operators pause, cordon, revoke, delete and make
-// edits that end, with and without drains. Half of the clients keep their identity over all acquisitions, and two
-// processes share one identity. They ask again immediately under a new request id, or none, while an earlier acquire,
-// cancel or release of theirs is still on its way. Some claim firings, and their jobs end in every way. Callers take
-// over from holders. At no instant may the identities that believe to hold a permit have more weight than there are
-// permits, and no firing may be attempted more often than its definition allows.
+// temporary edits, with and without drains. Half of the clients keep their identity over all acquisitions, and two
+// processes share one identity. They ask again immediately under a new request id, or none, while one of their earlier
+// acquires, cancels or releases is still in flight. Some claim firings, and their jobs end in every possible way.
+// Callers take over from holders. At every instant, the identities that believe they hold a permit must not have more
+// total weight than there are permits, and no firing may be attempted more often than its definition allows.
 //
 // GATEKEEPER_SEED repeats one run: workload, faults and virtual times, but not the order of goroutines.
 func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
@@ -152,7 +152,7 @@ func (b *beliefs) check(t *testing.T, permits uint32) {
 	}
 }
 
-// storm runs clients and faults for some minutes of virtual time.
+// storm runs clients and faults for a few minutes of virtual time.
 func (w *world) storm(seed uint64) *beliefs {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	w.raise()
@@ -193,7 +193,7 @@ func (w *world) fault(rng *rand.Rand) {
 		w.tape.hold()
 		pause()
 		w.tape.letGo()
-	case 1: // a leader is deposed with entries in flight, which the next leader may have or not
+	case 1: // a leader is deposed with entries in flight, which the next leader may or may not have
 		w.tape.hold()
 		pause()
 		lost := w.tape.lose()
@@ -223,7 +223,7 @@ func (w *world) fault(rng *rand.Rand) {
 	synctest.Wait()
 }
 
-// takeOver makes a caller judge a holder dead, now and then.
+// takeOver occasionally makes a caller judge a holder dead.
 func (w *world) takeOver(rng *rand.Rand, b *beliefs) {
 	by := semaphore.Identity{Group: "prod", Acquirer: "host" + strconv.Itoa(rng.IntN(6))}
 	for p := range w.machine.State().Holders("job") {
@@ -235,7 +235,7 @@ func (w *world) takeOver(rng *rand.Rand, b *beliefs) {
 	}
 }
 
-// operate makes one operator's change. It shuts out some or all clients for a while, with or without a drain.
+// operate makes one operator change. It may shut out some or all clients temporarily, with or without a drain.
 func (w *world) operate(rng *rand.Rand) {
 	ctx := context.Background()
 	drain := []time.Duration{0, 3 * time.Second, 40 * time.Second}[rng.IntN(3)]
@@ -257,7 +257,7 @@ func (w *world) operate(rng *rand.Rand) {
 		_, _ = w.Resume(ctx, fsm.Resume{Names: []string{"job"}})
 	case 3:
 		_, _ = w.Cordon(ctx, fsm.SetCordon{ID: "c" + strconv.Itoa(rng.IntN(2)), AcquirerPattern: host, Drain: drain}, end)
-	case 4: // an edit that ends, after which the old pattern returns
+	case 4: // a temporary edit, after which the old pattern returns
 		d := w.machine.State().Definition("job").Definition.Clone()
 		d.AcquirerPattern = "host[" + strconv.Itoa(rng.IntN(6)) + "-9]"
 		edit(fsm.Change{Kind: fsm.Replace, Definition: d}, end)
@@ -289,7 +289,7 @@ type client struct {
 	// identity.
 	stable, shared    bool
 	process, holderID string
-	// last is the last token that it relied on, if no other process can rely on it.
+	// last is the token of the last permit that the client has stopped relying on; 0 if there is none.
 	last uint64
 }
 
@@ -360,7 +360,7 @@ func (c *client) acquire(ctx context.Context) {
 	}
 }
 
-// straggle delivers a request late, after its client has given it up.
+// straggle delivers a request late, after its client has given up on it.
 func (c *client) straggle(call *AcquireCall) {
 	delay := time.Duration(c.rng.Int64N(int64(12 * time.Second)))
 	again, cancels := *call, c.rng.IntN(3) > 0 && call.RequestID != ""
@@ -399,7 +399,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		}
 		send := time.Now()
 		refresh := []TokenRefresh{{Token: p.Token, Duration: counts}}
-		// It relies on the permit as long as allowed. Only the duration that it has stated ends an older, longer
+		// It relies on the permit for as long as it may. Only a duration that it has stated can end an older, longer
 		// belief.
 		x.until = earlier(x.until, c.deadline(send, 0, counts))
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

@@ -18,10 +18,10 @@ type AcquireCall struct {
 	ExpectedRevision *uint64
 	// ReplacesToken is a token of the identity that the caller no longer relies on; 0 if there is none.
 	ReplacesToken uint64
-	// RequestRevision is a cluster revision at which, as the caller knows, the request had no permit; 0 if unknown.
+	// RequestRevision is a cluster revision at which the caller knows that the request had no permit; 0 if unknown.
 	RequestRevision uint64
-	// notGrantedAt is a revision of the same kind that this server found; see knownSince. It is read and written
-	// atomically.
+	// notGrantedAt is a revision at which this server found that the request had no permit; see knownSince. It is read
+	// and written atomically.
 	notGrantedAt uint64
 	// Received is the monotonic time at which this server received the call. It is read before any other work on the
 	// call.
@@ -37,11 +37,11 @@ type AcquireCall struct {
 	// OnePerAcquirer denies the call instead of queueing it if another call of the same group and acquirer is waiting,
 	// unless one of the two has a firing.
 	OnePerAcquirer bool
-	// UntilAnswered lets the call wait longer than Config.MaxWait. It is never asked to repeat.
+	// UntilAnswered lets the call wait longer than Config.MaxWait. Its answer never has Repeat set.
 	UntilAnswered bool
 	// Allowed is called before each grant to a waiting call, because the caller may have lost its rights in the
-	// meantime. It uses the state at that time. An error ends the call, and nothing is granted. Allowed must not block.
-	// If it is nil, every grant is allowed.
+	// meantime. It checks the state at the time of the grant. An error ends the call, and nothing is granted. Allowed
+	// must not block. If it is nil, every grant is allowed.
 	Allowed func() error
 	// Placed, unless nil, is called when the call is in the queue or its grant has been proposed. A permit that is
 	// released after that can be handed to the call in the same log entry. Placed may be called more than once. It is
@@ -70,8 +70,8 @@ type Answer struct {
 	Job    *work.Job
 	Task   *work.Task
 	Denial *Denial
-	// Repeat is set when a waiting call has lasted for Config.MaxWait. The caller should repeat it with the same
-	// request id, and with RepeatRevision as its RequestRevision.
+	// Repeat is set when a waiting call has lasted for Config.MaxWait. The caller should retry with the same request
+	// id, and with RepeatRevision as its RequestRevision.
 	Repeat         *Place
 	RepeatRevision uint64
 }
@@ -120,7 +120,7 @@ const (
 	StatusStopping
 	// StatusLost means that there is no such live permit.
 	StatusLost
-	// StatusRetry means that the answer is not known now. Ask again.
+	// StatusRetry means that the answer is currently unknown. Ask again.
 	StatusRetry
 )
 
@@ -130,12 +130,12 @@ type TokenResult struct {
 	Status   Status
 	Duration time.Duration // set only if refreshed
 	// Stop says why the holder must stop. With StatusRefreshed it is set during a drain, which lets the holder continue
-	// for a while.
+	// temporarily.
 	Stop    semaphore.StopCause
 	Message string
 	// SupersededBy is the token under which the same identity now holds a lost permit; 0 if the token was not
 	// superseded, or its successor has ended.
 	SupersededBy uint64
-	// DrainLeft is how long refreshes will still succeed although the holder must stop; 0 if they already fail.
+	// DrainLeft is how much longer refreshes will succeed although the holder must stop; 0 if they already fail.
 	DrainLeft time.Duration
 }

@@ -11,9 +11,9 @@ import (
 
 const (
 	// clockTolerance is how far a caller's wall clock may differ from the leader's before the difference is reported.
-	// It is half of how far ahead a firing may be due by default.
+	// It is half of the default limit on how far ahead a firing may be due.
 	clockTolerance = semaphore.DefaultFiringMaxAhead / 2
-	// maxHostClocks bounds the table. When it is full, the caller that was seen the longest ago is dropped.
+	// maxHostClocks bounds the table. When it is full, the caller that was seen least recently is dropped.
 	maxHostClocks = 1000
 	// clockKept is how long a caller stays in the table after its last call.
 	clockKept = 24 * time.Hour
@@ -38,8 +38,8 @@ type hostClocks struct {
 	warned map[string]time.Time // by semaphore: when a firing too far ahead was last logged
 }
 
-// compareClocks records the difference between the caller's clock and this server's. It logs a caller whose clock is
-// off once, and again when the difference changes by more than the tolerance or disappears.
+// compareClocks records the difference between the caller's clock and this server's. If the caller's clock is off, it
+// logs that once, and again when the difference changes by more than the tolerance or disappears.
 func (k *Keeper) compareClocks(call *AcquireCall) {
 	if call.SentAt.IsZero() {
 		return
@@ -83,8 +83,8 @@ func (k *Keeper) compareClocks(call *AcquireCall) {
 	}
 }
 
-// HostClocks returns the callers whose clocks are off, ordered by group and acquirer. It includes callers that asked
-// this server within the last day, while it led.
+// HostClocks returns the callers whose clocks are off, ordered by group and acquirer. It includes only callers that
+// asked this server within the last day, while it was the leader.
 func (k *Keeper) HostClocks() []HostClock {
 	now, s := k.cfg.WallClock(), &k.clocks
 	s.mu.Lock()

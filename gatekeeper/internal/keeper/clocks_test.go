@@ -25,7 +25,7 @@ func due(host, requestID string, ahead, clock time.Duration) *AcquireCall {
 }
 
 // The leader's own clock may be the wrong one, so the denial shows all times and names no culprit.
-func TestTryAcquire_LeadersClockIsAnHourOff(t *testing.T) {
+func TestTryAcquire_LeaderClockOneHourOff_DenialShowsBothClocks(t *testing.T) {
 	t.Run("behind", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.cfg.WallClock = func() time.Time { return time.Now().Add(-time.Hour) }

@@ -129,8 +129,8 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	case fsm.DrainedEvent:
 		k.drained(e, touched)
 	case fsm.JobSubmitted, fsm.TaskSettled, fsm.TasksChanged, fsm.JobCancelled:
-		// Also when the last task is taken: workers are absent from then on, and the waiters behind them get their
-		// turn.
+		// This also matters when the last task is taken: workers are absent from then on, and the waiters behind them
+		// get their turn.
 		touched[e.Semaphore] = struct{}{}
 	case fsm.QuarantineEnded:
 		for _, sem := range k.queue.Semaphores() {
@@ -139,7 +139,7 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	}
 }
 
-// drained notifies the holders that a drain allowed to continue that the drain is over.
+// drained notifies the holders of permits whose drain is over. Until now the drain allowed them to continue.
 func (k *Keeper) drained(e *fsm.Event, touched map[string]struct{}) {
 	switch {
 	case e.Permit != nil:
@@ -171,7 +171,7 @@ func (k *Keeper) offer(sem string) {
 	}
 }
 
-// reconsider lets the rule decide again about the waiters and the followed holders of an edited semaphore.
+// reconsider applies the rule again to the waiters and the followed holders of an edited semaphore.
 func (k *Keeper) reconsider(sem string) {
 	for _, w := range k.queue.Waiting(sem) {
 		if call := k.queue.Call(w); call != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// StopLeft returns how long the holder of the live permit p may still continue although s stops it.
+// StopLeft returns how much longer the holder of the live permit p may continue although s stops it.
 func (k *Keeper) StopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
 	for _, d := range s.Drains {
 		switch s.Cause {
@@ -24,8 +24,8 @@ func (k *Keeper) StopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Dura
 	return left
 }
 
-// drainLeft returns how long the refreshes of a permit whose holder must stop will still be granted. If several causes
-// stop the holder, the one that leaves it the least time counts.
+// drainLeft returns how much longer the refreshes of a permit will be granted although its holder must stop. If several
+// causes stop the holder, the one that leaves it the least time counts.
 func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Duration) {
 	facts := k.holding(state, p)
 	for i, s := range semaphore.Stops(p, &facts) {
@@ -36,7 +36,7 @@ func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Dur
 	return left
 }
 
-// noReason is the text if the person who caused a stop gave no reason.
+// noReason is the text to show if the person who caused a stop gave no reason.
 const noReason = "no reason was given"
 
 // ToldToStop returns why the holder of a permit must stop, and the reason that was given, which may be empty. It
@@ -58,8 +58,8 @@ func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaph
 	return d.Stop, reason
 }
 
-// whyStop returns the text that the holder of a permit that must stop gets besides the cause: the reason given by the
-// person who caused it.
+// whyStop returns the text that is sent with the cause to the holder of a permit that must stop: the reason given by
+// the person who caused the stop.
 func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
 	reason := "" // it does not repeat the cause, for which clients have their own texts
 	switch sd := state.Definition(p.Semaphore); {
@@ -77,9 +77,9 @@ func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.
 	return cmp.Or(reason, noReason)
 }
 
-// whyCordonStops returns the reason of the cordon that stops the holder of a permit. If there are several, it is the
-// cordon that leaves the holder the least time. A cordon without a reason is named, so that the reader knows where to
-// ask.
+// whyCordonStops returns the reason given for the cordon that stops the holder of a permit. If several cordons do, the
+// one that leaves the holder the least time counts. If no reason was given, the text names the cordon, so that the
+// reader knows where to ask.
 func (k *Keeper) whyCordonStops(state *fsm.State, p *semaphore.Permit) string {
 	var first *fsm.Cordon
 	var least time.Duration

@@ -14,7 +14,7 @@ import (
 type shutOut struct {
 	name   string
 	cause  semaphore.StopCause
-	denial semaphore.Reason // of the holder when it asks again
+	denial semaphore.Reason // the holder's when it asks again
 	do     func(w *world, token uint64, drain time.Duration) error
 	// next may have the slot when it is free. The zero Identity means that nobody may.
 	next semaphore.Identity
@@ -219,7 +219,7 @@ func TestDrain_HolderReleases_NextIsGrantedImmediately(t *testing.T) {
 	})
 }
 
-func TestDrain_FailOver_RunsAgainInFull(t *testing.T) {
+func TestDrain_AfterFailOver_StartsOverInFull(t *testing.T) {
 	inEachWay(t, func(w *world, way shutOut) {
 		const drain = 3 * time.Minute
 		p := w.granted(ask("a", "1"))
@@ -246,7 +246,7 @@ func TestDrain_FailOver_RunsAgainInFull(t *testing.T) {
 	})
 }
 
-func TestDrain_EndOfAnOlderTerm_EndsNothing(t *testing.T) {
+func TestDrain_EndProposedInAnOlderTerm_IsIgnored(t *testing.T) {
 	inEachWay(t, func(w *world, way shutOut) {
 		p := w.granted(ask("a", "1"))
 		w.shut(&way, p.Token, 30*time.Second)
@@ -284,7 +284,7 @@ func TestDrain_GrantedAfterTheChange_HasNone(t *testing.T) {
 	})
 }
 
-func TestDrain_OfTwoChanges_LastsToTheEndOfTheLongerOne(t *testing.T) {
+func TestDrain_TwoChanges_LongerDrainCounts(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -306,7 +306,7 @@ func TestDrain_OfTwoChanges_LastsToTheEndOfTheLongerOne(t *testing.T) {
 	})
 }
 
-func TestDrain_TogetherWithACauseWithoutOne_StopsAtOnce(t *testing.T) {
+func TestDrain_SecondCauseHasNoDrain_HolderStopsAtOnce(t *testing.T) {
 	ways := shutOuts()
 	for _, other := range ways {
 		if other.name == "delete" || other.cause == semaphore.StopNoLongerAdmitted {
@@ -358,7 +358,7 @@ func TestDrain_TwoCordonsCatchTheHolder_TheShorterOneCounts(t *testing.T) {
 	})
 }
 
-func TestDrain_SecondCauseLeavesLess_TheAnswerSaysHowMuchAndWhatStopsTheHolderThen(t *testing.T) {
+func TestDrain_SecondCauseLeavesLessTime_AnswerReportsTimeAndCause(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))

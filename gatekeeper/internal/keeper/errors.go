@@ -31,7 +31,7 @@ func (e *RevisionChangedError) Is(target error) bool { return target == ErrRevis
 // ErrRequestEnded matches every RequestEndedError.
 var ErrRequestEnded = errors.New("the request has ended")
 
-// RequestEndedError refuses a repeat of an acquire that has ended: a request id never grants twice.
+// RequestEndedError refuses a retry of an acquisition that has ended: a request id never grants twice.
 type RequestEndedError struct{ fsm.Remembered }
 
 func (e *RequestEndedError) Error() string {
@@ -84,7 +84,7 @@ func (e *RequestTooOldError) Is(target error) bool { return target == ErrRequest
 // ErrNoSuchPermit matches every NoSuchPermitError.
 var ErrNoSuchPermit = errors.New("no such permit")
 
-// NoSuchPermitError refuses a command because the permit of its token is not in the state that the command needs.
+// NoSuchPermitError refuses a command because its token's permit is not in the state that the command requires.
 type NoSuchPermitError struct {
 	Token uint64
 	Why   string
@@ -188,8 +188,8 @@ func (e *RefusedError) Error() string { return "refused: " + e.Why }
 // Is makes errors.Is(err, ErrRefused) true.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
-// invalid turns a result of the wrong type into an error: a *RequestReusedError, a *RequestTooOldError or a
-// *RefusedError for a command that was refused.
+// invalid returns the error for a result of the wrong type. For a command that was refused, it is a
+// *RequestReusedError, a *RequestTooOldError or a *RefusedError.
 func invalid(r fsm.Result) error {
 	if bad, ok := r.(fsm.InvalidResult); ok {
 		return refused(bad)

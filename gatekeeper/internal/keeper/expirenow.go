@@ -8,9 +8,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// ExpireNow ends a live or cooling permit as if its deadline had passed. Its holder may still rely on the permit for a
-// while, so ExpireNow breaks the promise of this package. It exists for tests of what holders do in that case, and no
-// API reaches it.
+// ExpireNow ends a live or cooling permit as if its deadline had passed. Its holder may still rely on the permit, so
+// ExpireNow breaks the promise of this package. It exists for tests of what holders do in that case, and no API reaches
+// it.
 func (k *Keeper) ExpireNow(ctx context.Context, token uint64) (fsm.PermitResult, error) {
 	var none fsm.PermitResult
 	t, err := k.leading()

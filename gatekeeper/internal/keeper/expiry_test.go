@@ -42,7 +42,7 @@ func TestExpiry_Refreshed_StaysLive(t *testing.T) {
 	})
 }
 
-func TestRefresh_ExpiryInFlight_IsRetryAndThenLost(t *testing.T) {
+func TestRefresh_ExpiryInFlight_ReturnsRetryThenLost(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -128,7 +128,7 @@ func TestExpiry_WhileNotLeading_NothingEnds(t *testing.T) {
 		w.demote()
 		w.sleep(time.Hour)
 		if !w.live(p.Token) {
-			t.Fatal("a server that does not lead expired a permit")
+			t.Fatal("a server that is not the leader expired a permit")
 		}
 		w.promote(2)
 	})
@@ -274,7 +274,7 @@ func TestConfirm_EpochChangesMeanwhile_IsNotLeader(t *testing.T) {
 	})
 }
 
-func TestFrame_FrameWaitsBehindOthers_NothingExpiresMeanwhile(t *testing.T) {
+func TestFrame_WaitsBehindOtherFrames_DelaysExpiry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))

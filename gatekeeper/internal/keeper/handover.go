@@ -10,7 +10,7 @@ import (
 // waiters after the entry has been applied.
 const maxHandOver = batcher.MaxCommands
 
-// opening is what the commands of one entry free and take of one semaphore.
+// opening is the capacity of one semaphore that the commands of one log entry free and take.
 type opening struct {
 	semaphore string
 	freed     uint64 // the weight of the permits that they release
@@ -75,7 +75,7 @@ func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 	return all
 }
 
-// complete makes the grants that follow the commands of an entry in the log: those of the waiters for whom the entry
+// complete makes the grants that follow the commands of an entry in the log. They go to the waiters for which the entry
 // frees a slot or adds a task. This makes a hand-over one commit instead of two.
 //
 // The rule is applied to the current state plus what the entry opens. That guess can be wrong, but every grant is

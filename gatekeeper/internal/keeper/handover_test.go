@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// releasing starts a release while the log holds entries back. It returns when the release is on its way; the channel
+// releasing starts a release while the log holds entries back. It returns when the release is in flight; the channel
 // gets its result.
 func (w *world) releasing(token uint64) <-chan error {
 	w.t.Helper()
@@ -149,7 +149,7 @@ func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !b.waits() || !c.waits() {
-			t.Fatalf("b waits: %v, c waits: %v; want both to wait while the slots of a cool", b.waits(), c.waits())
+			t.Fatalf("b waits: %v, c waits: %v; want both to wait, because the slots of a are cooling", b.waits(), c.waits())
 		}
 		b.leave(t)
 		c.wantGranted(t)
@@ -191,9 +191,9 @@ func (w *world) inFlight() {
 	synctest.Wait()
 }
 
-// A release of many permits is one entry, however many callers wait for it. Waiters that do not fit into the entry are
-// served after it, in order.
-func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
+// A release of many permits takes one entry, however many callers wait for them. Waiters that do not fit into the entry
+// are served after it, in order.
+func TestHandOver_MoreGrantsThanOneEntryHolds_DoesNotDelayTheRelease(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const waiters = maxHandOver + 44
 		w.define("job", func(d *semaphore.Definition) { d.Permits = waiters })
@@ -247,7 +247,7 @@ func TestHandOver_OtherCases_WaiterIsServedByTheDispatcher(t *testing.T) {
 			b := w.wait1(ask("b", "2"))
 			w.release(p.Token)
 			wantOnlyARelease(t, w)
-			if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil { // again: it cools already
+			if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil { // again, while it cools
 				t.Fatal(err)
 			}
 			wantOnlyARelease(t, w)
@@ -537,12 +537,12 @@ func TestHandOver_RepeatWhileTheGrantIsInFlight_BothCallsAreAnswered(t *testing.
 		}
 		granted, again := b.wantGranted(t), repeat.answered(t)
 		if again.Outcome != semaphore.Refreshed || again.Permit.Token != granted.Token {
-			t.Fatalf("repeat = %+v, want a refresh of the same permit", again)
+			t.Fatalf("retry = %+v, want a refresh of the same permit", again)
 		}
 	})
 }
 
-// The first call's connection is broken, and its repeat has its place. The repeat gets the grant.
+// The first call's connection is broken, and its retry has taken its place. The retry gets the grant.
 func TestHandOver_RepeatHasThePlace_IsGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -560,7 +560,7 @@ func TestHandOver_RepeatHasThePlace_IsGranted(t *testing.T) {
 	})
 }
 
-// The repeat decided before the grant was proposed, and takes the place before the first call gets the outcome.
+// The retry decided before the grant was proposed, and takes the place before the first call gets the outcome.
 func TestHandOver_CallSupersededBeforeItGetsItsGrant_IsGrantedAndTheRepeatDecidesAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -571,7 +571,7 @@ func TestHandOver_CallSupersededBeforeItGetsItsGrant_IsGrantedAndTheRepeatDecide
 		unblock(nil)
 		b.wantGranted(t)
 		if !repeat.decide.Load() || len(repeat.wake) == 0 {
-			t.Fatal("the repeat was not woken to decide again: it waits without a place in the queue")
+			t.Fatal("the retry was not woken to decide again: it waits without a place in the queue")
 		}
 	})
 }
@@ -604,7 +604,7 @@ func TestHandOver_CallThatEnds_EitherGetsItsGrantOrHasNone(t *testing.T) {
 			t.Fatal("entrust() recorded a second grant of one acquisition")
 		}
 		if w.withdraw(me) {
-			t.Fatal("withdraw() = true while a grant is on its way to the call")
+			t.Fatal("withdraw() = true while a grant for the call is in flight")
 		}
 		if !w.giveUp(me) || w.giveUp(me) || !w.withdraw(me) {
 			t.Fatal("the grant was not given up exactly once")
@@ -614,7 +614,7 @@ func TestHandOver_CallThatEnds_EitherGetsItsGrantOrHasNone(t *testing.T) {
 		gone := w.joinByHand(ask("c", "3"))
 		next := w.joinByHand(ask("d", "4"))
 		if !w.withdraw(gone) {
-			t.Fatal("withdraw() = false although no grant is on its way to c")
+			t.Fatal("withdraw() = false although no grant for c is in flight")
 		}
 		if grants := w.handOver(in, state, opening{semaphore: "job", freed: 2}, 9); len(grants) != 0 || len(next.wake) != 0 {
 			t.Fatalf("handOver() made %d grants, want none for an ended call and the waiter behind it", len(grants))
@@ -676,7 +676,7 @@ func TestHandOver_LeadershipEndsMeanwhile_RepeatFindsItsPermit(t *testing.T) {
 					t.Fatalf("holders = %v, want b", hosts)
 				}
 				if a := w.wait1(ask("b", "2")).answered(t); a.Outcome != semaphore.Refreshed || a.Waited != 0 {
-					t.Fatalf("repeat = %+v, want a refresh that counts from the repeat's send time", a)
+					t.Fatalf("retry = %+v, want a refresh that counts from the retry's send time", a)
 				}
 			})
 		})

@@ -13,8 +13,8 @@ import (
 )
 
 // SubmitJob begins the submission of a job. If a complete job with that id exists, it is in the result, with
-// SubmitExists. Errors: *ConflictError if the semaphore does not exist, *NoSuchPermitError if the submitter's permit
-// has ended, *WorkLimitError. SubmitJob sets At of the command.
+// SubmitExists. SubmitJob returns a *ConflictError if the semaphore does not exist, a *NoSuchPermitError if the
+// submitter's permit has ended, and a *WorkLimitError if the job would exceed a limit. It sets At of the command.
 func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
 	cmd.At = time.Now()
 	r, err := do[fsm.SubmitResult](ctx, k, cmd)
@@ -31,8 +31,8 @@ func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitRe
 	}
 }
 
-// SubmitTasks continues a submission. Errors: *WorkLimitError, and *SubmissionLostError if the submission no longer
-// exists. SubmitTasks sets At of the command.
+// SubmitTasks continues a submission. It returns a *SubmissionLostError if the submission no longer exists, and a
+// *WorkLimitError if the tasks would exceed a limit. It sets At of the command.
 func (k *Keeper) SubmitTasks(ctx context.Context, id string, cmd fsm.SubmitTasks) (fsm.SubmitResult, error) {
 	cmd.At = time.Now()
 	r, err := do[fsm.SubmitResult](ctx, k, cmd)
@@ -71,11 +71,11 @@ func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, aut
 }
 
 // changeAtOnce is the largest number of tasks that one command changes. Such a command keeps the state machine busy for
-// some 20 ms. All tasks of the largest job at the same time would take 200 ms.
+// some 20 ms. Changing all tasks of the largest job in one command would take 200 ms.
 const changeAtOnce = 10_000
 
 // ChangeTasks retries failed tasks, or drops them. It sets Job and At of the command. If there are more than
-// changeAtOnce tasks, some may have been changed when it returns an error. A repeat changes the rest.
+// changeAtOnce tasks, some may have been changed when it returns an error. Calling it again changes the rest.
 func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error) {
 	j, err := k.job(ctx, id)
 	if err != nil {
@@ -113,9 +113,9 @@ func parts(state *fsm.State, j *work.Job, indexes []uint32, most int) [][]uint32
 	return slices.Collect(slices.Chunk(indexes, most))
 }
 
-// DeleteJob removes a job that is over; otherwise it returns a *JobNotOverError. Unless submitted is 0, it is the
-// revision at which the job was submitted. A job that was submitted later under the same id is left alone, and the
-// error is a *NoSuchJobError.
+// DeleteJob removes a job that is over; otherwise it returns a *JobNotOverError. If submitted is not 0, it is the
+// revision at which the job was submitted. If a later job was submitted under the same id, that job is left alone, and
+// the error is a *NoSuchJobError.
 func (k *Keeper) DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error) {
 	j, err := k.submission(ctx, id, submitted)
 	if err != nil {

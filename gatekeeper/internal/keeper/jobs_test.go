@@ -97,7 +97,7 @@ func TestExplain_WorkerWithTasks_IsAboutItsNextTask(t *testing.T) {
 	})
 }
 
-func TestRelease_OfAWorker_HandsTheNextTaskOverInTheSameEntry(t *testing.T) {
+func TestRelease_ByAWorker_HandsOverTheNextTaskInTheSameEntry(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", nil, "x", "y")
@@ -209,7 +209,7 @@ func TestAcquire_WorkerThatIsCordoned_GetsNoTask(t *testing.T) {
 	})
 }
 
-func TestAcquire_WorkerWhoseCallEnds_LeavesItsPlace(t *testing.T) {
+func TestAcquire_WorkerCallEnds_LeavesTheQueue(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		gone := w.wait1(works("w1"))
@@ -328,8 +328,8 @@ func TestTimers_OfJobs(t *testing.T) {
 	})
 }
 
-// The time for which a job was over does not count when it is retried.
-func TestTimers_JobThatIsRetried_HasItsTimeoutInFull(t *testing.T) {
+// The time for which a job was over does not count after the job is retried.
+func TestTimers_RetriedJob_GetsTheFullTimeout(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Hour }, "x")
@@ -355,7 +355,7 @@ func TestTimers_JobThatIsRetried_HasItsTimeoutInFull(t *testing.T) {
 }
 
 // A submission can stay incomplete while its submitter acquires again.
-func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *testing.T) {
+func TestTimers_SubmitterSuperseded_IncompleteSubmissionIsDropped(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("mine", nil)
@@ -397,7 +397,7 @@ func TestTimers_Retention_IsCountedFromTheEndOfTheJob(t *testing.T) {
 	})
 }
 
-func TestTimers_TheSemaphoreOfAJob_GoesWithIt(t *testing.T) {
+func TestTimers_JobRemoved_ItsSemaphoreIsRemovedToo(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("mine", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{work.OwnLabel: "j"}) })
@@ -439,7 +439,7 @@ func TestTimers_JobCancelledByACommandWithoutATime_IsKept(t *testing.T) {
 	})
 }
 
-func TestTimers_JobRetriedAfterItsTimeout_HasItInFull(t *testing.T) {
+func TestTimers_JobRetriedAfterItsTimeout_GetsTheFullTimeoutAgain(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Minute }, "x")
@@ -538,8 +538,8 @@ func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
 	})
 }
 
-// A waiter that is woken just when the leadership ends may find its place lost. A call that is never repeated must not
-// be asked to repeat. Which event a waiter sees first is a matter of chance, so the test uses many waiters.
+// A waiter that is woken just when the leadership ends may find its place lost. A call that is never retried must not
+// be asked to retry. Which event a waiter sees first is a matter of chance, so the test uses many waiters.
 func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -565,7 +565,7 @@ func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
 			w.promote(w.term + 1)
 		}
 		if others > 0 {
-			t.Errorf("%d of %d calls got another answer", others, rounds*workers)
+			t.Errorf("%d of %d calls got an unexpected answer", others, rounds*workers)
 		}
 	})
 }

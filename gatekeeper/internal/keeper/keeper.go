@@ -73,8 +73,8 @@ const (
 )
 
 // Keeper answers permit calls while this server leads. It is safe for concurrent use. Every call returns a
-// *consensus.NotLeaderError while this server does not lead, and consensus.ErrNotConfirmed if the server cannot confirm
-// that it leads.
+// *consensus.NotLeaderError while this server is not the leader, and consensus.ErrNotConfirmed if the server cannot
+// confirm that it leads.
 type Keeper struct {
 	cfg      Config
 	lessor   *lessor.Lessor
@@ -95,7 +95,7 @@ type Keeper struct {
 	cancel func()
 	close  sync.Once
 	closed chan struct{}
-	// configuring is a semaphore of one place: one call at a time reads, changes and commits the settings.
+	// configuring is a semaphore with one slot: one call at a time reads, changes and commits the settings.
 	configuring chan struct{}
 	runs        sync.WaitGroup
 }
@@ -153,7 +153,7 @@ func New(cfg Config) *Keeper {
 }
 
 // Promote begins the leadership of that term. It implements consensus.Leading. After Close it does nothing, because no
-// room begins an epoch then. It subscribes to applied entries and stores the instant from which permits get their full
+// epoch can begin then. It subscribes to applied entries and stores the instant from which permits get their full
 // duration in one step: no entry is applied in between.
 func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	k.cfg.Machine.Sync(func(state *fsm.State) {
@@ -279,8 +279,8 @@ func (k *Keeper) Remaining(token uint64) (time.Duration, bool) {
 // Leases returns the number of deadlines that the leader keeps, for metrics.
 func (k *Keeper) Leases() int { return k.lessor.Len() }
 
-// Missed reports whether a semaphore with expect_every misses its work, and in which way. Only a leader knows.
+// Missed reports whether a semaphore with expect_every is missing its work, and in which way. Only a leader knows.
 func (k *Keeper) Missed(sem string) (missed.Report, bool) { return k.missed.Of(sem) }
 
-// Missing returns the number of semaphores that miss their work in that way, for metrics.
+// Missing returns the number of semaphores that are missing their work in that way, for metrics.
 func (k *Keeper) Missing(kind fsm.Missed) int { return k.missed.Counts()[kind] }

@@ -185,7 +185,8 @@ func (l *Listener) end() {
 	}
 }
 
-// maxNotices is the largest number of notices kept for a client that does not read: as many as two frames refresh.
+// maxNotices is the largest number of notices kept for a client that does not read: as many as the tokens that two
+// frames can refresh.
 const maxNotices = 20_000
 
 // push adds a notice. It never blocks: under the lock it takes back the notices that have not been received yet, and

@@ -7,7 +7,7 @@ import (
 )
 
 // A stream lives for months and follows many short permits. Nothing must remain of permits that have ended.
-func TestListener_PermitsThatEnded_AreFollowedNoLonger(t *testing.T) {
+func TestListener_EndedPermits_AreNoLongerFollowed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		l := w.Listen()

@@ -56,7 +56,7 @@ func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
 	}
 }
 
-func TestCordon_Denial_NamesTheCordonAndWhoSetItAndUntilWhen(t *testing.T) {
+func TestCordon_Denial_NamesTheCordonItsAuthorAndItsEnd(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		if _, err := w.Cordon(context.Background(), fsm.SetCordon{

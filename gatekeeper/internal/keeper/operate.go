@@ -25,7 +25,7 @@ func (e Ending) Validate(drain time.Duration) error {
 	return validDrain(drain)
 }
 
-// instant returns the end by the leader's clock, or the zero time for never. The error is a *semaphore.FieldError of
+// instant returns the end by the leader's clock, or the zero time for never. The error is a *semaphore.FieldError for
 // that field.
 func (e Ending) instant(field string, now time.Time) (time.Time, error) {
 	switch {
@@ -62,9 +62,9 @@ func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.Revi
 	return asExpected(do[fsm.RevisionResult](ctx, k, cmd))
 }
 
-// Resume ends pauses, all or none, with the errors of Pause. The revision in its result is 0 if nothing was paused. The
-// command may name no semaphore: if it has a request id, the id is remembered, so that a repeat does not resume what
-// was paused since.
+// Resume ends pauses, all or none. It returns the same errors as Pause. The revision in its result is 0 if nothing was
+// paused. The command may name no semaphore: if it has a request id, the id is remembered, so that a retry does not
+// resume what has been paused since.
 func (k *Keeper) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
 	if err := k.defined(cmd.Names, &cmd.Expected); err != nil {
 		return fsm.RevisionResult{}, err
@@ -185,7 +185,7 @@ func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration
 }
 
 // defined returns a *selector.NoDefinitionError for a name without a definition, unless the state machine compares the
-// names with the expected versions. As long as a member may not know that comparison, defined clears expected.
+// names with the expected versions. While a member may not support that comparison, defined clears expected.
 func (k *Keeper) defined(names []string, expected *[]fsm.Expected) error {
 	state := k.cfg.Machine.State()
 	if state.FeatureLevel() < 3 {

@@ -46,7 +46,7 @@ func (k *Keeper) propose(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 		return rec
 	}
 	rec := k.record(t, key, cmd)
-	// Under the lock, so that two grants of one acquisition are never on their way at the same time.
+	// Under the lock, so that two grants of one acquisition are never in flight at the same time.
 	k.cfg.Proposer.Go(cmd, func(o batcher.Outcome) { k.resolved(rec, o) })
 	return rec
 }
@@ -63,9 +63,9 @@ func (k *Keeper) record(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 	return rec
 }
 
-// entrust records a grant that the caller proposes on behalf of a waiting call. From now on the waiting call counts as
-// one of the record's calls. entrust returns nil if the call has ended, or a grant of its acquisition is already on its
-// way. In that case nothing must be proposed.
+// entrust records a grant that the caller proposes on behalf of a waiting call. The waiting call then counts as one of
+// the record's calls. entrust returns nil if the call has ended, or if a grant of its acquisition is already in flight.
+// In that case nothing must be proposed.
 func (k *Keeper) entrust(t *tenure, me *waiting, cmd fsm.Grant) *pending {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -84,7 +84,7 @@ func (k *Keeper) entrusted(me *waiting) bool {
 	return me.entrusted != nil
 }
 
-// withdraw records that a waiting call ends, and that nothing may be proposed on its behalf any more. If a grant was
+// withdraw records that a waiting call ends, and that nothing may be proposed on its behalf from now on. If a grant was
 // already proposed, withdraw returns false, and the call must continue to get the outcome.
 func (k *Keeper) withdraw(me *waiting) bool {
 	k.pending.mu.Lock()
@@ -95,9 +95,9 @@ func (k *Keeper) withdraw(me *waiting) bool {
 
 // giveUp is withdraw for a call that cannot continue. It reports whether a grant was given up with the call.
 //
-// That grant may still have been received by another call of the identity, one that found the permit in the state and
-// is not a call of the record. Nothing here knows of such a call. Its permit survives only because the lessor never
-// abandons a renewed permit, and a replay renews the permit before it answers.
+// Another call of the identity may still have received that grant: a call that found the permit in the state and is not
+// counted in the record. Nothing here knows of such a call. Its permit survives only because the lessor never abandons
+// a renewed permit, and a replay renews the permit before it answers.
 func (k *Keeper) giveUp(me *waiting) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -152,7 +152,7 @@ func (k *Keeper) resolved(rec *pending, o batcher.Outcome) {
 	}
 }
 
-// answer records that a call gets the outcome, which is known. From now on the grant is never abandoned.
+// answer records that a call receives the outcome, which must be known. The grant is never abandoned afterwards.
 func (k *Keeper) answer(rec *pending) {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -198,8 +198,8 @@ func (k *Keeper) forget(rec *pending) {
 	}
 }
 
-// asks reports whether the call asks for the proposed grant. The answer can be no, because only the client prevents a
-// request id from being used for two different requests.
+// asks reports whether the call asks for the proposed grant. It may ask for something else, because only the client
+// prevents a request id from being used for two different requests.
 func (rec *pending) asks(call *AcquireCall) bool {
 	expected, same := rec.cmd.ExpectedRevision, call.ExpectedRevision
 	return rec.cmd.Weight == call.Weight && rec.cmd.Worker == call.Worker && rec.cmd.Firing.Equal(call.Firing) &&

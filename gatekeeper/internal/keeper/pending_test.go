@@ -17,7 +17,7 @@ import (
 
 // A request id identifies one acquisition. A call that asks for something else under the same id must not get its
 // permit.
-func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_IsNotAnsweredWithIt(t *testing.T) {
+func TestTryAcquire_RetryWithAnotherWeightWhileTheGrantIsInFlight_IsDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
 		w.tape.hold()
@@ -28,22 +28,22 @@ func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_IsNotAnsweredW
 			go func() { answers <- w.try(call) }()
 			synctest.Wait()
 		}
-		// The first entry is on its way with only the light grant.
+		// The first entry is in flight with only the light grant.
 		w.tape.letGo()
 		first, second := <-answers, <-answers
 		if first.Outcome == semaphore.Denied {
 			first, second = second, first
 		}
 		if first.Outcome != semaphore.Granted || first.Permit.Weight != 1 {
-			t.Fatalf("first call = %+v, want granted with weight 1", first)
+			t.Fatalf("first call = %+v, want it granted with weight 1", first)
 		}
 		if second.Outcome != semaphore.Denied || second.Denial.Decision.Reason != semaphore.AlreadyHeld {
-			t.Fatalf("call for weight 2 = %+v, want already held", second)
+			t.Fatalf("call for weight 2 = %+v, want a denial because the identity already holds a permit", second)
 		}
 	})
 }
 
-func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDecidedSeparately(t *testing.T) {
+func TestTryAcquire_RetryWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDecidedSeparately(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		expected := w.machine.State().PermitRevision("job")

@@ -31,7 +31,7 @@ func TestAcquire_RepeatGrantedAtOnce_LeavesNoPlaceBehind(t *testing.T) {
 	})
 }
 
-// The first call of an acquisition is granted, or ends, just when its repeat takes its place.
+// The first call of an acquisition is granted, or ends, just when its retry takes its place.
 func TestAcquire_EarlierCallGranted_RepeatInTheQueueIsAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -40,7 +40,7 @@ func TestAcquire_EarlierCallGranted_RepeatInTheQueueIsAnswered(t *testing.T) {
 		w.tape.hold()
 		w.releasing(p.Token) // and the grant of the first call with it
 
-		// The repeat decided before the grant was proposed, and joins only now.
+		// The retry decided before the grant was proposed, and joins only now.
 		call := ask("b", "2")
 		place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID}
 		second := &waiting{wake: make(chan struct{}, 1)}
@@ -50,10 +50,10 @@ func TestAcquire_EarlierCallGranted_RepeatInTheQueueIsAnswered(t *testing.T) {
 		select {
 		case <-second.wake:
 		default:
-			t.Fatal("the repeat was not woken: it waits without a place in the queue")
+			t.Fatal("the retry was not woken: it waits without a place in the queue")
 		}
 		if !second.decide.Load() {
-			t.Fatal("the repeat does not decide again")
+			t.Fatal("the retry does not decide again")
 		}
 	})
 }
@@ -84,7 +84,7 @@ func TestAcquire_EarlierCallGrantedBeforeTheRepeatJoins_RepeatIsAnswered(t *test
 		w.cfg.Machine = &decidesByOld{Machine: w.cfg.Machine, old: []*fsm.State{old, old}} // for asked and for the decision
 		repeat := w.wait1(ask("b", "2"))
 		if a := repeat.answered(t); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
-			t.Fatalf("repeat = %+v, want a refresh of its permit", a)
+			t.Fatalf("retry = %+v, want a refresh of its permit", a)
 		}
 		w.wantWaiters(0)
 	})
@@ -107,7 +107,7 @@ func TestAcquire_GrantNotAppended_PlaceIsKeptForARepeat(t *testing.T) {
 		w.batcher.Complete(w.complete)
 		again := w.wait1(ask("b", "2"))
 		if place := again.places[0]; place.Place != 1 {
-			t.Fatalf("the repeat has place %+v, want 1", place)
+			t.Fatalf("the retry has place %+v, want 1", place)
 		}
 		w.release(a.Permit.Token)
 		again.wantGranted(t)
@@ -166,7 +166,7 @@ func TestPromote_AfterClose_DoesNothing(t *testing.T) {
 	})
 }
 
-// A call of an earlier leadership that ends late must not take the place that its repeat has in the next one.
+// A call of an earlier leadership that ends late must not take the place that its retry has in the next one.
 func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RepeatKeepsItsPlace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -192,7 +192,7 @@ func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RepeatKeepsItsPlace(t *testin
 		synctest.Wait()
 		w.release(p.Token)
 		if again.waits() {
-			t.Fatal("the repeat lost its place to a call of the previous leadership")
+			t.Fatal("the retry lost its place to a call of the previous leadership")
 		}
 		again.cancel()
 	})

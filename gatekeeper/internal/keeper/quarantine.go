@@ -2,8 +2,8 @@ package keeper
 
 import "time"
 
-// Recovering reports whether nothing is granted yet after a recovery, and how much longer this lasts. A server that
-// does not lead returns the whole time, which starts over with each leader.
+// Recovering reports whether a recovery still prevents all grants, and for how much longer. A server that is not the
+// leader returns the whole time, which starts over with each leader.
 func (k *Keeper) Recovering() (left time.Duration, recovering bool) {
 	full := k.cfg.Machine.State().Quarantine()
 	if full == 0 {
@@ -12,7 +12,7 @@ func (k *Keeper) Recovering() (left time.Duration, recovering bool) {
 	return k.timers.QuarantineLeft(full), true
 }
 
-// recovering returns the error for a grant during that time.
+// recovering returns the error for a grant while a recovery prevents all grants.
 func (k *Keeper) recovering() error {
 	if left, recovering := k.Recovering(); recovering {
 		return &RecoveringError{left}

@@ -71,7 +71,7 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 				}
 				var ended *RequestEndedError
 				if _, err := w.TryAcquire(context.Background(), ask("a", "1")); !errors.As(err, &ended) {
-					t.Errorf("repeat of the old request: got %v, want RequestEndedError", err)
+					t.Errorf("retry of the old request: got %v, want RequestEndedError", err)
 				}
 				w.wantStatus(second.Token, StatusRefreshed)
 			})
@@ -286,7 +286,7 @@ func TestRefresh_BetweenTheGrantAndItsEvent_IsHeldSinceNow(t *testing.T) {
 }
 
 // A client that does not read its notices must not fill the leader's memory.
-func TestNotices_OfAClientThatDoesNotRead_AreBounded(t *testing.T) {
+func TestNotices_ClientDoesNotRead_AreBounded(t *testing.T) {
 	inWorld(t, func(w *world) {
 		l := w.Listen()
 		defer l.Close()

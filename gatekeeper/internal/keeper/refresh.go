@@ -52,8 +52,8 @@ type visibleTokens struct {
 	hidden []bool         // by index in asked
 }
 
-// visible leaves out the tokens of other principals. It needs a state with everything that was ever answered, so it
-// fails if this server does not lead.
+// visible leaves out the tokens of other principals. It needs a state that includes everything ever answered, so it
+// fails if this server is not the leader.
 func (k *Keeper) visible(owner semaphore.Owner, tokens []TokenRefresh) (visibleTokens, error) {
 	if owner.Principal == nil {
 		return visibleTokens{tokens: tokens}, nil
@@ -200,7 +200,7 @@ func (k *Keeper) shorten(t *tenure, verdicts []lessor.Verdict) {
 const patience = 10
 
 // lengthen commits the longer durations of edited definitions, so that the answer may use them. If a duration cannot be
-// committed in time, the answer has the one that was in force.
+// committed in time, the answer uses the one that was in force.
 func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 	if !longer(verdicts) {
 		return

@@ -11,13 +11,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Release ends a permit because its holder says so. A permit that ended before is left as it is, and the result says
-// how it ended. Job in the command decides about the firing. The slot cools for the rest of min_hold, measured in this
-// epoch, and for as long as a superseded token of the permit may still be relied on. owner owns the permit: a permit of
-// another principal is treated as if it had never existed. As long as a member may not know jobs that failed or were
-// cut short, such a job counts as done. Release sets At and Cooling of the command.
+// Release ends a permit on behalf of its holder. If the permit ended earlier, Release changes nothing, and the result
+// says how the permit ended. cmd.Job decides what happens to the firing. The slot cools for the rest of min_hold,
+// measured in this epoch, and for as long as a holder may still rely on a superseded token of the permit. owner is the
+// owner of the permit: for a permit of another principal, Release behaves as if the permit had never existed. While a
+// member may not support jobs that failed or were cut short, such a job counts as done. Release sets At and Cooling of
+// the command.
 func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error) {
-	// Before anything else, because the state of a server that is being promoted may lack earlier answers.
+	// Check this first, because the state of a server that is being promoted may lack earlier answers.
 	if _, err := k.leading(); err != nil {
 		return fsm.ReleaseResult{}, err
 	}
@@ -67,8 +68,8 @@ func (k *Keeper) cooling(state *fsm.State, p *semaphore.Permit) time.Duration {
 
 // Revoke orders the holder of a live permit to stop. Its refreshes are refused from now on, or, with a drain, from the
 // end of the drain. Revoke frees nothing, unless UnsafeNow is set: then the permit ends immediately, even if its holder
-// still relies on it. A permit that is already being stopped, and no later, is returned unchanged. Revoke sets At of
-// the command.
+// still relies on it. If the permit is already due to stop at that time or earlier, it is returned unchanged. Revoke
+// sets At of the command.
 func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.PermitResult{}, err
@@ -118,7 +119,7 @@ func (k *Keeper) mayTakeOver(state *fsm.State, p *semaphore.Permit, by semaphore
 	return nil
 }
 
-// Clear frees a permit that on_expiry holds for an operator.
+// Clear ends a permit that on_expiry has kept for an operator, and frees its slot.
 func (k *Keeper) Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error) {
 	r, err := do[fsm.PermitResult](ctx, k, fsm.Clear{Token: token, Author: author, Reason: reason, At: time.Now()})
 	if err == nil && !r.Applied {
@@ -134,8 +135,8 @@ func stateOf(p *semaphore.Permit) string {
 	return fmt.Sprintf("; it is %s", p.State)
 }
 
-// Cancel ends an acquisition by its request id. The acquisition leaves the queue, and a repeat of the acquire never
-// grants. A permit that it was granted is given back, so the caller must no longer rely on it.
+// Cancel ends an acquisition by its request id. The acquisition leaves the queue, and a retry of the acquire never gets
+// a grant. If the acquisition was granted a permit, the permit is given back, so the caller must no longer rely on it.
 //
 // A permit that was granted to another request of the identity is left alone, even if it has superseded this request's
 // permit. The firing is no longer claimed, because no job has run: a holder whose job has begun must release by token
@@ -149,7 +150,7 @@ func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, 
 		k.news.touch(sem)
 	}
 	for {
-		if _, err := k.leading(); err != nil { // before the state is read, as for a release
+		if _, err := k.leading(); err != nil { // checked before the state is read, as in Release
 			return fsm.CancelResult{}, err
 		}
 		state := k.cfg.Machine.State()

@@ -24,7 +24,7 @@ func (w *world) remembered(id string) bool {
 	return w.machine.State().Request("job", ask("a", id).Identity, id) != nil
 }
 
-func TestHousekeep_Requests_AreForgottenAfterTheirLifetime_ButForTheNewest(t *testing.T) {
+func TestHousekeep_Requests_AreForgottenAfterTheirLifetime(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.remember(fsm.RequestBounds{Kept: 1})
@@ -128,7 +128,7 @@ func TestTryAcquire_BelowFeatureLevel3_RequestRevisionIsLeftOut(t *testing.T) {
 
 // A waiting call is known not to have been granted. It does not become too old, however long it waits, and its answer
 // carries the revision up to which that is known.
-func TestAcquire_WaitsForLongerThanRequestsAreRemembered_IsGranted(t *testing.T) {
+func TestAcquire_WaitOutlastsTheRequestMemory_IsGranted(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		w.remember(fsm.RequestBounds{Kept: 1})

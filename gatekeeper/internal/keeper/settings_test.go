@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Two operators change two settings. The first call ends while its command is still on its way.
+// Two operators change two settings. The first call ends while its command is still in flight.
 func TestConfigure_CallEndsBeforeItsCommand_IsNotOverwrittenByTheNext(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.tape.hold()

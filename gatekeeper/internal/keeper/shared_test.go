@@ -10,7 +10,7 @@ import (
 // Without a holder id, two processes of one host share a permit. The duration that one of them states says nothing
 // about the other. The replicated duration is all that the next leader knows, so it stays until the other process no
 // longer relies on it.
-func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillCountsOnTheLonger(t *testing.T) {
+func TestRefresh_ShorterDurationWhileAnotherProcessReliesOnTheLonger_PermitStaysLive(t *testing.T) {
 	for name, other := range map[string]func(w *world, token uint64){
 		"by a replay": func(w *world, token uint64) {
 			if a := w.try(ask("a", "2")); a.Outcome != semaphore.Refreshed || a.Permit.Duration != time.Minute {
@@ -25,7 +25,7 @@ func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillCountsOnTheLonger
 				t.Fatalf("refresh of the other process = %+v, %v", r, err)
 			}
 		},
-		"by the leader before": func(w *world, token uint64) {
+		"under the previous leader": func(w *world, token uint64) {
 			w.wantStatus(token, StatusRefreshed)
 			w.demote()
 			w.promote(w.term + 1)
@@ -58,7 +58,7 @@ func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillCountsOnTheLonger
 	}
 }
 
-func TestRefresh_ShorterDuration_FollowsOnceNobodyElseCanCountOnTheLonger(t *testing.T) {
+func TestRefresh_ShorterDurationOnceNoOtherProcessReliesOnTheLonger_IsReplicated(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))

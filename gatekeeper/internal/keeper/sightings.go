@@ -22,8 +22,8 @@ const (
 	maxSeen = 100_000
 )
 
-// sightings records which callers ask, for previews. The first sighting of a caller is proposed soon, later ones are
-// coarse. No call waits for it.
+// sightings records which callers ask, for previews. The first sighting of a caller is proposed soon, and later ones
+// only rarely. No call waits for it.
 type sightings struct {
 	mu      sync.RWMutex // guards renewed and waiting
 	renewed map[caller]time.Time

@@ -18,7 +18,7 @@ func (w *world) wantSeen(group, acquirer string, want bool) {
 	}
 }
 
-func TestSightings_FirstSightWithinASecond_DeniedOrNot(t *testing.T) {
+func TestSightings_NewCaller_IsRecordedWithinASecond(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
 		w.granted(ask("a", ""))
@@ -36,7 +36,7 @@ func TestSightings_FirstSightWithinASecond_DeniedOrNot(t *testing.T) {
 	})
 }
 
-func TestSightings_KnownCaller_WritesNothingUntilItIsLongAgo(t *testing.T) {
+func TestSightings_KnownCaller_IsNotWrittenAgainSoon(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
 		w.try(ask("a", ""))
@@ -61,7 +61,7 @@ func TestSightings_KnownCaller_WritesNothingUntilItIsLongAgo(t *testing.T) {
 	})
 }
 
-func TestSightings_AfterAFailOver_NothingIsWrittenThatTheStateKnows(t *testing.T) {
+func TestSightings_AfterFailOver_KnownSightingsAreNotWrittenAgain(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
 		w.try(ask("a", ""))
@@ -103,7 +103,8 @@ func TestSightings_NotAppended_AreRecordedAgain(t *testing.T) {
 	})
 }
 
-// The outcome of proposed sightings is unknown when their epoch ends. The next epoch must not take them as recorded.
+// The outcome of proposed sightings is unknown when their epoch ends. The next epoch must not assume that they were
+// recorded.
 func TestSightings_LostWithTheirEpoch_AreRecordedAgain(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
@@ -133,7 +134,7 @@ func TestSightings_LevelNotInForce_NothingIsProposed(t *testing.T) {
 	})
 }
 
-func TestSightings_AFloodOfCallers_IsBounded(t *testing.T) {
+func TestSightings_ManyCallers_AreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s sightings
 		state := fsm.New("test").State()

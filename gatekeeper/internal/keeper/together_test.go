@@ -42,7 +42,7 @@ func askFor(sem, host, requestID string) *AcquireCall {
 	return c
 }
 
-func TestTogether_DenialsShareOneConfirm_AndSayWhatTheyWouldAlone(t *testing.T) {
+func TestTogether_Denials_ShareOneConfirmAndMatchSingleCalls(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("cpu", func(d *semaphore.Definition) { d.Permits = 2 })
@@ -62,7 +62,7 @@ func TestTogether_DenialsShareOneConfirm_AndSayWhatTheyWouldAlone(t *testing.T) 
 			t.Errorf("confirmed for %v, want once, for the latest call, %v", confirmed, calls[0].Received)
 		}
 		if diff := cmp.Diff([]int{1}, r.open); diff != "" || len(r.errs) != 0 || len(r.denied) != 4 {
-			t.Fatalf("open %v, denied %d, errors %v", r.open, len(r.denied), r.errs)
+			t.Fatalf("TryAcquireTogether() left calls %v open, denied %d, failed with %v; want call 1 open and 4 denied", r.open, len(r.denied), r.errs)
 		}
 		w.lead.set(nil)
 		for i, a := range r.denied {
@@ -113,7 +113,7 @@ func TestTogether_NotConfirmed_DeniesNobody(t *testing.T) {
 			w.demote()
 			return nil
 		})
-		for range 2 { // deposed in the meantime, and before
+		for range 2 { // deposed during the call, and before it
 			r = w.together(ask("a", "1"))
 			var deposed *consensus.NotLeaderError
 			if len(r.open) != 0 || !asError(r.errs[0], &deposed) {

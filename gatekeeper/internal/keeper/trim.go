@@ -30,7 +30,8 @@ func (k *Keeper) housekeep(e *epoch.Epoch, past *history) {
 }
 
 // keeping returns the definition that says how long the firings of a name are remembered. The firings of a deleted
-// definition are kept for the default time, because the name may be defined again, and its firings with it.
+// definition are kept for the default time, because the name may be defined again, and would then have its firings
+// again.
 func keeping(state *fsm.State, name string) *semaphore.Definition {
 	if sd := state.Definition(name); sd != nil {
 		return sd.Definition
@@ -44,8 +45,8 @@ func keeping(state *fsm.State, name string) *semaphore.Definition {
 const maxForgotten = 4096
 
 // forgettable chooses the firings to forget: those older than the retention, and beyond the limit those that are due
-// the furthest from now, so that mistaken due times never push out the firings of today. A firing whose permit takes a
-// slot is never forgotten.
+// the furthest from now, so that mistaken due times never push out today's firings. A firing whose permit takes a slot
+// is never forgotten.
 //
 // Past firings are forgotten up to one due time, because the low-water mark that refuses their repeats compares due
 // times only. The mark never rises above now. Firings that are due too far ahead to be claimed are forgotten one by

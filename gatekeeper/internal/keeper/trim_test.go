@@ -29,7 +29,8 @@ func TestHousekeep_FiringsOfADeletedDefinition_AreForgottenEventually(t *testing
 	})
 }
 
-// A firing without a due time is bounded by count and age. A repeat in that time does not run again.
+// A firing without a due time is remembered within limits on count and age. Until it is forgotten, a retry does not run
+// it again.
 func TestHousekeep_FiringWithoutDueTime_IsKeptForItsRetention(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

@@ -64,7 +64,7 @@ func gone(state *fsm.State, sem string, token uint64) string {
 	case token > state.LastToken():
 		return fmt.Sprintf("no permit was ever granted with token %d", token)
 	case ended != nil:
-		sem = ended.Semaphore // one journal is shorter than all of them
+		sem = ended.Semaphore // one semaphore's journal is shorter to search than all of them
 	}
 	if entry := endInJournal(state, sem, token); entry != nil {
 		p, end := entry.Permit, entry.Kind.End()

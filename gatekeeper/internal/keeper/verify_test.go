@@ -47,7 +47,7 @@ func TestVerify_LivePermit_IsValidAndMovesNoDeadline(t *testing.T) {
 	})
 }
 
-func TestVerify_Ended_SaysHow(t *testing.T) {
+func TestVerify_PermitEnded_SaysHow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -63,7 +63,7 @@ func TestVerify_Ended_SaysHow(t *testing.T) {
 }
 
 // The request memory is shorter than the journal.
-func TestVerify_EndedAndItsRequestForgotten_SaysHowByTheJournal(t *testing.T) {
+func TestVerify_EndedAndRequestForgotten_SaysHowItEndedFromTheJournal(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.raise()
 		w.define("job", nil)
@@ -96,7 +96,7 @@ func TestVerify_OtherSemaphore_IsNotValidAndRevealsNothing(t *testing.T) {
 	})
 }
 
-// A permit that must stop keeps its slot until it ends. A resource that is stricter looks at Stop.
+// A permit that must stop keeps its slot until it ends. A stricter resource can check Stop.
 func TestVerify_HolderMustStop_IsValidAndSaysWhy(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop func(*world, *semaphore.Permit)

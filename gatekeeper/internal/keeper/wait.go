@@ -38,9 +38,9 @@ func (w *waiting) poke() {
 }
 
 // Acquire waits for a permit: first come, first served within one leadership. progress gets the first place and every
-// change of it, including the place of a worker for which there is no task. An error from progress ends the call. A
-// call lasts at most Config.MaxWait. Then Answer.Repeat is set, and a repeat with the same request id keeps the place
-// if it comes within queue.Linger. If ctx ends first, the place is kept for the same time.
+// change to it, including the place of a worker for which there is no task. An error from progress ends the call. A
+// call lasts at most Config.MaxWait. Then Answer.Repeat is set, and a retry with the same request id keeps the place if
+// it comes within queue.Linger. If ctx ends first, the place is kept for the same time.
 //
 // A call waits only for a free permit, and for the end of a pause unless LeaveOnPause is set. Any other denial ends the
 // wait, even if an edit causes it later, and even during a pause.
@@ -102,8 +102,8 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	return k.counted(call, r)
 }
 
-// settled reports whether an acquisition is over: it was answered, or failed with an error that every repeat would get.
-// After any other error the acquisition may be repeated, and finds its place.
+// settled reports whether an acquisition is over: it was answered, or failed with an error that every retry would get.
+// After any other error the acquisition may be retried, and finds its place.
 func settled(err error) bool {
 	return err == nil || errors.Is(err, ErrRequestEnded) || errors.Is(err, ErrRequestReused) || errors.Is(err, ErrRequestTooOld) ||
 		errors.Is(err, ErrRevisionChanged) || errors.Is(err, ErrRefused)
@@ -181,7 +181,7 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 	}
 }
 
-// placeID returns the name of the acquisition in the queue. An acquisition without a request id cannot be repeated, so
+// placeID returns the name of the acquisition in the queue. An acquisition without a request id cannot be retried, so
 // any unique name will do.
 func (k *Keeper) placeID(call *AcquireCall) string {
 	if call.RequestID != "" {

@@ -332,7 +332,7 @@ func TestRefresh_LongerDuration_IsCommittedBeforeItIsAnswered(t *testing.T) {
 }
 
 // The holder may rely on the old, longer duration until it states the shorter one. So the next leader must too.
-func TestRefresh_ShorterDuration_FollowsOnlyWhatTheHolderStates(t *testing.T) {
+func TestRefresh_ShorterDuration_AppliesOnlyOnceTheHolderStatesIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))

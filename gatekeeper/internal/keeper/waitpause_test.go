@@ -113,7 +113,7 @@ func TestAcquire_LeaveOnPause_IsDenied(t *testing.T) {
 }
 
 // If a crontab line starts a run every minute, only one run waits in the queue, however long the pause.
-func TestAcquire_OnePerAcquirer_TheNextOnesAreDenied(t *testing.T) {
+func TestAcquire_OnePerAcquirer_FurtherCallsAreDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.pause(false, "the disks")
@@ -149,7 +149,7 @@ func TestAcquire_OnePerAcquirer_TheNextOnesAreDenied(t *testing.T) {
 	})
 }
 
-func TestAcquire_Paused_WhatWaitingDoesNotCure_EndsTheWait(t *testing.T) {
+func TestAcquire_PausedAndDeniedForAnotherReason_EndsTheWait(t *testing.T) {
 	for _, test := range []struct {
 		want semaphore.Reason
 		do   func(*world) error
@@ -189,7 +189,7 @@ func TestAcquire_GrantOvertakenByAPause_KeepsWaiting(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.tape.hold()
-		b := w.wait1(ask("b", "2")) // its grant is on its way
+		b := w.wait1(ask("b", "2")) // its grant is in flight
 		entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{fsm.Pause{Names: []string{"job"}}})
 		if err != nil {
 			t.Fatal(err)

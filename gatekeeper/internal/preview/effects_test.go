@@ -35,7 +35,7 @@ func stopped(e *Effect) (tokens []uint64) {
 	return tokens
 }
 
-func TestEffects_Edit_NamesTheHoldersThatItStopsAndWhenTheirSlotIsFree(t *testing.T) {
+func TestEffects_Edit_NamesStoppedHoldersAndWhenTheirSlotsAreFree(t *testing.T) {
 	for name, x := range map[string]struct {
 		before, after func(*semaphore.Definition)
 		drain         time.Duration
@@ -65,7 +65,7 @@ func TestEffects_Edit_NamesTheHoldersThatItStopsAndWhenTheirSlotIsFree(t *testin
 	}
 }
 
-func TestEffects_HolderThatMustStopAlready_IsNamedOnlyWithLessTime(t *testing.T) {
+func TestEffects_HolderAlreadyStopping_IsNamedOnlyIfItGetsLessTime(t *testing.T) {
 	for name, shut := range map[string]func(c *cluster, token uint64, drain time.Duration){
 		"cordon": func(c *cluster, _ uint64, drain time.Duration) {
 			c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain})
@@ -131,7 +131,7 @@ func TestEffects_HolderThatMustStopAlready_IsNamedOnlyWithLessTime(t *testing.T)
 	}
 }
 
-func TestEffects_TimePassesMeanwhile_CutsNoDrain(t *testing.T) {
+func TestEffects_TimePassesBetweenAnswers_ReportsNoShorterDrain(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Grant("job", "prod", "a")

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestMove_GroupPatterns(t *testing.T) {
+func TestMove_GroupPattern_IsRewrittenOnlyIfItListsGroups(t *testing.T) {
 	const from, to = "prod", "dr.1"
 	for pattern, want := range map[string]string{ // "": not moved, which is a problem; "-": nothing to do
 		"prod":               `dr\.1`,
@@ -63,7 +63,7 @@ func TestMove_GroupPatterns(t *testing.T) {
 	}
 }
 
-func TestMove_OnlyTheChosen_InTheOrderOfTheirNames(t *testing.T) {
+func TestMove_SomeDefinitionsChosen_EditsThoseInNameOrder(t *testing.T) {
 	c := newCluster(t)
 	for _, name := range []string{"c", "a", "b"} {
 		c.Define(name, statetest.Group("prod"))
@@ -76,7 +76,7 @@ func TestMove_OnlyTheChosen_InTheOrderOfTheirNames(t *testing.T) {
 
 // A definition that admits both groups is left unchanged, so its holder in the old group continues. The preview names
 // it.
-func TestPlanMove_RuleAdmitsBothGroups_NamesTheHoldersThatStay(t *testing.T) {
+func TestPlanMove_DefinitionAdmitsBothGroups_NamesHoldersThatContinue(t *testing.T) {
 	c := newCluster(t)
 	c.Define("both", statetest.Group("prod|dr"))
 	c.Define("moves", statetest.Group("prod"))
@@ -99,7 +99,7 @@ func TestPlanMove_RuleAdmitsBothGroups_NamesTheHoldersThatStay(t *testing.T) {
 	}
 }
 
-func TestMove_PatternWouldBeTooLong_IsAProblem(t *testing.T) {
+func TestMove_NewPatternTooLong_ReportsProblem(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod|"+strings.Repeat("x", semaphore.MaxPattern-5)))
 	m := Move(c.State(), statetest.Patterns{}, "prod", "prod2", func(*semaphore.Definition) bool { return true }, func(string) bool { return false })

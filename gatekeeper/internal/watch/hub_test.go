@@ -304,7 +304,7 @@ func TestHub_ManyWatchers_EachSeesEverythingInOrder(t *testing.T) {
 	watchers.Wait()
 }
 
-func TestSubscribe_AfterZero_BeginsAtTheVeryFirst(t *testing.T) {
+func TestSubscribe_AfterZero_BeginsAtTheFirstEvent(t *testing.T) {
 	h := New(0)
 	put(h, 1, 2)
 	s := h.Subscribe(0)

@@ -83,7 +83,7 @@ func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 func wantOverloaded(t *testing.T, err error, of string) {
 	t.Helper()
 	if got := want(t, err, codes.ResourceExhausted, "NOT_APPENDED")["of"]; got != of {
-		t.Fatalf("refused by the limit of the %s, want of the %s: %v", got, of, err)
+		t.Fatalf("refused by the limit of the %s, want that of the %s: %v", got, of, err)
 	}
 	if retryAfter(err) <= 0 {
 		t.Errorf("the refusal does not say when to retry: %v", err)
@@ -197,7 +197,7 @@ func TestOverload_ForwardedCalls_AreNotLimitedAsOneConnection(t *testing.T) {
 	}
 }
 
-// There may be many waiters, each of which gets its place. They do not count against calls in work.
+// There may be many waiters, and each of them is sent its place. They do not count against calls in work.
 func TestWaiters_ManyMoreThanTheWorkLimit_AllWait(t *testing.T) {
 	g := open(t, working(16))
 	g.keeper.acquire = keepPlace

@@ -13,9 +13,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A caller repeats a call whose answer was lost with the same request id, and gets the first answer again. The state
-// machine remembers that answer with a hash of the request, so that an id that is reused for a different request is
-// refused and not answered as if that request had been carried out.
+// If the answer to a call was lost, its caller retries with the same request id, and gets the first answer again. The
+// state machine remembers that answer with a hash of the request. If the id is reused for a different request, that
+// request is refused, and is not answered as if it had been carried out.
 
 // repeatable is an operator request with a request id.
 type repeatable interface {
@@ -26,7 +26,7 @@ type repeatable interface {
 
 // asked returns the hash of an operator's request as the caller wrote it, because the result of a selector may change
 // between attempts. The hash is never 0. It ignores the author and the reason. It covers whether the change has an end
-// but not when, because "for an hour" or "until two o'clock" means another instant when a person repeats the call.
+// but not when, because "for an hour" or "until two o'clock" means a different instant when a person retries the call.
 func asked(m repeatable) uint64 {
 	what := proto.Clone(m).ProtoReflect()
 	fields := what.Descriptor().Fields()
@@ -41,7 +41,7 @@ func asked(m repeatable) uint64 {
 }
 
 // askedEdits returns the hash of the definitions that edits should lead to. It ignores kinds and versions, because a
-// caller that reads the state before it repeats the call replaces what its first attempt created.
+// caller that reads the state before it retries replaces what its first attempt created.
 func askedEdits(batch *fsm.EditBatch, end keeper.Ending) (uint64, error) {
 	plain := fsm.EditBatch{Changes: make([]fsm.Change, len(batch.Changes)), Drain: batch.Drain}
 	for i, c := range batch.Changes {
@@ -73,9 +73,9 @@ func hash(bytes []byte, ends bool) uint64 {
 	return max(binary.BigEndian.Uint64(sum[:]), 1)
 }
 
-// decideFrom reads the state on which a change is based, and returns the earlier change if the call repeats one, or
-// nil. A repeat is answered from the remembered result. Its selector is not evaluated again, because the state may have
-// changed since then, not least through the change itself.
+// decideFrom reads the state on which a change is based. If the call is a retry of an earlier change, it also returns
+// that change; otherwise nil. A retry is answered from the remembered result. Its selector is not evaluated again,
+// because the state may have changed since then, not least through the change itself.
 //
 // A *keeper.RequestReusedError refuses an id that belongs to another change. A *keeper.RequestTooOldError refuses a
 // change that may have been made and forgotten. Both are checked here and again when the command is applied, because

@@ -124,7 +124,7 @@ func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 				t.Fatal(made, err)
 			}
 			if again, err := x.first(c); err != nil || again != made {
-				t.Fatalf("the repeat returned change %d, %v; want change %d", again, err, made)
+				t.Fatalf("the retry returned change %d, %v; want change %d", again, err, made)
 			}
 			before := g.keeper.machine.State().Revision()
 			_, err = x.other(c)
@@ -139,7 +139,7 @@ func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 	}
 }
 
-// A repeat is answered even if the journal has forgotten the change.
+// A retry is answered even if the journal has forgotten the change.
 func TestOperatorChanges_RepeatForgottenByTheJournal_AreAnswered(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	c := changer{t, g, op}
@@ -188,7 +188,7 @@ func TestPause_RepeatedLater_IsTheSamePause(t *testing.T) {
 	}
 }
 
-// A caller that reads before it repeats the call replaces what its first attempt created.
+// A caller that reads the state before it retries replaces what its first attempt created.
 func TestEdit_RepeatAsAReplace_IsARepeat(t *testing.T) {
 	g, op := openOperator(t)
 	c := changer{t, g, op}
@@ -200,7 +200,7 @@ func TestEdit_RepeatAsAReplace_IsARepeat(t *testing.T) {
 	}
 }
 
-// A repeat may read the state before, during or after the first attempt is applied. It gets the same answer each time.
+// A retry may read the state before, during or after the first attempt is applied. It gets the same answer each time.
 func TestResume_FirstAttemptAppliedDuringItsRepeat_GetsTheSameAnswer(t *testing.T) {
 	for applied := range 4 { // before which read; the last one never happens
 		g, op := openOperator(t, "a")
@@ -216,12 +216,12 @@ func TestResume_FirstAttemptAppliedDuringItsRepeat_GetsTheSameAnswer(t *testing.
 		}
 		r, err := op.Resume(ctx(t), m)
 		if err != nil || r.GetRevision() != paused+1 || len(r.GetNames()) != 1 || g.keeper.machine.State().Revision() != paused+1 {
-			t.Errorf("first attempt applied before read %d: the repeat got %v, %v", applied, r, err)
+			t.Errorf("first attempt applied before read %d: the retry got %v, %v", applied, r, err)
 		}
 	}
 }
 
-// A repeat returns the definitions that the selector matched the first time, whatever it matches now.
+// A retry returns the definitions that the selector matched the first time, whatever it matches now.
 func TestPause_Repeated_ItsSelectorIsNotEvaluatedAgain(t *testing.T) {
 	g, op := openOperator(t, "a")
 	all := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}, RequestId: "p"}
@@ -232,7 +232,7 @@ func TestPause_Repeated_ItsSelectorIsNotEvaluatedAgain(t *testing.T) {
 		t.Errorf("got %v, %v", again, err)
 	}
 	if g.keeper.machine.State().Definition("b").Pause != nil {
-		t.Error("the repeat paused a definition that was created later")
+		t.Error("the retry paused a definition that was created later")
 	}
 	all.Selector = named("a") // matches the same definition, but is a different request
 	if _, err := op.Pause(ctx(t), all); reasonOf(status.Convert(err)) != reasonRequestReused {

@@ -39,7 +39,7 @@ const memberSubject = "member:"
 // authorization is the header for bearer tokens.
 const authorization = "authorization"
 
-// againError refuses or ends a call that should succeed when it is repeated: its caller was not authenticated yet, or
+// againError refuses or ends a call that should succeed when it is retried: its caller was not authenticated yet, or
 // has become another principal.
 type againError struct{ why string }
 

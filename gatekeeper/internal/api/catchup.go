@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// CatchUp returns the missed firings that should still run, as decided by semaphore.Misfires. It confirms leadership as
-// a claim does, because a stale state would recommend firings that have already run.
+// CatchUp returns the missed firings that should still run, as decided by semaphore.Misfires. Like a claim, it confirms
+// leadership, because a stale state would recommend firings that have already run.
 func (s *permitService) CatchUp(ctx context.Context, m *gatekeeperv1.CatchUpRequest) (*gatekeeperv1.CatchUpResponse, error) {
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return nil, err
@@ -48,13 +48,13 @@ func (s *permitService) CatchUp(ctx context.Context, m *gatekeeperv1.CatchUpRequ
 	return out, nil
 }
 
-// missedFrom returns the due times of a CatchUpRequest.
+// missedFrom reads the due times in a CatchUpRequest.
 func missedFrom(m *gatekeeperv1.CatchUpRequest) (due []time.Time, err error) {
 	if err := semaphore.ValidName("name", m.GetName()); err != nil {
 		return nil, err
 	}
 	if n := len(m.GetDue()); n > semaphore.MaxMissed {
-		return nil, invalid("due", strconv.Itoa(n)+" times", "must be at most "+strconv.Itoa(semaphore.MaxMissed)+": send the newest ones")
+		return nil, invalid("due", strconv.Itoa(n)+" due times", "must be at most "+strconv.Itoa(semaphore.MaxMissed)+" due times: send only the newest ones")
 	}
 	for i, t := range m.GetDue() {
 		when, err := timestampFrom("due", t)
@@ -62,7 +62,7 @@ func missedFrom(m *gatekeeperv1.CatchUpRequest) (due []time.Time, err error) {
 			err = (&semaphore.Firing{Name: m.GetName(), Due: when}).Validate()
 		}
 		if err == nil && i > 0 && !when.After(due[i-1]) {
-			err = invalid("due", when.Format(time.RFC3339Nano), "must be later than the one before it")
+			err = invalid("due", when.Format(time.RFC3339Nano), "must be later than the previous due time")
 		}
 		if err != nil {
 			return nil, renamed(at("due", i), err)

@@ -252,7 +252,7 @@ func validMemberID(id string) error {
 	}
 	for _, c := range []byte(id) {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {
-			return invalid("id", id, "must contain only letters, digits, points, underscores and hyphens")
+			return invalid("id", id, "must contain only letters, digits, dots, underscores and hyphens")
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func acquireFrom(m *gatekeeperv1.AcquireRequest, received time.Time) (*keeper.Ac
 		return nil, err
 	}
 	if call.RequestID == "" {
-		return nil, invalid("request_id", "", "must be set, and the same in all repeats: it keeps the place in the queue when the call is repeated")
+		return nil, invalid("request_id", "", "must be set, and the same in all retries: it keeps the place in the queue when the call is retried")
 	}
 	if call.SentAt, err = timestampFrom("sent_at", m.GetSentAt()); err != nil {
 		return nil, err
@@ -324,7 +324,7 @@ func failureFrom(s string) string {
 func toEnd(e semaphore.End) gatekeeperv1.PermitEnd { return gatekeeperv1.PermitEnd(e) }
 
 // toReleased converts the result of a release. If the permit had already ended by a release, the response says that it
-// was released: only a holder of its token can have done that, so the call must be a repeat.
+// was released: only a holder of its token can have done that, so the call must be a retry.
 func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
 	out := &gatekeeperv1.ReleaseResponse{Released: r.Released, Revision: r.Revision, Recorded: r.Recorded}
 	ended := semaphore.NotEnded

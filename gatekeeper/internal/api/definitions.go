@@ -117,7 +117,7 @@ func batchFrom(m *gatekeeperv1.BatchEditRequest) ([]edit, error) {
 			return nil, err
 		}
 		if other, twice := first[edits[i].Name]; twice {
-			return nil, invalid(edits[i].nameField(), edits[i].Name, "must be another name than that of "+at("edits", other)+": each edit of a batch names another semaphore")
+			return nil, invalid(edits[i].nameField(), edits[i].Name, "must differ from the name in "+at("edits", other)+": each edit of a batch names a different semaphore")
 		}
 		first[edits[i].Name] = i
 	}
@@ -132,7 +132,7 @@ func (s *definitionService) editOne(ctx context.Context, m word, e edit) (*gatek
 		return nil, err
 	}
 	stored := result.Definition
-	if stored == nil { // a repeat of an edit made below feature level 3, which did not store the definition
+	if stored == nil { // a retry of an edit made below feature level 3, which did not store the definition
 		stored = &fsm.StoredDefinition{Definition: e.Definition, Version: result.Revision}
 	}
 	return s.record(s.cfg.Machine.State(), stored), nil

@@ -22,10 +22,10 @@
 //
 // # Forwarding
 //
-// Clients can use one address behind a load balancer, because a server that does not lead forwards calls and streams to
-// the leader. There is at most one hop: otherwise two servers that each take the other for the leader would forward a
-// call back and forth. The header gatekeeper-hop prevents that. Each server itself answers calls about the past: Watch,
-// GetStatus and stale reads. ListMembers asks each member for its GetStatus.
+// Clients can use one address behind a load balancer, because a server that is not the leader forwards calls and
+// streams to the leader. There is at most one hop: otherwise two servers that mistake each other for the leader would
+// forward a call back and forth. The header gatekeeper-hop prevents that. Each server answers calls about the past
+// locally: Watch, GetStatus and stale reads. ListMembers asks each member for its GetStatus.
 //
 // The leader's clock counts. A call is received when its handler starts on the leader, which is always later than the
 // client sent it. That is the safe direction for everything measured from it.

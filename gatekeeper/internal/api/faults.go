@@ -17,7 +17,7 @@ import (
 // Errors of this package. The table in errors.go defines their statuses.
 
 var (
-	// ErrShuttingDown ends and refuses streams while the server drains. The caller should repeat the call on another
+	// ErrShuttingDown ends and refuses streams while the server drains. The caller should retry the call on another
 	// server.
 	ErrShuttingDown = errors.New("this server is shutting down: ask another one")
 	// errPanic is returned for a call that panicked. Callers learn no details.
@@ -28,11 +28,11 @@ var (
 type hopError struct{ leader consensus.Leader }
 
 func (e *hopError) Error() string {
-	return fmt.Sprintf("the address %s of the leader %s leads back to a server that does not lead: check what the members advertise",
+	return fmt.Sprintf("the address %s of the leader %s leads back to a server that is not the leader: check what the members advertise",
 		e.leader.APIAddress, e.leader.ID)
 }
 
-// misdirectedError refuses a forwarded call that arrived at another server than intended.
+// misdirectedError refuses a forwarded call that arrived at a server other than the intended one.
 type misdirectedError struct{ meant, reached string }
 
 func (e *misdirectedError) Error() string {

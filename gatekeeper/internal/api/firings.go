@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// ListFirings pages over the remembered firings in the order of the state.
+// ListFirings pages over the remembered firings in the order in which the state keeps them.
 func (s *operatorService) ListFirings(ctx context.Context, m *gatekeeperv1.ListFiringsRequest) (*gatekeeperv1.ListFiringsResponse, error) {
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	if err != nil {
 		return nil, err
 	}
-	// A repeat must not forget a firing that was claimed again after the first attempt.
+	// A retry must not forget a firing that was claimed again after the first attempt.
 	what := asked(m)
 	state, done, err := s.decideFrom(ctx, m, fsm.EditForgetFirings, what)
 	if err != nil {
@@ -140,7 +140,7 @@ func forgettingFrom(m *gatekeeperv1.ForgetFiringsRequest) (c preview.Forgetting,
 		}
 	}
 	if given != 1 {
-		return c, invalid("firings", "", "must be given, or after, or ahead: exactly one of them, and "+strconv.Itoa(given)+" are")
+		return c, invalid("firings", "", "must be given unless after or ahead is: exactly one of the three, not "+strconv.Itoa(given))
 	}
 	if n := len(m.GetFirings()); n > preview.MaxForgotten {
 		return c, invalid("firings", strconv.Itoa(n)+" firings", "must be at most "+strconv.Itoa(preview.MaxForgotten)+": forget them in several steps")
@@ -165,7 +165,7 @@ func forgettingFrom(m *gatekeeperv1.ForgetFiringsRequest) (c preview.Forgetting,
 	}
 	first, last := time.Unix(0, 0).UTC(), time.Unix(0, math.MaxInt64).UTC() // 0 means no mark in the log
 	if m.GetAfter() != nil && (!c.After.After(first) || c.After.After(last)) {
-		return c, invalid("after", c.After.Format(time.RFC3339), "must lie after "+first.Format(time.RFC3339)+", and at most at "+last.Format(time.RFC3339))
+		return c, invalid("after", c.After.Format(time.RFC3339), "must be later than "+first.Format(time.RFC3339)+" and no later than "+last.Format(time.RFC3339))
 	}
 	return c, nil
 }

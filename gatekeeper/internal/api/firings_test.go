@@ -93,7 +93,8 @@ func TestListFirings_PagesInOrder_AndFilters(t *testing.T) {
 	want(t, err, codes.NotFound, "NO_SUCH_DEFINITION")
 }
 
-// A dry run shows the firings in the plan. Executing the plan forgets exactly these, once, and an undo restores them.
+// A dry run shows the firings in the plan. Executing the plan forgets exactly these firings, once, and an undo restores
+// them.
 func TestForgetFirings_Ahead_RepairsThePoisonedMemory(t *testing.T) {
 	g, op, year := poisoned(t)
 	forgetUpTo(g, year)

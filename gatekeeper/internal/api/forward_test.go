@@ -130,7 +130,7 @@ func TestForward_Watch_GoesToTheLeaderWhenThereIsOne(t *testing.T) {
 	}
 }
 
-// Each server itself answers calls about its status, and about the past.
+// Each server answers calls about its status and about the past locally.
 func TestForward_LocalMethods_StayHere(t *testing.T) {
 	leader, follower := pair(t)
 	leader.create("a")
@@ -156,7 +156,7 @@ func TestForward_SecondHop_IsStopped(t *testing.T) {
 	want(t, err, codes.Unavailable, "NOT_LEADER")
 }
 
-// Two servers that each take the other for the leader: the call makes one hop and is answered.
+// Two servers mistake each other for the leader: the call makes one hop and is answered.
 func TestForward_TwoFollowersOfEachOther_DoNotLoop(t *testing.T) {
 	one, two := pair(t)
 	one.consensus.follow(consensus.Leader{ID: "gk2", APIAddress: two.address, Term: 2})

@@ -136,7 +136,7 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 		return nil, err
 	}
 	cmd.RequestID, cmd.Asked, cmd.RequestRevision = m.GetRequestId(), asked(m), m.GetRequestRevision()
-	// Checked first, because the end of a repeated cordon may have passed.
+	// Checked first, because the end of a retried cordon may have passed.
 	_, done, err := s.decideFrom(ctx, m, fsm.EditCordon, cmd.Asked)
 	if err != nil {
 		return nil, err

@@ -171,7 +171,8 @@ func TestUndo_ConcurrentChange_IsRefusedEntirely(t *testing.T) {
 	}
 }
 
-// An edit that is committed between the preview of a pause and the pause must not be paused unseen.
+// A definition that is edited between the preview of a pause and the pause must not be paused without having been
+// shown.
 func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	all := &gatekeeperv1.Selector{All: true}

@@ -45,13 +45,13 @@ func (a *API) warnings(d *semaphore.Definition) []string {
 const (
 	// maxReaches bounds the pairs of patterns whose reach is remembered.
 	maxReaches = 100_000
-	// reachesKept is how long the known callers are remembered although their number stays the same: at its limit a new
-	// caller takes the place of another.
+	// reachesKept is how long the known callers are cached even if their number stays the same: once the number has
+	// reached its limit, each new caller replaces another one.
 	reachesKept = time.Minute
 )
 
-// reaches remembers the known callers and the reach of pairs of patterns while the number of callers and the cordons
-// are the same: lists and summaries ask about many definitions. The zero value is empty. It is safe for concurrent use.
+// reaches caches the known callers and the reach of pairs of patterns while the number of callers and the cordons stay
+// the same: lists and summaries ask about many definitions. The zero value is empty. It is safe for concurrent use.
 type reaches struct {
 	mu      sync.Mutex // guards all below
 	count   int        // of callers
@@ -61,8 +61,8 @@ type reaches struct {
 	of      map[[2]string]preview.Reach
 }
 
-// get returns the reach of a definition, and the callers from which it was found. One without permits serves nobody
-// anyway, so its reach is of no interest.
+// get returns the reach of a definition, and the callers from which it was computed. A definition without permits
+// serves nobody, so its reach does not matter.
 func (m *reaches) get(state *fsm.State, patterns preview.Patterns, d *semaphore.Definition) (preview.Reach, *preview.Callers) {
 	if d.Permits == 0 {
 		return preview.ReachesSome, nil

@@ -93,8 +93,8 @@ func (m *Memory) note(d *Denial) {
 	d.changed = m.changes
 }
 
-// Changed returns the defined semaphores with a denial that began, was repeated for the first time, or passed since an
-// earlier call returned after. Later repetitions are not changes, so a caller that keeps asking causes no updates.
+// Changed returns the defined semaphores with a denial that began, was repeated for the first time, or passed since the
+// earlier call that returned after. Later repetitions are not changes, so a caller that keeps asking causes no updates.
 func (m *Memory) Changed(after uint64) (names []string, now uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -66,7 +66,7 @@ func (k *Keeper) compareClocks(call *AcquireCall) {
 		}
 		return
 	case !was || (ahead-old.Ahead).Abs() > clockTolerance:
-		log.Warn("a caller's clock differs from this server's: its firings may be due at other times than those of other callers")
+		log.Warn("a caller's clock differs from this server's: its firings may be due at different times from those of other callers")
 	}
 	if s.off == nil {
 		s.off = make(map[caller]HostClock)

@@ -18,7 +18,7 @@ type Digest struct {
 	sum      string
 }
 
-// Target is one definition that a change is about: its version, and the text that the change adds or removes.
+// Target is one definition that a change affects: its version, and the text that the change adds or removes.
 type Target struct {
 	Name    string
 	Version uint64
@@ -108,7 +108,7 @@ func ChangedSince(state *fsm.State, revision uint64) (changed []Changed) {
 // ChangedError refuses a change that would not do what its caller was shown. Nothing changed.
 type ChangedError struct{ Changed []Changed }
 
-// Names returns the definitions that were edited since.
+// Names returns the definitions that were edited since the dry run.
 func (e *ChangedError) Names() (names []string) {
 	for _, c := range e.Changed {
 		names = append(names, c.Semaphore)
@@ -131,8 +131,8 @@ func (e *ChangedError) Error() string {
 	return "nothing was changed: edited since the dry run: " + strings.Join(what, ", ")
 }
 
-// asShown returns a *ChangedError if the targets of a change are not those that its caller was shown. shown is nil if
-// the caller accepts any targets.
+// asShown returns a *ChangedError if the targets of a change differ from those that its caller was shown. shown is nil
+// if the caller accepts any targets.
 func asShown(state *fsm.State, shown *Digest, targets []Target) error {
 	if shown == nil || shown.Same(DigestOf(0, targets)) {
 		return nil

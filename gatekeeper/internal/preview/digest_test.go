@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// A digest identifies names, versions and targets. A change of any of them, or of the number of edits, must change the
+// A digest identifies names, versions and targets. A change to any of them, or to the number of edits, must change the
 // digest.
 func TestDigest_AnotherNameVersionOrTarget_Differs(t *testing.T) {
 	t.Parallel()
@@ -20,7 +20,7 @@ func TestDigest_AnotherNameVersionOrTarget_Differs(t *testing.T) {
 		"one more":        of(7, edit("a", 1, "dr"), edit("b", 2, "dr"), edit("c", 2, "dr")),
 	} {
 		if shown.Same(other) {
-			t.Errorf("%s: got the same digest, want another", what)
+			t.Errorf("%s: got the same digest, want a different one", what)
 		}
 	}
 	if !shown.Same(of(9, edit("a", 1, "dr"), edit("b", 2, "dr"))) {

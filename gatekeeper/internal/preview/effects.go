@@ -25,8 +25,8 @@ type Patterns interface {
 // Leader answers the questions of a preview that only the leader can answer.
 type Leader interface {
 	Patterns
-	// StopLeft returns how long the holder of the live permit p may still continue although s stops it: 0 without
-	// drains.
+	// StopLeft returns how much longer the holder of the live permit p may continue although s stops it: 0 if there is
+	// no drain.
 	StopLeft(p *semaphore.Permit, s semaphore.Stop) time.Duration
 }
 
@@ -55,8 +55,8 @@ type Effect struct {
 	Held []*semaphore.Permit
 	// Unaffected counts the live permits whose holders continue.
 	Unaffected int
-	// Admitted are the known callers that the patterns admit after the edit and not before it. ShutOut are the reverse.
-	// Each has at most MaxCallers, by group and acquirer. The counts count all of them.
+	// Admitted are the known callers that the patterns admit after the edit but not before it. ShutOut are the reverse.
+	// Each lists at most MaxCallers callers, ordered by group and acquirer. The counts include all of them.
 	Admitted, ShutOut           []fsm.Sighting
 	AdmittedCount, ShutOutCount int
 	// Eligible counts the known callers that the patterns admit after the edit.
@@ -78,7 +78,8 @@ type Stopped struct {
 	// the permit: the drain, then the time for which the holder may still rely on the permit, then the cooling of its
 	// slot.
 	FreeWithin time.Duration
-	// DrainLeft is above 0 if the holder must stop already: how long it could still continue without the change.
+	// DrainLeft is how much longer the holder could continue without the change. It is 0 unless the holder must stop
+	// already.
 	DrainLeft time.Duration
 }
 
@@ -238,7 +239,7 @@ func (w *world) underPause(sd *fsm.StoredDefinition, pause *semaphore.Pause) Eff
 	return e
 }
 
-// previewUndo computes the effect of an undo: of the edits, the pauses and the cordons that it makes.
+// previewUndo computes the effect of the edits, the pauses and the cordons that an undo makes.
 func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 	w.paused = make(map[string]*semaphore.Pause)
 	edited := make(map[string]bool)
@@ -383,8 +384,8 @@ func (w *world) tasksRun(name string, then rule) string {
 	return fmt.Sprintf("no known worker may take them: a group must match the pattern %q, and must not be cordoned", d.GroupPattern)
 }
 
-// freeWithin returns how long the holder of a permit that must stop can keep its slot. During a drain, its refreshes
-// adopt a longer duration of the definition.
+// freeWithin returns the longest time for which a holder that must stop can keep its slot. During a drain, its
+// refreshes adopt a longer duration of the definition.
 func freeWithin(d *semaphore.Definition, p *semaphore.Permit, drain time.Duration) time.Duration {
 	counts := p.Duration
 	if d != nil && drain > 0 {

@@ -184,7 +184,8 @@ func (c *Callers) Reach(d *semaphore.Definition) Reach {
 	return reach
 }
 
-// Warning says for a person why a definition of that reach serves no known caller; empty for ReachesSome.
+// Warning returns the text that explains to an operator why a definition with that reach serves no known caller. It is
+// empty for ReachesSome.
 func (c *Callers) Warning(reach Reach, d *semaphore.Definition) string {
 	switch reach {
 	case ReachesNobody:

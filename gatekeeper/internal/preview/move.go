@@ -61,8 +61,8 @@ type MovePlan struct {
 // maxMoved is the largest number of definitions in one move: as many as one batch edits.
 const maxMoved = 10_000
 
-// PlanMove plans a move on a state. It fails as Selector.Names does, or with a *ChangedError if the move is not what
-// the caller was shown.
+// PlanMove plans a move on a state. It returns the errors of Selector.Names, and a *ChangedError if the move is not
+// what the caller was shown.
 func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*MovePlan, error) {
 	chosen, err := m.Chosen.Names(state)
 	if err != nil {
@@ -91,9 +91,9 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 	return plan, nil
 }
 
-// Move plans the edits that make definitions which admit group from, and not group to, admit to instead of from. All
-// other callers are admitted as before. Definitions that do not admit from, or already admit to, are skipped silently
-// unless named reports that the operator named them.
+// Move plans the edits that move definitions from group from to group to. A definition moves if it admits from but not
+// to. After the edit it admits to instead of from, and all other callers as before. Definitions that do not admit from,
+// or already admit to, are skipped silently unless named reports that the operator named them.
 func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool, named func(name string) bool) Moves {
 	var m Moves
 	for sd := range state.Definitions("") {

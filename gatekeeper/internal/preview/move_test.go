@@ -44,15 +44,15 @@ func TestMove_GroupPattern_IsRewrittenOnlyIfItListsGroups(t *testing.T) {
 				switch want {
 				case "":
 					if len(m.Edits) != 0 || len(m.NotMoved) != 1 || !m.NotMoved[0].Problem || !strings.Contains(m.NotMoved[0].Why, "set it by hand") {
-						t.Fatalf("got %+v", m)
+						t.Fatalf("Move() = %+v, want no edit and one problem", m)
 					}
 				case "-":
 					if len(m.Edits) != 0 || (len(m.NotMoved) == 1) != named || named && m.NotMoved[0].Problem {
-						t.Fatalf("named %v: %+v", named, m)
+						t.Fatalf("named %v: Move() = %+v, want no edit", named, m)
 					}
 				default:
 					if len(m.Edits) != 1 || m.Edits[0].Definition.GroupPattern != want || m.Edits[0].ExpectedVersion != version || len(m.NotMoved) != 0 {
-						t.Fatalf("got %+v", m)
+						t.Fatalf("Move() = %+v, want one edit with the expected pattern", m)
 					}
 					if p := m.Edits[0].Definition.GroupPattern; !(statetest.Patterns{}).Match(p, to) || (statetest.Patterns{}).Match(p, from) {
 						t.Fatalf("%q does not move the group", p)
@@ -70,7 +70,7 @@ func TestMove_SomeDefinitionsChosen_EditsThoseInNameOrder(t *testing.T) {
 	}
 	m := Move(c.State(), statetest.Patterns{}, "prod", "dr", func(d *semaphore.Definition) bool { return d.Name != "b" }, func(string) bool { return false })
 	if len(m.Edits) != 2 || m.Edits[0].Name != "a" || m.Edits[1].Name != "c" {
-		t.Fatalf("got %+v", m.Edits)
+		t.Fatalf("Move() returned edits %+v, want those of a and c", m.Edits)
 	}
 }
 
@@ -104,6 +104,6 @@ func TestMove_NewPatternTooLong_ReportsProblem(t *testing.T) {
 	c.Define("job", statetest.Group("prod|"+strings.Repeat("x", semaphore.MaxPattern-5)))
 	m := Move(c.State(), statetest.Patterns{}, "prod", "prod2", func(*semaphore.Definition) bool { return true }, func(string) bool { return false })
 	if len(m.Edits) != 0 || len(m.NotMoved) != 1 || !m.NotMoved[0].Problem {
-		t.Fatalf("got %+v", m)
+		t.Fatalf("Move() = %+v, want no edit and one problem", m)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// ConfirmSettings returns why an operator must confirm a change of the settings: what is beyond a lower bound is lost.
+// ConfirmSettings returns why an operator must confirm a change to the settings: whatever exceeds a lowered bound is
+// lost.
 func ConfirmSettings(before, after fsm.Settings) (reasons []Confirmation) {
 	was, is := before.Requests.OrDefault(), after.Requests.OrDefault()
 	lower := func(fell bool, text string) {
@@ -19,11 +20,11 @@ func ConfirmSettings(before, after fsm.Settings) (reasons []Confirmation) {
 	lower(after.RememberedDeletions < before.RememberedDeletions,
 		"versions of deleted definitions beyond the new bound are forgotten")
 	lower(is.Lifetime < was.Lifetime || is.Kept < was.Kept || is.RequestBytes < was.RequestBytes || is.EditBytes < was.EditBytes,
-		"requests are forgotten sooner, so late repeats of them fail")
+		"requests are forgotten sooner, so late retries fail")
 	return reasons
 }
 
-// SettingsWarnings returns what an operator should know about a change of the settings.
+// SettingsWarnings returns what an operator should know about a change to the settings.
 func SettingsWarnings(state *fsm.State, before, after fsm.Settings) []string {
 	if after.MaxDuration >= before.MaxDuration {
 		return nil

@@ -25,7 +25,7 @@ func events(revisions ...uint64) []fsm.Event {
 	return es
 }
 
-// put adds one entry with events of these revisions.
+// put adds one entry with events at these revisions.
 func put(h *Hub, revisions ...uint64) {
 	h.add(revisions[len(revisions)-1], events(revisions...), false)
 }
@@ -42,14 +42,14 @@ func wantBatch(t *testing.T, s *Subscription, revision uint64, of ...uint64) {
 	t.Helper()
 	b, err := s.Next(t.Context())
 	if err != nil || b.Missed || b.Revision != revision || !slices.Equal(revisions(b.Events), of) {
-		t.Errorf("batch %v up to %d (missed %v, %v), want %v up to %d", revisions(b.Events), b.Revision, b.Missed, err, of, revision)
+		t.Errorf("Next() = events %v up to %d (missed %v, %v), want %v up to %d", revisions(b.Events), b.Revision, b.Missed, err, of, revision)
 	}
 }
 
 func wantMissed(t *testing.T, s *Subscription, revision uint64) {
 	t.Helper()
 	if b, err := s.Next(t.Context()); err != nil || !b.Missed || b.Revision != revision || b.Events != nil {
-		t.Errorf("batch %+v, %v; want missed up to %d", b, err, revision)
+		t.Errorf("Next() = %+v, %v; want missed up to %d", b, err, revision)
 	}
 }
 
@@ -62,7 +62,7 @@ func wantNothing(t *testing.T, s *Subscription) {
 		cancel()
 	}()
 	if b, err := s.Next(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("batch %+v, %v; want none yet", b, err)
+		t.Errorf("Next() = %+v, %v; want it to wait", b, err)
 	}
 }
 
@@ -266,7 +266,7 @@ func TestNext_AnyUse_NothingIsLostOrDeliveredTwice(t *testing.T) {
 					}
 				}
 				if !b.Missed && !slices.Equal(revisions(b.Events), want) {
-					t.Fatalf("events %v from %d to %d, want %v", revisions(b.Events), last, b.Revision, want)
+					t.Fatalf("Next() returned events %v from %d to %d, want %v", revisions(b.Events), last, b.Revision, want)
 				}
 				last = b.Revision
 			},
@@ -285,12 +285,12 @@ func TestHub_ManyWatchers_EachSeesEverythingInOrder(t *testing.T) {
 			for next := uint64(1); next <= last; {
 				b, err := s.Next(t.Context())
 				if err != nil || b.Missed {
-					t.Errorf("batch %+v, %v", b, err)
+					t.Errorf("Next() = %+v, %v; want no missed events and no error", b, err)
 					return
 				}
 				for _, e := range b.Events {
 					if e.Revision != next {
-						t.Errorf("revision %d, want %d", e.Revision, next)
+						t.Errorf("event has revision %d, want %d", e.Revision, next)
 						return
 					}
 					next++

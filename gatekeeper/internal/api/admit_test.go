@@ -148,7 +148,7 @@ func TestOverload_RunawayConnection_OthersAreServed(t *testing.T) {
 	go func() { _, _ = g.permits.TryAcquire(c, request("another")) }()
 	eventually(t, "a call of another connection is in work", func() bool { return g.api.cfg.Admission.InWork(admission.Ordinary) == 9 })
 	if n := g.api.cfg.Admission.Refused(admission.Ordinary, admission.Connection); n != refusedBefore {
-		t.Errorf("%d refusals, want %d", n, refusedBefore)
+		t.Errorf("connection limit refused %d calls, want %d", n, refusedBefore)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestSlowLoris_CallsWithoutAMessage_AreBounded(t *testing.T) {
 	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
 }
 
-func TestAdmission_IsReleased_HoweverACallEnds(t *testing.T) {
+func TestAdmission_CallEndsInAnyWay_IsReleased(t *testing.T) {
 	g := open(t, working(16))
 	g.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { panic("a fault") }
 	g.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
@@ -281,7 +281,7 @@ func TestTraitsOf_VitalMethods(t *testing.T) {
 		for _, m := range service.Methods {
 			name := "/" + service.ServiceName + "/" + m.MethodName
 			if expected := vital[name] || service == &healthpb.Health_ServiceDesc; (traitsOf(name).kind == admission.Vital) != expected {
-				t.Errorf("%s is %v", name, traitsOf(name).kind)
+				t.Errorf("traitsOf(%s).kind = %v, want it vital if and only if it is listed", name, traitsOf(name).kind)
 			}
 			if traitsOf(name).kind == admission.Waiting {
 				t.Errorf("%s is Waiting but not a stream", name)
@@ -290,7 +290,7 @@ func TestTraitsOf_VitalMethods(t *testing.T) {
 		for _, m := range service.Streams {
 			name := "/" + service.ServiceName + "/" + m.StreamName
 			if expected := vital[name] || service == &healthpb.Health_ServiceDesc; (traitsOf(name).kind == admission.Vital) != expected {
-				t.Errorf("%s is %v", name, traitsOf(name).kind)
+				t.Errorf("traitsOf(%s).kind = %v, want it vital if and only if it is listed", name, traitsOf(name).kind)
 			}
 		}
 	}
@@ -305,11 +305,11 @@ func TestOverload_IsLoggedOncePerInterval(t *testing.T) {
 		o.note(t.Context(), logger, &admission.OverloadedError{Kind: admission.Ordinary, Limit: 7}, busy)
 	}
 	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "7 ordinary calls in progress") || !strings.Contains(text, "group=prod acquirer=app1") {
-		t.Errorf("logged:\n%s", text)
+		t.Errorf("100 refusals: want one log line with the limit and the identity, got:\n%s", text)
 	}
 	o.warned = o.warned.Add(-warnEvery)
 	o.note(t.Context(), logger, &admission.OverloadedError{Kind: admission.Ordinary, Limit: 7}, busy)
 	if text := log.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "refused=100") {
-		t.Errorf("logged:\n%s", text)
+		t.Errorf("refusal after the interval: want a second log line with refused=100, got:\n%s", text)
 	}
 }

@@ -140,7 +140,7 @@ func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 }
 
 // A retry is answered even if the journal has forgotten the change.
-func TestOperatorChanges_RepeatForgottenByTheJournal_AreAnswered(t *testing.T) {
+func TestOperatorChanges_RetryForgottenByTheJournal_IsAnswered(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	c := changer{t, g, op}
 	pause := &gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: "p"}
@@ -151,10 +151,10 @@ func TestOperatorChanges_RepeatForgottenByTheJournal_AreAnswered(t *testing.T) {
 	settings.JournalPerSemaphore = 0
 	g.keeper.do(fsm.Configure{Settings: settings})
 	if again, err := c.pause(pause); err != nil || again != paused {
-		t.Errorf("pause: %d, %v", again, err)
+		t.Errorf("retried Pause() = change %d, %v; want the first answer", again, err)
 	}
 	if again, err := c.cordon(cordon); err != nil || again != cordoned {
-		t.Errorf("cordon: %d, %v", again, err)
+		t.Errorf("retried Cordon() = change %d, %v; want the first answer", again, err)
 	}
 }
 
@@ -169,11 +169,11 @@ func TestCordon_RepeatedAfterItsEnd_GetsTheFirstAnswer(t *testing.T) {
 		Id: "z", GroupPattern: "dr", End: &gatekeeperv1.CordonRequest_Until{Until: timestamppb.New(until.Add(-2 * time.Hour))}, RequestId: "r",
 	})
 	if err != nil || r.GetCordon().GetRevision() != set || r.GetCordon().GetGroupPattern() != "dr" || len(g.keeper.machine.State().Cordons()) > 0 {
-		t.Errorf("got %v, %v", r, err)
+		t.Errorf("retried Cordon() = %v, %v; want the cordon as it was first set, and none in force", r, err)
 	}
 }
 
-func TestPause_RepeatedLater_IsTheSamePause(t *testing.T) {
+func TestPause_RetriedLater_IsTheSamePause(t *testing.T) {
 	g, op := openOperator(t, "a")
 	c := changer{t, g, op}
 	lasts := &gatekeeperv1.PauseRequest_Lasts{Lasts: durationpb.New(time.Hour)}
@@ -183,25 +183,25 @@ func TestPause_RepeatedLater_IsTheSamePause(t *testing.T) {
 		{Selector: named("a"), RequestId: "r", End: tomorrow},
 	} {
 		if change, err := c.pause(m); err != nil || change != 3 {
-			t.Fatalf("change %d, %v", change, err)
+			t.Fatalf("Pause() = change %d, %v; want change 3", change, err)
 		}
 	}
 }
 
 // A caller that reads the state before it retries replaces what its first attempt created.
-func TestEdit_RepeatAsAReplace_IsARepeat(t *testing.T) {
+func TestEdit_RetriedAsAReplace_GetsTheFirstAnswer(t *testing.T) {
 	g, op := openOperator(t)
 	c := changer{t, g, op}
 	d := &gatekeeperv1.Definition{Name: "new", Permits: new(uint32(1))}
 	made := must(c.edit("r", creation(d)))(t)
 	again, err := c.edit("r", &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: d}, ExpectedVersion: made})
 	if err != nil || again != made || g.keeper.machine.State().Revision() != made {
-		t.Errorf("change %d, %v", again, err)
+		t.Errorf("retry as a replace = change %d, %v; want the first answer and no new change", again, err)
 	}
 }
 
 // A retry may read the state before, during or after the first attempt is applied. It gets the same answer each time.
-func TestResume_FirstAttemptAppliedDuringItsRepeat_GetsTheSameAnswer(t *testing.T) {
+func TestResume_FirstAttemptAppliedDuringTheRetry_GetsTheSameAnswer(t *testing.T) {
 	for applied := range 4 { // before which read; the last one never happens
 		g, op := openOperator(t, "a")
 		c := changer{t, g, op}
@@ -222,21 +222,21 @@ func TestResume_FirstAttemptAppliedDuringItsRepeat_GetsTheSameAnswer(t *testing.
 }
 
 // A retry returns the definitions that the selector matched the first time, whatever it matches now.
-func TestPause_Repeated_ItsSelectorIsNotEvaluatedAgain(t *testing.T) {
+func TestPause_Retried_SelectorIsNotEvaluatedAgain(t *testing.T) {
 	g, op := openOperator(t, "a")
 	all := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}, RequestId: "p"}
 	first := must(op.Pause(ctx(t), all))(t)
 	g.create("b")
 	again, err := op.Pause(ctx(t), all)
 	if err != nil || again.GetRevision() != first.GetRevision() || strings.Join(again.GetNames(), " ") != "a" {
-		t.Errorf("got %v, %v", again, err)
+		t.Errorf("retried Pause() = %v, %v; want the first answer", again, err)
 	}
 	if g.keeper.machine.State().Definition("b").Pause != nil {
 		t.Error("the retry paused a definition that was created later")
 	}
 	all.Selector = named("a") // matches the same definition, but is a different request
 	if _, err := op.Pause(ctx(t), all); reasonOf(status.Convert(err)) != reasonRequestReused {
-		t.Errorf("got %v", err)
+		t.Errorf("Pause() with another selector: got %v, want REQUEST_REUSED", err)
 	}
 }
 
@@ -274,7 +274,7 @@ func TestOperatorChanges_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 	}
 	for what, call := range calls {
 		if made, err := call(what, drawn); err != nil || made == 0 {
-			t.Fatalf("%s: %d, %v", what, made, err)
+			t.Fatalf("%s: got change %d, %v; want a change", what, made, err)
 		}
 	}
 	must(c.pause(&gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: "last"}))(t)
@@ -283,7 +283,7 @@ func TestOperatorChanges_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 	for what, call := range calls {
 		_, err := call(what, drawn)
 		if status.Code(err) != codes.FailedPrecondition || reasonOf(status.Convert(err)) != reasonRequestTooOld {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want REQUEST_TOO_OLD", what, err)
 		}
 	}
 	if now := g.keeper.machine.State().Revision(); now != before {
@@ -337,7 +337,7 @@ func TestOperatorChanges_ForgottenRequest_AreRefusedBeforeTheDecision(t *testing
 	}
 	for _, x := range calls {
 		if made, err := x.call(); err != nil || made == 0 {
-			t.Fatalf("%s: %d, %v", x.what, made, err)
+			t.Fatalf("%s: got change %d, %v; want a change", x.what, made, err)
 		}
 	}
 	must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: named("b"), RequestId: "last"}))(t)
@@ -348,7 +348,7 @@ func TestOperatorChanges_ForgottenRequest_AreRefusedBeforeTheDecision(t *testing
 	for _, x := range calls {
 		_, err := x.call()
 		if info := want(t, err, codes.FailedPrecondition, reasonRequestTooOld); info["revision"] == "" {
-			t.Errorf("%s: %v", x.what, info)
+			t.Errorf("%s: got metadata %v, want a revision", x.what, info)
 		}
 	}
 }

@@ -398,7 +398,7 @@ func TestBadInput_HugeHeader_IsRefused(t *testing.T) {
 	g := open(t)
 	c := withHeader(ctx(t), "x-huge", long(maxHeaders+1))
 	if _, err := g.cluster.GetStatus(c, &gatekeeperv1.GetStatusRequest{}); status.Code(err) != codes.Internal {
-		t.Fatalf("got %v", err)
+		t.Fatalf("GetStatus() with a huge header: got %v, want Internal", err)
 	}
 }
 

@@ -123,7 +123,7 @@ func TestBadInput_MissingJob_IsNotFound(t *testing.T) {
 		"follow": streaming(service, client.FollowJob, &gatekeeperv1.FollowJobRequest{Id: "no"}),
 	} {
 		if metadata := want(t, call(ctx(t), g), codes.NotFound, "NO_SUCH_JOB"); metadata["id"] != "no" {
-			t.Errorf("%s: %v", name, metadata)
+			t.Errorf("%s: got metadata %v, want id no", name, metadata)
 		}
 	}
 }

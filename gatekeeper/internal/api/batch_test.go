@@ -132,7 +132,7 @@ func TestBatch_LargestBatch_IsAdmitted(t *testing.T) {
 	}
 	for i, r := range results {
 		if r.GetDenial() == nil {
-			t.Fatalf("request %d: %v", i, r)
+			t.Fatalf("request %d: got %v, want a denial", i, r)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
 	_, err := g.batch(t, trying("held", "another"))
 	wantOverloaded(t, err, "connection")
 	if !strings.Contains(err.Error(), "4 batch calls in progress") {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want the limit of 4 batch calls", err)
 	}
 	close(held)
 	for range 4 {
@@ -220,7 +220,7 @@ func TestBatch_Requests_AreAdmittedLikeSingleCalls(t *testing.T) {
 		}
 		for i, r := range results { // a connection may use a quarter of 16
 			if i < 4 && r.GetDenial() == nil {
-				t.Errorf("%s: request %d: %v", where, i, r)
+				t.Errorf("%s: request %d: got %v, want a denial", where, i, r)
 			}
 			if i >= 4 {
 				wantOverloaded(t, errorOf(r), "connection")
@@ -248,7 +248,7 @@ func TestBatch_Requests_AreCountedLikeSingleCalls(t *testing.T) {
 		"ended /gatekeeper.v1.PermitService/TryAcquire InvalidArgument INVALID_FIELD": 1, // not forwarded
 	} {
 		if n := metrics.count(s); n != count {
-			t.Errorf("%s: %d times, want %d", s, n, count)
+			t.Errorf("%s: counted %d times, want %d", s, n, count)
 		}
 	}
 }

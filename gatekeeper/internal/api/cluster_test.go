@@ -25,16 +25,16 @@ func TestGetStatus_ReportsThisServersState(t *testing.T) {
 	hash := must(g.keeper.machine.State().Hash())(t)
 	if w, last := got.GetLogWrites(), got.GetLastSnapshot(); w.GetCount() != 3 || w.GetMedian().AsDuration() != time.Millisecond ||
 		w.GetLongest().AsDuration() != time.Second || last.GetIndex() != 9 || last.GetBytes() != 77 || last.GetTakenAt().AsTime().Unix() != 50 {
-		t.Errorf("writes %v, snapshot %v", w, last)
+		t.Errorf("GetStatus() has log writes %v and snapshot %v", w, last)
 	}
 	if got.GetClusterId() != "0000000000000abc.1" || got.GetId() != "gk1" || got.GetRole() != gatekeeperv1.ServerRole_SERVER_ROLE_LEADER || got.GetLeaderId() != "gk1" ||
 		got.GetTerm() != 1 || got.GetAppliedIndex() != 11 || got.GetCommitIndex() != 12 || got.GetRevision() == 0 ||
 		got.GetDefinitions() != 2 || got.GetPermits() != 1 || got.GetVersion() != "v1" || got.GetUptime().AsDuration() < time.Hour ||
 		got.GetWaiters() != 3 || got.GetStateHash() != fmt.Sprintf("%x", hash) || got.GetStateHashIndex() != g.keeper.index {
-		t.Errorf("got %v", got)
+		t.Errorf("GetStatus() = %v", got)
 	}
 	if m := got.GetMembers(); len(m) != 2 || m[0].GetId() != "gk1" || m[0].GetApiAddress() != "a:1" || !m[0].GetVoter() || !m[0].GetLeader() || m[1].GetVoter() {
-		t.Errorf("got members %v", m)
+		t.Errorf("GetStatus() has members %v", m)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestGetStatus_WhileRecovering_SaysForHowLong(t *testing.T) {
 	g.keeper.recovering = time.Hour
 	got, err = g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || got.GetRecoveryWait().AsDuration() != time.Hour {
-		t.Errorf("recovering: %v, %v", got, err)
+		t.Errorf("GetStatus() during a recovery = %v, %v; want a wait of an hour", got, err)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestAddMember_Retired_IsRefused(t *testing.T) {
 	_, err = add("there")
 	want(t, err, codes.AlreadyExists, "MEMBER_EXISTS")
 	if r, err := add("new"); err != nil || r.GetClusterId() == "" {
-		t.Errorf("got %v, %v", r, err)
+		t.Errorf("AddMember() = %v, %v; want a cluster id", r, err)
 	}
 }
 
@@ -100,14 +100,14 @@ func TestRemoveMember_Refused_SaysWhy(t *testing.T) {
 		t.Errorf("RemoveMember with dry run = %v, %v", r, err)
 	}
 	if _, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gk2", Force: true}); err != nil {
-		t.Errorf("forced: %v", err)
+		t.Errorf("RemoveMember() with force: %v", err)
 	}
 	if r, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gone"}); err != nil || !r.GetAlreadyRemoved() {
 		t.Errorf("RemoveMember of a removed member = %v, %v", r, err)
 	}
 }
 
-func TestTransferLeadership_Failure_IsNotInternal(t *testing.T) {
+func TestTransferLeadership_Failure_IsNotReportedAsInternal(t *testing.T) {
 	g := open(t)
 	var transfer error
 	g.consensus.transfer = func(string) error { return transfer }
@@ -115,10 +115,10 @@ func TestTransferLeadership_Failure_IsNotInternal(t *testing.T) {
 		return g.cluster.TransferLeadership(ctx(t), &gatekeeperv1.TransferLeadershipRequest{Id: id})
 	}
 	if r, err := call("gk2"); err != nil || r.GetLeaderId() != "gk2" {
-		t.Errorf("got %v, %v", r, err)
+		t.Errorf("TransferLeadership(gk2) = %v, %v; want gk2 as the leader", r, err)
 	}
 	if r, err := call(""); err != nil || r.GetLeaderId() != "gk1" {
-		t.Errorf("got %v, %v", r, err)
+		t.Errorf("TransferLeadership() = %v, %v; want gk1 as the leader", r, err)
 	}
 	transfer = fmt.Errorf("transfer: %w", consensus.ErrNotAVoter)
 	_, err := call("gk2")

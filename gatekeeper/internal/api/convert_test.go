@@ -27,7 +27,7 @@ func sameWords[E interface {
 	t.Helper()
 	for n, name := range theirs {
 		if n > 0 && E(n).String() != strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, prefix), "_", " ")) {
-			t.Errorf("%s is %s", name, E(n))
+			t.Errorf("the API's %s corresponds to our %s", name, E(n))
 		}
 	}
 }
@@ -36,7 +36,7 @@ func sameWords[E interface {
 func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 	for n, name := range gatekeeperv1.Reason_name {
 		if n > 0 && semaphore.Reason(n).String() != strings.TrimPrefix(name, "REASON_") {
-			t.Errorf("%s is %s", name, semaphore.Reason(n))
+			t.Errorf("the API's %s corresponds to our %s", name, semaphore.Reason(n))
 		}
 	}
 	sameWords[semaphore.StopCause](t, "STOP_CAUSE_", gatekeeperv1.StopCause_name)
@@ -54,7 +54,7 @@ func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 	}
 	for ours, theirs := range statuses {
 		if gatekeeperv1.RefreshStatus(ours) != theirs {
-			t.Errorf("status %d is %s", ours, theirs)
+			t.Errorf("status %d of the keeper corresponds to %s", ours, theirs)
 		}
 	}
 	kinds := map[fsm.EventKind]gatekeeperv1.EventKind{
@@ -95,7 +95,7 @@ func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 	}
 	for ours, theirs := range missed {
 		if gatekeeperv1.MissedKind(ours) != theirs {
-			t.Errorf("missed %d is %s", ours, theirs)
+			t.Errorf("missed kind %d corresponds to %s", ours, theirs)
 		}
 	}
 	if toEvent(&fsm.Event{Kind: fsm.FiringsRemembered + 1}) != nil || toEvent(&fsm.Event{Kind: fsm.BindingChanged}) != nil || toEvent(&fsm.Event{}) != nil {
@@ -142,7 +142,7 @@ func TestDefinitionFrom_RoundTrip(t *testing.T) {
 func TestDefinitionFrom_Takeover_IsKept(t *testing.T) {
 	d, err := DefinitionFrom(&gatekeeperv1.Definition{Name: "n", Takeover: true, MaxAttempts: 3})
 	if err != nil || !d.Takeover || d.MaxAttempts != 3 {
-		t.Errorf("got %+v, %v", d, err)
+		t.Errorf("DefinitionFrom() = %+v, %v; want takeover and 3 attempts", d, err)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestDefinitionFrom_Misfire_IsKept(t *testing.T) {
 		m.Name = "n"
 		d := must(DefinitionFrom(m))(t)
 		if got := d.Misfire.String() + " " + d.LateBy().String(); got != want {
-			t.Errorf("got %q, want %q", got, want)
+			t.Errorf("DefinitionFrom() has misfire %q, want %q", got, want)
 		}
 		if again := must(DefinitionFrom(toDefinition(d)))(t); again.Misfire != d.Misfire || again.LateBy() != d.LateBy() {
 			t.Errorf("definition after a round trip: %+v", again)
@@ -174,7 +174,7 @@ func TestDefinitionFrom_MisfireWindowAlone_IsRefused(t *testing.T) {
 			err = d.Validate(semaphore.DefaultMaxDuration)
 		}
 		if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || bad.Field != "misfire_window" {
-			t.Errorf("%v: got %v", m, err)
+			t.Errorf("DefinitionFrom(%v): got %v, want an error for misfire_window", m, err)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func TestToPermit_ConvertsEveryField(t *testing.T) {
 		GrantedRevision: 7, GrantedAt: timestamppb.New(due), Metadata: map[string]string{"k": "v"},
 	}
 	if got := toPermit(p); !proto.Equal(got, expected) {
-		t.Errorf("got %v, want %v", got, expected)
+		t.Errorf("toPermit() = %v, want %v", got, expected)
 	}
 }
 
@@ -232,10 +232,10 @@ func TestToDenial_HasReasonAndHolders(t *testing.T) {
 	if got.GetReason() != gatekeeperv1.Reason_REASON_FIRING_DONE || got.GetMessage() != "it ran" || len(got.GetHolders()) != 2 ||
 		got.GetHolderCount() != 5 || got.GetQueueLength() != 3 || got.GetRetryAfter() != nil || got.GetPermitRevision() != 12 ||
 		got.GetPause().GetReason() != "p" || !got.GetPause().GetStop() {
-		t.Errorf("got %v", got)
+		t.Errorf("toDenial() = %v", got)
 	}
 	if f := got.GetFiring(); f.GetToken() != 4 || f.GetWinner().GetAcquirer() != "w" || f.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE {
-		t.Errorf("got firing %v", f)
+		t.Errorf("toDenial() has firing %v", f)
 	}
 
 	d.Decision.Reason, d.Decision.Claim, d.RetryAfter = semaphore.FiringForgotten, nil, 0
@@ -248,7 +248,7 @@ func TestToDenial_HasReasonAndHolders(t *testing.T) {
 	}
 }
 
-func TestToReleased_RepeatIsReleased(t *testing.T) {
+func TestToReleased_Retry_IsReleased(t *testing.T) {
 	for _, c := range []struct {
 		result   fsm.ReleaseResult
 		released bool
@@ -263,7 +263,7 @@ func TestToReleased_RepeatIsReleased(t *testing.T) {
 	} {
 		got := toReleased(&c.result)
 		if got.GetReleased() != c.released || got.GetRevision() != c.revision || !strings.Contains(got.GetMessage(), c.says) {
-			t.Errorf("%+v: got %v", c.result, got)
+			t.Errorf("toReleased(%+v) = %v", c.result, got)
 		}
 	}
 }
@@ -285,7 +285,7 @@ func FuzzEdits(f *testing.F) {
 			e, err := editFrom(at("edits", i), change)
 			if err != nil {
 				if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || !strings.HasPrefix(bad.Field, at("edits", i)) {
-					t.Fatalf("got %v", err)
+					t.Fatalf("editFrom(): got %v, want a FieldError for the edit", err)
 				}
 				continue
 			}

@@ -47,7 +47,7 @@ func TestDefinition_CreateReplaceDelete_ReadsBack(t *testing.T) {
 	}
 	_, err = g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "nightly"})
 	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["name"] != "nightly" {
-		t.Errorf("got %v", info)
+		t.Errorf("GetDefinition() of a deleted name has metadata %v, want its name", info)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestEdit_Conflict_NamesEditExpectedAndCurrent(t *testing.T) {
 
 	_, err := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "a"}})
 	if info := want(t, err, codes.AlreadyExists, "ALREADY_EXISTS"); info["name"] != "a" || info["index"] != "0" {
-		t.Errorf("got %v", info)
+		t.Errorf("CreateDefinition() of an existing name has metadata %v, want name a and index 0", info)
 	}
 	replace := func(name string, version uint64) *gatekeeperv1.Edit {
 		return &gatekeeperv1.Edit{
@@ -70,18 +70,18 @@ func TestEdit_Conflict_NamesEditExpectedAndCurrent(t *testing.T) {
 	err = batchEditCall(creation(&gatekeeperv1.Definition{Name: "new"}), replace("b", version+100))(ctx(t), g)
 	info := want(t, err, codes.Aborted, "STALE_VERSION")
 	if info["name"] != "b" || info["index"] != "1" || info["expected"] != fmt.Sprint(version+100) || info["current"] != fmt.Sprint(version) {
-		t.Errorf("got %v", info)
+		t.Errorf("BatchEdit() with a stale version has metadata %v", info)
 	}
 	err = batchEditCall(replace("gone", 1))(ctx(t), g)
 	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["name"] != "gone" {
-		t.Errorf("got %v", info)
+		t.Errorf("BatchEdit() of a missing name has metadata %v, want its name", info)
 	}
 	if g.keeper.machine.State().Revision() != before {
 		t.Error("a refused batch changed the state")
 	}
 }
 
-func TestBatchEdit_Declare_SkipsWhatIsThere(t *testing.T) {
+func TestBatchEdit_Declare_SkipsExistingDefinitions(t *testing.T) {
 	g := open(t)
 	g.create("there")
 	declare := func(name string) *gatekeeperv1.Edit {
@@ -90,7 +90,7 @@ func TestBatchEdit_Declare_SkipsWhatIsThere(t *testing.T) {
 	m := &gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{declare("there"), declare("new")}, RequestId: "r"}
 	first, err := g.definitions.BatchEdit(ctx(t), m)
 	if err != nil || len(first.GetSkipped()) != 1 || first.GetSkipped()[0] != "there" || first.GetRevision() == 0 {
-		t.Fatalf("got %v, %v", first, err)
+		t.Fatalf("BatchEdit() = %v, %v; want the existing name skipped", first, err)
 	}
 	again, err := g.definitions.BatchEdit(ctx(t), m)
 	if err != nil || !proto.Equal(first, again) {
@@ -98,7 +98,7 @@ func TestBatchEdit_Declare_SkipsWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestListDefinitions_FilteredAndPaged_TellsEachOnce(t *testing.T) {
+func TestListDefinitions_FilteredAndPaged_ListsEachOnce(t *testing.T) {
 	g := open(t)
 	for i := range 25 {
 		must(g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{
@@ -125,14 +125,14 @@ func TestListDefinitions_FilteredAndPaged_TellsEachOnce(t *testing.T) {
 		t.Errorf("odd: got %v on %d pages", names, pages)
 	}
 	if names, _ := list(&gatekeeperv1.ListDefinitionsRequest{Names: []string{"job-1?", "oth*"}, Labels: "!parity"}); len(names) != 1 || names[0] != "other" {
-		t.Errorf("got %v", names)
+		t.Errorf("ListDefinitions() by globs and labels returned %v", names)
 	}
 	if names, _ := list(&gatekeeperv1.ListDefinitionsRequest{Names: []string{"none*"}}); len(names) != 0 {
-		t.Errorf("got %v", names)
+		t.Errorf("ListDefinitions() with a glob that matches nothing returned %v", names)
 	}
 }
 
-func TestListDefinitions_SkipAndTotal_AreThoseOfTheFilter(t *testing.T) {
+func TestListDefinitions_SkipAndTotal_CountMatchingDefinitions(t *testing.T) {
 	g := open(t)
 	for i := range 25 {
 		g.create(fmt.Sprintf("job-%02d", i))
@@ -169,14 +169,14 @@ func TestReads_Stale_NeedNoLeader(t *testing.T) {
 		t.Error(err)
 	}
 	if r, err := g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{Stale: true}); err != nil || len(r.GetRecords()) != 1 {
-		t.Errorf("got %v, %v", r, err)
+		t.Errorf("stale ListDefinitions() = %v, %v; want one record", r, err)
 	}
 	if _, err := g.permits.ListHolders(ctx(t), &gatekeeperv1.ListHoldersRequest{Stale: true}); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestExplain_Steps_AreTold(t *testing.T) {
+func TestExplain_Steps_AreReturned(t *testing.T) {
 	g := open(t)
 	g.keeper.explain = func(r *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 		if r.Semaphore != "s" || r.Weight != 1 || r.Identity.Group != "default" {
@@ -188,11 +188,11 @@ func TestExplain_Steps_AreTold(t *testing.T) {
 	reply := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()}))(t)
 	if s := reply.GetSteps(); len(s) != 2 || s[0].GetNumber() != 1 || !s[0].GetPassed() || s[0].GetText() != "there is one" || s[1].GetPassed() ||
 		reply.GetReason() != gatekeeperv1.Reason_REASON_GROUP_MISMATCH || reply.GetSummary() != "no" || reply.GetRevision() != 17 {
-		t.Errorf("got %v", reply)
+		t.Errorf("Explain() = %v", reply)
 	}
 }
 
-func TestRecord_LetsInNobodyKnown_WarnsUntilItDoes(t *testing.T) {
+func TestRecord_AdmitsNoKnownCaller_WarnsUntilItDoes(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	g.keeper.do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})

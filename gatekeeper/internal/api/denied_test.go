@@ -34,7 +34,7 @@ func texts(callers []*gatekeeperv1.DeniedCaller) string {
 	return strings.Join(all, ", ")
 }
 
-func TestListDenied_ChoosesByNameLabelAndCure(t *testing.T) {
+func TestListDenied_FiltersByNameLabelAndCure(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	g.keeper.began = time.Unix(7, 0)
 	g.keeper.denied = []keeper.DeniedCaller{deniedCaller("b", "app3", false), deniedCaller("a", "app2", false), deniedCaller("b", "app1", true), deniedCaller("none", "app4", false)}
@@ -52,7 +52,7 @@ func TestListDenied_ChoosesByNameLabelAndCure(t *testing.T) {
 	} {
 		r, err := op.ListDenied(ctx(t), c.req)
 		if err != nil || texts(r.GetCallers()) != c.want || texts(r.GetMisspelled()) != c.near || !r.GetSince().AsTime().Equal(g.keeper.began) {
-			t.Errorf("%v: %v, %v", c.req, r, err)
+			t.Errorf("ListDenied(%v) = %v, %v", c.req, r, err)
 		}
 	}
 	if _, err := op.ListDenied(ctx(t), &gatekeeperv1.ListDeniedRequest{Names: []string{"["}}); status.Code(err) != codes.InvalidArgument {
@@ -86,7 +86,7 @@ func TestListDenied_PageByPage_NamesEachCallerOnce(t *testing.T) {
 		g.keeper.denied = slices.Concat(g.keeper.denied[len(g.keeper.denied)-1:], g.keeper.denied[1:len(g.keeper.denied)-1])
 	}
 	if got, want := strings.Join(pages, " | "), "a: 1 asks, b: 1 asks, b: 2 asks, b: 3 asks | d: 1 asks"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+		t.Errorf("ListDenied() returned pages %s, want %s", got, want)
 	}
 	g.keeper.denied = []keeper.DeniedCaller{deniedCaller("a", "1", false)}
 	one := &gatekeeperv1.ListDeniedRequest{Names: []string{"a"}, PageToken: pageKey{name: "Z"}.String()}
@@ -95,27 +95,27 @@ func TestListDenied_PageByPage_NamesEachCallerOnce(t *testing.T) {
 	}
 	for _, bad := range []*gatekeeperv1.ListDeniedRequest{{PageSize: maxPage + 1}, {PageToken: "?"}} {
 		if _, err := op.ListDenied(ctx(t), bad); status.Code(err) != codes.InvalidArgument {
-			t.Errorf("%v: %v", bad, err)
+			t.Errorf("ListDenied(%v): got %v, want InvalidArgument", bad, err)
 		}
 	}
 }
 
-func TestGetDefinition_AskedInVain_IsShownUntilItIsCured(t *testing.T) {
+func TestGetDefinition_DeniedCaller_IsShownUntilCured(t *testing.T) {
 	g, _ := openOperator(t, "a", "b")
 	g.keeper.denied = []keeper.DeniedCaller{deniedCaller("a", "app2", false), deniedCaller("a", "app1", true), deniedCaller("b", "app3", false)}
 	r, err := gatekeeperv1.NewDefinitionServiceClient(g.conn).GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a"})
 	if err != nil || texts(r.GetRecord().GetDenied()) != "a: app2 asks" {
-		t.Errorf("%v, %v", r, err)
+		t.Errorf("GetDefinition() = %v, %v; want only app2 as denied", r, err)
 	}
 }
 
-func TestGetStatus_SemaphoresThatAreAskedForInVain_AreCountedAndTheFirstNamed(t *testing.T) {
+func TestGetStatus_SemaphoresThatDenyEveryCaller_AreCountedAndTheFirstNamed(t *testing.T) {
 	g, _ := openOperator(t)
 	for i := range maxDenyAll + 2 {
 		g.keeper.deniesAll = append(g.keeper.deniesAll, deniedCaller(fmt.Sprint("job-", i), "app1", false))
 	}
 	r, err := gatekeeperv1.NewClusterServiceClient(g.conn).GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || r.GetDeniedSemaphores() != maxDenyAll+2 || len(r.GetDenied()) != maxDenyAll || r.GetDenied()[0].GetSemaphore() != "job-0" {
-		t.Errorf("%v, %v", r, err)
+		t.Errorf("GetStatus() = %v, %v; want all denied semaphores counted and the first ones named", r, err)
 	}
 }

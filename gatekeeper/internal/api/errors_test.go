@@ -177,7 +177,7 @@ func TestToStatus_UnknownOutcome_ComesFirst(t *testing.T) {
 	want(t, toStatus(fmt.Errorf("%w: %w", consensus.ErrNotAppended, batcher.ErrOverloaded)), codes.ResourceExhausted, "NOT_APPENDED")
 }
 
-func TestToStatus_Details_SayMore(t *testing.T) {
+func TestToStatus_FieldErrorsAndOverload_HaveDetails(t *testing.T) {
 	var violations []*errdetails.BadRequest_FieldViolation
 	for _, d := range status.Convert(toStatus(&semaphore.FieldError{Field: "f", Rule: "must be w"})).Details() {
 		if bad, ok := d.(*errdetails.BadRequest); ok {
@@ -185,11 +185,11 @@ func TestToStatus_Details_SayMore(t *testing.T) {
 		}
 	}
 	if len(violations) != 1 || violations[0].GetField() != "f" || violations[0].GetDescription() != "must be w" {
-		t.Errorf("got violations %v", violations)
+		t.Errorf("toStatus() has violations %v, want one for field f", violations)
 	}
 	for _, err := range []error{batcher.ErrOverloaded, &admission.OverloadedError{}} {
 		if after := retryAfter(toStatus(err)); after < overloadRetry || after >= 2*overloadRetry {
-			t.Errorf("%v: retry after %v", err, after)
+			t.Errorf("toStatus(%v) has retry delay %v", err, after)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestToEvent_EndOfAPermit_IsTyped(t *testing.T) {
 		{fsm.Event{Kind: fsm.Replaced}, gatekeeperv1.PermitEnd_PERMIT_END_UNSPECIFIED},
 	} {
 		if got := toEvent(&c.event).GetEnded(); got != c.want {
-			t.Errorf("%v: %v, want %v", c.event.Kind, got, c.want)
+			t.Errorf("toEvent() of %v has ended = %v, want %v", c.event.Kind, got, c.want)
 		}
 	}
 }

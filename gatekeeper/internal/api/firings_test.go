@@ -26,7 +26,7 @@ func (g *gate) claim(t *testing.T, f semaphore.Firing, done bool) uint64 {
 		DefinitionVersion: state.Definition("s").Version, CordonRevision: state.CordonRevision(),
 	}).(fsm.GrantResult)
 	if r.Permit == nil {
-		t.Fatalf("%+v", r)
+		t.Fatalf("claim was not granted: %+v", r)
 	}
 	if done {
 		g.keeper.do(fsm.Release{Token: r.Permit.Token})
@@ -73,11 +73,11 @@ func TestListFirings_PagesInOrder_AndFilters(t *testing.T) {
 	}
 	all, r := read(&gatekeeperv1.ListFiringsRequest{PageSize: 1})
 	if namesOf(all) != "undated soon a b" || r.GetCount() != 4 || r.GetLimit() != 1000 || r.GetForgottenUpTo() != nil || r.GetRevision() == 0 {
-		t.Errorf("%s: %v", namesOf(all), r)
+		t.Errorf("ListFirings() returned %s, last page %v", namesOf(all), r)
 	}
 	if f := all[2]; f.GetToken() != 3 || f.GetWinner().GetAcquirer() != "app-a" || f.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE ||
 		f.GetClaimedAt() == nil || !f.GetFiring().GetDue().AsTime().Equal(year.Add(time.Hour)) {
-		t.Errorf("%v", f)
+		t.Errorf("ListFirings() returned %v for firing a", f)
 	}
 	if some, _ := read(&gatekeeperv1.ListFiringsRequest{Name: "soon"}); namesOf(some) != "soon" {
 		t.Error(namesOf(some))
@@ -143,11 +143,11 @@ func TestForgetFirings_Ahead_IsMeasuredByTheLeadersClock(t *testing.T) {
 	g.keeper.wallClock = func() time.Time { return year.Add(90 * time.Minute) } // after "a", and half an hour before "b"
 	r, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true})
 	if got := namesOf(r.GetChange().GetFirings()); err != nil || got != "b" {
-		t.Errorf("forgot %q, %v, want b", got, err)
+		t.Errorf("ForgetFirings() forgot %q, %v; want b", got, err)
 	}
 }
 
-func TestForgetFirings_ChoosesByNameOrTime(t *testing.T) {
+func TestForgetFirings_SelectsByNameOrTime(t *testing.T) {
 	for _, x := range []struct {
 		what string
 		set  func(m *gatekeeperv1.ForgetFiringsRequest, year time.Time)
@@ -223,7 +223,7 @@ func TestForgetFirings_BadInput_IsRefused(t *testing.T) {
 	} {
 		_, err := op.ForgetFirings(ctx(t), m)
 		if info := want(t, err, codes.InvalidArgument, "INVALID_FIELD"); info["field"] != field {
-			t.Errorf("%s: got %v", field, info)
+			t.Errorf("invalid %s: got metadata %v", field, info)
 		}
 	}
 	_, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, After: timestamppb.New(year)})

@@ -64,7 +64,7 @@ func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 }
 
 // A task that has changed twice is sent once in its current state. The event of its second change brings nothing new.
-func TestFollowJob_TaskThatHasChangedTwice_IsSentOnce(t *testing.T) {
+func TestFollowJob_TaskChangedTwice_IsSentOnce(t *testing.T) {
 	g := handing(t)
 	g.keeper.do(fsm.SubmitJob{Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 8}, Digest: strings.Repeat("x", sha256.Size), Tasks: [][]byte{[]byte("x"), []byte("y")}})
 	state, sent := g.keeper.machine.State(), 0
@@ -93,7 +93,7 @@ func (g *gate) works(t *testing.T, acquirer string) uint64 {
 	t.Helper()
 	r, ok := g.keeper.do(fsm.Grant{Semaphore: "s", Identity: semaphore.Identity{Acquirer: acquirer}, Weight: 1, DefinitionVersion: g.keeper.machine.State().Definition("s").Version, Worker: true}).(fsm.GrantResult)
 	if !ok || r.Task == nil {
-		t.Fatalf("%+v", r)
+		t.Fatalf("the worker got no task: %+v", r)
 	}
 	return r.Permit.Token
 }

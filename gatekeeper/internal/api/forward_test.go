@@ -56,7 +56,7 @@ func TestForward_Unary_IsAnsweredByTheLeader(t *testing.T) {
 	before := time.Now()
 	reply, err := follower.permits.TryAcquire(withHeader(ctx(t), "traceparent", "00-1", "x-blob-bin", "\x00\xff"), plainRequest)
 	if err != nil || reply.GetGrant().GetPermit().GetToken() != 7 {
-		t.Fatalf("got %v, %v", reply, err)
+		t.Fatalf("TryAcquire() at the follower = %v, %v; want token 7", reply, err)
 	}
 	if h := header.Get(HopHeader); len(h) != 1 || h[0] != "gk2" {
 		t.Errorf("the leader got the hop header %q", h)
@@ -149,7 +149,7 @@ func TestForward_SecondHop_IsStopped(t *testing.T) {
 	_, follower := pair(t)
 	_, err := follower.permits.TryAcquire(withHeader(ctx(t), HopHeader, "gk3"), plainRequest)
 	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk1" || info["leader_api"] == "" {
-		t.Errorf("got %v", info)
+		t.Errorf("TryAcquire() on a second hop has metadata %v, want the leader gk1", info)
 	}
 	stream := must(follower.permits.KeepAlive(withHeader(ctx(t), HopHeader, "gk3")))(t)
 	_, err = stream.Recv()
@@ -162,18 +162,18 @@ func TestForward_TwoFollowersOfEachOther_DoNotLoop(t *testing.T) {
 	one.consensus.follow(consensus.Leader{ID: "gk2", APIAddress: two.address, Term: 2})
 	_, err := two.permits.TryAcquire(ctx(t), plainRequest)
 	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk2" {
-		t.Errorf("got %v", info)
+		t.Errorf("TryAcquire() has metadata %v, want leader_id gk2", info)
 	}
 }
 
-func TestForward_LeadersAddressLeadsBack_IsHopLimit(t *testing.T) {
+func TestForward_LeaderAddressLeadsBack_ReturnsHopLimit(t *testing.T) {
 	_, follower := pair(t)
 	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: follower.address, Term: 1})
 	_, err := follower.permits.TryAcquire(ctx(t), plainRequest)
 	want(t, err, codes.Unavailable, "HOP_LIMIT")
 }
 
-func TestForward_NoReachableLeader_IsNoLeader(t *testing.T) {
+func TestForward_NoReachableLeader_ReturnsNoLeader(t *testing.T) {
 	_, follower := pair(t)
 	for name, c := range map[string]struct {
 		leader consensus.Leader
@@ -187,7 +187,7 @@ func TestForward_NoReachableLeader_IsNoLeader(t *testing.T) {
 			follower.consensus.follow(c.leader)
 			_, err := follower.permits.TryAcquire(ctx(t), plainRequest)
 			if info := want(t, err, codes.Unavailable, "NO_LEADER"); info["leader_id"] != c.hint {
-				t.Errorf("got %v", info)
+				t.Errorf("TryAcquire() has metadata %v, want the leader's id if it is known", info)
 			}
 			if text := status.Convert(err).Message(); strings.Contains(text, "rpc error") || strings.Contains(text, "desc =") {
 				t.Errorf("the message has gRPC's own text: %q", text)
@@ -198,7 +198,7 @@ func TestForward_NoReachableLeader_IsNoLeader(t *testing.T) {
 	}
 }
 
-func TestForward_ElectedButNotReady_IsNoLeader(t *testing.T) {
+func TestForward_ElectedButNotReady_ReturnsNoLeader(t *testing.T) {
 	g := open(t)
 	g.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
 		return keeper.Answer{}, &consensus.NotLeaderError{Leader: consensus.Leader{ID: "gk1", APIAddress: g.address}}
@@ -207,7 +207,7 @@ func TestForward_ElectedButNotReady_IsNoLeader(t *testing.T) {
 	want(t, err, codes.Unavailable, "NO_LEADER")
 }
 
-func TestForward_CallersDeadline_Ends(t *testing.T) {
+func TestForward_CallerDeadlinePasses_CallEnds(t *testing.T) {
 	leader, follower := pair(t)
 	reached, ended := make(chan struct{}, 100), make(chan struct{}, 100)
 	leader.keeper.tryAcquire = func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
@@ -222,7 +222,7 @@ func TestForward_CallersDeadline_Ends(t *testing.T) {
 		_, err := follower.permits.TryAcquire(c, plainRequest)
 		cancel()
 		if status.Code(err) != codes.DeadlineExceeded {
-			t.Fatalf("got %v", err)
+			t.Fatalf("TryAcquire(): got %v, want DeadlineExceeded", err)
 		}
 		if len(reached) > 0 {
 			break
@@ -282,7 +282,7 @@ func TestForward_LeaderChanges_CurrentCallsEnd(t *testing.T) {
 	want(t, receiveFrom(t, unary), codes.Unavailable, "OUTCOME_UNKNOWN")
 	_, err := stream.Recv()
 	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk3" || info["term"] != "2" {
-		t.Errorf("got %v", info)
+		t.Errorf("stream ended with metadata %v, want leader gk3 in term 2", info)
 	}
 	receiveFrom(t, listener.closed)
 }
@@ -324,14 +324,14 @@ func TestForward_TransferCutByItsOwnSuccess_IsAnswered(t *testing.T) {
 			if c.unknown {
 				want(t, a.err, codes.Unavailable, "OUTCOME_UNKNOWN")
 			} else if a.err != nil || a.leads != c.leads {
-				t.Errorf("got %q, %v", a.leads, a.err)
+				t.Errorf("TransferLeadership() = leader %q, %v", a.leads, a.err)
 			}
 		})
 	}
 }
 
 // A transfer that the old leader never received was not carried out, whichever server leads now.
-func TestForward_TransferCutBeforeItWasSent_IsNoLeader(t *testing.T) {
+func TestForward_TransferCutBeforeItWasSent_ReturnsNoLeader(t *testing.T) {
 	dialled := make(chan struct{}, 1)
 	_, follower := pair(t, func(c *Config) {
 		c.Dial = func(ctx context.Context, _ string) (net.Conn, error) {
@@ -362,14 +362,14 @@ func TestForward_AcquireStream_RelaysPlacesAndGrant(t *testing.T) {
 	}
 	stream := must(follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"}))(t)
 	if r, err := stream.Recv(); err != nil || r.GetPlace().GetPlace() != 1 {
-		t.Fatalf("got %v, %v", r, err)
+		t.Fatalf("first message = %v, %v; want place 1", r, err)
 	}
 	close(proceed)
 	if r, err := stream.Recv(); err != nil || r.GetGrant().GetPermit().GetToken() != 3 {
-		t.Fatalf("got %v, %v", r, err)
+		t.Fatalf("second message = %v, %v; want a grant of token 3", r, err)
 	}
 	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
-		t.Errorf("got %v", err)
+		t.Errorf("after the grant: got %v, want io.EOF", err)
 	}
 }
 
@@ -404,12 +404,12 @@ func TestForward_KeepAliveStream_RelaysBothWays(t *testing.T) {
 	for n := range uint64(3) {
 		send(t, stream, frameOf(n+1, 40+n))
 		if r := recv(t, stream); r.GetFrame() != n+1 || r.GetResults()[0].GetToken() != 40+n {
-			t.Errorf("got %v", r)
+			t.Errorf("answer to the frame = %v, want its number and its token", r)
 		}
 	}
 	listener.notices <- []keeper.TokenResult{{Token: 41, Status: keeper.StatusLost}}
 	if r := recv(t, stream); len(r.GetNotices()) != 1 || r.GetNotices()[0].GetToken() != 41 {
-		t.Errorf("got %v", r)
+		t.Errorf("message = %v, want a notice for token 41", r)
 	}
 	if err := stream.CloseSend(); err != nil {
 		t.Fatal(err)
@@ -434,7 +434,7 @@ func TestForward_KeepAliveStream_BadFrame_IsNamedByTheLeader(t *testing.T) {
 	send(t, stream, frameOf(2, 1))
 	_, err := stream.Recv()
 	if info := want(t, err, codes.InvalidArgument, "INVALID_FIELD"); info["field"] != "frame" {
-		t.Errorf("got %v", info)
+		t.Errorf("refused frame has metadata %v, want field frame", info)
 	}
 	receiveFrom(t, listener.closed)
 }
@@ -459,7 +459,7 @@ func TestPassedOn_OnlyTheCallersOwnHeaders(t *testing.T) {
 		":authority": false, "content-type": false, "user-agent": false, "grpc-timeout": false, "te": false,
 	} {
 		if passedOn(key) != expected {
-			t.Errorf("%s: got %v", key, !expected)
+			t.Errorf("passedOn(%s) = %v", key, !expected)
 		}
 	}
 }

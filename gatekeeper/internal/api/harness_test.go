@@ -739,7 +739,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			t.Fatalf("never: %s", what)
+			t.Fatalf("condition was never met: %s", what)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func FuzzHeaders(f *testing.F) {
 		ctx, err := a.authenticate(metadata.NewIncomingContext(ctx, md))
 		c := callerIn(ctx)
 		if c == nil || c.member || c.verified || c.via != "" || c.source != "10.0.0.1:7" || len(c.credential.Subjects)+len(c.credential.Acquirers) > 0 {
-			t.Fatalf("%+v, %v", c, err)
+			t.Fatalf("headers changed the caller to %+v, %v", c, err)
 		}
 		if hop != "" && err == nil {
 			t.Error("a client was accepted as a forwarding member")
@@ -100,7 +100,7 @@ func FuzzAdminPort(f *testing.F) {
 		h.ServeHTTP(w, r)
 		probe := slices.Contains([]string{"/healthz", "/readyz"}, path)
 		if seen != probe || probe && w.Body.Len() > 0 || !probe && w.Code != http.StatusUnauthorized {
-			t.Errorf("%q: %d %q", path, w.Code, w.Body)
+			t.Errorf("%q without credentials: got status %d with body %q", path, w.Code, w.Body)
 		}
 	})
 }

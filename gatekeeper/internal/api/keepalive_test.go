@@ -79,11 +79,11 @@ func TestKeepAlive_Groups_OnlyPlainRefreshesAreGrouped(t *testing.T) {
 		for _, token := range tokens {
 			seen = append(seen, token.Token)
 			if token.Duration != time.Minute || token.Reports {
-				t.Errorf("got %+v", token)
+				t.Errorf("Refresh() got token %+v, want a duration of one minute and no report", token)
 			}
 		}
 		if !slices.Equal(seen, []uint64{1, 2, 3, 4, 5, 6, 7}) {
-			t.Errorf("refreshed %v", seen)
+			t.Errorf("Refresh() got tokens %v, want 1 to 7", seen)
 		}
 		return []keeper.TokenResult{
 			{Token: 1, Status: keeper.StatusRefreshed, Duration: time.Minute},
@@ -127,7 +127,7 @@ func TestKeepAlive_NotGrouped_EverythingIsInResults(t *testing.T) {
 	frame.Grouped = false
 	send(t, stream, frame)
 	if r := recv(t, stream); len(r.GetResults()) != 2 || len(r.GetRefreshed()) != 0 {
-		t.Errorf("got %v", r)
+		t.Errorf("answer = %v, want two results and no group", r)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestKeepAlive_Frame_IsAnsweredByItsNumber(t *testing.T) {
 	send(t, stream, frameOf(1, 5, 6))
 	r := recv(t, stream)
 	if r.GetFrame() != 1 || len(r.GetResults()) != 2 || r.GetResults()[1].GetToken() != 6 || r.GetResults()[1].GetDuration().AsDuration() != time.Minute {
-		t.Errorf("got %v", r)
+		t.Errorf("answer to frame 1 = %v", r)
 	}
 	send(t, stream, frameOf(2))
 	if r := recv(t, stream); r.GetFrame() != 2 || len(r.GetResults()) != 0 {
@@ -160,7 +160,7 @@ func TestKeepAlive_Notices_AreSentWithoutAFrame(t *testing.T) {
 	r := recv(t, stream)
 	if n := r.GetNotices(); r.GetFrame() != 0 || len(r.GetResults()) != 0 || len(n) != 1 || n[0].GetToken() != 5 ||
 		n[0].GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_CORDONED || n[0].GetMessage() != "m" {
-		t.Errorf("got %v", r)
+		t.Errorf("message = %v, want only the notice for token 5", r)
 	}
 }
 
@@ -234,10 +234,10 @@ func TestKeepAlive_Forget_WaitsForEarlierFrames(t *testing.T) {
 	recv(t, stream)
 	close(proceed)
 	if r := recv(t, stream); r.GetFrame() != 1 {
-		t.Errorf("got frame %d", r.GetFrame())
+		t.Errorf("answer is for frame %d, want 1", r.GetFrame())
 	}
 	if r := recv(t, stream); r.GetFrame() != 2 {
-		t.Errorf("got frame %d", r.GetFrame())
+		t.Errorf("answer is for frame %d, want 2", r.GetFrame())
 	}
 	listener.mu.Lock()
 	defer listener.mu.Unlock()
@@ -253,7 +253,7 @@ func TestKeepAlive_LeadershipEnds_SaysWhoLeads(t *testing.T) {
 	close(listener.notices)
 	_, err := stream.Recv()
 	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk2" || info["leader_api"] != "gk2:7420" || info["term"] != "2" {
-		t.Errorf("got %v", info)
+		t.Errorf("stream ended with metadata %v, want leader gk2 in term 2", info)
 	}
 	receiveFrom(t, listener.closed)
 }
@@ -271,7 +271,7 @@ func TestKeepAlive_RefreshFails_EndsTheStream(t *testing.T) {
 		send(t, stream, frameOf(1, 1))
 		_, err := stream.Recv()
 		if got := infoOf(statusOf(err)).GetReason(); got != reason {
-			t.Errorf("got %v, want %s", err, reason)
+			t.Errorf("stream ended with %v, want %s", err, reason)
 		}
 		receiveFrom(t, listener.closed)
 	}

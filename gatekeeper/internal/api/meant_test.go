@@ -16,7 +16,7 @@ import (
 )
 
 // If an operator's call finds no definition, the error suggests the most similar name in its text and its metadata.
-func TestOperatorCalls_MisspelledName_SuggestTheNearest(t *testing.T) {
+func TestOperatorCalls_MisspelledName_SuggestsTheNearest(t *testing.T) {
 	g, op := openOperator(t, "nightly-export", "report")
 	typo, glob := []string{"nightly-exprot"}, []string{"nihgtly-*"}
 	pause := func(s *gatekeeperv1.Selector) *gatekeeperv1.PauseRequest {
@@ -77,7 +77,7 @@ func TestOperatorCalls_MisspelledName_SuggestTheNearest(t *testing.T) {
 	says := func(what string, err error, reason, meant string) {
 		t.Helper()
 		if info := want(t, err, codes.NotFound, reason); info["meant"] != meant || !strings.HasSuffix(status.Convert(err).Message(), `; did you mean "`+meant+`"?`) {
-			t.Errorf("%s: %v, %v", what, err, info)
+			t.Errorf("%s: got %v with metadata %v", what, err, info)
 		}
 	}
 	for what, call := range byName {
@@ -96,7 +96,7 @@ func TestOperatorCalls_MisspelledName_SuggestTheNearest(t *testing.T) {
 	}
 	r, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: typo[0], Identity: who(), Weight: 1})
 	if err != nil || r.GetSummary() != `There is none. Did you mean "nightly-export"?` {
-		t.Errorf("Explain: %v, %v", r, err)
+		t.Errorf("Explain() = %v, %v; want the suggested name in the summary", r, err)
 	}
 }
 
@@ -112,11 +112,11 @@ func TestGetDefinition_MisspelledNameAmongManyDefinitions_HasNoSuggestion(t *tes
 	g.keeper.do(batch)
 	_, err := g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "nightly-exprot"})
 	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["name"] != "nightly-exprot" || info["meant"] != "" {
-		t.Errorf("%v", info)
+		t.Errorf("GetDefinition() has metadata %v, want no suggestion", info)
 	}
 	_, err = op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: named("nightly-exprot")})
 	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["meant"] != "nightly-export" {
-		t.Errorf("%v", info)
+		t.Errorf("Pause() has metadata %v, want nightly-export as the suggestion", info)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestResume_AllOfNoDefinitions_Succeeds(t *testing.T) {
 	_, op := openOperator(t)
 	all := &gatekeeperv1.Selector{All: true}
 	if r, err := op.Resume(ctx(t), &gatekeeperv1.ResumeRequest{Selector: all}); err != nil || len(r.GetNames()) != 0 {
-		t.Errorf("%v, %v", r, err)
+		t.Errorf("Resume() = %v, %v; want no names and no error", r, err)
 	}
 	_, err := op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: all})
 	want(t, err, codes.NotFound, "NOTHING_CHOSEN")
@@ -139,7 +139,7 @@ func TestUncordon_MistypedID_SuggestsTheNearest(t *testing.T) {
 	for id, meant := range map[string]string{"db-1.*": "acquirer:db-1.*", "acquirer:db-2.*": "acquirer:db-1.*", "zzz": ""} {
 		_, err := op.Uncordon(ctx(t), &gatekeeperv1.UncordonRequest{Id: id})
 		if info := want(t, err, codes.NotFound, "NO_SUCH_CORDON"); info["id"] != id || info["meant"] != meant {
-			t.Errorf("%q: %v", id, info)
+			t.Errorf("Uncordon(%q) has metadata %v", id, info)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestListMembers_HasEachMembersStatusOrError(t *testing.T) {
 	follower.consensus.role = consensus.RoleFollower
 	got := must(follower.cluster.ListMembers(ctx(t), new(gatekeeperv1.ListMembersRequest)))(t)
 	if got.GetId() != "gk2" || len(got.GetMembers()) != 6 {
-		t.Fatalf("got %v", got)
+		t.Fatalf("ListMembers() = %v, want 6 members as seen by gk2", got)
 	}
 	for i, c := range []struct {
 		id  string
@@ -44,11 +44,11 @@ func TestListMembers_HasEachMembersStatusOrError(t *testing.T) {
 	} {
 		m := got.GetMembers()[i]
 		if m.GetMember().GetId() != c.id || !strings.Contains(m.GetError(), c.err) || (m.GetError() == "") != (c.err == "") {
-			t.Errorf("%s: got %v", c.id, m)
+			t.Errorf("ListMembers() returned for %s: %v", c.id, m)
 		}
 		if answered := c.err == ""; answered && (m.GetStatus().GetId() != c.id || m.Lag == nil || m.GetLag() != c.lag) ||
 			!answered && (m.Status != nil || m.Lag != nil) {
-			t.Errorf("%s: got %v", c.id, m)
+			t.Errorf("ListMembers() returned for %s: %v", c.id, m)
 		}
 		if strings.Contains(m.GetError(), "rpc error") || strings.Contains(m.GetError(), "desc =") {
 			t.Errorf("%s: the error contains gRPC's own text: %q", c.id, m.GetError())
@@ -63,7 +63,7 @@ func TestListMembers_LeaderDoesNotAnswer_NoLag(t *testing.T) {
 	follower.consensus.role = consensus.RoleFollower
 	got := must(follower.cluster.ListMembers(ctx(t), new(gatekeeperv1.ListMembersRequest)))(t)
 	if m := got.GetMembers(); len(m) != 2 || m[0].GetError() == "" || m[1].GetStatus() == nil || m[1].Lag != nil {
-		t.Errorf("got %v", got)
+		t.Errorf("ListMembers() = %v, want an error for gk1 and no lag for gk2", got)
 	}
 }
 

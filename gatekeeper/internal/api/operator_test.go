@@ -72,7 +72,7 @@ func TestOperatorChanges_RepeatedRequest_GetTheFirstAnswer(t *testing.T) {
 	}
 }
 
-func TestResume_OfAChange_LeavesThePausesOfOthers(t *testing.T) {
+func TestResume_ByChange_LeavesOtherPauses(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	pause := func(by string, names ...string) uint64 {
 		r := must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: names}, Author: by}))(t)
@@ -82,7 +82,7 @@ func TestResume_OfAChange_LeavesThePausesOfOthers(t *testing.T) {
 	pause("ann", "a")
 	r, err := op.Resume(ctx(t), &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}, Change: nightly})
 	if err != nil || strings.Join(r.GetNames(), ",") != "b" {
-		t.Fatalf("resumed %v, %v", r, err)
+		t.Fatalf("Resume() = %v, %v; want only b resumed", r, err)
 	}
 	if s := g.keeper.machine.State(); s.Definition("a").Pause == nil || s.Definition("b").Pause != nil {
 		t.Error("want a still paused and b resumed")
@@ -114,7 +114,7 @@ func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	}
 	done, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Author: "bob", Plan: dry.GetPlan()})
 	if err != nil || done.GetRevision() != before+1 || g.keeper.machine.State().Revision() != before+1 {
-		t.Fatalf("undone: %v, %v", done, err)
+		t.Fatalf("Undo() = %v, %v; want one new revision", done, err)
 	}
 	p := toPause(g.keeper.machine.State().Definition("b").Pause)
 	if p.GetReason() != "b" || p.GetAuthor() != "ann" || p.GetDrain().AsDuration() != time.Hour || p.GetChange() == p.GetRevision() {
@@ -126,7 +126,7 @@ func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	}
 	history, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: done.GetRevision()})
 	if err != nil || len(history.GetEntries()) != 2 || history.GetEntries()[0].GetUndoes() != resumed.GetRevision() {
-		t.Errorf("history: %v, %v", history, err)
+		t.Errorf("ListHistory() = %v, %v; want two entries that undo the resume", history, err)
 	}
 }
 
@@ -143,15 +143,15 @@ func TestUndo_PartlyForgotten_IsRefused_UnlessPartial(t *testing.T) {
 	change := paused.GetRevision()
 	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: change})
 	if r := reasonOf(status.Convert(err)); r != "UNDO_INCOMPLETE" || !strings.Contains(err.Error(), "what change "+decimal(change)+" did to b") {
-		t.Fatalf("got %v", err)
+		t.Fatalf("Undo() of a partly forgotten change: got %v, want UNDO_INCOMPLETE that names b", err)
 	}
 	history, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: change})
 	if err != nil || len(history.GetEntries()) != 1 || !slices.Equal(history.GetMissing().GetSemaphores(), []string{"b"}) {
-		t.Errorf("history: %v, %v", history, err)
+		t.Errorf("ListHistory() = %v, %v; want one entry, and b as missing", history, err)
 	}
 	done, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: change, Partial: true})
 	if err != nil || done.GetRevision() == 0 || len(done.GetMissing()) != 1 {
-		t.Fatalf("undone: %v, %v", done, err)
+		t.Fatalf("Undo() with partial = %v, %v; want one missing semaphore", done, err)
 	}
 	if state := g.keeper.machine.State(); state.Definition("a").Pause != nil || state.Definition("b").Pause == nil {
 		t.Error("want a resumed and b still paused")
@@ -164,7 +164,7 @@ func TestUndo_ConcurrentChange_IsRefusedEntirely(t *testing.T) {
 	g.keeper.meanwhile = fsm.Resume{Names: []string{"b"}}
 	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: paused.GetRevision()})
 	if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "b: somebody else paused or resumed it in the meantime") {
-		t.Fatalf("got %v", err)
+		t.Fatalf("Undo(): got %v, want a refusal that names the pause of b", err)
 	}
 	if g.keeper.machine.State().Definition("a").Pause == nil {
 		t.Error("the refused undo resumed a")
@@ -194,7 +194,7 @@ func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
 	refused := func(err error) {
 		t.Helper()
 		if status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), "edited since the dry run: b by ann") {
-			t.Errorf("got %v", err)
+			t.Errorf("got %v, want a refusal that names the edit of b", err)
 		}
 		g.keeper.meanwhile = nil
 	}
@@ -224,7 +224,7 @@ func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
 	}
 }
 
-func TestExplain_DuringARecovery_SaysUntilWhenNothingIsGranted(t *testing.T) {
+func TestExplain_DuringARecovery_SaysWhenGrantsResume(t *testing.T) {
 	g := open(t)
 	outcome := semaphore.Granted
 	g.keeper.explain = func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
@@ -233,16 +233,16 @@ func TestExplain_DuringARecovery_SaysUntilWhenNothingIsGranted(t *testing.T) {
 	g.keeper.recovering = time.Hour
 	reply, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()})
 	if err != nil || reply.GetRecovering().AsDuration() != time.Hour || !strings.Contains(reply.GetSummary(), "grants nothing for another 1h0m0s, until about ") {
-		t.Errorf("got %v, %v", reply, err)
+		t.Errorf("Explain() during a recovery = %v, %v; want the remaining time", reply, err)
 	}
 	outcome = semaphore.Refreshed // a carried-over permit continues
 	reply, err = g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who()})
 	if err != nil || reply.GetSummary() != "yes" {
-		t.Errorf("got %v, %v", reply, err)
+		t.Errorf("Explain() for a permit from before the recovery = %v, %v; want yes", reply, err)
 	}
 }
 
-func TestListHolders_AtATimeBeforeARecovery_SaysWhereHistoryBegins(t *testing.T) {
+func TestListHolders_TimeBeforeARecovery_SaysWhenHistoryBegins(t *testing.T) {
 	g := open(t)
 	old := &fakeKeeper{machine: fsm.New("old")}
 	old.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s")}}})
@@ -258,7 +258,7 @@ func TestListHolders_AtATimeBeforeARecovery_SaysWhereHistoryBegins(t *testing.T)
 	for _, names := range [][]string{{"s"}, {"never-heard-of"}, nil} {
 		r, err := g.permits.ListHolders(ctx(t), &gatekeeperv1.ListHoldersRequest{Names: names, At: timestamppb.New(at.Add(-time.Hour))})
 		if err != nil || !r.GetHistoryBegins().AsTime().Equal(at) {
-			t.Errorf("names %q: %v, %v", names, r, err)
+			t.Errorf("ListHolders(%q) = %v, %v; want the time of the recovery as the beginning", names, r, err)
 		}
 	}
 }
@@ -266,7 +266,7 @@ func TestListHolders_AtATimeBeforeARecovery_SaysWhereHistoryBegins(t *testing.T)
 func TestToEvent_EndOfADrain_NamesItsChange(t *testing.T) {
 	for _, kind := range []fsm.EventKind{fsm.DrainedEvent, fsm.RevertedEvent} {
 		if e := toEvent(&fsm.Event{Kind: kind, Semaphore: "s", Change: 12}); e.GetChange() != 12 {
-			t.Errorf("got %v", e)
+			t.Errorf("toEvent() = %v, want change 12", e)
 		}
 	}
 }

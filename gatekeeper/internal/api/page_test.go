@@ -10,7 +10,7 @@ func TestPageToken_ReadsBack(t *testing.T) {
 	for _, key := range []pageKey{{name: "a"}, {name: "世界/x", token: 1}, {name: "b", token: 1<<64 - 1, rank: -1 << 63}} {
 		got, err := parsePageToken(key.String())
 		if err != nil || got != key {
-			t.Errorf("%+v: got %+v, %v", key, got, err)
+			t.Errorf("parsePageToken() of %+v = %+v, %v", key, got, err)
 		}
 	}
 	if got, err := parsePageToken(""); err != nil || got != (pageKey{}) {

@@ -40,7 +40,7 @@ func TestTryAcquire_Granted_CarriesPermitAndWaited(t *testing.T) {
 	}))(t)
 	grant := reply.GetGrant()
 	if grant.GetPermit().GetToken() != 7 || grant.GetRefreshed() || grant.GetWaited().AsDuration() != 3*time.Millisecond {
-		t.Errorf("got %v", reply)
+		t.Errorf("TryAcquire() = %v, want a grant of token 7", reply)
 	}
 	if got.Identity != (semaphore.Identity{Group: "default", Acquirer: "host"}) || got.Weight != 1 || !got.Firing.Due.Equal(due) ||
 		got.RequestID != "r" || got.ExpectedRevision == nil || *got.ExpectedRevision != 0 || got.Metadata["k"] != "v" {
@@ -67,11 +67,11 @@ func TestTryAcquire_DeniedAndRefreshed_AreAnswers(t *testing.T) {
 	m := &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who()}
 	reply := must(g.permits.TryAcquire(ctx(t), m))(t)
 	if d := reply.GetDenial(); d.GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT || d.GetRetryAfter().AsDuration() != time.Second {
-		t.Errorf("got %v", reply)
+		t.Errorf("TryAcquire() = %v, want a denial with a retry time", reply)
 	}
 	m.Weight = 2
 	if reply, err := g.permits.TryAcquire(ctx(t), m); err != nil || !reply.GetGrant().GetRefreshed() {
-		t.Errorf("got %v, %v", reply, err)
+		t.Errorf("TryAcquire() = %v, %v; want a refresh", reply, err)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestTryAcquire_CallersContext_ReachesTheKeeper(t *testing.T) {
 	go func() { <-began; cancel() }()
 	_, err := g.permits.TryAcquire(c, &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: who()})
 	if status.Code(err) != codes.Canceled {
-		t.Errorf("got %v", err)
+		t.Errorf("TryAcquire(): got %v, want Canceled", err)
 	}
 	if err := receiveFrom(t, ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the keeper's context ended with %v, want Canceled", err)
@@ -113,7 +113,7 @@ func TestRefresh_ResultsInOrder_DurationOnlyWhenRefreshed(t *testing.T) {
 	if len(r) != 2 || r[0].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED || r[0].GetDuration().AsDuration() != time.Minute ||
 		r[1].GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING || r[1].GetDuration() != nil ||
 		r[1].GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_PAUSED || r[1].GetMessage() != "m" {
-		t.Errorf("got %v", r)
+		t.Errorf("Refresh() returned %v", r)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestReleaseRevokeClearCancel_PassTheRequestOn(t *testing.T) {
 	}
 	_, err = g.permits.Clear(ctx(t), &gatekeeperv1.ClearRequest{Token: 9})
 	if info := want(t, err, codes.NotFound, "NO_SUCH_PERMIT"); info["token"] != "9" {
-		t.Errorf("got %v", info)
+		t.Errorf("Clear() has metadata %v, want token 9", info)
 	}
 	if len(said) != 9 || said[1] != "unknown" || said[2] != "stuck\nfor hours" || said[4] != "ann@host" {
 		t.Errorf("the keeper got %q", said)
@@ -186,7 +186,7 @@ func TestListHolders_Pages_ListEachPermitOnce(t *testing.T) {
 	for pages := 1; ; pages++ {
 		reply := must(g.permits.ListHolders(ctx(t), m))(t)
 		if reply.GetRevision() != g.keeper.machine.State().Revision() {
-			t.Errorf("got revision %d", reply.GetRevision())
+			t.Errorf("ListHolders() is at revision %d, want the current one", reply.GetRevision())
 		}
 		got = append(got, reply.GetPermits()...)
 		if m.PageToken = reply.GetNextPageToken(); m.GetPageToken() == "" {
@@ -197,7 +197,7 @@ func TestListHolders_Pages_ListEachPermitOnce(t *testing.T) {
 		}
 	}
 	if len(got) != 3 || got[0].GetSemaphore() != "a" || got[1].GetSemaphore() != "b" || got[2].GetSemaphore() != "c" {
-		t.Fatalf("got %v", got)
+		t.Fatalf("ListHolders() returned %v, want the permits of a, b and c", got)
 	}
 	if got[0].GetExpiresIn().AsDuration() != 5*time.Second || got[1].GetExpiresIn() != nil {
 		t.Errorf("expires_in is %v and %v", got[0].GetExpiresIn(), got[1].GetExpiresIn())
@@ -214,7 +214,7 @@ func TestListWaiters_AreFilteredByName(t *testing.T) {
 	w := reply.GetWaiters()
 	if len(w) != 1 || w[0].GetIdentity().GetAcquirer() != "x" || w[0].GetPlace() != 1 || w[0].GetWaiting().AsDuration() != time.Second ||
 		w[0].GetRequestId() != "r" || w[0].GetWeight() != 2 {
-		t.Errorf("got %v", w)
+		t.Errorf("ListWaiters() returned %v", w)
 	}
 	g.keeper.notLeader = &consensus.NotLeaderError{}
 	_, err := g.permits.ListWaiters(ctx(t), &gatekeeperv1.ListWaitersRequest{})
@@ -296,12 +296,12 @@ func TestAcquire_Places_ThenTheAnswer(t *testing.T) {
 			for place := uint32(2); place > 0; place-- {
 				r, err := stream.Recv()
 				if err != nil || r.GetPlace().GetPlace() != place || r.GetPlace().GetRepeat() {
-					t.Fatalf("got %v, %v, want place %d", r, err, place)
+					t.Fatalf("Recv() = %v, %v; want place %d", r, err, place)
 				}
 			}
 			last, err := stream.Recv()
 			if err != nil || !c.right(last) {
-				t.Errorf("got %v, %v", last, err)
+				t.Errorf("last message = %v, %v", last, err)
 			}
 			if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
 				t.Errorf("the stream did not end after the answer: %v", err)
@@ -317,7 +317,7 @@ func TestAcquire_Error_IsTheStatusOfTheStream(t *testing.T) {
 	}
 	err := acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: who(), RequestId: "r"})(ctx(t), g)
 	if info := want(t, err, codes.FailedPrecondition, "REQUEST_ENDED"); info["how"] != "cancelled" || info["token"] != "3" {
-		t.Errorf("got %v", info)
+		t.Errorf("Acquire() has metadata %v, want how the request ended and its token", info)
 	}
 }
 
@@ -338,11 +338,11 @@ func TestVerify_PassesTheRequestOn_AndReturnsTheRemainingTime(t *testing.T) {
 	reply, err := g.permits.Verify(ctx(t), &gatekeeperv1.VerifyRequest{Semaphore: "job", Token: 3})
 	if err != nil || !reply.GetValid() || reply.GetPermit().GetToken() != 3 || reply.GetPermit().GetExpiresIn().AsDuration() != 20*time.Second ||
 		reply.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_PAUSED || reply.GetMessage() != "m" || reply.GetRevision() != 9 {
-		t.Errorf("got %v, %v", reply, err)
+		t.Errorf("Verify() = %v, %v; want a valid permit with 20 s left", reply, err)
 	}
 	reply, err = g.permits.Verify(ctx(t), &gatekeeperv1.VerifyRequest{Token: 3})
 	if err != nil || reply.GetValid() || reply.GetPermit() != nil || reply.GetMessage() != "of another" || reply.GetRevision() != 8 {
-		t.Errorf("got %v, %v", reply, err)
+		t.Errorf("Verify() = %v, %v; want it invalid, without a permit", reply, err)
 	}
 	_, err = g.permits.Verify(ctx(t), &gatekeeperv1.VerifyRequest{Token: 4})
 	want(t, err, codes.Unavailable, reasonNotConfirmed)

@@ -26,7 +26,7 @@ func TestSetSettings_ChangesFieldsThatAreSet(t *testing.T) {
 	m.DryRun = false
 	r, err := g.cluster.SetSettings(ctx(t), m)
 	if err != nil || r.GetRevision() == 0 || len(r.GetConfirm()) != 0 {
-		t.Fatalf("%v, %v", r, err)
+		t.Fatalf("SetSettings() = %v, %v; want a revision and no confirmation", r, err)
 	}
 	want.MaxDuration = 2 * time.Hour
 	if got := g.keeper.machine.State().Settings(); got != want {
@@ -35,7 +35,7 @@ func TestSetSettings_ChangesFieldsThatAreSet(t *testing.T) {
 	got, err := g.cluster.GetSettings(ctx(t), new(gatekeeperv1.GetSettingsRequest))
 	if err != nil || got.GetSettings().GetJournalLifetime().AsDuration() != fsm.DefaultJournalLifetime ||
 		got.GetSettings().GetRequestBytes() != 64<<20 || got.GetSettings().GetMaxJobBytes() != 64<<20 || got.GetSettings().GetMaxTaskBytes() != 64<<10 || got.GetRevision() != r.GetRevision() {
-		t.Errorf("got %v, %v", got, err)
+		t.Errorf("GetSettings() = %v, %v", got, err)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestSetSettings_Lower_NeedsConfirmation(t *testing.T) {
 		Settings: &gatekeeperv1.Settings{RequestsKept: &kept, JournalTotal: &total}, DryRun: true,
 	})
 	if err != nil || len(r.GetConfirm()) != 2 {
-		t.Errorf("%v, %v", r, err)
+		t.Errorf("SetSettings() with lower values = %v, %v; want two confirmations", r, err)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestSetSettings_BadField_IsNamed(t *testing.T) {
 		for _, dry := range []bool{true, false} {
 			_, err := g.cluster.SetSettings(ctx(t), &gatekeeperv1.SetSettingsRequest{Settings: s, DryRun: dry})
 			if metadata := want(t, err, codes.InvalidArgument, reasonInvalidField); metadata["field"] != field {
-				t.Errorf("%s: got %v", field, metadata)
+				t.Errorf("invalid %s: got metadata %v", field, metadata)
 			}
 		}
 	}

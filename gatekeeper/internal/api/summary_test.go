@@ -26,7 +26,7 @@ func summaryText(r *gatekeeperv1.SummarizeDefinitionsResponse) string {
 	return b.String()
 }
 
-func TestSummarizeDefinitions_CountsTheDefinitionsOfTheList(t *testing.T) {
+func TestSummarizeDefinitions_CountsTheListedDefinitions(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	prod := "prod"
@@ -51,7 +51,7 @@ func TestSummarizeDefinitions_CountsTheDefinitionsOfTheList(t *testing.T) {
 	} {
 		r := must(g.definitions.SummarizeDefinitions(ctx(t), c.m))(t)
 		if got := summaryText(r); got != c.want {
-			t.Errorf("%v:\n%s, want\n%s", c.m, got, c.want)
+			t.Errorf("SummarizeDefinitions(%v) =\n%s, want\n%s", c.m, got, c.want)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestMostCounted_OfMany_KeepsTheHighestInOrder(t *testing.T) {
 	}
 }
 
-func TestSummaries_RepeatedRequest_CountsOncePerTwentyTimesTheCost(t *testing.T) {
+func TestSummaries_RepeatedRequest_IsCachedForTwentyTimesItsCost(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
 	s := summaries{now: func() time.Time { return now }}
@@ -103,6 +103,6 @@ func TestSummaries_RepeatedRequest_CountsOncePerTwentyTimesTheCost(t *testing.T)
 		get(summaryKey{request: fmt.Sprint(i)}, 0)
 	}
 	if len(s.kept) > maxSummaries {
-		t.Errorf("%d are kept", len(s.kept))
+		t.Errorf("%d summaries are cached, which is above the limit", len(s.kept))
 	}
 }

@@ -76,10 +76,10 @@ func TestTLS_OnTheAPIAndOnTheHop(t *testing.T) {
 			client := gatekeeperv1.NewPermitServiceClient(dial(t, c.server.address, c.option))
 			reply, err := client.TryAcquire(ctx(t), plainRequest)
 			if c.ok && (err != nil || reply.GetGrant().GetPermit().GetToken() != 7) {
-				t.Errorf("got %v, %v", reply, err)
+				t.Errorf("TryAcquire() = %v, %v; want token 7", reply, err)
 			}
 			if !c.ok && status.Code(err) != codes.Unavailable {
-				t.Errorf("got %v, %v", reply, err)
+				t.Errorf("TryAcquire() = %v, %v; want Unavailable", reply, err)
 			}
 		})
 	}

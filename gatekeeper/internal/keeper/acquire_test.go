@@ -495,7 +495,7 @@ func TestNotLeading_EveryCallSaysWhoLeads(t *testing.T) {
 			"Read": func() error { _, err := w.Read(context.Background()); return err },
 		} {
 			if err := call(); !asError(err, &not) || not.Leader.ID != "gk2" {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got %v, want a NotLeaderError that names gk2", name, err)
 			}
 		}
 		w.promote(2)

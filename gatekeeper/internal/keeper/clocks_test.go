@@ -25,7 +25,7 @@ func due(host, requestID string, ahead, clock time.Duration) *AcquireCall {
 }
 
 // The leader's own clock may be the wrong one, so the denial shows all times and names no culprit.
-func TestTryAcquire_LeaderClockOneHourOff_DenialShowsBothClocks(t *testing.T) {
+func TestTryAcquire_LeadersClockIsAnHourOff(t *testing.T) {
 	t.Run("behind", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.cfg.WallClock = func() time.Time { return time.Now().Add(-time.Hour) }
@@ -58,7 +58,7 @@ func TestTryAcquire_FiringTooFarAhead_IsLoggedOnceAMinute(t *testing.T) {
 			w.denied(due("a", fmt.Sprint(i), time.Hour, 0), semaphore.FiringTooFarAhead)
 		}
 		if n := strings.Count(log.String(), "level=WARN"); n != 1 {
-			t.Fatalf("%d warnings:\n%s", n, log.String())
+			t.Fatalf("got %d warnings, want 1:\n%s", n, log.String())
 		}
 	})
 }
@@ -108,7 +108,7 @@ func TestHostClocks_ReturnsCallersWhoseClockIsOff(t *testing.T) {
 			t.Fatalf("HostClocks() = %+v, want one that is ahead and one that is behind", clocks)
 		}
 		if n := strings.Count(log.String(), "level=WARN"); n != 2 {
-			t.Fatalf("%d warnings:\n%s", n, log.String())
+			t.Fatalf("got %d warnings, want 2:\n%s", n, log.String())
 		}
 		say("ahead", 0)
 		w.sleep(clockKept + time.Second)

@@ -193,7 +193,7 @@ func (w *world) inFlight() {
 
 // A release of many permits takes one entry, however many callers wait for them. Waiters that do not fit into the entry
 // are served after it, in order.
-func TestHandOver_MoreGrantsThanOneEntryHolds_DoesNotDelayTheRelease(t *testing.T) {
+func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const waiters = maxHandOver + 44
 		w.define("job", func(d *semaphore.Definition) { d.Permits = waiters })
@@ -522,7 +522,7 @@ func TestHandOver_CallReachesMaxWait_IsAnsweredWithItsGrant(t *testing.T) {
 	})
 }
 
-func TestHandOver_RepeatWhileTheGrantIsInFlight_BothCallsAreAnswered(t *testing.T) {
+func TestHandOver_RetryWhileTheGrantIsInFlight_BothCallsAreAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -543,7 +543,7 @@ func TestHandOver_RepeatWhileTheGrantIsInFlight_BothCallsAreAnswered(t *testing.
 }
 
 // The first call's connection is broken, and its retry has taken its place. The retry gets the grant.
-func TestHandOver_RepeatHasThePlace_IsGranted(t *testing.T) {
+func TestHandOver_RetryHasTakenThePlace_IsGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -561,7 +561,7 @@ func TestHandOver_RepeatHasThePlace_IsGranted(t *testing.T) {
 }
 
 // The retry decided before the grant was proposed, and takes the place before the first call gets the outcome.
-func TestHandOver_CallSupersededBeforeItGetsItsGrant_IsGrantedAndTheRepeatDecidesAgain(t *testing.T) {
+func TestHandOver_CallSupersededBeforeItGetsItsGrant_IsGrantedAndTheRetryDecidesAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -651,7 +651,7 @@ func TestHandOver_CancelledWhileTheGrantIsInFlight_IsGivenBack(t *testing.T) {
 	})
 }
 
-func TestHandOver_LeadershipEndsMeanwhile_RepeatFindsItsPermit(t *testing.T) {
+func TestHandOver_LeadershipEndsMeanwhile_RetryFindsItsPermit(t *testing.T) {
 	for name, wait := range map[string]func(w *world) (*testWaiter, func(error)){
 		"the call is notified": func(w *world) (*testWaiter, func(error)) { return w.wait1(ask("b", "2")), func(error) {} },
 		"the call is stuck":    func(w *world) (*testWaiter, func(error)) { return w.blocked(ask("b", "2")) },

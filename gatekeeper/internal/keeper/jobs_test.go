@@ -110,7 +110,7 @@ func TestRelease_ByAWorker_HandsOverTheNextTaskInTheSameEntry(t *testing.T) {
 			t.Fatalf("the release and the grant took %d entries, want 1", got-before)
 		}
 		if j := w.machine.State().Job("j"); j.Done != 1 || j.Held != 1 {
-			t.Fatalf("job: %+v", j)
+			t.Fatalf("job = %+v, want one task done and one held", j)
 		}
 	})
 }
@@ -161,7 +161,7 @@ func TestAcquire_WorkerIsLost_TheTaskGoesToAnother(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if a := other.wantTask(t, "x"); a.Task.Attempts != 2 {
-			t.Fatalf("task: %+v", a.Task)
+			t.Fatalf("task = %+v, want 2 attempts", a.Task)
 		}
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
@@ -177,7 +177,7 @@ func TestAcquire_WorkerThatIsNotLetIn_GetsNoTask(t *testing.T) {
 		w.submit("j", nil, "x")
 		a, err := w.Acquire(context.Background(), works("w1"), func(Place) error { return nil })
 		if err != nil || a.Denial == nil || a.Denial.Decision.Reason != semaphore.GroupMismatch {
-			t.Fatalf("%+v, %v", a, err)
+			t.Fatalf("Acquire() = %+v, %v; want a denial for the group", a, err)
 		}
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
 		w.pause(false, "")
@@ -204,7 +204,7 @@ func TestAcquire_WorkerThatIsCordoned_GetsNoTask(t *testing.T) {
 			}
 		}
 		if j := w.machine.State().Job("j"); j.Fresh != 0 {
-			t.Fatalf("job: %+v", j)
+			t.Fatalf("job = %+v, want no task handed out", j)
 		}
 	})
 }
@@ -216,7 +216,7 @@ func TestAcquire_WorkerCallEnds_LeavesTheQueue(t *testing.T) {
 		gone.leave(t)
 		w.submit("j", nil, "x")
 		if n, _ := w.InQueue("job"); n != 0 {
-			t.Fatalf("%d still wait", n)
+			t.Fatalf("%d calls are in the queue, want 0", n)
 		}
 		w.granted(ask("a", "1"))
 	})
@@ -256,7 +256,7 @@ func TestCancelJob_HolderMustStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r := w.refresh1(a.Permit.Token); r.Status != StatusStopping || r.Stop != semaphore.StopTaskCancelled || !strings.Contains(r.Message, "wrong input") {
-			t.Fatalf("refresh: %+v", r)
+			t.Fatalf("refresh = %+v, want stopping because the job was cancelled", r)
 		}
 		w.release(a.Permit.Token)
 		if waiting := w.wait1(works("w2")); !waiting.waits() {
@@ -312,7 +312,7 @@ func TestTimers_OfJobs(t *testing.T) {
 		synctest.Wait()
 		s := w.machine.State()
 		if j := s.Job("late"); j.State != work.Cancelled || j.Cancel.Cause != work.CancelTimeout {
-			t.Fatalf("job: %+v", j)
+			t.Fatalf("job = %+v, want it cancelled by its timeout", j)
 		}
 		if s.Job("cut") != nil {
 			t.Fatal("the incomplete submission was kept")
@@ -329,7 +329,7 @@ func TestTimers_OfJobs(t *testing.T) {
 }
 
 // The time for which a job was over does not count after the job is retried.
-func TestTimers_RetriedJob_GetsTheFullTimeout(t *testing.T) {
+func TestTimers_JobThatIsRetried_HasItsTimeoutInFull(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Hour }, "x")
@@ -344,18 +344,18 @@ func TestTimers_RetriedJob_GetsTheFullTimeout(t *testing.T) {
 		time.Sleep(59 * time.Minute)
 		synctest.Wait()
 		if j := w.machine.State().Job("j"); j.State != work.Open {
-			t.Fatalf("%+v", j)
+			t.Fatalf("job = %+v, want it open", j)
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		if j := w.machine.State().Job("j"); j.State != work.Cancelled {
-			t.Fatalf("%+v", j)
+			t.Fatalf("job = %+v, want it cancelled", j)
 		}
 	})
 }
 
 // A submission can stay incomplete while its submitter acquires again.
-func TestTimers_SubmitterSuperseded_IncompleteSubmissionIsDropped(t *testing.T) {
+func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("mine", nil)
@@ -364,7 +364,7 @@ func TestTimers_SubmitterSuperseded_IncompleteSubmissionIsDropped(t *testing.T) 
 		w.submit("j", func(c *fsm.SubmitJob) { c.Submitter, c.Digest = p.Token, "" }, "x")
 		again := w.reacquired(askFor("mine", "submitter", "2"), p.Token)
 		if j := w.machine.State().Job("j"); j.Submitter != again.Token {
-			t.Fatalf("%+v", j)
+			t.Fatalf("job = %+v, want the new token as its submitter", j)
 		}
 		for range 4 { // its permit is kept alive
 			time.Sleep(20 * time.Second)
@@ -429,7 +429,7 @@ func TestTimers_JobCancelledByACommandWithoutATime_IsKept(t *testing.T) {
 		time.Sleep(59 * time.Minute)
 		synctest.Wait()
 		if j := w.machine.State().Job("j"); j == nil || j.State != work.Cancelled {
-			t.Fatalf("job: %+v", j)
+			t.Fatalf("job = %+v, want it kept as cancelled", j)
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -457,12 +457,12 @@ func TestTimers_JobRetriedAfterItsTimeout_GetsTheFullTimeoutAgain(t *testing.T) 
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
 		if j := w.machine.State().Job("j"); j.State != work.Open {
-			t.Fatalf("job: %+v", j)
+			t.Fatalf("job = %+v, want it open", j)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if j := w.machine.State().Job("j"); j.State != work.Cancelled {
-			t.Fatalf("job: %+v", j)
+			t.Fatalf("job = %+v, want it cancelled", j)
 		}
 	})
 }
@@ -533,7 +533,7 @@ func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
 		}
 		r, err := w.ChangeTasks(context.Background(), "j", fsm.ChangeTasks{})
 		if err != nil || !r.Applied || r.Tasks != 5 || r.Job.Returned != 5 {
-			t.Errorf("retried: %+v, %v", r, err)
+			t.Errorf("ChangeTasks() = %+v, %v; want all 5 failed tasks retried", r, err)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func TestOperate_RequestIDOfAnotherKind_IsRefused(t *testing.T) {
 			},
 		} {
 			if reused, ok := errors.AsType[*RequestReusedError](do()); !ok || reused.Edit != fsm.EditPause || reused.RequestID != "r" {
-				t.Errorf("%s: %v", what, do())
+				t.Errorf("%s: got %v, want a RequestReusedError", what, do())
 			}
 		}
 		if s := w.machine.State(); s.Revision() != r.Revision || s.Definition("job").Pause == nil {

@@ -17,7 +17,7 @@ import (
 
 // A request id identifies one acquisition. A call that asks for something else under the same id must not get its
 // permit.
-func TestTryAcquire_RetryWithAnotherWeightWhileTheGrantIsInFlight_IsDenied(t *testing.T) {
+func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_IsNotAnsweredWithIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
 		w.tape.hold()
@@ -43,7 +43,7 @@ func TestTryAcquire_RetryWithAnotherWeightWhileTheGrantIsInFlight_IsDenied(t *te
 	})
 }
 
-func TestTryAcquire_RetryWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDecidedSeparately(t *testing.T) {
+func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDecidedSeparately(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		expected := w.machine.State().PermitRevision("job")

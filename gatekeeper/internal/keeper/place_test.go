@@ -32,7 +32,7 @@ func TestAcquire_RepeatGrantedAtOnce_LeavesNoPlaceBehind(t *testing.T) {
 }
 
 // The first call of an acquisition is granted, or ends, just when its retry takes its place.
-func TestAcquire_EarlierCallGranted_RepeatInTheQueueIsAnswered(t *testing.T) {
+func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -90,7 +90,7 @@ func TestAcquire_EarlierCallGrantedBeforeTheRepeatJoins_RepeatIsAnswered(t *test
 	})
 }
 
-func TestAcquire_GrantNotAppended_PlaceIsKeptForARepeat(t *testing.T) {
+func TestAcquire_GrantNotAppended_PlaceIsKeptForARetry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))
@@ -167,7 +167,7 @@ func TestPromote_AfterClose_DoesNothing(t *testing.T) {
 }
 
 // A call of an earlier leadership that ends late must not take the place that its retry has in the next one.
-func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RepeatKeepsItsPlace(t *testing.T) {
+func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RetryKeepsItsPlace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))

@@ -83,7 +83,7 @@ func TestAcquire_AfterARecovery_NothingIsGrantedUntilEveryEarlierPermitHasEnded(
 }
 
 // A waiter is not denied. Its first call after the waiting time gets the permit.
-func TestAcquire_WaitingAfterARecovery_MustBeRepeated(t *testing.T) {
+func TestAcquire_WaitingAfterARecovery_MustBeRetried(t *testing.T) {
 	inWorldOf(t, recovered(t), func(w *world) {
 		_, err := w.Acquire(context.Background(), ask("b", "rb"), func(Place) error { return nil })
 		wantErr(t, err, ErrRecovering)

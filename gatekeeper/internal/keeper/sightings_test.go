@@ -18,7 +18,7 @@ func (w *world) wantSeen(group, acquirer string, want bool) {
 	}
 }
 
-func TestSightings_NewCaller_IsRecordedWithinASecond(t *testing.T) {
+func TestSightings_FirstSightWithinASecond_DeniedOrNot(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
 		w.granted(ask("a", ""))

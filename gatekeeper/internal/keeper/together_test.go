@@ -104,7 +104,7 @@ func TestTogether_NotConfirmed_DeniesNobody(t *testing.T) {
 		w.lead.fail()
 		r := w.together(ask("a", "1"), ask("b", "1"))
 		if len(r.denied) != 0 || len(r.errs) != 2 {
-			t.Fatalf("denied %v, errors %v", r.denied, r.errs)
+			t.Fatalf("TryAcquireTogether() denied %v, failed with %v; want two errors", r.denied, r.errs)
 		}
 		for _, err := range r.errs {
 			wantErr(t, err, consensus.ErrNotConfirmed)

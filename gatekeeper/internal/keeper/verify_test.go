@@ -63,7 +63,7 @@ func TestVerify_PermitEnded_SaysHow(t *testing.T) {
 }
 
 // The request memory is shorter than the journal.
-func TestVerify_EndedAndRequestForgotten_SaysHowItEndedFromTheJournal(t *testing.T) {
+func TestVerify_EndedAndItsRequestForgotten_SaysHowByTheJournal(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.raise()
 		w.define("job", nil)

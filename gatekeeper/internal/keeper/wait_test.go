@@ -175,7 +175,7 @@ func TestAcquire_MorePermits_WaiterIsGranted(t *testing.T) {
 	})
 }
 
-func TestAcquire_CallReachesMaxWait_PlaceIsKeptForARepeat(t *testing.T) {
+func TestAcquire_CallReachesMaxWait_PlaceIsKeptForARetry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))

@@ -64,7 +64,7 @@ func TestConfirm_EditOfOneDefinition(t *testing.T) {
 				edit = c.Change("job", x.after)
 			}
 			if got, text := c.confirm(Change{Edits: []fsm.Change{edit}}); !slices.Equal(got, x.want) || len(got) > 0 && !strings.Contains(text, "job") {
-				t.Errorf("got %v (%s), want %v", got, text, x.want)
+				t.Errorf("Confirm() = %v (%s), want %v", got, text, x.want)
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func TestConfirm_ManyDefinitions(t *testing.T) {
 		"nothing is paused":          {Change{Resume: &fsm.Resume{Names: names}}, nil},
 	} {
 		if got, text := c.confirm(x.change); !slices.Equal(got, x.want) {
-			t.Errorf("%s: got %v (%s), want %v", name, got, text, x.want)
+			t.Errorf("%s: Confirm() = %v (%s), want %v", name, got, text, x.want)
 		}
 	}
 	change := c.Do(fsm.Pause{Names: names})
@@ -142,7 +142,7 @@ func TestConfirm_PausesAndCordons(t *testing.T) {
 		},
 	} {
 		if got, text := c.confirm(x.change); !slices.Equal(got, x.want) {
-			t.Errorf("%s: got %v (%s), want %v", name, got, text, x.want)
+			t.Errorf("%s: Confirm() = %v (%s), want %v", name, got, text, x.want)
 		}
 	}
 	c.Do(fsm.SetCordon{ID: "first", GroupPattern: "prod", Drain: time.Hour})

@@ -138,7 +138,7 @@ func TestEffects_TimePassesBetweenAnswers_ReportsNoShorterDrain(t *testing.T) {
 	c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: time.Hour})
 	change := Change{Cordon: &fsm.SetCordon{ID: "c2", GroupPattern: "prod", Drain: 2 * time.Hour}}
 	if effects, _ := Effects(c.State(), &hurried{}, change); len(effects) != 0 {
-		t.Errorf("got %+v", effects)
+		t.Errorf("Effects() = %+v, want none", effects)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestEffects_DeletionWithHolders_StopsThem(t *testing.T) {
 	token := c.Grant("job", "prod", "a")
 	effects, _ := c.preview(Change{Edits: []fsm.Change{c.Deletion("job")}})
 	if e := effects[0]; e.After != nil || e.Before == nil || !slices.Equal(stopped(&e), []uint64{token}) {
-		t.Errorf("got %+v", e)
+		t.Errorf("effect of the deletion = %+v, want the holder stopped", e)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestEffects_EditThatChangesNothing_HasNoEffect(t *testing.T) {
 		c.Change("job", nil), {Kind: fsm.Declare, Name: "job", Definition: c.State().Definition("job").Definition},
 	}})
 	if len(effects) != 0 {
-		t.Errorf("got %+v", effects)
+		t.Errorf("Effects() = %+v, want none", effects)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestEffects_KnownCallers_AreAdmittedOrShutOut(t *testing.T) {
 		return s
 	}
 	if got := names(e.Admitted); !slices.Equal(got, []string{"dr/a"}) || e.AdmittedCount != 1 {
-		t.Errorf("admitted %v, %d", got, e.AdmittedCount)
+		t.Errorf("admitted callers = %v, counted %d; want only dr/a", got, e.AdmittedCount)
 	}
 	if got := names(e.ShutOut); !slices.Equal(got, []string{"prod/a", "prod/b"}) || e.ShutOutCount != 2 {
 		t.Errorf("shut out %v, %d", got, e.ShutOutCount)
@@ -312,7 +312,7 @@ func TestEffects_Cordon_SaysWhoGetsTheWaitingTasks(t *testing.T) {
 	}
 	effects, _ := c.preview(Change{Cordon: &fsm.SetCordon{GroupPattern: "prod"}})
 	if len(effects) != 1 || effects[0].Semaphore != "job" || effects[0].TasksRun != `only workers in group "dr" may take them` {
-		t.Errorf("got %+v", effects)
+		t.Errorf("Effects() = %+v, want the workers that may take the waiting tasks", effects)
 	}
 }
 
@@ -340,7 +340,7 @@ func TestConflict_MatchesTheRefusalOfTheBatch(t *testing.T) {
 		})
 	}
 	if got := Conflict(c.State(), []fsm.Change{fresh, c.Change("job", nil), {Kind: fsm.Declare, Name: "job"}}); got != nil {
-		t.Errorf("got %+v", got)
+		t.Errorf("Conflict() = %+v, want nil", got)
 	}
 }
 

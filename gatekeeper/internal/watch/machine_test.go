@@ -39,20 +39,20 @@ func TestHub_StateMachine_DeliversEditsAndSnapshots(t *testing.T) {
 		}
 		for _, r := range results {
 			if edit, ok := r.(fsm.EditResult); !ok || edit.Conflict != nil {
-				t.Fatalf("result %+v", r)
+				t.Fatalf("EditBatch = %+v, want no conflict", r)
 			}
 		}
 	}
 	apply(1, create("a", "b"), create("c"))
 	b, err := s.Next(t.Context())
 	if err != nil || b.Missed || len(b.Events) != 3 || b.Revision != machine.State().Revision() {
-		t.Fatalf("batch %+v, %v", b, err)
+		t.Fatalf("Next() = %+v, %v; want three events at the current revision", b, err)
 	}
 	if b.Events[0].Revision != b.Events[1].Revision || b.Events[1].Revision == b.Events[2].Revision {
 		t.Errorf("revisions %v, want one revision for the edits of one batch", revisions(b.Events))
 	}
 	if e := b.Events[2]; e.Kind != fsm.Created || e.Semaphore != "c" || e.Definition == nil {
-		t.Errorf("event %+v", e)
+		t.Errorf("third event = %+v, want the creation of c", e)
 	}
 
 	var snapshot bytes.Buffer

@@ -91,7 +91,8 @@ func (a *API) hid(ctx context.Context, fullMethod string, tokens ...uint64) {
 	}
 }
 
-// hidden returns those tokens reported as lost to the owner whose permits exist but belong to another principal.
+// hidden returns the tokens that were reported as lost to the owner although their permits exist, because those belong
+// to another principal.
 func (a *API) hidden(owner semaphore.Owner, results []keeper.TokenResult) (tokens []uint64) {
 	if a.cfg.Audit == nil || owner.Principal == nil {
 		return nil

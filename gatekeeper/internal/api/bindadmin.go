@@ -57,7 +57,7 @@ func wordsOfOwner(member string, m *gatekeeperv1.BindAdministratorRequest) (auth
 
 // BindAdministrator makes a subject an administrator, as requested by the owner of this member's data directory. A
 // follower forwards the request to the leader as a member. That gives members no new power, because they already vouch
-// for the callers whose calls they forward. The call may be repeated, unless the error is a *RefusedError.
+// for the callers whose calls they forward. The call may be retried, unless the error is a *RefusedError.
 func (a *API) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdministratorRequest) error {
 	err := a.bindAsMember(ctx, m)
 	if s := status.Convert(toStatus(err)); s.Code() == codes.InvalidArgument || reasonOf(s) == reasonAccessLimit {

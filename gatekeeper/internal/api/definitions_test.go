@@ -94,7 +94,7 @@ func TestBatchEdit_Declare_SkipsExistingDefinitions(t *testing.T) {
 	}
 	again, err := g.definitions.BatchEdit(ctx(t), m)
 	if err != nil || !proto.Equal(first, again) {
-		t.Errorf("repeated batch: got %v, %v", again, err)
+		t.Errorf("retried BatchEdit() = %v, %v; want the first answer", again, err)
 	}
 }
 

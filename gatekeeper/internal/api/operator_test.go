@@ -67,7 +67,7 @@ func TestOperatorChanges_RepeatedRequest_GetTheFirstAnswer(t *testing.T) {
 		before := revision()
 		again, names, err := x.call(x.what)
 		if err != nil || again != first || len(names) != 2 || revision() != before {
-			t.Errorf("%s repeated: got revision %d, names %q, %v; the state is at revision %d, want %d", x.what, again, names, err, revision(), before)
+			t.Errorf("%s retried: got revision %d, names %q, %v; the state is at revision %d, want %d", x.what, again, names, err, revision(), before)
 		}
 	}
 }

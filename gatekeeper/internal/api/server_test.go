@@ -48,7 +48,7 @@ func TestReflection_ListsTheServices(t *testing.T) {
 	}
 }
 
-// A method without an entitlement is refused to everybody, including those of reflection and health.
+// Methods without an entitlement are refused to everybody. That includes the methods of reflection and health.
 func TestEntitlements_ListEveryServedMethod(t *testing.T) {
 	server := open(t).api.NewServer()
 	defer server.Stop()

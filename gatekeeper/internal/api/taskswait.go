@@ -139,7 +139,7 @@ func deniedText(offering int, denials []denial) string {
 	return all + ". " + strings.Join(texts, " ")
 }
 
-// plural returns the text for one or for several. The latter contains a verb for the number.
+// plural returns one if n is 1, and otherwise several, which contains a verb for the number.
 func plural(n int, one, several string) string {
 	if n == 1 {
 		return one

@@ -2,7 +2,7 @@
 // operator who asks why a job did not run finds the cause without knowing which host asked.
 //
 // The memory belongs to the leader: it is not replicated, no decision depends on it, and a new leader starts with an
-// empty one. It is bounded: it keeps the last denials of maxSemaphores semaphores, and of each semaphore those of
+// empty one. It is bounded: it keeps the last denials of maxSemaphores semaphores, and for each semaphore those of
 // maxPerShelf callers. Denials of undefined names are kept apart, by caller. A program that keeps asking for new names
 // evicts only its own denials, and callers of undefined names never evict a caller of a defined one.
 package denials

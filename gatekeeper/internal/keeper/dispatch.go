@@ -107,7 +107,7 @@ func (k *Keeper) dispatch() {
 	}
 }
 
-// hear handles one event. It adds a semaphore whose queue may move because of the event to touched.
+// hear handles one event. If the event may move the queue of a semaphore, hear adds that semaphore to touched.
 func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	switch e.Kind {
 	case fsm.Released, fsm.Expired, fsm.Abandoned, fsm.Cleared, fsm.FreedUnsafely:

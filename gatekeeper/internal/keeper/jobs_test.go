@@ -60,7 +60,7 @@ func TestAcquire_IdleWorker_BlocksNobody(t *testing.T) {
 		caller := w.wait1(ask("b", "2"))
 		w.submit("j", nil, "x", "y")
 		if !first.waits() || !caller.waits() {
-			t.Fatal("a waiter was granted a permit that another one holds")
+			t.Fatal("a waiter was granted the permit that another caller holds")
 		}
 		w.denied(ask("c", "3"), semaphore.NoFreePermit)
 		w.release(p.Token)

@@ -57,7 +57,7 @@ type Config struct {
 	Proposer   Proposer
 	Metrics    Metrics
 	Logger     *slog.Logger
-	// MaxWait is the longest time that one call waits before the caller must repeat it.
+	// MaxWait is the longest time that one call waits before the caller must retry.
 	MaxWait time.Duration
 	// Gather is how long after a promotion waiters may return to the queue before the first of them is offered a
 	// permit.
@@ -111,7 +111,7 @@ type tenure struct {
 	began time.Time
 }
 
-// New returns a keeper that does not lead yet. It answers calls after Promote.
+// New returns a keeper that is not leading yet. It answers calls after Promote.
 func New(cfg Config) *Keeper {
 	if cfg.MaxWait == 0 {
 		cfg.MaxWait = DefaultMaxWait
@@ -266,8 +266,8 @@ func (k *Keeper) Read(ctx context.Context) (*fsm.State, error) {
 	return state, k.confirm(ctx, t, at)
 }
 
-// Remaining returns how long until the leader ends a permit unless it is refreshed. It returns false if this server
-// does not lead, or the permit has no deadline.
+// Remaining returns how long until the leader ends a permit unless it is refreshed. It returns false if this server is
+// not the leader, or the permit has no deadline.
 func (k *Keeper) Remaining(token uint64) (time.Duration, bool) {
 	p := k.cfg.Machine.State().Permit(token)
 	if p == nil {

@@ -18,7 +18,7 @@ type requestKey struct {
 
 // pendings holds the grants that are being proposed, one record for each acquisition.
 type pendings struct {
-	mu      sync.Mutex // guards records, and the fields of each record whose comments say so
+	mu      sync.Mutex // guards records, and those fields of each record that say so
 	records map[requestKey]*pending
 }
 

@@ -113,7 +113,8 @@ func TestTryAcquire_RequestThatWasForgotten_IsTooOld(t *testing.T) {
 	})
 }
 
-// While a member may not know request revisions, none is written to the log, and no request is refused because of one.
+// While a member may not support request revisions, none is written to the log, and no request is refused because of
+// one.
 func TestTryAcquire_BelowFeatureLevel3_RequestRevisionIsLeftOut(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -148,7 +149,7 @@ func TestAcquire_WaitOutlastsTheRequestMemory_IsGranted(t *testing.T) {
 			w.renewForTest(held.Token)
 			a, err := w.Acquire(context.Background(), call(revision), func(Place) error { return nil })
 			if err != nil || a.Repeat == nil || a.RepeatRevision < revision {
-				t.Fatalf("Acquire() = %+v, %v, want a repeat from revision %d or later", a, err, revision)
+				t.Fatalf("Acquire() = %+v, %v, want a request to retry from revision %d or later", a, err, revision)
 			}
 			revision = a.RepeatRevision
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Names that are created for a while and then deleted must not leave their firings behind forever.
+// Names that are created temporarily and then deleted must not leave their firings behind forever.
 func TestHousekeep_FiringsOfADeletedDefinition_AreForgottenEventually(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

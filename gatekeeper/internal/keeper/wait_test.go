@@ -188,7 +188,7 @@ func TestAcquire_CallReachesMaxWait_PlaceIsKeptForARetry(t *testing.T) {
 			w.wantStatus(p.Token, StatusRefreshed)
 		}
 		if a := <-b.answer; a.Repeat == nil || a.Repeat.Place != 1 {
-			t.Fatalf("Acquire() of b = %+v, want a request to repeat", a)
+			t.Fatalf("Acquire() of b = %+v, want a request to retry", a)
 		}
 		<-c.answer
 		c = w.wait1(ask("c", "3"))

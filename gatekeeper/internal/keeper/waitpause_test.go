@@ -74,7 +74,7 @@ func TestAcquire_PauseLongerThanACall_PlaceIsKept(t *testing.T) {
 			w.sleep(DefaultMaxWait)
 			for _, tw := range []*testWaiter{b, c} {
 				if a := <-tw.answer; a.Repeat == nil || a.Repeat.Pause == nil {
-					t.Fatalf("got %+v, want a request to repeat, with the pause", a)
+					t.Fatalf("Acquire() = %+v, want a request to retry that reports the pause", a)
 				}
 			}
 			w.sleep(queue.Linger - time.Second)

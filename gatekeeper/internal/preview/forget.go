@@ -123,9 +123,9 @@ func (c *Forgetting) claims(state *fsm.State, now time.Time) (claims []*semaphor
 			break
 		}
 		if len(claims) == MaxForgotten {
-			next := fmt.Sprintf("after %s forgets the furthest ones; then repeat", claim.Firing.Due.Format(time.RFC3339Nano))
+			next := fmt.Sprintf("set after to %s to forget the furthest ones, then do the next step", claim.Firing.Due.Format(time.RFC3339Nano))
 			if claim.Firing.Due.Equal(claims[0].Firing.Due) {
-				next = fmt.Sprintf("name %d of the firings that are due at %s, then repeat", MaxForgotten, claim.Firing.Due.Format(time.RFC3339Nano))
+				next = fmt.Sprintf("name %d of the firings that are due at %s, then do the next step", MaxForgotten, claim.Firing.Due.Format(time.RFC3339Nano))
 			}
 			return nil, time.Time{}, semaphore.Invalid("after", after.Format(time.RFC3339), fmt.Sprintf(
 				"must choose at most %d firings, the limit of one step: %s", MaxForgotten, next))

@@ -29,7 +29,7 @@ func newWorld(state *fsm.State, leader Leader) *world {
 // begins is the revision of the drains that the change begins. It is above the revision of every permit.
 const begins = math.MaxUint64
 
-// rule holds what decides about the holders of one semaphore, either now or after a change.
+// rule holds the inputs that decide whether the holders of one semaphore may continue, either now or after a change.
 type rule struct {
 	definition *semaphore.Definition
 	drains     []semaphore.Drain

@@ -77,7 +77,7 @@ func TestAccess_ServerThatHasNotCaughtUp_AnswersOnlyGetStatus(t *testing.T) {
 		t.Errorf("before catching up: got %v, want Unavailable", got)
 	}
 	if _, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-		t.Errorf("its status: %v", err)
+		t.Errorf("GetStatus() before catching up failed: %v", err)
 	}
 	g.consensus.setReady(nil)
 	if got := list(); got != codes.OK {

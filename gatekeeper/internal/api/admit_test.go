@@ -73,7 +73,7 @@ func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 		release()
 		for range n {
 			if err := receiveFrom(t, answers); err != nil {
-				t.Errorf("an admitted call: %v", err)
+				t.Errorf("an admitted call failed: %v", err)
 			}
 		}
 	}
@@ -115,18 +115,18 @@ func TestOverload_RefusesWithAHint_ServesVitalCalls_AndRecovers(t *testing.T) {
 	_, answered := g.cluster.GetStatus(ctx(t), new(gatekeeperv1.GetStatusRequest))
 	_, healthy := healthpb.NewHealthClient(g.conn).Check(ctx(t), new(healthpb.HealthCheckRequest))
 	if err := errors.Join(kept, refreshed, released, cancelled, answered, healthy); err != nil {
-		t.Errorf("a vital call: %v", err)
+		t.Errorf("a vital call failed: %v", err)
 	}
 	// Calls of operators and viewers still work too.
 	_, created := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "s"}})
 	_, listed := g.definitions.ListDefinitions(ctx(t), new(gatekeeperv1.ListDefinitionsRequest))
 	if err := errors.Join(created, listed); err != nil {
-		t.Errorf("an operator's call: %v", err)
+		t.Errorf("an operator's call failed: %v", err)
 	}
 
 	end()
 	if _, err := g.permits.TryAcquire(ctx(t), request("another")); err != nil {
-		t.Errorf("after the overload: %v", err)
+		t.Errorf("a call after the overload failed: %v", err)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestOverload_ForwardedCalls_AreNotLimitedAsOneConnection(t *testing.T) {
 	release()
 	for range 16 {
 		if err := receiveFrom(t, answers); err != nil {
-			t.Errorf("a forwarded call: %v", err)
+			t.Errorf("a forwarded call failed: %v", err)
 		}
 	}
 }
@@ -211,7 +211,7 @@ func TestWaiters_ManyMoreThanTheWorkLimit_AllWait(t *testing.T) {
 				_, err = stream.Recv()
 			}
 			if err != nil {
-				t.Errorf("a waiter: %v", err)
+				t.Errorf("a waiting call failed: %v", err)
 			}
 		})
 	}
@@ -239,7 +239,7 @@ func TestSlowLoris_CallsWithoutAMessage_AreBounded(t *testing.T) {
 	eventually(t, "four calls are open", func() bool { return g.api.cfg.Admission.IsOpen() == 4 })
 	wantOverloaded(t, begin(silent).RecvMsg(new(gatekeeperv1.TryAcquireResponse)), "connection")
 	if _, err := g.permits.TryAcquire(ctx(t), request("another")); err != nil {
-		t.Errorf("a call while others are silent: %v", err)
+		t.Errorf("a call failed while others were silent: %v", err)
 	}
 	silent.Close()
 	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
@@ -284,7 +284,7 @@ func TestTraitsOf_VitalMethods(t *testing.T) {
 				t.Errorf("traitsOf(%s).kind = %v, want it vital if and only if it is listed", name, traitsOf(name).kind)
 			}
 			if traitsOf(name).kind == admission.Waiting {
-				t.Errorf("%s is Waiting but not a stream", name)
+				t.Errorf("%s is of kind Waiting but is not a stream", name)
 			}
 		}
 		for _, m := range service.Streams {

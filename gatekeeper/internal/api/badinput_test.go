@@ -423,7 +423,7 @@ func TestBadInput_GarbageOnThePort_ClosesThatConnectionOnly(t *testing.T) {
 				t.Fatalf("the connection was not closed: %v", err)
 			}
 			if _, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-				t.Fatalf("a call on another connection: %v", err)
+				t.Fatalf("a call on another connection failed: %v", err)
 			}
 		})
 	}

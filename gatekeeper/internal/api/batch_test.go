@@ -202,7 +202,7 @@ func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
 		}
 	}
 	if _, err := g.batch(t, trying("held", "another")); err != nil {
-		t.Errorf("after the other batches finished: %v", err)
+		t.Errorf("a batch failed after the other batches had finished: %v", err)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestBatch_HopBreaks_NothingIsUnknown(t *testing.T) {
 	receiveFrom(t, begun)
 	follower.consensus.follow(consensus.Leader{ID: "gk3", APIAddress: "there:1", Term: 2})
 	if info := want(t, receiveFrom(t, ended), codes.Unavailable, "NOT_LEADER"); info["leader_api"] != "there:1" {
-		t.Errorf("it names %v", info)
+		t.Errorf("batch failed with metadata %v, want the address of the new leader", info)
 	}
 }
 

@@ -82,7 +82,7 @@ func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 	}
 	for ours, theirs := range kinds {
 		if gatekeeperv1.EventKind(ours) != theirs {
-			t.Errorf("event kind %d is %s", ours, theirs)
+			t.Errorf("event kind %d corresponds to %s", ours, theirs)
 		}
 	}
 	missed := map[fsm.Missed]gatekeeperv1.MissedKind{
@@ -198,7 +198,7 @@ func TestDefinitionFrom_ExplicitZero_IsNotADefault(t *testing.T) {
 	}
 	d, err := DefinitionFrom(&gatekeeperv1.Definition{Name: "n", Permits: new(uint32)})
 	if err != nil || d.Permits != 0 {
-		t.Errorf("explicit 0 permits: got %v, %v", d, err)
+		t.Errorf("DefinitionFrom() with explicit 0 permits = %v, %v; want 0 permits", d, err)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestToDenial_HasReasonAndHolders(t *testing.T) {
 	d.Decision.Reason, d.Decision.Claim, d.RetryAfter = semaphore.FiringForgotten, nil, 0
 	got = toDenial(d, asked)
 	if f := got.GetFiring(); f.GetState() != gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN || f.GetFiring().GetName() != "nightly" {
-		t.Errorf("forgotten firing: got %v", f)
+		t.Errorf("toDenial() of a forgotten firing has firing %v", f)
 	}
 	if got.GetRetryAfter() == nil {
 		t.Error("RetryAfter 0 was not sent")

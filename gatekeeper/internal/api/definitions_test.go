@@ -24,7 +24,7 @@ func TestDefinition_CreateReplaceDelete_ReadsBack(t *testing.T) {
 	}))(t)
 	record := created.GetRecord()
 	if record.GetVersion() == 0 || record.GetUpdatedBy() != "ann@host" || record.GetReason() != "why" || record.GetDefinition().GetGroupPattern() != ".*" {
-		t.Errorf("created: got %v", record)
+		t.Errorf("CreateDefinition() returned record %v", record)
 	}
 	g.grant(t, "nightly", "host")
 
@@ -38,7 +38,7 @@ func TestDefinition_CreateReplaceDelete_ReadsBack(t *testing.T) {
 	next.Duration = durationpb.New(5 * time.Minute)
 	replaced := must(g.definitions.ReplaceDefinition(ctx(t), &gatekeeperv1.ReplaceDefinitionRequest{Definition: next, ExpectedVersion: record.GetVersion()}))(t)
 	if r := replaced.GetRecord(); r.GetDefinition().GetDuration().AsDuration() != 5*time.Minute || r.GetVersion() <= record.GetVersion() || r.GetUpdatedBy() != "unknown" {
-		t.Errorf("replaced: got %v", r)
+		t.Errorf("ReplaceDefinition() returned record %v", r)
 	}
 
 	deleted, err := g.definitions.DeleteDefinition(ctx(t), &gatekeeperv1.DeleteDefinitionRequest{Name: "nightly", ExpectedVersion: replaced.GetRecord().GetVersion()})
@@ -119,10 +119,10 @@ func TestListDefinitions_FilteredAndPaged_ListsEachOnce(t *testing.T) {
 		}
 	}
 	if names, pages := list(&gatekeeperv1.ListDefinitionsRequest{PageSize: 10}); len(names) != 26 || pages != 3 {
-		t.Errorf("all: got %d names on %d pages", len(names), pages)
+		t.Errorf("ListDefinitions() of all returned %d names on %d pages", len(names), pages)
 	}
 	if names, pages := list(&gatekeeperv1.ListDefinitionsRequest{Labels: "parity=1", PageSize: 6}); len(names) != 12 || pages != 2 || names[11] != "job-23" {
-		t.Errorf("odd: got %v on %d pages", names, pages)
+		t.Errorf("ListDefinitions() by label returned %v on %d pages", names, pages)
 	}
 	if names, _ := list(&gatekeeperv1.ListDefinitionsRequest{Names: []string{"job-1?", "oth*"}, Labels: "!parity"}); len(names) != 1 || names[0] != "other" {
 		t.Errorf("ListDefinitions() by globs and labels returned %v", names)

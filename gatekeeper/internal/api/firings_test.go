@@ -189,7 +189,7 @@ func TestForgetFirings_Held_IsRefused(t *testing.T) {
 		t.Error(text)
 	}
 	if g.keeper.machine.State().Revision() != before {
-		t.Error("something was done")
+		t.Error("a refused ForgetFirings() changed the state")
 	}
 }
 

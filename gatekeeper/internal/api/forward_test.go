@@ -28,7 +28,7 @@ func pair(t *testing.T, change ...func(*Config)) (leader, follower *gate) {
 	follower = open(t, append(change, func(c *Config) { c.ID = "gk2" })...)
 	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: leader.address, Term: 1})
 	follower.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
-		t.Error("the follower answered")
+		t.Error("the follower answered the call instead of forwarding it")
 		return keeper.Answer{}, errors.New("not mine")
 	}
 	return leader, follower
@@ -415,7 +415,7 @@ func TestForward_KeepAliveStream_RelaysBothWays(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
-		t.Errorf("half-closed: got %v", err)
+		t.Errorf("Recv() after CloseSend: got %v, want io.EOF", err)
 	}
 	receiveFrom(t, listener.closed)
 }

@@ -67,14 +67,14 @@ func TestAPI_SlowHandshakes_EndWhileOthersAreServed(t *testing.T) {
 	}()
 	good := gatekeeperv1.NewClusterServiceClient(dial(t, g.address, trusting(t, ca, ca, nil)))
 	if _, err := good.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-		t.Errorf("a valid call during the attack: %v", err)
+		t.Errorf("a valid call failed during the attack: %v", err)
 	}
 	for _, c := range slow {
 		closes(t, c)
 	}
 	<-drip
 	if _, err := good.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-		t.Errorf("a valid call after the attack: %v", err)
+		t.Errorf("a valid call failed after the attack: %v", err)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestAPI_MalformedAndOversized_AreRefused(t *testing.T) {
 		})
 	}
 	if _, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-		t.Fatalf("a valid call after malformed connections: %v", err)
+		t.Fatalf("a valid call failed after malformed connections: %v", err)
 	}
 	header := metadata.AppendToOutgoingContext(ctx(t), "x", strings.Repeat("a", 2*maxHeaders))
 	if _, err := g.cluster.GetStatus(header, &gatekeeperv1.GetStatusRequest{}); err == nil {
@@ -122,6 +122,6 @@ func TestAPI_MalformedAndOversized_AreRefused(t *testing.T) {
 		}
 	}
 	if _, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-		t.Errorf("a valid call after oversized calls: %v", err)
+		t.Errorf("a valid call failed after oversized calls: %v", err)
 	}
 }

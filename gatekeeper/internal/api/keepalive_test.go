@@ -114,7 +114,7 @@ func TestKeepAlive_Groups_OnlyPlainRefreshesAreGrouped(t *testing.T) {
 		}
 	}
 	if !maps.Equal(durations, map[uint64]time.Duration{1: time.Minute, 3: time.Second, 7: time.Second}) {
-		t.Errorf("refreshed are %v", answer.GetRefreshed())
+		t.Errorf("grouped refreshes = %v", answer.GetRefreshed())
 	}
 }
 
@@ -148,7 +148,7 @@ func TestKeepAlive_Frame_IsAnsweredByItsNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
-		t.Errorf("half-closed: got %v", err)
+		t.Errorf("Recv() after CloseSend: got %v, want io.EOF", err)
 	}
 	receiveFrom(t, listener.closed)
 }

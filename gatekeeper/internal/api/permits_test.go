@@ -127,7 +127,7 @@ func TestReleaseRevokeClearCancel_PassTheRequestOn(t *testing.T) {
 	for outcome := range gatekeeperv1.ReleaseOutcome(len(gatekeeperv1.ReleaseOutcome_name)) {
 		released, err := g.permits.Release(ctx(t), &gatekeeperv1.ReleaseRequest{Token: 3, Outcome: outcome})
 		if err != nil || !released.GetReleased() || released.GetRevision() != 5 {
-			t.Errorf("release, %s: got %v, %v", outcome, released, err)
+			t.Errorf("Release() with outcome %s = %v, %v", outcome, released, err)
 		}
 	}
 	if want := []semaphore.JobEnd{semaphore.JobDone, semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort, semaphore.JobFailed}; !slices.Equal(jobs, want) {
@@ -144,11 +144,11 @@ func TestReleaseRevokeClearCancel_PassTheRequestOn(t *testing.T) {
 	}
 	revoked, err := g.permits.Revoke(ctx(t), &gatekeeperv1.RevokeRequest{Token: 3, Reason: "stuck\nfor hours"})
 	if err != nil || revoked.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_REVOKED || revoked.GetRevision() != 6 {
-		t.Errorf("revoke: got %v, %v", revoked, err)
+		t.Errorf("Revoke() = %v, %v", revoked, err)
 	}
 	cleared, err := g.permits.Clear(ctx(t), &gatekeeperv1.ClearRequest{Token: 3, Author: "ann@host"})
 	if err != nil || cleared.GetRevision() != 6 {
-		t.Errorf("clear: got %v, %v", cleared, err)
+		t.Errorf("Clear() = %v, %v", cleared, err)
 	}
 	_, err = g.permits.Clear(ctx(t), &gatekeeperv1.ClearRequest{Token: 9})
 	if info := want(t, err, codes.NotFound, "NO_SUCH_PERMIT"); info["token"] != "9" {
@@ -160,13 +160,13 @@ func TestReleaseRevokeClearCancel_PassTheRequestOn(t *testing.T) {
 
 	g.keeper.cancel = func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
 		if sem != "s" || id.Acquirer != "host" || id.Group != "default" || requestID != "r" {
-			t.Errorf("cancel: the keeper got %s %v %s", sem, id, requestID)
+			t.Errorf("Cancel(): the keeper got %s %v %s", sem, id, requestID)
 		}
 		return fsm.CancelResult{GaveBack: &semaphore.Permit{}, Revision: 8}, nil
 	}
 	cancelled, err := g.permits.Cancel(ctx(t), &gatekeeperv1.CancelRequest{Semaphore: "s", Identity: who(), RequestId: "r"})
 	if err != nil || !cancelled.GetGaveBack() || cancelled.GetRevision() != 8 {
-		t.Errorf("cancel: got %v, %v", cancelled, err)
+		t.Errorf("Cancel() = %v, %v", cancelled, err)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestListHolders_Pages_ListEachPermitOnce(t *testing.T) {
 		t.Fatalf("ListHolders() returned %v, want the permits of a, b and c", got)
 	}
 	if got[0].GetExpiresIn().AsDuration() != 5*time.Second || got[1].GetExpiresIn() != nil {
-		t.Errorf("expires_in is %v and %v", got[0].GetExpiresIn(), got[1].GetExpiresIn())
+		t.Errorf("ListHolders() returned expires_in %v and %v", got[0].GetExpiresIn(), got[1].GetExpiresIn())
 	}
 }
 

@@ -148,6 +148,6 @@ func TestExplain_WhyTasksWait_IsTheFirstApplicableCause(t *testing.T) {
 		return nil, semaphore.Decision{Outcome: semaphore.Granted}, "Granted.", 7, nil
 	}
 	if r := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: who(), Weight: 1}))(t); r.GetWhyTasksWait() != "" {
-		t.Errorf("without tasks: %q", r.GetWhyTasksWait())
+		t.Errorf("Explain() without tasks has why_tasks_wait %q, want it empty", r.GetWhyTasksWait())
 	}
 }

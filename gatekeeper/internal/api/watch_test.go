@@ -234,7 +234,7 @@ func TestWatch_WithRecordsAndLive_SendsNewDenials(t *testing.T) {
 		r = next(t, stream)
 	}
 	if r.GetRevision() != g.keeper.machine.State().Revision() || r.GetRecords()[0].GetHolder().GetToken() != p.Token {
-		t.Fatalf("message after the grant: %v", r)
+		t.Fatalf("message after the grant = %v", r)
 	}
 }
 

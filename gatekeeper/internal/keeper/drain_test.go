@@ -185,11 +185,11 @@ func TestDrain_RefreshesSucceedUntilItsEnd_SlotIsTakenUntilTheDeadline(t *testin
 		for passed := 20 * time.Second; passed < drain; passed += 20 * time.Second {
 			w.sleep(20 * time.Second)
 			if r := w.wantStatus(p.Token, StatusRefreshed); r.Stop != way.cause || r.DrainLeft != drain-passed || r.Duration != time.Minute {
-				t.Fatalf("%v after the change: refresh = %+v", passed, r)
+				t.Fatalf("%v after the change: refresh = %+v, want the cause and the rest of the drain", passed, r)
 			}
 			w.wantTaken()
 			if d := w.denied(ask("a", "again"), way.denial); d.Decision.Stop != way.cause {
-				t.Fatalf("a draining holder that asks again got %+v", d.Decision)
+				t.Fatalf("denial of a draining holder that asks again = %+v, want the cause of the stop", d.Decision)
 			}
 		}
 		w.sleep(20 * time.Second)

@@ -166,7 +166,7 @@ func TestAcquire_WorkerIsLost_TheTaskGoesToAnother(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		if j := w.machine.State().Job("j"); j.State != work.Ended || j.Failed != 1 {
-			t.Fatalf("after the last attempt: %+v", j)
+			t.Fatalf("after the last attempt: job = %+v, want it ended with one failed task", j)
 		}
 	})
 }
@@ -200,7 +200,7 @@ func TestAcquire_WorkerThatIsCordoned_GetsNoTask(t *testing.T) {
 		w.submit("j", nil, "x")
 		for what, worker := range map[string]*testWaiter{"waits since before": waiting, "comes after": w.wait1(works("w2"))} {
 			if a := worker.answered(t); a.Denial == nil || a.Denial.Decision.Reason != semaphore.Cordoned {
-				t.Fatalf("the worker that %s: %+v", what, a)
+				t.Fatalf("the worker that %s: Acquire() = %+v, want denied as cordoned", what, a)
 			}
 		}
 		if j := w.machine.State().Job("j"); j.Fresh != 0 {
@@ -239,7 +239,7 @@ func TestQueueLength_IdleWorkers_DoNotCount(t *testing.T) {
 		want("two idle workers", 0, 0)
 		b := w.wait1(ask("b", "2"))
 		if len(b.places) != 1 || b.places[0].Place != 1 || b.places[0].QueueLength != 1 {
-			t.Fatalf("behind idle workers: %+v", b.places)
+			t.Fatalf("places behind idle workers = %+v, want only place 1 of 1", b.places)
 		}
 		want("a caller behind them", 1, 1)
 		w.submit("j", nil, "x")

@@ -14,7 +14,7 @@ import (
 func (w *world) wantSeen(group, acquirer string, want bool) {
 	w.t.Helper()
 	if _, ok := w.machine.State().Sighting(group, acquirer); ok != want {
-		w.t.Fatalf("sighting of %s in %s: %v, want %v", acquirer, group, ok, want)
+		w.t.Fatalf("%s in %s was seen: %v, want %v", acquirer, group, ok, want)
 	}
 }
 

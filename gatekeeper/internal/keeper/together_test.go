@@ -67,7 +67,7 @@ func TestTogether_Denials_ShareOneConfirmAndMatchSingleCalls(t *testing.T) {
 		w.lead.set(nil)
 		for i, a := range r.denied {
 			if diff := cmp.Diff(w.try(calls[i]), a, cmp.Comparer(func(a, b *semaphore.Permit) bool { return a == b })); diff != "" {
-				t.Errorf("call %d (-alone +together):\n%s", i, diff)
+				t.Errorf("call %d: answer alone (-) and together (+):\n%s", i, diff)
 			}
 		}
 	})
@@ -88,7 +88,7 @@ func TestTogether_GrantsAndReplaysStayOpen_ErrorsDoNot(t *testing.T) {
 		expects.ExpectedRevision = &revision
 		r := w.together(ask("holder", "1"), ask("gone", "ended"), askFor("slow", "first", "1"), expects, ask("a", "3"))
 		if diff := cmp.Diff([]int{0, 2}, r.open); diff != "" || len(r.denied) != 1 || len(r.errs) != 2 {
-			t.Errorf("open %v, denied %v, errors %v", r.open, r.denied, r.errs)
+			t.Errorf("TryAcquireTogether() left calls %v open, denied %v, failed with %v; want calls 0 and 2 open, 1 denied and 2 failed", r.open, r.denied, r.errs)
 		}
 		wantErr(t, r.errs[1], ErrRequestEnded)
 		wantErr(t, r.errs[3], ErrRevisionChanged)
@@ -117,7 +117,7 @@ func TestTogether_NotConfirmed_DeniesNobody(t *testing.T) {
 			r = w.together(ask("a", "1"))
 			var deposed *consensus.NotLeaderError
 			if len(r.open) != 0 || !asError(r.errs[0], &deposed) {
-				t.Errorf("open %v, denied %v, errors %v", r.open, r.denied, r.errs)
+				t.Errorf("TryAcquireTogether() left calls %v open, denied %v, failed with %v; want NotLeaderError", r.open, r.denied, r.errs)
 			}
 		}
 		w.promote(2)

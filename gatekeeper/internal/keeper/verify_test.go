@@ -169,7 +169,7 @@ func TestVerify_WithoutConfirmedLeadership_SaysNothing(t *testing.T) {
 		w.demote()
 		_, err = w.Verify(context.Background(), "job", p.Token)
 		if !asError(err, new(*consensus.NotLeaderError)) {
-			t.Errorf("not leading: %v", err)
+			t.Errorf("Verify() after losing leadership: got %v, want NotLeaderError", err)
 		}
 		w.promote(2)
 	})

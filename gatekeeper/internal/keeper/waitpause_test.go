@@ -105,7 +105,7 @@ func TestAcquire_LeaveOnPause_IsDenied(t *testing.T) {
 		c := w.wait1(leaves("c", "3"))
 		for _, tw := range []*testWaiter{b, c} {
 			if a := <-tw.answer; a.Denial == nil || a.Denial.Decision.Reason != semaphore.Paused || a.Denial.Pause == nil {
-				t.Fatalf("got %+v, want denied as paused", a)
+				t.Fatalf("Acquire() = %+v, want denied as paused", a)
 			}
 		}
 		w.wantWaiters(0)
@@ -129,7 +129,7 @@ func TestAcquire_OnePerAcquirer_FurtherCallsAreDenied(t *testing.T) {
 		for _, id := range []string{"2", "3"} {
 			next := w.wait1(ofHost(id, ""))
 			if a := <-next.answer; a.Denial == nil || a.Denial.Decision.Reason != semaphore.Paused || !strings.Contains(a.Denial.Message, `"host"`) {
-				t.Fatalf("got %+v, want denied as paused", a)
+				t.Fatalf("Acquire() = %+v, want denied as paused", a)
 			}
 		}
 		fires := w.wait1(ofHost("4", "f"))
@@ -179,7 +179,7 @@ func TestAcquire_Paused_WhatWaitingDoesNotCure_EndsTheWait(t *testing.T) {
 				t.Fatal(err)
 			}
 			if a := <-b.answer; a.Denial == nil || a.Denial.Decision.Reason != test.want {
-				t.Fatalf("got %+v, want denied for %v", a, test.want)
+				t.Fatalf("Acquire() = %+v, want denied for %v", a, test.want)
 			}
 		})
 	}

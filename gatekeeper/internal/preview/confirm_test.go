@@ -150,7 +150,7 @@ func TestConfirm_PausesAndCordons(t *testing.T) {
 		t.Errorf("two cordons that together catch everybody: got %v, want ShutsOutCallers", got)
 	}
 	if _, text := c.confirm(Change{Cordon: &fsm.SetCordon{ID: "first", GroupPattern: "prod"}}); text != "1 holder has less time to stop: job" {
-		t.Errorf("a shortened drain: got %q", text)
+		t.Errorf("Confirm() for a shortened drain returned %q", text)
 	}
 }
 

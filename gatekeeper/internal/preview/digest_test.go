@@ -24,7 +24,7 @@ func TestDigest_AnotherNameVersionOrTarget_Differs(t *testing.T) {
 		}
 	}
 	if !shown.Same(of(9, edit("a", 1, "dr"), edit("b", 2, "dr"))) {
-		t.Error("the same edits at a later revision have another digest")
+		t.Error("the same edits at a later revision have a different digest")
 	}
 	if read, ok := ParseDigest(shown.String()); !ok || read != shown {
 		t.Errorf("ParseDigest(%s) = %v, %v", shown, read, ok)

@@ -198,7 +198,7 @@ func TestEffects_KnownCallers_AreAdmittedOrShutOut(t *testing.T) {
 		t.Errorf("admitted callers = %v, counted %d; want only dr/a", got, e.AdmittedCount)
 	}
 	if got := names(e.ShutOut); !slices.Equal(got, []string{"prod/a", "prod/b"}) || e.ShutOutCount != 2 {
-		t.Errorf("shut out %v, %d", got, e.ShutOutCount)
+		t.Errorf("callers shut out = %v, counted %d", got, e.ShutOutCount)
 	}
 	if e.Eligible != 2 || len(e.Warnings) != 0 {
 		t.Errorf("Eligible = %d, warnings = %q; want 2 and none", e.Eligible, e.Warnings)

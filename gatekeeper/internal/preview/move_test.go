@@ -55,7 +55,7 @@ func TestMove_GroupPattern_IsRewrittenOnlyIfItListsGroups(t *testing.T) {
 						t.Fatalf("Move() = %+v, want one edit with the expected pattern", m)
 					}
 					if p := m.Edits[0].Definition.GroupPattern; !(statetest.Patterns{}).Match(p, to) || (statetest.Patterns{}).Match(p, from) {
-						t.Fatalf("%q does not move the group", p)
+						t.Fatalf("the new pattern %q does not move the group", p)
 					}
 				}
 			}

@@ -91,8 +91,10 @@ func (m *model) takeOver(c fsm.TakeOver) fsm.Result {
 	}, func(p *semaphore.Permit) {
 		p.Stop, p.Order = semaphore.StopTakenOver, &semaphore.StopOrder{Reason: c.Reason, Revision: m.revision}
 		stopped := *p
-		m.note(fsm.JournalEntry{
-			Kind: fsm.StoppingEvent, Semaphore: p.Semaphore, Permit: &stopped, Author: c.By.Acquirer + " in group " + c.By.Group, Reason: c.Reason, At: c.At,
-		})
+		author := c.By.Acquirer + " in group " + c.By.Group
+		if c.By.Principal != "" {
+			author = c.By.Principal + " (" + author + ")"
+		}
+		m.note(fsm.JournalEntry{Kind: fsm.StoppingEvent, Semaphore: p.Semaphore, Permit: &stopped, Author: author, Reason: c.Reason, At: c.At})
 	})
 }

@@ -315,7 +315,7 @@ const giveBack = 5 * time.Second
 
 // counted returns the grant with the last frame that had arrived at the time handed. The caller must hold the lock.
 func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
-	// If no remembered frame had arrived by then, the grant names none, and the worker does not count on the permit yet.
+	// If no remembered frame had arrived by then, the grant names none, and the worker does not rely on it yet.
 	g := &Grant{Answer: a}
 	for _, f := range slices.Backward(w.frames) {
 		if !f.at.After(handed) {

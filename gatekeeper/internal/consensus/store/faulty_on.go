@@ -18,7 +18,7 @@ import (
 //
 //	delay 300ms  every write takes that much longer
 //	fail write   every write fails with EIO, and nothing is written
-//	fail sync    every write fails with EIO after all of it was written, because the effect of a failed sync is unknown
+//	fail sync    every write fails with EIO after it was written, because the effect of a failed sync is unknown
 //
 // Only builds with the tag `faulty` know the variable, and no release is built with it. Its name does not start with
 // GATEKEEPER_, because a server refuses unknown variables with that prefix.

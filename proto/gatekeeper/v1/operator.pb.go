@@ -3280,8 +3280,8 @@ func (x *ListDeniedRequest) GetPageToken() string {
 
 type ListDeniedResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By semaphore. Within a semaphore, callers that used to get permits come first and likely standbys last, and the most
-	// recently denied first among equals.
+	// By semaphore. Within a semaphore, callers that used to get permits come first, likely standbys last, and otherwise
+	// the most recently denied first.
 	Callers []*DeniedCaller `protobuf:"bytes,1,rep,name=callers,proto3" json:"callers,omitempty"`
 	// On the first page, if names is a single plain name of a definition: callers of an undefined name that looks like a
 	// misspelling of it.

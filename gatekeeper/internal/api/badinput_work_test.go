@@ -89,7 +89,7 @@ func badWorkCalls() []badCall {
 		{"job without semaphore", job(func(s *spec) { s.Semaphore = "" }), "job.semaphore", "1 to 256 bytes"},
 		{"job of 1001 attempts", job(func(s *spec) { s.MaxAttempts = 1001 }), "job.max_attempts", "at most 1000"},
 		{"job with a negative timeout", job(func(s *spec) { s.Timeout = durationpb.New(-time.Second) }), "job.timeout", "must"},
-		{"job kept for two years", job(func(s *spec) { s.Retention = durationpb.New(2 * 366 * 24 * time.Hour) }), "job.retention", "within 0 and"},
+		{"job kept for two years", job(func(s *spec) { s.Retention = durationpb.New(2 * 366 * 24 * time.Hour) }), "job.retention", "between 0 and"},
 		{"job with an empty label key", job(func(s *spec) { s.Labels = map[string]string{"": "x"} }), "job.labels", "1 to 256 bytes"},
 		{"own semaphore without its permit", job(func(s *spec) { s.OwnSemaphore = "mine" }), "job.own_semaphore", "submitter_token"},
 

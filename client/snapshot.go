@@ -9,9 +9,9 @@ import (
 )
 
 // SaveSnapshot writes a backup of the cluster to w, for gkctl snapshot inspect and gatekeeperd restore. The backup
-// contains everything that was answered before the call, including payloads and results of tasks. For bearer tokens it
+// contains every change acknowledged before the call, including payloads and results of tasks. For bearer tokens it
 // contains only hashes. The caller needs the role admin. If a member fails before it has sent anything, another member
-// is tried. After an error, the data in w is not a backup.
+// is tried. If SaveSnapshot returns an error, discard what was written to w.
 func (c *Client) SaveSnapshot(ctx context.Context, w io.Writer) error {
 	var cut error // the stream had already begun, so no other server can continue it
 	err := c.do(ctx, call{harmless: true, timeout: forever}, func(ctx context.Context, conn *link) error {

@@ -50,13 +50,13 @@ const (
 	// SupersededEvent reports that an identity acquired its live permit again. Permit has the new token, and Superseded
 	// is the permit with the old one. The journal entry has the old permit.
 	SupersededEvent
-	// FiringsForgotten reports that firings were forgotten for an operator, or by an undo. The journal lists them.
+	// FiringsForgotten reports that firings were forgotten by an operator or by an undo. The journal lists them.
 	FiringsForgotten
 	// FiringsRemembered reports that an undo restored forgotten firings.
 	FiringsRemembered
 	// ClaimsChanged reports one of two changes. Either a holder that had lost its permit reported how its job ended,
-	// which updated the claim of its firing, or the leader forgot firings that were old or too many. It is not in the
-	// journal.
+	// which updated the claim of its firing, or the leader forgot firings because they were too old or
+	// there were too many. It is not in the journal.
 	ClaimsChanged
 	// JobSubmitted reports that tasks of a job were stored. Job is Open once the submission is complete. This kind and
 	// those below are not in the journal, except BindingChanged.
@@ -154,7 +154,7 @@ type StoredDefinition struct {
 	MisfiresFrom time.Time
 }
 
-// AsExpected returns what a pause or a resume that was decided from this definition expects.
+// AsExpected returns the precondition of a pause or resume that is based on this definition.
 func (s *StoredDefinition) AsExpected() Expected {
 	e := Expected{Version: s.Version}
 	if s.Pause != nil {

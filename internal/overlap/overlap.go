@@ -1,5 +1,6 @@
-// Package overlap finds periods in which holders believed that they held more weight than the permits of a semaphore.
-// It uses only the holders' records and asks no server: a server that granted wrongly would also answer wrongly.
+// Package overlap finds periods in which the holders of a semaphore together believed that they held more than its
+// permits. It uses only the holders' records and asks no server: a server that granted wrongly would also answer
+// wrongly.
 package overlap
 
 import (
@@ -20,7 +21,7 @@ type Belief struct {
 	Until     time.Duration
 }
 
-// Overlap is a contiguous period in which holders believed in more than the semaphore's permits.
+// Overlap is a contiguous period in which the total weight that holders believed they held exceeded the permits.
 type Overlap struct {
 	Semaphore string
 	From      time.Duration
@@ -36,12 +37,12 @@ func (o Overlap) String() string {
 	for _, b := range o.Beliefs {
 		who = append(who, fmt.Sprintf("%s with token %d (weight %d)", b.Holder, b.Token, b.Weight))
 	}
-	return fmt.Sprintf("%s: for %v holders believed in weight %d of %d permits: %s",
+	return fmt.Sprintf("%s: for %v, holders believed they held a total weight of %d, with %d permits: %s",
 		o.Semaphore, o.Until-o.From, o.Believed, o.Permits, strings.Join(who, " and "))
 }
 
 // Find returns every overlap, sorted by semaphore and time. permits gives the size of each semaphore. A semaphore that
-// is not in permits has none, so a single belief in it is an overlap.
+// is missing from permits has size 0, so a single belief about it is an overlap.
 //
 // A belief that is empty or ends before it begins is ignored.
 func Find(beliefs []Belief, permits map[string]uint32) []Overlap {
@@ -107,7 +108,7 @@ func sweep(beliefs []Belief, permits uint64) []Overlap {
 	return found
 }
 
-// FallingTokens returns, for semaphores with one permit, each belief that began after a belief in a higher token. A
+// FallingTokens returns, for semaphores with one permit, each belief that began after a belief with a higher token. A
 // later holder must always have the higher token. With more than one permit, responses to concurrent holders may
 // overtake each other, so there is no order to check. An empty belief, such as one from a response that came too late,
 // is ignored.

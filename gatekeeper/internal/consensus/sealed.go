@@ -7,12 +7,12 @@ import (
 	"errors"
 )
 
-// checksumKey is the key of the checksum in the JSON objects of a data directory. Its value is the start of a SHA-256
-// of the other fields. No member can have it as its id. Earlier versions write files without a checksum, and ignore it.
+// checksumKey is the key of the checksum in the JSON objects of a data directory. The value is a truncated SHA-256 of
+// the other fields. The key is not a valid member id. Earlier versions neither write nor check it.
 const checksumKey = "#checksum"
 
-// seal returns the JSON object of v with its checksum. Without a checksum, a digit that the disk has corrupted would
-// change the number unnoticed, and the server would state a directory or a cluster that no member knows.
+// seal returns the JSON object of v with its checksum. Without it, a flipped bit in an id would go unnoticed, and the
+// server would identify itself by a directory or cluster id that no other member knows.
 func seal(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

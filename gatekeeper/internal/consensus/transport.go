@@ -19,9 +19,9 @@ type innerTransport interface {
 //
 //   - records the responses that Confirm counts
 //   - drops Raft's fast path for heartbeats, which changes the term concurrently with its main loop, so that logs can
-//     diverge (hashicorp/raft issue 695, open in v1.8.0); heartbeat.go has a replacement that changes nothing
+//     diverge (hashicorp/raft issue 695, open in v1.8.0); heartbeat.go has a replacement that leaves Raft's state alone
 //   - refuses pipelines, because their responses could not be recorded
-//   - keeps snapshots from Raft that would revert it, see incoming
+//   - withholds from Raft any snapshot that would roll it back; see incoming
 //   - sends nothing after a fault (issue 503: a leader with a hanging disk would keep sending heartbeats)
 //
 // Every method is written out. Embedding would lose the interfaces that Raft detects by type assertion, and would let
@@ -58,7 +58,7 @@ func (t *transport) AppendEntries(id raft.ServerID, address raft.ServerAddress, 
 	if t.mute() {
 		return errFaulty
 	}
-	// Raft reuses resp, so a new value is used that contains nothing of an earlier response.
+	// Raft reuses resp, so decode into a fresh value, without leftovers from an earlier response.
 	var fresh raft.AppendEntriesResponse
 	sent := time.Now()
 	if err := t.inner.AppendEntries(id, t.target(id, address), req, &fresh); err != nil {

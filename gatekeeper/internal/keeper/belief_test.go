@@ -20,9 +20,9 @@ import (
 
 // TestBelief_UnderFaults_NeverExceedsPermits runs clients that rely on permits by the client's rule, on clocks that run
 // at slightly different rates. The leader is paused, deposed and elected again. Its entries are delayed, lost, or found
-// in the log after all. The duration of its definition changes, and operators pause, cordon, revoke, delete and make
-// temporary edits, with and without drains. Half of the clients keep their identity over all acquisitions, and two
-// processes share one identity. They ask again immediately under a new request id, or none, while one of their earlier
+// in the log after all. The definition's duration changes, and operators pause, cordon, revoke, delete and make
+// temporary edits, with and without drains. Half of the clients keep their identity across acquisitions, and two
+// processes share one identity. They retry immediately with a new request id, or with none, while one of their earlier
 // acquires, cancels or releases is still in flight. Some claim firings, and their jobs end in every possible way.
 // Callers take over from holders. At every instant, the identities that believe they hold a permit must not have more
 // total weight than there are permits, and no firing may be attempted more often than its definition allows.

@@ -55,7 +55,7 @@ type Answer struct {
 	Denial *keeper.Denial
 }
 
-// Worker is one stream of a worker. Its methods may be called from any goroutine.
+// Worker is the server side of one worker stream. Its methods may be called from any goroutine.
 type Worker struct {
 	room   *Room
 	offer  Offer
@@ -86,7 +86,7 @@ type frame struct {
 	at     time.Time
 }
 
-// Open opens a worker on the stream with that context. The caller must call Close.
+// Open starts a worker for the stream whose context is ctx. The caller must call Close.
 func (r *Room) Open(ctx context.Context, offer Offer) *Worker {
 	w := &Worker{
 		room: r, offer: offer, opened: time.Now(), prefix: rand.Text()[:12], answers: make(chan Answer), ctx: ctx,
@@ -120,7 +120,7 @@ func (w *Worker) Answers() <-chan Answer { return w.answers }
 // Failed returns the channel of the error that ends the stream, for example because this server no longer leads.
 func (w *Worker) Failed() <-chan error { return w.failed }
 
-// Settled waits until all accepted ends of tasks are answered and no slot is waiting for a task.
+// Settled waits until every accepted end of a task has been answered and no slot is waiting for a task.
 func (w *Worker) Settled() { w.calls.Wait() }
 
 // Received records that a frame has arrived. It must be called before the frame is processed. A frame that arrives
@@ -159,9 +159,9 @@ func (w *Worker) fits(n int) error {
 	return nil
 }
 
-// open opens a slot. The slot calls placed once it is in the queue, or if it does not take a task. withdraw ends the
-// slot and waits for it; a task that the slot got in the meantime is returned. The caller of open must hold the lock,
-// the caller of withdraw must not.
+// open opens a slot. It calls placed once the slot is in the queue, or does not take a task. withdraw ends the slot and
+// waits for it; a task that the slot got in the meantime is returned. The caller of open must hold the lock, and the
+// caller of withdraw must not.
 func (w *Worker) open(placed func()) (withdraw func()) {
 	if w.draining || w.closed {
 		placed()
@@ -313,7 +313,7 @@ func (w *Worker) withdrawn(ctx context.Context) bool { return ctx.Err() != nil &
 // giveBack bounds the return of a task that was not sent to the worker.
 const giveBack = 5 * time.Second
 
-// counted returns the grant with the last frame that had arrived at the time handed. The caller must hold the lock.
+// counted returns the grant, with the last frame that had arrived by the time in handed. The caller must hold the lock.
 func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
 	// If no remembered frame had arrived by then, the grant names none, and the worker does not rely on it yet.
 	g := &Grant{Answer: a}

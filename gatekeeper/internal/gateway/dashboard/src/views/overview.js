@@ -192,10 +192,10 @@ export function Overview() {
       return answer;
     },
     ['summary', search, group, labels],
-    { every: every / 2, keep: true },
+    { every, keep: true },
   );
   // A server caches its counts for a second.
-  const recount = useSoon(summary.refresh, 1200, { rest: every / 4, burst: 2 });
+  const recount = useSoon(summary.refresh, 1200, { rest: 2 * every, burst: 2 });
   const counts = useMemo(() => summary.data &&
     new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
 

@@ -127,7 +127,7 @@ func (p *proof) all(ctx context.Context) error {
 			broken = append(broken, fmt.Sprintf("-kind %s -seed %d", kind, seed))
 		}
 	}
-	fmt.Fprintf(p.out, "%d runs, %d operations, %d faults, %d failed runs\n", p.runs, operations, faults, len(broken))
+	fmt.Fprintf(p.out, "%d runs, %d operations, %d faults, %d runs failed\n", p.runs, operations, faults, len(broken))
 	if len(broken) > 0 {
 		return fmt.Errorf("failed runs: %s", strings.Join(broken, "; "))
 	}

@@ -162,7 +162,7 @@ func (f *figures) event(t *testing.T, s *servers.Server, p *page, do extent) {
 		}
 	}).observe(document.body, {subtree: true, childList: true, characterData: true}), true`)
 	for i := range do.events {
-		name := fmt.Sprintf("job-%06d", i%20)
+		name := fmt.Sprintf("job-%06d", i%8) // of a row on the screen
 		<-time.After(do.quiet)
 		eval[bool](p, fmt.Sprintf(`delete seen[%q]`, name))
 		called := time.Now()

@@ -43,7 +43,10 @@ func (s Globs) Match(name string) bool {
 // glob is a compiled shell pattern for names: * matches any sequence of characters, ? any single one, and [abc], [a-z]
 // and [^a-z] (or [!a-z]) one of a set. Everything else, including a slash, matches literally. There is no escape
 // character, because semaphore names do not contain *?[].
-type glob struct{ steps []globStep }
+type glob struct {
+	name  string // the whole text if it is plain; then there are no steps
+	steps []globStep
+}
 
 // plain reports whether text is a name rather than a glob.
 func plain(text string) bool { return !strings.ContainsAny(text, "*?[]") }
@@ -76,6 +79,8 @@ func compileGlob(text string) (g *glob, broken string) {
 		return nil, "must be at most " + strconv.Itoa(maxGlob) + " bytes, not " + strconv.Itoa(len(text))
 	case !utf8.ValidString(text):
 		return nil, "must be valid UTF-8"
+	case plain(text):
+		return &glob{name: text}, ""
 	}
 	g = new(glob)
 	for rest := text; rest != ""; {
@@ -134,6 +139,9 @@ func compileClass(text string) (step globStep, rest, broken string) {
 // match reports whether the whole name matches, in at most len(steps) * len(name) steps. After a mismatch it extends
 // only the last * by one character, because an earlier * could not reach further.
 func (g *glob) match(name string) bool {
+	if g.name != "" {
+		return name == g.name
+	}
 	step, rest := 0, name
 	run, runRest := -1, "" // the last * seen, and the part of the name after what it matched
 	for rest != "" {

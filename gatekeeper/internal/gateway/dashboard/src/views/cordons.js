@@ -10,13 +10,13 @@ import { Action } from '../ui/controls.js';
 import { Glyph } from '../ui/glyph.js';
 import { Review } from '../ui/review.js';
 
-// Counts the cordons set or removed here, so that the list is read again.
+// Counts the changes of cordons that are known here, so that the list is read again.
 const changed = store(0);
 export const cordonsChanged = () => changed.set(changed.get() + 1);
 
 export function Cordons() {
   const round = useStore(changed);
-  const cordons = useData((signal) => get('/v1/cordons', {}, signal), ['cordons', round], { every: 5_000, keep: true });
+  const cordons = useData((signal) => get('/v1/cordons', {}, signal), ['cordons', round], { every: 10_000, keep: true });
   const [ending, setEnding] = useState(null);
   const list = cordons.data?.cordons ?? [];
   const dialog = ending && html`<${Review}

@@ -15,7 +15,7 @@ import { RecordState, State } from '../ui/glyph.js';
 import { Title } from '../ui/shell.js';
 import { Bar, Deadline, Since } from '../ui/table.js';
 import { Virtual } from '../ui/virtual.js';
-import { Cordons } from './cordons.js';
+import { Cordons, cordonsChanged } from './cordons.js';
 
 // filtersOf returns the filters in a query string as fields of ListDefinitions.
 export function filtersOf(params) {
@@ -233,9 +233,10 @@ export function Overview() {
 
   useStream(watched.names.length ? '/v1/watch' : null, { ...watched, permits: true, records: true, live_every: '2s' }, {
     open: (again) => again && list.refresh(),
-    missed() {
+    missed() { // also after a change of cordons, which concerns every semaphore
       list.refresh();
       recount();
+      cordonsChanged();
     },
     message({ records = [], undefined: gone = [] }) {
       list.update(records);

@@ -12,7 +12,7 @@ import { State } from '../ui/glyph.js';
 import { Review } from '../ui/review.js';
 import { Title } from '../ui/shell.js';
 import { Bar } from '../ui/table.js';
-import { Cordons } from './cordons.js';
+import { Cordons, cordonsChanged } from './cordons.js';
 import { PauseDialog, ResumeDialog } from './pause.js';
 import { Explain } from './semaphore/explain.js';
 import { Firings } from './semaphore/firings.js';
@@ -63,7 +63,10 @@ function useSemaphore(name) {
   };
   useStream('/v1/watch', { names: [name], permits: true, records: true, live_every: '1s' }, {
     open: (again) => again && readAll(),
-    missed: readAll,
+    missed() {
+      readAll();
+      cordonsChanged();
+    },
     message({ records = [], undefined: gone = [] }) {
       if (records.length) record.set(() => ({ record: records[0] }));
       if (gone.length) record.refresh();

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -424,6 +425,7 @@ func TestTransport_Answers_OnlyMatchingOnesAreRecorded(t *testing.T) {
 		target:    func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a },
 		answers:   newAnswers(),
 		snapshots: &snapshotAlarm{sent: newMetrics().snapshotsSent, follows: make(map[raft.ServerID]*snapshotsTo)},
+		durable:   func() uint64 { return math.MaxUint64 },
 	}
 	_ = tr.InstallSnapshot("b", "b:1", &raft.InstallSnapshotRequest{Term: 5}, &raft.InstallSnapshotResponse{}, nil)
 	_ = tr.AppendEntries("b", "b:1", &raft.AppendEntriesRequest{Term: 4}, &raft.AppendEntriesResponse{}) // not successful

@@ -446,7 +446,7 @@ func (f *DataDir) stores(kind LogStore, guard *store.Guard, logger hclog.Logger)
 	if err != nil {
 		return stores{}, f.withOwner(err)
 	}
-	return stores{log: files.Log, stable: files.Stable, snapshots: files.Snapshots, close: files.Close}, nil
+	return stores{log: files.Log, stable: files.Stable, snapshots: files.Snapshots, queue: files.Queue, close: files.Close}, nil
 }
 
 func memberIDs(members []Member) []string {

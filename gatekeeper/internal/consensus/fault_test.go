@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
-
-	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
 // disk is a log store whose writes can be made to fail or hang.
@@ -75,8 +73,7 @@ func withDisk(t *testing.T, write func() error) (*member, *disk) {
 	cfg.DataDir = folder
 	m := &member{Node: newNode(cfg, first.PeerAddress()), leading: newRecorder(), machine: first.machine}
 	_, inner := raft.NewInmemTransport(first.address)
-	s := m.guardedMemory(first.memory)
-	s.log = store.NewLog(d, m.guard)
+	s := m.guardedMemory(d)
 	if err := m.start(s, inner, func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a }); err != nil {
 		t.Fatal(err)
 	}
@@ -167,8 +164,7 @@ func TestOpen_StoreFails_ReturnsTheError(t *testing.T) {
 	cfg.setDefaults()
 	n := newNode(cfg, "gk1.test:7421")
 	m := &member{Node: n}
-	s := m.guardedMemory(raft.NewInmemStore())
-	s.log = store.NewLog(&disk{InmemStore: raft.NewInmemStore(), write: func() error { return errors.New("no space left") }}, n.guard)
+	s := m.guardedMemory(&disk{InmemStore: raft.NewInmemStore(), write: func() error { return errors.New("no space left") }})
 	_, inner := raft.NewInmemTransport("gk1.test:7421")
 	err := n.start(s, inner, func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a })
 	if err == nil || !strings.Contains(err.Error(), "no space left") {

@@ -189,8 +189,7 @@ func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*m
 		}
 	}
 	for _, m := range members {
-		s := m.guardedMemory(m.memory)
-		s.log, s.stable = store.NewLog(m.disk, m.guard), store.NewStable(m.disk, m.guard)
+		s := m.guardedMemory(m.disk)
 		err := m.start(s, m.wire, func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a })
 		if err != nil {
 			t.Fatal(err)
@@ -278,13 +277,14 @@ func (faultyMachine) Apply(uint64, uint64, []byte) ([]fsm.Result, error) {
 }
 
 // guardedMemory returns in-memory stores with the same guards as those of store.Open.
-func (m *member) guardedMemory(s *raft.InmemStore) stores {
-	log := store.NewLog(s, m.guard)
+func (m *member) guardedMemory(d Disk) stores {
+	queue := store.NewAppendQueue(store.NewLog(d, m.guard))
 	return stores{
-		log:       log,
-		stable:    store.NewStable(s, m.guard),
-		snapshots: store.NewSnapshots(raft.NewInmemSnapshotStore(), log, m.guard),
-		close:     func() error { return nil },
+		log:       queue,
+		stable:    store.NewStable(d, queue),
+		snapshots: store.NewSnapshots(raft.NewInmemSnapshotStore(), queue, m.guard),
+		queue:     queue,
+		close:     func() error { queue.Close(); return nil },
 	}
 }
 

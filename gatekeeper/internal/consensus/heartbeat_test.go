@@ -53,7 +53,7 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderKeepsConfirming(t *testing.T) 
 				t.Fatalf("Confirm took %v, %v into the stall", took, time.Since(begun))
 			}
 		}
-		if leader.raft.CommitIndex() != committed {
+		if leader.CommitIndex() != committed {
 			t.Error("the disks did not stall")
 		}
 		for _, end := range ends {
@@ -78,7 +78,7 @@ func TestHeartbeat_DiskOfTheLeaderStalls_LeaderKeepsConfirming(t *testing.T) {
 		term := leader.Term()
 		mustAppend(t, leader.Node, "before")
 		end := leader.stall(t)
-		late, committed := leader.Append(entry(t, "late")), leader.raft.CommitIndex()
+		late, committed := leader.Append(entry(t, "late")), leader.CommitIndex()
 		lasts, between := leader.cfg.StoreTimeout-time.Second, leader.cfg.Timeouts.Heartbeat/5
 		for begun := time.Now(); time.Since(begun) < lasts; pass(time.Millisecond) {
 			asked := time.Now()
@@ -89,7 +89,7 @@ func TestHeartbeat_DiskOfTheLeaderStalls_LeaderKeepsConfirming(t *testing.T) {
 				t.Fatalf("Confirm took %v, %v into the stall", took, time.Since(begun))
 			}
 		}
-		if leader.raft.CommitIndex() != committed {
+		if leader.CommitIndex() != committed {
 			t.Error("the disk did not stall")
 		}
 		end()

@@ -24,19 +24,20 @@ type incoming struct {
 	from    <-chan raft.RPC
 	heard   chan raft.RPC // an answered heartbeat that Raft should also see
 	to      chan raft.RPC
-	failed  <-chan struct{} // closed at this member's first fault
-	running chan struct{}   // closed once raft is set
+	failed  <-chan struct{}    // closed at this member's first fault
+	stored  func(index uint64) // waits until the log is on disk up to an index
+	running chan struct{}      // closed once raft is set
 	raft    *raft.Raft
 	done    chan struct{} // closed by close
 	once    sync.Once
 	work    sync.WaitGroup
 }
 
-func newIncoming(from <-chan raft.RPC, heartbeat time.Duration, header raft.RPCHeader, failed <-chan struct{}) *incoming {
+func newIncoming(from <-chan raft.RPC, heartbeat time.Duration, header raft.RPCHeader, failed <-chan struct{}, stored func(uint64)) *incoming {
 	i := &incoming{
 		silence: silence(heartbeat), recent: recent(heartbeat), header: header,
 		from: from, heard: make(chan raft.RPC, 1), to: make(chan raft.RPC),
-		failed: failed, running: make(chan struct{}), done: make(chan struct{}),
+		failed: failed, stored: stored, running: make(chan struct{}), done: make(chan struct{}),
 	}
 	i.work.Go(i.run)
 	i.work.Go(i.tell)
@@ -73,8 +74,14 @@ func (i *incoming) run() {
 	}
 }
 
-// pass forwards a request to Raft. It returns false after close.
+// pass forwards a request to Raft. It returns false after a fault, when Raft may still run until its next store call,
+// and after close.
 func (i *incoming) pass(rpc raft.RPC) bool {
+	select {
+	case <-i.failed:
+		return false
+	default:
+	}
 	select {
 	case i.to <- rpc:
 		return true
@@ -90,6 +97,7 @@ func (i *incoming) late(rpc raft.RPC) bool {
 	if !ok || !i.idle() {
 		return false
 	}
+	i.stored(snapshot.LastLogIndex) // this member may have led, and handed entries to the machine that it still writes
 	// Raft must reject a snapshot of an earlier term.
 	return snapshot.Term >= i.raft.CurrentTerm() && snapshot.LastLogIndex <= i.raft.AppliedIndex()
 }

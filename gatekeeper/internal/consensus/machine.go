@@ -15,10 +15,11 @@ import (
 type replica struct {
 	machine Machine
 	guard   *store.Guard
-	changed func()       // called when the membership changed
-	begin   func() error // called before the first entry, configuration or snapshot is applied
-	has     bool         // begin was called; Raft calls one method at a time
-	refused error        // why the machine rejected the last snapshot; Raft does not pass errors on
+	changed func()             // called when the membership changed
+	begin   func() error       // called before the first entry, configuration or snapshot is applied
+	wait    func(index uint64) // waits until an entry is on this member's disk
+	has     bool               // begin was called; Raft calls one method at a time
+	refused error              // why the machine rejected the last snapshot; Raft does not pass errors on
 	// committed is the newest configuration whose entry was committed since this member started. It is nil if there is
 	// none.
 	committed atomic.Pointer[committedConfiguration]
@@ -43,9 +44,11 @@ func (r *replica) StoreConfiguration(index uint64, c raft.Configuration) {
 }
 
 // Apply returns []fsm.Result. It does not return if the machine rejects an entry, because Raft would apply the next one
-// and this member would diverge from the others.
+// and this member would diverge from the others. On a leader, Raft may count an entry of this member before it is on
+// disk, so Apply waits for that.
 func (r *replica) Apply(log *raft.Log) any {
 	r.begun()
+	r.wait(log.Index)
 	results, err := r.machine.Apply(log.Index, log.Term, log.Data)
 	if err != nil {
 		r.guard.Halt(fmt.Errorf("consensus: the state machine cannot apply entry %d: %w", log.Index, err))

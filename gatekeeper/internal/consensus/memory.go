@@ -110,11 +110,12 @@ func (m *Memory) hasState() bool {
 
 // stores returns stores with the same guards and checksums as those on disk, so that a server behaves the same on both.
 func (m *Memory) stores(guard *store.Guard) stores {
-	log := store.NewLog(intact.NewEntries(m.log, "memory"), guard)
+	queue := store.NewAppendQueue(store.NewLog(intact.NewEntries(m.log, "memory"), guard))
 	return stores{
-		log:       log,
-		stable:    store.NewStable(intact.NewValues(m.log, "memory"), guard),
-		snapshots: store.NewSnapshots(m.snapshots, log, guard),
-		close:     func() error { return nil },
+		log:       queue,
+		stable:    store.NewStable(intact.NewValues(m.log, "memory"), queue),
+		snapshots: store.NewSnapshots(m.snapshots, queue, guard),
+		queue:     queue,
+		close:     func() error { queue.Close(); return nil },
 	}
 }

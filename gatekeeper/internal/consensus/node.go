@@ -62,6 +62,7 @@ type stores struct {
 	log       raft.LogStore
 	stable    raft.StableStore
 	snapshots raft.SnapshotStore
+	queue     *store.AppendQueue // that of log
 	close     func() error
 }
 
@@ -182,18 +183,20 @@ func (n *Node) fault(err error) {
 // start assembles Raft on its stores and transport. It closes them if it fails.
 func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, raft.ServerAddress) raft.ServerAddress) error {
 	n.stores = s
+	n.replica.wait = s.queue.Wait
 	n.transport = &transport{
 		inner:     inner,
 		target:    target,
 		advertise: n.address,
 		answers:   n.answers,
 		incoming: newIncoming(inner.Consumer(), n.cfg.Timeouts.Heartbeat,
-			raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(n.id), Addr: []byte(n.address)}, n.guard.Failed()),
+			raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(n.id), Addr: []byte(n.address)}, n.guard.Failed(), s.queue.Wait),
 		snapshots: &snapshotAlarm{
 			sent: n.metrics.snapshotsSent, alarms: n.metrics.snapshotAlarms, logger: n.cfg.Logger,
 			follows: make(map[raft.ServerID]*snapshotsTo),
 		},
-		failed: n.guard.Failed(),
+		failed:  n.guard.Failed(),
+		durable: s.queue.Durable,
 	}
 	inner.SetHeartbeatHandler(n.transport.incoming.heartbeat)
 	err := n.newRaft()
@@ -201,6 +204,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 		err = n.ownAddress() // before it answers any peer
 	}
 	if err == nil {
+		s.queue.Enable(func() bool { return n.raft.State() == raft.Leader })
 		n.transport.incoming.serves(n.raft)
 		n.confirmer = newConfirmer(n.raft, n.id, n.answers, n.cfg.Timeouts.Heartbeat, n.metrics.confirmRounds.Inc, n.futures.TryGo)
 		if n.cfg.Registerer != nil {

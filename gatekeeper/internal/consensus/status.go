@@ -62,12 +62,15 @@ func (n *Node) Role() Role {
 // Term returns Raft's current term.
 func (n *Node) Term() uint64 { return n.raft.CurrentTerm() }
 
-// CommitIndex returns the highest index known here to be committed.
-func (n *Node) CommitIndex() uint64 { return n.raft.CommitIndex() }
+// CommitIndex returns the highest index known here to be committed and stored here.
+func (n *Node) CommitIndex() uint64 { return n.onDisk(n.raft.CommitIndex()) }
 
 // AppliedIndex returns the highest index handed to the state machine, which may not have applied it yet. Entries that
 // are not commands never reach the machine, so do not wait for the machine's own index to pass this one.
-func (n *Node) AppliedIndex() uint64 { return n.raft.AppliedIndex() }
+func (n *Node) AppliedIndex() uint64 { return n.onDisk(n.raft.AppliedIndex()) }
+
+// onDisk limits an index that Raft reported to those entries that are on this member's disk.
+func (n *Node) onDisk(index uint64) uint64 { return min(index, n.stores.queue.Durable()) }
 
 // Leader returns the member that leads, as far as this member knows.
 func (n *Node) Leader() Leader {

@@ -22,6 +22,7 @@ type innerTransport interface {
 //     diverge (hashicorp/raft issue 695, open in v1.8.0); heartbeat.go has a replacement that leaves Raft's state alone
 //   - refuses pipelines, because their responses could not be recorded
 //   - withholds from Raft any snapshot that would roll it back; see incoming
+//   - sends no commit index that this member has not stored itself
 //   - sends nothing after a fault (issue 503: a leader with a hanging disk would keep sending heartbeats)
 //
 // Every method is written out. Embedding would lose the interfaces that Raft detects by type assertion, and would let
@@ -35,6 +36,7 @@ type transport struct {
 	incoming  *incoming
 	snapshots *snapshotAlarm
 	failed    <-chan struct{}
+	durable   func() uint64 // the index up to which this member's log is on disk
 }
 
 var (
@@ -57,6 +59,12 @@ func (t *transport) mute() bool {
 func (t *transport) AppendEntries(id raft.ServerID, address raft.ServerAddress, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
 	if t.mute() {
 		return errFaulty
+	}
+	// On a leader, Raft counts this member's copy of an entry before it is on disk.
+	if durable := t.durable(); req.LeaderCommitIndex > durable {
+		limited := *req
+		limited.LeaderCommitIndex = durable
+		req = &limited
 	}
 	// Raft reuses resp, so decode into a fresh value, without leftovers from an earlier response.
 	var fresh raft.AppendEntriesResponse

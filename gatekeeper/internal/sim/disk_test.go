@@ -1,18 +1,21 @@
 package sim
 
 import (
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/raft"
 )
 
-// disk stores a member's log, votes and snapshots. It can be stalled, outlives its server, and records when each entry
-// was first written.
+// disk stores a member's log, votes and snapshots. A write takes some time, and is lost if the machine loses power
+// before it is complete. The disk can be stalled, outlives its server, and records when each entry was first written.
 type disk struct {
 	*raft.InmemStore
+	latency time.Duration // of a write
 
-	mu        sync.Mutex // guards the fields below
+	mu        sync.Mutex    // guards the fields below
+	off       chan struct{} // closed when the machine loses power
 	stalled   int
 	goOn      chan struct{} // closed while the disk does not stall
 	written   map[entryID]time.Time
@@ -25,9 +28,9 @@ type disk struct {
 // entryID identifies an entry: two entries with the same index and term are equal.
 type entryID struct{ index, term uint64 }
 
-func newDisk() *disk {
+func newDisk(latency time.Duration) *disk {
 	d := &disk{
-		InmemStore: raft.NewInmemStore(), goOn: make(chan struct{}), written: make(map[entryID]time.Time), compacted: make(map[uint64]raft.Log),
+		InmemStore: raft.NewInmemStore(), latency: latency, off: make(chan struct{}), goOn: make(chan struct{}), written: make(map[entryID]time.Time), compacted: make(map[uint64]raft.Log),
 	}
 	close(d.goOn)
 	return d
@@ -49,17 +52,58 @@ func (d *disk) stall() (goOn func()) {
 	}
 }
 
-func (d *disk) wait() {
+// powerOff loses all writes that are not complete, and all later ones until powerOn.
+func (d *disk) powerOff() {
 	d.mu.Lock()
-	goOn := d.goOn
+	defer d.mu.Unlock()
+	select {
+	case <-d.off:
+	default:
+		close(d.off)
+	}
+}
+
+func (d *disk) powerOn() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	select {
+	case <-d.off:
+		d.off = make(chan struct{})
+	default:
+	}
+}
+
+var errOff = errors.New("the machine has lost power")
+
+// wait waits until a write that begins now is complete. It returns errOff if the write is lost.
+func (d *disk) wait() error {
+	d.mu.Lock()
+	goOn, off := d.goOn, d.off
 	d.mu.Unlock()
-	<-goOn
+	select {
+	case <-goOn:
+	case <-off:
+	}
+	if d.latency > 0 {
+		select {
+		case <-time.After(d.latency):
+		case <-off:
+		}
+	}
+	select {
+	case <-off:
+		return errOff
+	default:
+		return nil
+	}
 }
 
 func (d *disk) StoreLog(l *raft.Log) error { return d.StoreLogs([]*raft.Log{l}) }
 
 func (d *disk) StoreLogs(logs []*raft.Log) error {
-	d.wait()
+	if err := d.wait(); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	for _, l := range logs {
 		if id := (entryID{l.Index, l.Term}); d.written[id].IsZero() {
@@ -71,7 +115,9 @@ func (d *disk) StoreLogs(logs []*raft.Log) error {
 }
 
 func (d *disk) DeleteRange(from, to uint64) error {
-	d.wait()
+	if err := d.wait(); err != nil {
+		return err
+	}
 	for i := from; i <= to; i++ {
 		var l raft.Log
 		if d.InmemStore.GetLog(i, &l) == nil {
@@ -91,12 +137,16 @@ func (d *disk) deletes(l raft.Log) {
 }
 
 func (d *disk) Set(key, value []byte) error {
-	d.wait()
+	if err := d.wait(); err != nil {
+		return err
+	}
 	return d.InmemStore.Set(key, value)
 }
 
 func (d *disk) SetUint64(key []byte, value uint64) error {
-	d.wait()
+	if err := d.wait(); err != nil {
+		return err
+	}
 	return d.InmemStore.SetUint64(key, value)
 }
 

@@ -80,7 +80,7 @@ func TestCrash_WhileTheDiskHangs_LeavesTheDataDirLocked(t *testing.T) {
 		w.must(err)
 		goOn := leader.disk.stall()
 		p.ask(wish{semaphore: single, identity: history.Identity{Group: "prod", Acquirer: "a"}}, "r", 0, luckOf(0, "a")) // the leader writes
-		leader.crash(true)
+		leader.kill(true)
 		if err := leader.open(); !errors.Is(err, gatekeeper.ErrDataDirLocked) {
 			t.Errorf("open() while the disk hangs = %v, want ErrDataDirLocked", err)
 		}

@@ -15,6 +15,8 @@ type plan struct {
 	profile gatekeeper.Profile
 	length  time.Duration
 	rates   []float64 // clock rates of the processes, one for each machine
+	// latencies are the times that a write takes, one for each member's disk. If there are none, a write takes no time.
+	latencies []time.Duration
 	// pace determines how often snapshots are taken. The zero value uses the servers' defaults, under which such a
 	// short run takes no snapshots.
 	pace   consensus.SnapshotPace
@@ -89,6 +91,9 @@ func newPlan(seed uint64, length time.Duration) *plan {
 	}
 	if luck.IntN(2) == 0 {
 		p.pace = consensus.SnapshotPace{Threshold: 20 + luck.Uint64N(60), Interval: time.Second, Trailing: luck.Uint64N(40)}
+	}
+	for range p.members {
+		p.latencies = append(p.latencies, []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 30 * time.Millisecond}[luck.IntN(4)])
 	}
 	kinds := faultKinds()
 	for at := between(luck, time.Second, 6*time.Second); at < length; at += between(luck, 500*time.Millisecond, 9*time.Second) {

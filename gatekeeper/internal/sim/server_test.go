@@ -33,7 +33,11 @@ type member struct {
 }
 
 func newMember(w *world, i int) *member {
-	m := &member{world: w, id: fmt.Sprintf("gk%d", i+1), disk: newDisk(), changing: make(chan struct{}, 1)}
+	var latency time.Duration
+	if len(w.plan.latencies) > 0 {
+		latency = w.plan.latencies[i]
+	}
+	m := &member{world: w, id: fmt.Sprintf("gk%d", i+1), disk: newDisk(latency), changing: make(chan struct{}, 1)}
 	m.changing <- struct{}{}
 	m.memory = consensus.NewMemoryOn(m.disk, consensus.MemoryOptions{
 		Pace: w.plan.pace,
@@ -62,13 +66,13 @@ func (m *member) change() (done func()) {
 	return func() { m.changing <- struct{}{} }
 }
 
-// start begins a new life of the machine, after the disk has finished the writes of the previous one. It does nothing
-// if a server is running.
+// start begins a new life of the machine, after the previous server has exited. It does nothing if a server is running.
 func (m *member) start() error {
 	defer m.change()()
 	if m.running() != nil {
 		return nil
 	}
+	m.disk.powerOn()
 	for {
 		err := m.open()
 		if !errors.Is(err, gatekeeper.ErrDataDirLocked) {
@@ -111,14 +115,20 @@ func (m *member) set(h *host, server *gatekeeper.Server, gauges *prometheus.Regi
 	m.host, m.server, m.gauges = h, server, gauges
 }
 
-// crash ends the server as a kill or a power loss does: after that, its messages are dropped. The disk still finishes
-// the writes that it was given.
-func (m *member) crash(told bool) {
+// crash ends the server as a power loss does: its messages are dropped, and its disk loses the writes that are not
+// complete.
+func (m *member) crash(told bool) { m.cut(told, m.disk.powerOff) }
+
+// kill ends the server as a kill does: its messages are dropped. The disk finishes the writes that it was given.
+func (m *member) kill(told bool) { m.cut(told, func() {}) }
+
+func (m *member) cut(told bool, disk func()) {
 	defer m.change()()
 	if m.running() == nil {
 		return
 	}
 	m.world.net.kill(m.machine(), told)
+	disk()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	m.end(ctx)

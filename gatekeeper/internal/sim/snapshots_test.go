@@ -24,7 +24,9 @@ const keptSnapshots = 2
 // Create begins a snapshot. It is either the member's own, of a log that the member has, or one sent by a leader, for a
 // log that the member does not have.
 func (d *disk) Create(version raft.SnapshotVersion, index, term uint64, members raft.Configuration, membersIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) {
-	d.wait()
+	if err := d.wait(); err != nil {
+		return nil, err
+	}
 	return &snapshot{disk: d, meta: raft.SnapshotMeta{
 		Version: version, ID: fmt.Sprintf("%d-%d-%d", term, index, time.Now().UnixMilli()), Index: index, Term: term, Configuration: members, ConfigurationIndex: membersIndex,
 	}}, nil
@@ -65,7 +67,9 @@ func (s *snapshot) Cancel() error {
 // Close completes the snapshot. Later calls do nothing.
 func (s *snapshot) Close() error {
 	d := s.disk
-	d.wait()
+	if err := d.wait(); err != nil {
+		return err
+	}
 	if s.done {
 		return nil
 	}

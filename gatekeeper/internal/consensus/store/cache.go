@@ -23,9 +23,12 @@ var (
 	_ raft.MonotonicLogStore = (*cache)(nil)
 )
 
-func newCache(log raft.LogStore) (*cache, error) {
+func newCache(log raft.LogStore) *cache {
 	small, err := raft.NewLogCache(cachedEntries, log)
-	return &cache{small, log}, err
+	if err != nil {
+		panic(err) // the only error is a capacity of 0
+	}
+	return &cache{small, log}
 }
 
 func (c *cache) StoreLog(log *raft.Log) error { return c.StoreLogs([]*raft.Log{log}) }

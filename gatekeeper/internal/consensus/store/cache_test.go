@@ -19,10 +19,7 @@ func (c *counting) GetLog(index uint64, log *raft.Log) error {
 
 func TestCache_KeepsSmallEntriesOnly(t *testing.T) {
 	below := &counting{LogStore: raft.NewInmemStore()}
-	c, err := newCache(below)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newCache(below)
 	entry := func(index, term uint64, size int) *raft.Log {
 		return &raft.Log{Index: index, Term: term, Data: make([]byte, size)}
 	}

@@ -27,6 +27,7 @@ type Files struct {
 	Log       raft.LogStore
 	Stable    raft.StableStore
 	Snapshots raft.SnapshotStore
+	Queue     *AppendQueue // that of Log
 
 	Kind Kind
 
@@ -56,10 +57,6 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	if o.kind == KindWAL {
 		log.chunk = math.MaxUint64 // it deletes whole files, and each call is a separate write
 	}
-	cached, err := newCache(log)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("store: %w", err), o.Close())
-	}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, logger)
 	if err == nil {
 		err = syncDataDir(dir) // otherwise the snapshots' directory, with all its contents, could be missing after a crash
@@ -71,9 +68,11 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("store: open %s: %w", dir, err), o.Close())
 	}
+	queue := NewAppendQueue(log)
+	cached := newCache(queue)
 	guarded := NewSnapshots(snapshots, cached, guard)
 	guarded.newest, guarded.dir = newest, filepath.Join(dir, snapshotsDir)
-	return &Files{Log: cached, Stable: NewStable(o.values, guard), Snapshots: guarded, Kind: o.kind, opened: o}, nil
+	return &Files{Log: cached, Stable: NewStable(o.values, queue), Snapshots: guarded, Queue: queue, Kind: o.kind, opened: o}, nil
 }
 
 // settle checks that the log leads to the snapshots in dir. If a crash occurred after a snapshot was written but before
@@ -217,8 +216,9 @@ func is[T error](err error) bool {
 	return ok
 }
 
-// Close waits for pending calls and closes the files.
+// Close waits for pending calls and for the queue, and closes the files.
 func (f *Files) Close() error {
+	f.Queue.Close()
 	if err := f.opened.Close(); err != nil {
 		return fmt.Errorf("store: close: %w", err)
 	}

@@ -19,28 +19,29 @@ const (
 type Stable struct {
 	inner raft.StableStore
 	guard *Guard
+	queue *AppendQueue // drained before each write
 	// held is the term of a vote whose candidate has not been set yet.
 	held *uint64
 }
 
 var _ raft.StableStore = (*Stable)(nil)
 
-// NewStable returns a Stable that guards inner.
-func NewStable(inner raft.StableStore, guard *Guard) *Stable {
-	return &Stable{inner: inner, guard: guard}
+// NewStable returns a Stable that guards inner. queue is that of the member's log.
+func NewStable(inner raft.StableStore, queue *AppendQueue) *Stable {
+	return &Stable{inner: inner, guard: queue.guard, queue: queue}
 }
 
 // Set writes a value. Setting the candidate of a vote writes the vote.
 func (s *Stable) Set(key, val []byte) error {
 	if string(key) != keyVoteCand {
-		s.guard.Do("set", func() error { return s.inner.Set(key, val) })
+		s.write("set", func() error { return s.inner.Set(key, val) })
 		return nil
 	}
 	if s.held == nil {
 		return errors.New("store: the candidate of a vote was set before its term")
 	}
 	vote := append(binary.BigEndian.AppendUint64(nil, *s.held), val...)
-	s.guard.Do("set vote", func() error { return s.inner.Set([]byte(keyVote), vote) })
+	s.write("set vote", func() error { return s.inner.Set([]byte(keyVote), vote) })
 	s.held = nil
 	return nil
 }
@@ -63,8 +64,15 @@ func (s *Stable) SetUint64(key []byte, val uint64) error {
 		s.held = &val
 		return nil
 	}
-	s.guard.Do("set", func() error { return s.inner.SetUint64(key, val) })
+	s.write("set", func() error { return s.inner.SetUint64(key, val) })
 	return nil
+}
+
+// write guards a write. A term and a vote must not reach the disk before the entries that the member sent as the leader
+// of an earlier term.
+func (s *Stable) write(op string, f func() error) {
+	s.queue.Drain()
+	s.guard.Do(op, f)
 }
 
 // GetUint64 reads a number.

@@ -232,7 +232,7 @@ func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) 
 	}
 	g, _ := newGuard(t)
 	bolt := open()
-	s := NewStable(bolt.values, g)
+	s := NewStable(bolt.values, queueOn(t, bolt.log, g))
 	vote(t, s, 4, "a")
 	if err := s.SetUint64(voteTerm, 5); err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestStable_CrashBetweenTheHalvesOfAVote_LeavesTheEarlierVote(t *testing.T) 
 
 	bolt = open()
 	defer bolt.Close()
-	s = NewStable(bolt.values, g)
+	s = NewStable(bolt.values, queueOn(t, bolt.log, g))
 	if term, candidate := voted(t, s); term != 4 || candidate != "a" {
 		t.Errorf("after the crash the vote is for %q in term %d, want a in term 4", candidate, term)
 	}
@@ -258,7 +258,7 @@ func TestStable_MissingKey_ErrorHasTheTextThatRaftKnows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer bolt.Close()
-	s := NewStable(bolt.values, g)
+	s := NewStable(bolt.values, queueOn(t, bolt.log, g))
 	for _, key := range []string{"LastVoteTerm", "CurrentTerm"} {
 		if _, err := s.GetUint64([]byte(key)); err == nil || err.Error() != "not found" {
 			t.Errorf("GetUint64(%s) = %v, want not found", key, err)

@@ -1,0 +1,185 @@
+package consensus
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// These tests hold the leader's disk, while the followers store its entries. The entries must have no effect until the
+// leader has stored them too. See "The leader writes while its followers write" in the package documentation.
+
+// commands returns how many commands a member has on its disk.
+func (m *member) commands(t *testing.T) (n int) {
+	t.Helper()
+	last, err := m.memory.LastIndex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := uint64(1); i <= last; i++ {
+		var entry raft.Log
+		if err := m.memory.GetLog(i, &entry); err != nil {
+			t.Fatal(err)
+		}
+		if entry.Type == raft.LogCommand {
+			n++
+		}
+	}
+	return n
+}
+
+func TestOverlap_FollowersHaveAnEntryFirst_ItHasNoEffectYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		release := leader.stall(t)
+		before, commit := leader.commands(t), leader.CommitIndex()
+		x, y := leader.Append(entry(t, "x")), leader.Append(entry(t, "y"))
+		pass(2 * time.Second) // less than the timeout of the store
+
+		for _, m := range others(members, leader) {
+			if got := m.commands(t); got != before+2 {
+				t.Errorf("%s has %d commands on its disk, want %d, because the leader sends entries while it writes them", m.ID(), got, before+2)
+			}
+		}
+		if got := leader.commands(t); got != before {
+			t.Errorf("the leader has %d commands on its disk, want %d", got, before)
+		}
+		for _, p := range []*Pending{x, y} {
+			select {
+			case <-p.Done():
+				t.Errorf("an entry was answered before the leader has stored it: %v", p.Wait().Err)
+			default:
+			}
+		}
+		for _, m := range members {
+			if m.machine.State().Retired("x") {
+				t.Errorf("%s has applied the entry before the leader has stored it", m.ID())
+			}
+			if got := m.CommitIndex(); got > commit {
+				t.Errorf("%s considers entry %d committed, want at most %d", m.ID(), got, commit)
+			}
+			if got := m.AppliedIndex(); got > commit {
+				t.Errorf("%s reports that entry %d is applied, want at most %d", m.ID(), got, commit)
+			}
+		}
+		if term, leads := leads(leader.raft); !leads || term != leader.Term() {
+			t.Error("the leader stepped down because of its slow disk")
+		}
+
+		release()
+		for _, p := range []*Pending{x, y} {
+			if err := p.Wait().Err; err != nil {
+				t.Error(err)
+			}
+		}
+		until(t, "all members apply the entries", func() bool {
+			for _, m := range members {
+				if !m.machine.State().Retired("y") {
+					return false
+				}
+			}
+			return true
+		})
+	})
+}
+
+func TestOverlap_FailedWrite_AnswersAndCommitsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		before := leader.CommitIndex()
+		leader.disk.set(func() error { return errors.New("no space left on device") })
+		if a := leader.Append(entry(t, "x")).Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
+			t.Errorf("Append: %v, want %v", a.Err, ErrUnknownOutcome)
+		}
+		<-leader.Fatal()
+		if leader.machine.State().Retired("x") || leader.CommitIndex() > before {
+			t.Error("the leader applied an entry that it could not store")
+		}
+		// A fault must also end what the member says about its term.
+		var resp raft.RequestVoteResponse
+		from := others(members, leader)[0]
+		err := from.wire.InmemTransport.RequestVote(leader.id, leader.address, &raft.RequestVoteRequest{
+			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(from.id), Addr: []byte(from.address)}, Term: 100,
+		}, &resp)
+		if err == nil {
+			t.Errorf("the member answered a vote request after the fault: %+v", resp)
+		}
+		mustAppend(t, leaderOf(t, others(members, leader)...).Node, "y")
+	})
+}
+
+// A leader with entries in its queue is asked for its vote in a newer term. The vote must not be on its disk before
+// the entries, and it must not be given before that.
+func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		rest := others(members, leader)
+		// Nobody else gets the entries, so the leader's log is the longest, and its vote is refused.
+		cutOff(leader, rest, nil)
+		release := leader.stall(t)
+		p := leader.Append(entry(t, "x"))
+		synctest.Wait()
+		term := leader.Term()
+		answered := make(chan raft.RequestVoteResponse, 1)
+		go func() {
+			var resp raft.RequestVoteResponse
+			_ = rest[0].wire.InmemTransport.RequestVote(leader.id, leader.address, &raft.RequestVoteRequest{
+				RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(rest[0].id), Addr: []byte(rest[0].address)},
+				Term:      term + 10, LastLogIndex: leader.raft.LastIndex(), LastLogTerm: term, LeadershipTransfer: true,
+			}, &resp)
+			answered <- resp
+		}()
+		pass(100 * time.Millisecond)
+		select {
+		case resp := <-answered:
+			t.Errorf("the member answered %+v while entries of its own term were not on its disk", resp)
+		default:
+		}
+		if stored, err := leader.memory.GetUint64([]byte("CurrentTerm")); err != nil || stored != term {
+			t.Errorf("the term on disk is %d (%v) before the entries of term %d", stored, err, term)
+		}
+		before := leader.commands(t)
+		release()
+		if resp := <-answered; !resp.Granted || resp.Term != term+10 {
+			t.Errorf("the response to the vote request is %+v, want granted in term %d", resp, term+10)
+		}
+		if got := leader.commands(t); got != before+1 {
+			t.Errorf("the member has %d commands on its disk when it votes, want %d", got, before+1)
+		}
+		if a := p.Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
+			t.Errorf("Append: %v, want %v", a.Err, ErrUnknownOutcome)
+		}
+	})
+}
+
+// A leader crashes while the entry is only on its followers' disks. They may elect each other and commit it, and the
+// old leader must end with the same log.
+func TestOverlap_LeaderLosesItsQueue_FollowsTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		leader.stall(t)
+		p := leader.Append(entry(t, "x"))
+		pass(time.Second)
+		// The queue is lost: the member has a fault before it has written anything.
+		leader.guard.Fail(errors.New("crashed"))
+		if a := p.Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
+			t.Errorf("Append: %v, want %v", a.Err, ErrUnknownOutcome)
+		}
+		next := leaderOf(t, others(members, leader)...)
+		mustAppend(t, next.Node, "y")
+		for _, m := range others(members, leader) {
+			until(t, fmt.Sprintf("%s applies both entries", m.ID()), func() bool { return m.machine.State().Retired("x") && m.machine.State().Retired("y") })
+		}
+		if leader.machine.State().Retired("x") {
+			t.Error("the crashed leader has applied an entry that it did not store")
+		}
+	})
+}

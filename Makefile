@@ -181,5 +181,5 @@ cover: ## Run the tests with coverage, by package and in total
 	@go tool cover -func=coverage.out | tail -1
 
 .PHONY: clean
-clean: ## Remove build and benchmark outputs; data directories stay
+clean: ## Remove build and benchmark outputs, but not data directories
 	rm -rf bin coverage.out

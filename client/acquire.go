@@ -24,7 +24,7 @@ const (
 	lastWord = 2 * time.Second
 )
 
-// answer is the result of one attempt. Either grant, denial or repeat is set.
+// answer is the result of one attempt. Exactly one of grant, denial and repeat is set.
 type answer struct {
 	grant  *gatekeeperv1.Grant
 	denial *gatekeeperv1.Denial
@@ -115,7 +115,7 @@ func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Dura
 	return d
 }
 
-// pausedText describes a pause: until when it lasts, and why.
+// pausedText describes a pause: its end time and its reason.
 func pausedText(p *gatekeeperv1.Pause) string {
 	text := "paused"
 	if p.GetUntil() != nil {
@@ -146,7 +146,7 @@ func brief(d time.Duration) time.Duration {
 // maxHolders is the maximum number of holders in a denial.
 const maxHolders = 16
 
-// takeBack asks the servers to undo an acquisition that this process no longer counts on, whatever its outcome was. The
+// takeBack asks the servers to undo an acquisition that this process no longer relies on, whatever its outcome was. The
 // request leaves the queue, and a permit that it was granted becomes free. If the cancellation does not get through,
 // the permit expires.
 //
@@ -238,7 +238,7 @@ var errNoAnswer = status.Error(codes.Unavailable, "the server ended the call wit
 // errNonsense is the error for an answer that no Gatekeeper server sends.
 var errNonsense = status.Error(codes.Internal, "the server's answer is invalid: it is neither a grant nor a denial, or it grants a permit without a token or a duration")
 
-// answer validates an answer, and works out how long a granted permit can be counted on.
+// answer validates an answer, and computes how long a granted permit can be relied on.
 func (c *Client) answer(g *gatekeeperv1.Grant, d *gatekeeperv1.Denial, sent time.Duration, a *acquisition) (answer, error) {
 	if d != nil {
 		return answer{denial: d}, nil

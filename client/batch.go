@@ -42,7 +42,7 @@ const (
 // in flight at a time, and the next one is collected meanwhile.
 type coalescer struct {
 	conn    *grpc.ClientConn
-	timeout time.Duration   // of a batch
+	timeout time.Duration   // of one batch
 	ctx     context.Context //nolint:containedctx // ends with close
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -154,7 +154,7 @@ func (b *coalescer) ask(ctx context.Context, m *gatekeeperv1.TryAcquireRequest, 
 }
 
 // encode encodes a request as a field of a batch. It is encoded early because the caller may change it as soon as it
-// stops waiting, and because a request that cannot be encoded must not fail those of others.
+// stops waiting, and because a request that cannot be encoded must not fail the requests of other callers.
 func encode(m *gatekeeperv1.TryAcquireRequest) ([]byte, bool) {
 	const requests = 1 // the field's number
 	size := proto.Size(m)

@@ -128,7 +128,7 @@ func TestBatch_ManyDeniedCallers_ShareBatches(t *testing.T) {
 			together += len(b.GetRequests())
 		}
 		if alone := len(calls(a)) - 5; together+alone != callers*each || together < callers {
-			t.Errorf("%d of %d requests were sent in batches, and %d alone", together, callers*each, alone)
+			t.Errorf("sent %d requests in batches and %d alone, want %d in total and at least %d in batches", together, alone, callers*each, callers)
 		}
 	})
 }
@@ -281,8 +281,8 @@ func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 	}
 }
 
-// Calls that use features of gRPC, and requests that cannot be encoded, are sent alone, and do not affect the requests
-// of others.
+// Calls with gRPC metadata or call options, and requests that cannot be encoded, are sent alone, and do not affect the
+// requests of other callers.
 func TestBatch_UnsupportedCall_IsSentAlone(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.denies()

@@ -139,8 +139,8 @@ func isToken(text string) bool {
 type bearerFile struct {
 	path string
 
-	mu   sync.Mutex  // guards the others
-	read os.FileInfo // of the last file that was read, or nil
+	mu   sync.Mutex  // guards the fields below
+	read os.FileInfo // describes the last file that was read, or nil
 	last string
 }
 

@@ -31,9 +31,9 @@ func refreshEvery(stop, duration time.Duration) time.Duration {
 // tooBrief reports whether a permit's duration is too short for the requested stop time.
 func tooBrief(asked, duration time.Duration) bool { return asked > duration/2 }
 
-// drainEnd returns a lower bound for the time until which refreshes are granted, if an answer says that the drain lasts
-// for left more. The answer was given at base or later, and left counts from then. It returns 0 if there is no drain.
-// Belief does not depend on the drain, because an operator may end it, and only answers move belief.
+// drainEnd returns a lower bound for the planned end of a drain, if an answer says that left remains of it. The answer
+// was given at base or later, and left counts from that time. It returns 0 if there is no drain. Belief does not depend
+// on the drain, because an operator may end it, and only answers move belief.
 func drainEnd(base, left time.Duration) time.Duration {
 	if left <= 0 {
 		return 0
@@ -56,7 +56,7 @@ type belief struct {
 	// base is the reading before the attempt whose answer is used, plus the time that the call waited, as measured by
 	// the leader.
 	base time.Duration
-	// duration is the one in the last answer. The next refresh states it.
+	// duration is the permit's duration in the last answer. The next refresh states it.
 	duration time.Duration
 	// deadline is when belief ends. It may be later than base + duration if an answer shortened the duration and no
 	// later frame has stated that yet.
@@ -73,16 +73,17 @@ func believe(sent, waited, duration, now time.Duration) belief {
 	return belief{base: base, duration: duration, deadline: deadline}
 }
 
-// refreshed returns the belief after the answer to a frame that was sent at sent. It never moves the deadline to an
-// earlier time, because the promise of an earlier answer holds until a later frame states a shorter duration.
+// refreshed returns the belief after an answer. sent is the reading before its frame was sent. refreshed never moves
+// the deadline to an earlier time, because the promise of an earlier answer holds until a later frame states a shorter
+// duration.
 func (b belief) refreshed(sent, duration time.Duration) belief {
 	n := belief{base: sent, duration: duration, deadline: sent + duration - margin(duration)}
 	n.deadline = max(n.deadline, b.deadline)
 	return n
 }
 
-// stated returns the belief after a frame with b.duration was sent. From then on, a leader may pass only that duration
-// to its successor.
+// stated returns the belief after a frame with b.duration was sent. After that, a leader may pass only that duration to
+// its successor.
 func (b belief) stated(sent time.Duration) belief {
 	b.deadline = min(b.deadline, sent+b.duration-margin(b.duration))
 	return b

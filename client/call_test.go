@@ -36,7 +36,7 @@ func list(t *testing.T, c *Client) error {
 	return err
 }
 
-func TestCall_NotLeader_FollowsTheHintImmediatelyAndStays(t *testing.T) {
+func TestCall_NotLeader_FollowsTheHintImmediatelyAndKeepsTheTarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b", "c")
 		c := w.dial([]string{"a", "b", "c"})
@@ -56,8 +56,8 @@ func TestCall_NotLeader_FollowsTheHintImmediatelyAndStays(t *testing.T) {
 	})
 }
 
-// By now, the address in a hint may belong to a server of another cluster, which would grant the permit. So the call
-// names the server that it expects.
+// A server of another cluster may have taken over the address in a hint, and would grant the permit. So the call names
+// the server that it expects.
 func TestCall_AtAHintedAddress_SaysWhoIsMeant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
@@ -72,7 +72,7 @@ func TestCall_AtAHintedAddress_SaysWhoIsMeant(t *testing.T) {
 		c := w.dial([]string{"a"})
 		acquire(t, c.Semaphore("s"))
 		if !slices.Equal(meant, []string{"cluster/b/data"}) {
-			t.Errorf("the call at b names the server %q", meant)
+			t.Errorf("the call at b names the server %q, want the server of the hint", meant)
 		}
 	})
 }

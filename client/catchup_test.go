@@ -42,7 +42,7 @@ func TestPassed_IsInOrderAndBounded(t *testing.T) {
 
 func TestCatchUp_ServersWithoutSupport_RunsNothing(t *testing.T) {
 	if status.Code(typed(t.Context(), status.Error(codes.Unimplemented, "unknown method CatchUp"))) != codes.Unimplemented {
-		t.Error("typed() has lost the code Unimplemented")
+		t.Error("typed() does not keep the code Unimplemented")
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t) // its servers do not support CatchUp

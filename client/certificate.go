@@ -21,10 +21,10 @@ import (
 // CertificateError says that a connection failed because of a certificate: the client rejected the server's, or the
 // server rejected the client's. errors.As finds it in the *UnavailableError of a call, or of Members.
 //
-// An endpoint with a certificate error counts as one that does not answer, and the others are tried. If all endpoints
-// fail this way and the Client has never reached a server, its configuration is probably wrong, so a call fails after
-// one round instead of retrying until its context ends. A Client that has reached a server before retries as in any
-// outage, because certificates expire and are renewed.
+// An endpoint with a certificate error is treated like one that does not answer: the other endpoints are tried. If all
+// endpoints fail this way and the Client has never reached a server, its configuration is probably wrong, so a call
+// fails after one round instead of retrying until its context ends. A Client that has reached a server before retries
+// as in any outage, because certificates expire and are renewed.
 type CertificateError struct {
 	Endpoint string
 	// ByServer is set if the server rejected the client's certificate, or requires one that the client did not send.

@@ -34,7 +34,7 @@ type claim struct {
 	// ended is the token of the last permit that ended in this process. A permit that has ended never becomes valid
 	// again.
 	ended uint64
-	// leftover equals ended while a server may still hold that permit, on which this process no longer counts. It is 0
+	// leftover equals ended while a server may still hold that permit, which this process no longer relies on. It is 0
 	// if there is no such permit.
 	leftover uint64
 
@@ -235,7 +235,7 @@ func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
 }
 
 // changeRest makes the Runners of an identity wait for the same time again. If again is false, they no longer wait. It
-// does nothing if the permit was lost again, or granted, since lost.
+// does nothing if lost is no longer the identity's last loss, or if a permit was granted since.
 func (r *renewer) changeRest(key claimKey, lost *supersession, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

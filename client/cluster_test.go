@@ -62,7 +62,7 @@ func TestClient_EndpointsOfTwoClusters_ChangesNothing(t *testing.T) {
 		}
 		for name, s := range c.servers {
 			if calls := get(s, func(s *server) []string { return s.calls }); slices.ContainsFunc(calls, func(c string) bool { return c != "GetStatus" }) {
-				t.Errorf("%s received other calls than GetStatus: %v", name, calls)
+				t.Errorf("%s received the calls %v, want only GetStatus", name, calls)
 			}
 		}
 	})

@@ -52,8 +52,8 @@ type DeniedError struct {
 	// Retry is not set, waiting does not help.
 	RetryAfter time.Duration
 	Retry      bool
-	// Firing says which holder has claimed the firing, or had claimed it. It is nil if the denial is not about a
-	// firing.
+	// Firing names the holder that has claimed the firing, or that last claimed it. It is nil if the denial is not
+	// about a firing.
 	Firing *gatekeeperv1.FiringClaim
 	// Pause is set if the semaphore is paused.
 	Pause *gatekeeperv1.Pause

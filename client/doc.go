@@ -13,10 +13,10 @@
 //	defer permit.Release(ctx)
 //	return export(permit.Context())
 //
-// # How long a holder can count on its permit
+// # How long a holder can rely on its permit
 //
 // The leader and this process each measure a permit with their own clock, and the two clocks are never compared. Both
-// sides assume only that their clocks run at nearly the same rate, at most 1 % apart. The client therefore counts on a
+// sides assume only that their clocks run at nearly the same rate, at most 1 % apart. The client therefore relies on a
 // permit until
 //
 //	send + waited + duration - margin,    margin = 2 % of (waited + duration)
@@ -29,11 +29,11 @@
 //
 // The code calls this period belief. permit.go, belief.go and keepalive.go follow these rules:
 //
-//   - A permit ends only by an answer of the leader, or at the local deadline. Losing the connection to a server does
-//     not end it: the client tries the refresh on all members until the local deadline.
+//   - A permit ends only when the leader says so, or at the local deadline. Losing the connection to a server does not
+//     end it: the client retries the refresh on all members until the local deadline.
 //   - At most one refresh of a permit is outstanding, and only its answer counts. Each frame states the duration that
-//     the client counts on from then on. If the duration became shorter, belief shrinks when the frame is sent,
-//     because from then on a leader may pass the shorter duration to its successor.
+//     the client uses once the frame is sent. If that duration is shorter than before, belief shrinks at that moment,
+//     because a leader may then pass the shorter duration to its successor.
 //   - A refused refresh is not a loss yet: the permit's context ends so that the job stops, and belief lasts until its
 //     deadline, no longer. The status LOST ends belief immediately.
 //   - Belief ends before a release is sent, and a permit that was lost or released is never valid again.
@@ -44,8 +44,8 @@
 // # Jobs
 //
 // Wrap and Runner do for a function what a careful caller of TryAcquire does by hand; see Runner. The order of the
-// steps matters: the job's context ends while the permit is still valid, the job returns, and only then is the permit
-// released. So the next holder never overlaps with the previous one. No job runs without a permit, unless
+// steps matters: the job's context ends while the permit is still valid, the job returns, and the permit is released
+// last. The next holder therefore never overlaps with the previous one. No job runs without a permit, unless
 // OutageRunUnguarded is set.
 //
 // # Calls
@@ -57,9 +57,9 @@
 // cancellations, and for acquisitions and edits with a request id. If certificate errors keep a Client from every
 // endpoint, and it has never reached a server before, the call gives up after one round; see CertificateError. The
 // Client classifies errors of servers by google.rpc.ErrorInfo, never by their text. The exception is a failed TLS
-// handshake, which has nothing but a text.
+// handshake, which carries only a text.
 //
-// Goroutines that are denied the same semaphores at the same time ask for them in batches; see batch.go. A batch makes
+// Goroutines that are denied the same semaphores at the same time request them in batches; see batch.go. A batch makes
 // denials cheaper and changes nothing else. It never grants a permit. Requests that it does not answer are sent again
 // one by one, and so are all requests to servers that do not support batches. WithCallsAlone turns batches off.
 //

@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// drains makes a server answer as during a drain of token 7 that ends at until: it grants refreshes together with the
-// order to stop, and refuses them afterwards.
+// drains returns a hook that answers as a server does during a drain of token 7 that ends at until: it grants refreshes
+// together with the order to stop, and refuses them afterwards.
 func drains(until time.Time, duration time.Duration) func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 	return func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 		answer := drainNotice(time.Until(until))
@@ -62,8 +62,8 @@ func TestDrain_NoticeOrResult_EndsTheContextAndReportsTheDrain(t *testing.T) {
 				if stop.Drain > 2*time.Minute || stop.Drain < 115*time.Second {
 					t.Errorf("Drain = %s, want 2m", stop.Drain)
 				}
-				// Both times are conservative: they allow for the difference of the clocks, and count from before the
-				// answered frame.
+				// Both times are conservative: they allow for the difference in clock rates, and count from before the
+				// frame was sent.
 				if early := ends.Sub(stop.Until); early < 2*time.Second || early > 7*time.Second {
 					t.Errorf("StopError.Until is %s before the end of the drain, want 2s to 7s", early)
 				}
@@ -223,7 +223,7 @@ func TestProgress_IsSentWithEachRefreshAfterTheFirstCall(t *testing.T) {
 	})
 }
 
-func TestProgress_StallLimit_IsSentFromTheGrantOn(t *testing.T) {
+func TestProgress_StallLimit_CountsFromTheGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		p := held(t, w.dial([]string{"a"}), w.servers["a"], 10*time.Second, WithStallLimit(time.Hour))

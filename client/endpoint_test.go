@@ -26,7 +26,8 @@ func TestDial_InvalidEndpoint_IsNamedInTheError(t *testing.T) {
 	}
 }
 
-// Otherwise a job with OutageRunUnguarded would run without a permit merely because its caller's context has ended.
+// An ended context must not count as an outage, or a job with OutageRunUnguarded would run without a permit merely
+// because its caller's context has ended.
 func TestCalls_ContextHasEnded_IsNotAnOutage(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -50,7 +51,7 @@ func TestRunner_ReturnsRightAfterALoss_IsNotAnOverrun(t *testing.T) {
 				p.renewer.end(p, ErrLost)
 				p.renewer.mu.Unlock()
 				<-ctx.Done()
-				synctest.Wait() // the run's watcher has seen both ends
+				synctest.Wait() // the run's watcher has seen the permit and its context end
 				return ctx.Err()
 			})
 			if err := r.Run(t.Context()); !errors.Is(err, ErrLost) {
@@ -61,7 +62,7 @@ func TestRunner_ReturnsRightAfterALoss_IsNotAnOverrun(t *testing.T) {
 	}
 }
 
-func TestRouter_AfterAFailedRound_HintsOfAnOlderTermCount(t *testing.T) {
+func TestRouter_AfterAFailedRound_HintsOfAnOlderTermAreFollowed(t *testing.T) {
 	r := &router{endpoints: []string{"a", "b"}, term: 9}
 	if r.follow("a", leaderHint{address: "b", term: 2}) {
 		t.Error("a hint with an older term was followed")

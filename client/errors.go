@@ -78,7 +78,7 @@ func (e *UnavailableError) NoLeader() bool {
 }
 
 // Recovering reports whether a server answered that it does not grant permits yet, because the cluster was recovered
-// without its majority and holders may still count on earlier permits. The call was not carried out. The error's text
+// without its majority and holders may still rely on earlier permits. The call was not carried out. The error's text
 // says how long this will take.
 func (e *UnavailableError) Recovering() bool {
 	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool {

@@ -9,7 +9,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A host judges the holder dead and takes over. It gets the slot when the holder has released its permit, or when that has
+// A host judges the holder dead and takes over. It gets the slot when the holder's permit has been released or has
 // expired.
 func ExampleSemaphore_TakeOver() {
 	clients, end := connect("app1", "app2")

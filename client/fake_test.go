@@ -117,7 +117,7 @@ type server struct {
 	tryAcquire func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error)
 	acquire    func(*gatekeeperv1.AcquireRequest, gatekeeperv1.PermitService_AcquireServer) error
 	release    func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error)
-	cancel     func(context.Context, *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) // nil: answers at once
+	cancel     func(context.Context, *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) // nil: answers immediately
 	clear      func(context.Context, *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error)
 	batch      func(context.Context, *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error)
 	list       func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error)

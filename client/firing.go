@@ -13,7 +13,8 @@ import (
 // WatchFiring yields the state of a firing now, and again after each change, until the firing has ended. name and due
 // are as in WithFiring. With a token, WatchFiring follows the claim of that token, and ends with
 // FIRING_STATE_TAKEN_OVER if another holder has claimed the firing since. With 0, it follows every claim. A firing that
-// no process runs has the state FIRING_STATE_OPEN. This is not an end, because the firing may be claimed.
+// no process runs has the state FIRING_STATE_OPEN. That state does not end the sequence, because the firing can still
+// be claimed.
 //
 // A stream that breaks is reopened, on another member if necessary, until ctx ends, so a state may be yielded twice. An
 // error is the last element, and only occurs if a server refuses the request. Servers below feature level 4 refuse it

@@ -42,7 +42,7 @@ type Loss struct {
 }
 
 // Overrun describes a job that continues after its context has ended. It is reported when the stop time has passed, or
-// the drain if that takes longer, and again when the permit has ended. From then on another holder may run at the same
+// the drain if that takes longer, and again when the permit has ended. After that, another holder may run at the same
 // time.
 type Overrun struct {
 	Permit *Permit // nil for an unguarded run

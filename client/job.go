@@ -22,7 +22,7 @@ const (
 	maxClaimedRetry = 3 * time.Second
 )
 
-// JobOption is an option of Wrap and NewRunner. If an option is given twice, the last one counts.
+// JobOption is an option of Wrap and NewRunner. If an option is given twice, the last one wins.
 type JobOption func(*Runner)
 
 // WithDenialPolicy sets what a run does when it is denied a permit. The default is DenialSkip, and DenialWait in a
@@ -34,7 +34,7 @@ func WithDenialPolicy(p DenialPolicy) JobOption { return func(r *Runner) { r.den
 func WithOutagePolicy(p OutagePolicy) JobOption { return func(r *Runner) { r.outage = p } }
 
 // WithOutageLimit sets how long a run tries to reach a server before its OutagePolicy decides. OutageWait has no limit.
-// The default, and 0, is DefaultOutageLimit.
+// By default, or with 0, the limit is DefaultOutageLimit.
 func WithOutageLimit(d time.Duration) JobOption {
 	return func(r *Runner) { r.outageLimit = cmp.Or(max(d, 0), DefaultOutageLimit) }
 }
@@ -49,17 +49,17 @@ func WithWaitLimit(d time.Duration) JobOption { return func(r *Runner) { r.waitL
 func WithOneWaiter() JobOption { return func(r *Runner) { r.oneWaiter = true } }
 
 // WithReleaseLimit bounds how long a run tries to release its permit when no server answers. The caller of the run is
-// blocked meanwhile. If the release does not get through, the firing ends as if the job had been cut short. By default,
-// or with 0, the run tries while a server may hold the permit, as Permit.Release does; with OutageRunUnguarded it tries
-// for the WithOutageLimit. In any case it gives up 5 s after the context of the run has ended.
+// blocked during that time. If the release does not get through, the firing ends as if the job had been cut short. By
+// default, or with 0, the run tries while a server may hold the permit, as Permit.Release does; with OutageRunUnguarded
+// it tries for the WithOutageLimit. In any case it gives up 5 s after the context of the run has ended.
 func WithReleaseLimit(d time.Duration) JobOption { return func(r *Runner) { r.releaseLimit = d } }
 
 // WithFiringName names the firings of a job with due times. The default is the semaphore's name. Two schedules that
-// share a semaphore need two names.
+// share a semaphore need different names.
 func WithFiringName(name string) JobOption { return func(r *Runner) { r.firing = name } }
 
-// WithLoopDelay sets how long Loop waits between runs. The delay is jittered, so that processes do not ask at the same
-// moment. The default is DefaultLoopDelay. With 0, Loop asks again immediately.
+// WithLoopDelay sets how long Loop waits between runs. The delay is jittered, so that processes do not send their
+// requests at the same moment. The default is DefaultLoopDelay. With 0, Loop requests the permit again immediately.
 func WithLoopDelay(d time.Duration) JobOption { return func(r *Runner) { r.loopDelay = max(d, 0) } }
 
 // WithHooks adds hooks to the runs of the job. If the option is given several times, all hooks are called, in that
@@ -68,7 +68,7 @@ func WithHooks(h Hooks) JobOption { return func(r *Runner) { r.hooks = append(r.
 
 // Runner runs a job only while it holds a permit. It is safe for concurrent use; each run has its own permit.
 //
-// A run asks for a permit and, depending on its policies, skips, waits or runs late. The job's context ends with the
+// A run requests a permit and, depending on its policies, skips, waits or runs late. The job's context ends with the
 // caller's context or with the permit's, and has its cause. PermitOf returns the permit of a context. The permit is
 // released only after the job has returned, with a separate context, so that a stopped job also frees its slot
 // immediately. The definition's firing_on_loss decides what happens to the firing of a stopped job. If a run got a
@@ -201,23 +201,23 @@ func (r *Runner) Loop(ctx context.Context) error {
 	}
 }
 
-// maxHopeless bounds the wait before a run is retried that will fail until somebody edits the definition.
+// maxHopeless bounds the wait before the retry of a run that will fail until somebody edits the definition.
 const maxHopeless = time.Minute
 
-// needsAPerson reports whether a run failed for a reason that does not pass with time.
+// needsAPerson reports whether a run failed for a reason that waiting does not fix.
 func needsAPerson(err error) bool {
 	_, brief := errors.AsType[*StopTimeError](err)
 	d, denied := errors.AsType[*DeniedError](err)
 	return brief || denied && d.Reason == ReasonNoSuchSemaphore
 }
 
-// reported reports whether Begin logs such an error as a warning.
+// reported reports whether Begin logs err as a warning.
 func reported(err error) bool {
 	d, denied := errors.AsType[*DeniedError](err)
 	return denied && d.NeedsAction() || isRefused(err)
 }
 
-// retryWait returns how long to wait before the n-th retry of a run that was denied or could not ask.
+// retryWait returns how long to wait before the n-th retry of a run that was denied or could not reach a server.
 func retryWait(err error, n int) time.Duration {
 	wait := backoff(min(n, 6)) << max(min(n-6, 4), 0)
 	d, denied := errors.AsType[*DeniedError](err)

@@ -163,7 +163,7 @@ func TestRunner_FiringClaimedElsewhere_ReturnsNil(t *testing.T) {
 	}
 }
 
-// It is unknown whether a forgotten firing ran, and a firing too far ahead did not run. So neither counts as run
+// It is unknown whether a forgotten firing ran, and a firing too far ahead did not run. So neither counts as having run
 // elsewhere.
 func TestRunner_FiringForgottenOrTooFarAhead_IsAnError(t *testing.T) {
 	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD} {
@@ -299,10 +299,10 @@ func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) 
 					t.Fatal(err)
 				}
 				if late := time.Since(free); late > c.late {
-					t.Errorf("the job ran %s after the firing was free", late)
+					t.Errorf("the job ran %s after the firing was free, want at most %s", late, c.late)
 				}
 				if asked := get(s.a, func(s *server) int { return len(s.acquired) }); asked > 10*60*2/3 {
-					t.Errorf("sent %d requests, which is too many", asked)
+					t.Errorf("sent %d requests, want at most %d", asked, 10*60*2/3)
 				}
 			})
 		})
@@ -570,7 +570,7 @@ func TestRunner_Panic_ReleasesThePermitAndContinues(t *testing.T) {
 	})
 }
 
-// Otherwise the firing of a job that has finished would become spent or be run again.
+// The release must be retried past the deadline, or the firing of a finished job would become spent or be run again.
 func TestRunner_FailOverThatOutlastsTheDeadline_FiringIsDone(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(17*time.Second, s.a.up)
@@ -588,11 +588,11 @@ func TestRunner_ReleaseDoesNotGetThrough_IsLimitedAndReported(t *testing.T) {
 		want time.Duration
 	}{
 		"by the time that a server may hold the permit": {nil, time.Hour, 25*time.Second + 200*time.Millisecond},
-		"by the option":                                {[]JobOption{WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
-		"by the outage limit if unguarded":             {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithOutageLimit(4 * time.Second)}, time.Hour, 4 * time.Second},
-		"by the option, also if unguarded":             {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
-		"by the end of the caller's context":           {nil, 10 * time.Second, 15 * time.Second},
-		"by the end of the caller's context before it": {nil, 0, 5 * time.Second},
+		"by the option":                              {[]JobOption{WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
+		"by the outage limit if unguarded":           {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithOutageLimit(4 * time.Second)}, time.Hour, 4 * time.Second},
+		"by the option, even if unguarded":           {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
+		"by the end of the caller's context":         {nil, 10 * time.Second, 15 * time.Second},
+		"by a caller's context that ended before it": {nil, 0, 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onStage(t, func(t *testing.T, s *stage) {
@@ -672,7 +672,7 @@ func TestLoop_RunsRepeatedlyUntilItsContextEnds(t *testing.T) {
 	})
 }
 
-func TestLoop_ClientClosed_Ends(t *testing.T) {
+func TestLoop_ClientClosed_Returns(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		r := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil })
 		time.AfterFunc(time.Minute, func() { _ = s.client.Close() })

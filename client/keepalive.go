@@ -101,7 +101,7 @@ func (r *renewer) stream(address string, round int) (answered bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = conn.Close() }() // it can only fail if it was closed before
+	defer func() { _ = conn.Close() }() // fails only if it is already closed
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	s := &session{renewer: r, round: round, cancel: cancel, replies: make(chan *gatekeeperv1.KeepAliveResponse), failed: make(chan error, 1)}
 
@@ -222,7 +222,7 @@ func (s *session) exchange(ctx context.Context, f *frame) error {
 // frame is a frame in flight.
 type frame struct {
 	message *gatekeeperv1.KeepAliveRequest
-	// sent is the clock's reading before the frame was handed to the transport. The answer counts from then.
+	// sent is the clock's reading before the frame was handed to the transport. The answer counts from that time.
 	sent     time.Duration
 	permits  []*Permit
 	shortest time.Duration
@@ -257,8 +257,8 @@ func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
 	return f
 }
 
-// statements returns the part of a frame that asks for refreshes, and that states the duration of each permit from then
-// on. Permits with the same duration share a group if the server supports groups.
+// statements returns the part of a frame that requests refreshes and states which duration the client now uses for each
+// permit. Permits with the same duration share a group if the server supports groups.
 func statements(permits []*Permit, now time.Duration, grouped bool) (tokens []*gatekeeperv1.TokenRefresh, groups []*gatekeeperv1.TokenGroup) {
 	byDuration := make(map[time.Duration]*gatekeeperv1.TokenGroup)
 	for _, p := range permits {
@@ -318,8 +318,8 @@ func (r *renewer) result(p *Permit, sent, now time.Duration, res *gatekeeperv1.T
 		if res.GetDrainLeft() != nil || res.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
 			r.drained(p, res) // unless the notice came first
 		}
-		if tooBrief(p.stopTime, duration) { // the definition was edited: there is time to stop while the old duration counts
-			_ = r.stopFor(p, &StopError{brief: &StopTimeError{StopTime: p.stopTime, Duration: duration}, Until: r.wall(p.belief.deadline)}) // it is the context's cause too
+		if tooBrief(p.stopTime, duration) { // the definition was edited: there is time to stop while the old duration applies
+			_ = r.stopFor(p, &StopError{brief: &StopTimeError{StopTime: p.stopTime, Duration: duration}, Until: r.wall(p.belief.deadline)}) // the context's cause is the same error
 		}
 		r.arrange(p)
 		r.refresh.set(p, sent+jitter(refreshEvery(stopTime(p.stopTime, duration), duration)))
@@ -405,7 +405,7 @@ func (r *renewer) everythingDue() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.streams++
-	r.forget = nil // only the old stream followed them
+	r.forget = nil // only the old stream had named them
 	now := r.clock.Now()
 	for _, p := range r.permits {
 		if p.refused == nil && p.at[byRefresh] > now {

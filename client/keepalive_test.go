@@ -52,7 +52,7 @@ func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
 			t.Errorf("sent %d refreshes for each permit of 30 s in 10 min, want 60 to 70", each)
 		}
 		if len(frames) > 10*600+10 {
-			t.Errorf("sent %d frames, which is too many", len(frames))
+			t.Errorf("sent %d frames, want at most %d", len(frames), 10*600+10)
 		}
 	})
 }

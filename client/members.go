@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// errNoAddress is the error of a member that could not be asked.
+// errNoAddress is the error of a member that could not be called.
 var errNoAddress = errors.New("no server knows its API address")
 
 // MemberStatus is the status of a member, as the member reports it.
@@ -25,10 +25,10 @@ type MemberStatus struct {
 	Err    error
 }
 
-// Members asks every endpoint, and every other member that the answers list, for its status, each directly and once.
-// The result is sorted by member id, then by endpoint. Members that do not answer have an Err. If no member answers,
-// the error is an *UnauthenticatedError if one of the members cannot identify the caller, and otherwise an
-// *UnavailableError.
+// Members requests the status of every endpoint, and of every other member listed in the answers. It calls each
+// directly, and once. The result is sorted by member id, then by endpoint. Members that do not answer have an Err. If
+// no member answers, the error is an *UnauthenticatedError if one of the members cannot identify the caller, and
+// otherwise an *UnavailableError.
 func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest) ([]MemberStatus, error) {
 	asked := c.askAll(ctx, req, c.router.addresses())
 	var more []string

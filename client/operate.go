@@ -79,12 +79,12 @@ type MoveRequest struct {
 	RequestID string
 }
 
-// Move makes the chosen definitions that admit FromGroup admit ToGroup instead, as one change that can be undone as
-// one. Definitions that do not admit FromGroup are not changed. The answer lists what was moved and what was not, the
-// holders that must stop, and reasons why the move may be a mistake (Doubts, Mistake). Move itself refuses only what is
-// impossible. Change is 0 if nothing was moved, for example because no definition admits FromGroup. Mistake then names
-// the argument that is probably wrong. To let a person confirm a move, make a dry run, and then make the move with the
-// Digest of the dry run as Expected.
+// Move makes the chosen definitions that admit FromGroup admit ToGroup instead, in a single change that can be undone
+// as a whole. Definitions that do not admit FromGroup are not changed. The answer lists what was moved and what was
+// not, the holders that must stop, and reasons why the move may be a mistake (Doubts, Mistake). Move itself refuses
+// only what is impossible. Change is 0 if nothing was moved, for example because no definition admits FromGroup.
+// Mistake then names the argument that is probably wrong. To let a person confirm a move, make a dry run, and then make
+// the move with the Digest of the dry run as Expected.
 //
 // The move is made once, however often the call is retried. An application that retries it after an unknown outcome
 // must use the same RequestID for both calls. The second call then gets the answer of the first. Servers remember a
@@ -146,7 +146,7 @@ func (r PauseRequest) message() (*gatekeeperv1.PauseRequest, error) {
 }
 
 // Pause makes the chosen semaphores grant no permits until the pause ends, by its End or by Resume. Callers keep their
-// places in the queue. It is one change, and can be undone as one.
+// places in the queue. It is a single change, and can be undone as a whole.
 //
 // The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or an
 // error that any call can return.
@@ -177,8 +177,8 @@ func (r ResumeRequest) message() *gatekeeperv1.ResumeRequest {
 	}
 }
 
-// Resume ends the pauses of the chosen semaphores. Semaphores that are not paused are not changed; the answer lists
-// those that were. The errors are those of Pause, except that a selector with All succeeds even if there are no
+// Resume ends the pauses of the chosen semaphores. Semaphores that are not paused are not changed; the answer lists the
+// resumed semaphores. The errors are those of Pause, except that a selector with All succeeds even if there are no
 // definitions.
 func (c *Client) Resume(ctx context.Context, req ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
 	m := req.message()

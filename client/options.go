@@ -195,8 +195,9 @@ func WithGRPC(opts ...grpc.DialOption) Option {
 }
 
 // WithCallsAlone makes each TryAcquire a separate gRPC call. Without it, goroutines that are denied the same semaphores
-// at the same time ask in batches. Batches cost the client and the servers much less and change nothing else, except
-// that a unary interceptor set by WithGRPC sees BatchTryAcquire, without its requests, instead of each TryAcquire.
+// at the same time send their requests in batches. Batches cost the client and the servers much less and change nothing
+// else, except that a unary interceptor set by WithGRPC sees BatchTryAcquire, without its requests, instead of each
+// TryAcquire.
 func WithCallsAlone() Option {
 	return dialOption(func(s *settings) error { s.alone = true; return nil })
 }

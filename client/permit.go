@@ -20,7 +20,7 @@ type Permit struct {
 	renewer  *renewer
 	granted  *gatekeeperv1.Permit
 	identity *gatekeeperv1.Identity
-	claim    *claim        // nil if the holder id was drawn
+	claim    *claim        // nil if the holder id was generated
 	stopTime time.Duration // as requested; 0: the default
 	stall    time.Duration // 0: no limit
 	progress atomic.Int64  // the clock reading at the last Progress, or at the grant
@@ -39,7 +39,7 @@ type Permit struct {
 	refused  error         // why a refresh was refused; no refresh is sent after that
 	asked    bool          // the frame in flight contains it
 	stopping bool          // the context has ended
-	drain    time.Duration // until when refreshes are granted although the holder must stop; 0: no known drain
+	drain    time.Duration // the time until which refreshes are granted although the holder must stop; 0: no known drain
 	named    uint64        // the last stream on which its token was named
 	waiters  []refreshWaiter
 	at       [schedules]time.Duration
@@ -116,7 +116,7 @@ func (p *Permit) SafeUntil() time.Time {
 
 // DrainUntil returns a lower bound for the time until which a holder that must stop is still granted refreshes, so that
 // it can finish its work: the end of the drain according to the last answer. It is the zero time if there is no drain,
-// or if the drain is over. DrainUntil is only what the servers intend, and another order to stop can cut the drain
+// or if the drain is over. DrainUntil only shows what the servers intend, and another order to stop can cut the drain
 // short. SafeUntil still says how long the permit can be counted on.
 func (p *Permit) DrainUntil() time.Time {
 	k := p.renewer
@@ -159,7 +159,7 @@ func (p *Permit) Refresh(ctx context.Context) error {
 // Ensure returns nil if the permit can be counted on for at least d from now, and refreshes it first if necessary. Call
 // it before a step that takes up to d and must not be cut short or overlap with another holder's. Pass the context of
 // the step, which in a job is the job's context, so that a job that must stop starts no further step. The error is that
-// of ctx, a *TooShortError if even a fresh permit does not last that long, or one of those of Refresh.
+// of ctx, a *TooShortError if even a fresh permit does not last that long, or an error of Refresh.
 func (p *Permit) Ensure(ctx context.Context, d time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -218,8 +218,8 @@ func (p *Permit) stallsAt() time.Duration {
 }
 
 // Release gives the permit back. The job must have stopped. The permit ends immediately: its context ends with
-// ErrReleased, and Done is closed. Only then are the servers notified, until one of them answers, ctx ends, or no
-// server can hold the permit any longer. The last case takes the permit's remaining time, plus its duration, because a
+// ErrReleased, and Done is closed. Then the servers are notified, with retries until one of them answers, ctx ends, or
+// no server can still hold the permit. The last case takes the permit's remaining time, plus its duration, because a
 // new leader restarts it, plus a few seconds. If ctx has already ended, Release still tries for a short time. Pass a
 // ctx that ends when the process must exit.
 //
@@ -231,9 +231,9 @@ func (p *Permit) Release(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, "")
 }
 
-// ReleaseFailed releases the permit of a job that ran to its end with an error: its firing has failed and does not run
-// again. cause is stored with the firing for operators, cut to 256 bytes; it may be nil. Servers below feature level 4
-// treat the firing as done.
+// ReleaseFailed releases the permit of a job that finished with an error: its firing has failed and does not run again.
+// cause is stored with the firing for operators, cut to 256 bytes; it may be nil. Servers below feature level 4 treat
+// the firing as done.
 func (p *Permit) ReleaseFailed(ctx context.Context, cause error) error {
 	text := ""
 	if cause != nil {
@@ -247,8 +247,8 @@ func (p *Permit) ReleaseNotRun(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN, "")
 }
 
-// ReleaseCutShort releases the permit of a job that was stopped before its end. The definition's firing_on_loss decides
-// whether its firing is spent or may be claimed again, as after a loss.
+// ReleaseCutShort releases the permit of a job that was stopped before it finished. The definition's firing_on_loss
+// decides whether its firing is spent or may be claimed again, as after a loss.
 func (p *Permit) ReleaseCutShort(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT, "")
 }
@@ -281,7 +281,7 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 // maxFailure is how many bytes of an error are sent with a release. Servers store fewer.
 const maxFailure = 1024
 
-// cutText cuts s to at most most bytes and keeps it valid UTF-8.
+// cutText truncates s to at most that many bytes and keeps it valid UTF-8.
 func cutText(s string, most int) string {
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }

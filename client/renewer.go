@@ -191,7 +191,7 @@ func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 		case now >= p.belief.deadline:
 			r.end(p, lostAtDeadline())
 		case now >= p.stallsAt():
-			_ = r.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: r.wall(p.belief.deadline)}) // it is the context's cause too
+			_ = r.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: r.wall(p.belief.deadline)}) // the context's cause is the same error
 			stalled = append(stalled, p)
 		case now < p.belief.deadline-stopTime(p.stopTime, p.belief.duration):
 			r.arrange(p) // the job has made progress since
@@ -200,7 +200,7 @@ func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 			if r.trouble != nil {
 				message = plainText(r.trouble)
 			}
-			_ = r.stop(p, gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED, message) // it is the context's cause too
+			_ = r.stop(p, gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED, message) // the context's cause is the same error
 		}
 	}
 }
@@ -210,7 +210,7 @@ func lostAtDeadline() error { return fmt.Errorf("%w: its deadline passed without
 // drained ends the permit's context although refreshes are granted until the end of its drain. Belief continues. The
 // caller holds mu.
 func (r *renewer) drained(p *Permit, res *gatekeeperv1.TokenResult) {
-	_ = r.stopFor(p, &StopError{ // it is the context's cause too
+	_ = r.stopFor(p, &StopError{ // the context's cause is the same error
 		Cause: res.GetStop(), Message: res.GetMessage(), Drain: res.GetDrainLeft().AsDuration(), Until: r.wall(max(p.belief.deadline, p.drain)),
 	})
 }
@@ -313,9 +313,9 @@ func (p *Permit) answerAll(err error) {
 	p.waiters = nil
 }
 
-// wall converts a clock reading into a wall time for display and timers. The result has no monotonic reading, because
-// the monotonic clock stops while the machine is suspended: compared with a later time.Now(), it would show time left
-// although there is none.
+// wall converts a clock reading into a wall-clock time for display and timers. The result has no monotonic reading,
+// because the monotonic clock stops while the machine is suspended: compared with a later time.Now(), it would show
+// time left although there is none.
 func (r *renewer) wall(at time.Duration) time.Time {
 	return time.Now().Round(0).Add(at - r.clock.Now())
 }

@@ -47,7 +47,7 @@ type router struct {
 	next   int                  // index of the endpoint that rotate will choose next
 	term   uint64               // of the newest hint that was followed
 	names  map[string]string    // the names of servers whose addresses come from hints
-	rest   map[string]time.Time // until when failed addresses from hints are not tried
+	rest   map[string]time.Time // when failed addresses from hints may be tried again
 	closed bool
 }
 
@@ -195,8 +195,8 @@ func (r *router) follow(from string, hint leaderHint) bool {
 	return true
 }
 
-// forget makes hints of any term count again. It is called after a round in which all endpoints failed: the cluster may
-// have been restored or recreated, and its terms restarted.
+// forget makes the router accept hints of any term again. It is called after a round in which all endpoints failed: the
+// cluster may have been restored or recreated, and its terms restarted.
 func (r *router) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -216,6 +216,6 @@ func (r *router) close() {
 		if c.batches != nil {
 			c.batches.close()
 		}
-		_ = c.Close() // it can only fail if it was closed before
+		_ = c.Close() // fails only if it is already closed
 	}
 }

@@ -138,7 +138,7 @@ func (r *Run) end(jobErr error, panicked bool) error {
 	return r.err
 }
 
-// interrupted reports whether the job was stopped before its end: by its error, by its permit, or by its caller.
+// interrupted reports whether the job was stopped before it finished: by its error, by its permit, or by its caller.
 func (r *Run) interrupted(jobErr error) bool {
 	if errors.Is(jobErr, ErrCutShort) {
 		return true

@@ -48,7 +48,7 @@ type acquisition struct {
 	chosen          bool    // the application gave the holder id
 	named           bool    // the application gave the request id
 	weight          uint32
-	weightless      bool // the application asked for 0, which the API treats as unset
+	weightless      bool // the application requested 0, which the API treats as unset
 	firing          *gatekeeperv1.Firing
 	metadata        map[string]string
 	requestID       string
@@ -60,8 +60,8 @@ type acquisition struct {
 	leaveOnPause    bool
 	onePerAcquirer  bool
 	place           *Place // the last place in the queue reported to the current attempt
-	claim           *claim // nil if the holder id was drawn
-	replaces        uint64 // a token of this identity that this process no longer counts on
+	claim           *claim // nil if the holder id was generated
+	replaces        uint64 // a token of this identity that this process no longer relies on
 }
 
 type acquireOption func(*acquisition)
@@ -75,7 +75,7 @@ func WithWeight(weight uint32) AcquireOption {
 }
 
 // WithFiring claims one named instance of scheduled work together with the permit; due may be zero. Among all callers
-// that ask for the same firing, only one is granted it, and only once.
+// that request the same firing, only one is granted it, and only once.
 func WithFiring(name string, due time.Time) AcquireOption {
 	f := &gatekeeperv1.Firing{Name: name}
 	if !due.IsZero() {

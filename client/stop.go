@@ -39,13 +39,13 @@ var (
 	// ErrReleased means that this process released the permit.
 	ErrReleased = errors.New("the permit was released")
 
-	// ErrCutShort is an error for jobs to return: the job stopped before its end, for a reason that the library does
-	// not see. The definition's firing_on_loss decides what happens to its firing, as after a loss.
+	// ErrCutShort is an error for jobs to return: the job stopped before it finished, for a reason that the library
+	// cannot see. The definition's firing_on_loss decides what happens to its firing, as after a loss.
 	ErrCutShort = errors.New("the job was cut short")
 
 	// ErrSuperseded means that another process took over the permit by acquiring under the same group, acquirer and
 	// holder id. It comes together with ErrLost. A Runner does not acquire again for at least the permit's duration,
-	// and returns ErrSuperseded meanwhile.
+	// and returns ErrSuperseded until then.
 	ErrSuperseded = errors.New("another process with the same holder id took it over")
 
 	// ErrReleasePending means that a request was retried after its permit had ended in this process. A release of the
@@ -53,16 +53,16 @@ var (
 	ErrReleasePending = errors.New("the permit of this request has ended in this process: release it again, then acquire with a new request")
 )
 
-// StopError says why the job must stop, and until when the permit can be counted on. It matches ErrStopped and the
+// StopError says why the job must stop, and how long the permit can be relied on. It matches ErrStopped and the
 // sentinel of its cause, or only ErrExpiring or ErrStalled.
 type StopError struct {
 	// Cause is unspecified for ErrExpiring and ErrStalled, which do not come from a server.
 	Cause gatekeeperv1.StopCause
 	// Message is for display.
 	Message string
-	// Until is when the job must have stopped: the local deadline, or the end of the drain if that is later. Refreshes
-	// may extend the deadline; SafeUntil returns the current one. Until is based on the wall clock at the time of the
-	// stop.
+	// Until is the time by which the job must have stopped: the local deadline, or the end of the drain if that is
+	// later. Refreshes may extend the deadline; SafeUntil returns the current one. Until is based on the wall clock at
+	// the time of the stop.
 	Until time.Time
 	// Drain is how long the servers intend to keep granting refreshes, or 0 without a drain. See Permit.DrainUntil.
 	Drain time.Duration

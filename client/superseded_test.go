@@ -86,7 +86,7 @@ func untilEnded(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-func TestLoop_Superseded_BacksOffForThePermitsDurationAndWhileTheOtherHolds(t *testing.T) {
+func TestLoop_Superseded_BacksOffForThePermitsDurationAndWhileTheOtherProcessHoldsThePermit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDuel(t)
 		ctx, cancel := context.WithCancel(t.Context())

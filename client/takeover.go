@@ -10,7 +10,7 @@ import (
 // The caller is identified by the group and the acquirer of this Semaphore. reason is written to the journal, for
 // operators.
 //
-// TakeOver does not free the slot. From now on the holder's refreshes are refused, and its permit's context ends with
+// TakeOver does not free the slot. The holder's further refreshes are refused, and its permit's context ends with
 // ErrTakenOver. The slot is free when the holder releases its permit, or at its deadline. So call Acquire next, to wait
 // in the queue. A wrong judgement costs the holder its run, but never makes two holders run at the same time. If the
 // holder is then lost, its firing may be claimed again, even if firing_on_loss is spent.

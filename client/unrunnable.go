@@ -31,7 +31,7 @@ type denialKey struct {
 const maxUnrunnable = 10_000
 
 // changed records that a request was denied for cause, and reports whether that is new. An empty cause means a grant,
-// or a denial that passes with time.
+// or a denial that waiting can fix.
 func (u *unrunnable) changed(key denialKey, cause string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

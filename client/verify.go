@@ -24,7 +24,7 @@ type Verification struct {
 // This is an error so that callers do not mistake an invalid token for a valid one. It does not mean that the servers
 // have a problem.
 type NotValidError struct {
-	// Semaphore is the one given to Verify; it may be empty.
+	// Semaphore is the name given to Verify; it may be empty.
 	Semaphore string
 	Token     uint64
 	// Permit is set if the permit still occupies its slot without a holder, because it is held for an operator or

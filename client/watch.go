@@ -25,7 +25,7 @@ func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter
 					break
 				}
 				heard = true
-				next.FromRevision = r.GetRevision() + 1 // also after a live report, which has the revision of the previous message
+				next.FromRevision = r.GetRevision() + 1 // even after a live report, which has the revision of the previous message
 				if !yield(r, nil) {
 					return true, true, nil
 				}

@@ -24,7 +24,7 @@ const DefaultSubmitBuffer = 1000
 const (
 	// taskChunk is the maximum payload, in bytes, of one message of a submission, unless a single task is larger.
 	taskChunk = 256 << 10
-	// perTask is what each task adds to the size of a message in addition to its payload.
+	// perTask is the overhead of each task in a message, in bytes.
 	perTask = 16
 	// maxPayload is the largest payload limit that can be set for a task. Much larger messages would not even reach the
 	// server's check.
@@ -120,13 +120,13 @@ func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.J
 
 // payloadTooLarge returns the error that a server would return for a payload above every possible limit.
 func payloadTooLarge(index, bytes int) error {
-	s := status.New(codes.ResourceExhausted, fmt.Sprintf("the payload of task %d has %d bytes, and the limit of a task can be %d at most", index, bytes, maxPayload))
+	s := status.New(codes.ResourceExhausted, fmt.Sprintf("the payload of task %d has %d bytes, and the limit for a task can be at most %d", index, bytes, maxPayload))
 	return &WorkLimitError{Limit: "max_task_bytes", Needed: uint64(bytes), Max: maxPayload, StatusError: &StatusError{
 		Code: s.Code(), Reason: reasonWorkLimit, Message: s.Message(), status: s,
 	}}
 }
 
-// place is the place of a submission among those that wait because no server answers.
+// place is the place of a submission among the submissions that wait because no server answers.
 type place struct {
 	buffer *atomic.Int64
 	limit  int64

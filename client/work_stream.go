@@ -49,7 +49,7 @@ type WorkHandler struct {
 
 // OfferWork offers to execute tasks of the semaphore until WorkStream.Close is called, ctx ends, or a server refuses
 // the offer; work.Run is based on it. A stream that breaks is reopened, on another member if necessary. Tasks that are
-// held continue meanwhile, because their permits are kept alive like any others.
+// held continue in the meantime, because their permits are kept alive like any others.
 //
 // Group, acquirer, weight, metadata, stop time and stall limit come from the options of the Semaphore. Each task is
 // held under a separate holder id. The error is nil after Close, and otherwise that of ctx or the refusal.
@@ -319,8 +319,8 @@ func (w *WorkStream) sentBefore(frame uint64) (at time.Duration, ok bool) {
 	return 0, false
 }
 
-// denied passes on a denial, or logs it. A full semaphore does not count as a denial, because it is the normal way to
-// hold back work.
+// denied passes on a denial, or logs it. A full semaphore does not count as a denial, because that is how work is
+// normally held back.
 func (w *WorkStream) denied(d *DeniedError, h WorkHandler) {
 	if h.Denied != nil {
 		h.Denied(d)
@@ -392,7 +392,8 @@ func (w *WorkStream) report(token uint64, p *gatekeeperv1.Progress) {
 	w.ring()
 }
 
-// settle sends the end of a task, and waits for the answer for at most patience. It returns nil if there is no answer.
+// settle sends the end of a task, and waits for the answer, but no longer than patience. It returns nil if there is no
+// answer.
 func (w *WorkStream) settle(ctx context.Context, e *gatekeeperv1.TaskEnd, patience time.Duration) *gatekeeperv1.TaskEnded {
 	waits := make(chan *gatekeeperv1.TaskEnded, 1)
 	w.mu.Lock()

@@ -92,7 +92,7 @@ func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 	return reportError(e.Outcome, r.GetRecorded(), &EndedError{Token: p.Token(), Ended: r.GetEnded(), Message: r.GetMessage()})
 }
 
-// reportError returns the error of an end that was answered. The end of a task that is given back is not recorded.
+// reportError converts the answer to an end into an error. The end of a task that is given back is not recorded.
 func reportError(o gatekeeperv1.ReleaseOutcome, recorded bool, unrecorded *EndedError) error {
 	switch {
 	case recorded,

@@ -1,4 +1,4 @@
-// The demos, the proof against real servers, the measurements and the samples: what shows and tests Gatekeeper from outside.
+// The demos, the fault runs on real servers, the measurements and the samples, which demonstrate and test Gatekeeper from outside.
 module github.com/gatekeeperd/gatekeeper/deploy
 
 go 1.26.0

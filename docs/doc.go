@@ -1,2 +1,2 @@
-// Package docs holds the pages for people, and the test that runs every command on them.
+// Package docs contains the documentation and the tests that run every command on its pages.
 package docs

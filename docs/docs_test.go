@@ -19,39 +19,39 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// notRun has the commands of pages that this test does not run, with the reason.
+// notRun maps each command that this test skips to the reason.
 var notRun = map[string]string{
-	"git clone https://github.com/gatekeeperd/gatekeeper && cd gatekeeper": "this test runs there",
-	"make build && go build -o bin/ ./examples/nightly":                    "TestMain has done that",
+	"git clone https://github.com/gatekeeperd/gatekeeper && cd gatekeeper": "the test runs in the repository",
+	"make build && go build -o bin/ ./examples/nightly":                    "TestMain does this",
 
 	"python3 -m grpc_tools.protoc -I proto " +
 		"--python_out=stubs --grpc_python_out=stubs proto/gatekeeper/v1/*.proto": "needs grpcio-tools",
 
-	"make build":     "TestMain has done that",
+	"make build":     "TestMain does this",
 	"make run":       "runs until it is stopped; the test of deploy/run runs it",
 	"make faults":    "takes up to a minute; the test of deploy/proof makes short runs",
 	"make soak":      "takes minutes; the test of deploy/soak makes a short run",
-	"make test":      "is what runs this test",
-	"make demo":      "takes its 30 s; the test of deploy/demo runs a short one",
-	"make demo-jobs": "takes its 40 s; the test of deploy/demo/jobs runs a short one",
+	"make test":      "runs this test",
+	"make demo":      "takes 30 s; the test of deploy/demo makes a short run",
+	"make demo-jobs": "takes 40 s; the test of deploy/demo/jobs makes a short run",
 
-	"make demo-words": "takes half a minute or more; the test of deploy/demo/work runs a short one",
+	"make demo-words": "takes half a minute or more; the test of deploy/demo/work makes a short run",
 
 	"make scale":             "takes minutes; the test of deploy/scale makes a small run",
-	"make scale ARGS=-paper": "is compiled for longer than it may take; the test of deploy/scale compares it with the page",
+	"make scale ARGS=-paper": "takes longer to compile than a command may run; the test of deploy/scale compares its output with the page",
 
-	"make bench-peers":     "takes minutes; the test of deploy/bench runs a short one",
-	"make bench-tasks":     "takes minutes, and needs the servers of PostgreSQL and Redis",
+	"make bench-peers":     "takes minutes; the test of deploy/bench makes a short run",
+	"make bench-tasks":     "takes minutes, and needs PostgreSQL and Redis servers",
 	"make bench-dashboard": "takes minutes, and needs Chromium; the test of deploy/browser makes a short run",
-	"make bench-work":      "takes minutes, and shows nothing on a machine that tests",
-	"make microbench":      "takes minutes, and shows nothing on a machine that tests",
-	"make benchstat OLD=old.txt NEW=bin/micro.txt": "needs the files of two versions",
-	"make bench ARGS='-parts core'":                "takes minutes; the test of deploy/bench runs a short one",
-	"make bench-failover":                          "takes minutes; the test of deploy/bench runs a short one",
+	"make bench-work":      "takes minutes, and is meaningless on a machine that also runs tests",
+	"make microbench":      "takes minutes, and is meaningless on a machine that also runs tests",
+	"make benchstat OLD=old.txt NEW=bin/micro.txt": "needs the results of two versions",
+	"make bench ARGS='-parts core'":                "takes minutes; the test of deploy/bench makes a short run",
+	"make bench-failover":                          "takes minutes; the test of deploy/bench makes a short run",
 
-	"make bench ARGS='-servers 3 -parts control,keep'": "takes a minute; the test of deploy/bench runs a short one",
+	"make bench ARGS='-servers 3 -parts control,keep'": "takes a minute; the test of deploy/bench makes a short run",
 
-	"make bench ARGS='-parts profile -servers 3 -callers 1,64,256'": "takes a minute; the test of deploy/bench runs a short one",
+	"make bench ARGS='-parts profile -servers 3 -callers 1,64,256'": "takes a minute; the test of deploy/bench makes a short run",
 }
 
 var bin string
@@ -81,8 +81,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// writeKubectl writes a kubectl with the answers that pages need: the issuer, its keys, and a token of the service
-// account jobs/reports.
+// writeKubectl writes a fake kubectl with the responses that the pages need: the issuer, its keys, and a token of the
+// service account jobs/reports.
 func writeKubectl(dir string) error {
 	const issuer = "https://kubernetes.default.svc.cluster.local"
 	key := oidctest.NewRSAKey("k1")
@@ -91,13 +91,13 @@ func writeKubectl(dir string) error {
 "get --raw /.well-known/openid-configuration") echo '{"issuer":"%s","jwks_uri":"%[1]s/openid/v1/jwks"}' ;;
 "get --raw /openid/v1/jwks") echo '%s' ;;
 "create token reports --namespace jobs --audience gatekeeper") echo %s ;;
-*) echo "what is kubectl $*?" >&2; exit 1 ;;
+*) echo "unexpected command: kubectl $*" >&2; exit 1 ;;
 esac
 `, issuer, oidctest.Set(key), token)
 	return os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700)
 }
 
-// pages are the files of every page.
+// pages returns the file names of all pages.
 func pages(t *testing.T) []string {
 	t.Helper()
 	files := []string{"../README.md"}
@@ -137,7 +137,7 @@ func runPage(t *testing.T, p *page) {
 		return
 	}
 	if slices.ContainsFunc(p.commands, func(c command) bool { return strings.HasPrefix(c.text, "grpcurl ") }) {
-		// Before the first command: without a build cache, permits would expire while it is compiled.
+		// Install it before the first command: without a build cache, permits would expire while grpcurl is compiled.
 		if err := installGrpcurl(); err != nil {
 			t.Fatal(err)
 		}
@@ -152,12 +152,12 @@ func runPage(t *testing.T, p *page) {
 			t.Fatal(err)
 		}
 	}
-	real := map[string]string{} // the page's address -> the one used here
+	real := map[string]string{} // maps an address on the page to the one used here
 	env := []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C", "USER=ops", "HOSTNAME=desk", "COLUMNS=200"}
 	if p.servers > 0 {
 		cluster := startServers(t, p, root)
 		for i, s := range cluster.Servers {
-			// The page's first server has the standard ports, the others those of the next tens.
+			// On a page, the first server has the ports 7420 to 7423, the second one 7430 to 7433, and so on.
 			real[fmt.Sprintf("127.0.0.1:74%d0", 2+i)] = s.API
 			real[fmt.Sprintf("127.0.0.1:74%d1", 2+i)] = s.Peer
 			real[fmt.Sprintf("127.0.0.1:74%d2", 2+i)] = s.HTTP
@@ -205,11 +205,11 @@ func runPage(t *testing.T, p *page) {
 				p.file, c.line, c.text, code, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
-	t.Logf("%s: its %d commands took %v", p.file, len(p.commands), time.Since(began).Round(time.Second))
+	t.Logf("%s: %d commands took %v", p.file, len(p.commands), time.Since(began).Round(time.Second))
 }
 
-// withAddresses adds the flags of the standard ports to a server that a page starts without them, so that the test can
-// replace the ports.
+// withAddresses adds flags with the standard ports to the command of a server that a page starts without them, so that
+// the test can replace the ports.
 func withAddresses(text string) string {
 	if rest, ok := strings.CutPrefix(text, "gatekeeperd --data-dir "); ok {
 		return "gatekeeperd --api-address 127.0.0.1:7420 --peer-address 127.0.0.1:7421 --http-address 127.0.0.1:7422 --admin-address 127.0.0.1:7423 --data-dir " + rest
@@ -237,7 +237,7 @@ func startServers(t *testing.T, p *page, root string) *servers.Cluster {
 	return cluster
 }
 
-// installGrpcurl builds the version of grpcurl that .ci/grpcurl names.
+// installGrpcurl builds the version of grpcurl that .ci/grpcurl pins.
 var installGrpcurl = sync.OnceValue(func() error {
 	build := exec.Command("go", "build", "-o", filepath.Join(bin, "grpcurl"), "github.com/fullstorydev/grpcurl/cmd/grpcurl")
 	build.Dir = filepath.Join("..", ".ci", "grpcurl")

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// program is the README's.
+// program returns the source of the README's program.
 func program(t *testing.T) string {
 	t.Helper()
 	readme, err := os.ReadFile("../README.md")
@@ -46,11 +46,11 @@ func TestReadme_Program_IsShort(t *testing.T) {
 		}
 	}
 	if lines > 15 {
-		t.Errorf("%d lines beneath the imports", lines)
+		t.Errorf("the program has %d lines after its imports, want at most 15", lines)
 	}
 }
 
-// buildProgram builds the README's program, except that the job is due every second and prints its token.
+// buildProgram builds the README's program with two changes: the job is due every second, and prints its token.
 func buildProgram(t *testing.T) (binary string) {
 	t.Helper()
 	source := program(t)
@@ -59,7 +59,7 @@ func buildProgram(t *testing.T) (binary string) {
 		`log.Print("exporting")`: `log.Print("exporting ", client.TokenOf(ctx))`,
 	} {
 		if strings.Count(source, what) != 1 {
-			t.Fatalf("the program has no %s", what)
+			t.Fatalf("the program must contain %s exactly once", what)
 		}
 		source = strings.Replace(source, what, otherwise, 1)
 	}
@@ -88,7 +88,7 @@ func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
 		"another name":       {&gatekeeperv1.Definition{Name: "nightly-exprot"}, `There is no semaphore "nightly-export".`},
 		"another group":      {&gatekeeperv1.Definition{Name: "nightly-export", GroupPattern: new("prod")}, `Group "default" does not match the group pattern "prod"`},
 		"another host":       {&gatekeeperv1.Definition{Name: "nightly-export", AcquirerPattern: new("db7")}, `Acquirer "app1" does not match the acquirer pattern "db7"`},
-		"no permits for now": {&gatekeeperv1.Definition{Name: "nightly-export", Permits: new(uint32(0))}, `0 permits`},
+		"no permits allowed": {&gatekeeperv1.Definition{Name: "nightly-export", Permits: new(uint32(0))}, `0 permits`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,23 +112,23 @@ func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
 				case line := <-lines:
 					if !strings.Contains(line, "WARN") || !strings.Contains(strings.ReplaceAll(line, `\"`, `"`), c.says) ||
 						!strings.Contains(line, "gkctl explain nightly-export --group default --acquirer app1") {
-						t.Errorf("it says: %s\nwant a warning: %s", line, c.says)
+						t.Errorf("the program logged: %s\nwant a warning that contains: %s", line, c.says)
 					}
 					warnings++
 				case <-ctx.Done():
-					t.Fatal("it says nothing")
+					t.Fatal("the program logged nothing")
 				}
 			}
 			stop()
 			close(lines)
 			for line := range lines {
-				t.Errorf("it says more: %s", line)
+				t.Errorf("unexpected line after the warning: %s", line)
 			}
 		})
 	}
 }
 
-// Three hosts run the README's program, except that the job is due every second and prints its token.
+// Three hosts run the README's program with the changes that buildProgram makes.
 func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 	t.Parallel()
 	binary := buildProgram(t)
@@ -159,7 +159,7 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 		case token := <-printed:
 			note(token)
 		case <-ctx.Done():
-			t.Fatal("the job does not run")
+			t.Fatal("timed out before the job had run 5 times")
 		}
 	}
 	for _, stop := range stops {
@@ -170,12 +170,12 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 		note(token)
 	}
 
-	// Every grant up to the last run was run, and each firing was granted once.
+	// Each grant up to the last run must have run exactly once, and no firing may have been granted twice.
 	granted := map[time.Time]bool{}
 	for _, p := range grantsUpTo(ctx, t, c, last) {
 		due := p.GetFiring().GetDue().AsTime()
 		if p.GetFiring().GetDue() == nil || granted[due] {
-			t.Errorf("token %d: a second grant of the firing due %s, or one of none", p.GetToken(), due)
+			t.Errorf("token %d: the grant has no firing, or its firing due %s was granted before", p.GetToken(), due)
 		}
 		granted[due] = true
 		if n := runs[p.GetToken()]; n != 1 {
@@ -184,8 +184,8 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 	}
 }
 
-// startHost starts the program as one host of three, and returns a function that kills it. It sends the token of each
-// run to printed.
+// startHost starts the program as one of the three hosts, and returns a function that kills it. It sends the token of
+// each run to printed.
 func startHost(t *testing.T, binary, name string, cluster *servers.Cluster, printed chan<- uint64) (stop func()) {
 	t.Helper()
 	return startProgram(t, binary, name, cluster, func(line string) {
@@ -198,8 +198,8 @@ func startHost(t *testing.T, binary, name string, cluster *servers.Cluster, prin
 	})
 }
 
-// startProgram starts the program as the host of that name, and returns a function that kills it. It passes each line
-// that the program prints to line.
+// startProgram starts the program as the given host, and returns a function that kills it. It passes each line that
+// the program prints to line.
 func startProgram(t *testing.T, binary, name string, cluster *servers.Cluster, line func(string)) (stop func()) {
 	t.Helper()
 	cmd := exec.Command(binary)
@@ -228,7 +228,7 @@ func startProgram(t *testing.T, binary, name string, cluster *servers.Cluster, l
 	return stop
 }
 
-// grantsUpTo returns all permits that were ever granted, up to the one with that token.
+// grantsUpTo returns all permits that were ever granted, up to and including the one with the given token.
 func grantsUpTo(ctx context.Context, t *testing.T, c *client.Client, token uint64) (permits []*gatekeeperv1.Permit) {
 	t.Helper()
 	for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: 1, Permits: true}) {

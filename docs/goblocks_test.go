@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Every Go block of the pages is a part of an example, or a whole program among them, so that it compiles with its
-// imports.
+// Every Go block on a page must be part of an example, or a complete example program, so that it is compiled together
+// with its imports.
 func TestPages_EveryGoBlock_IsInAnExample(t *testing.T) {
 	examples := readAll(t, "../client/example*_test.go", "../client/*/example*_test.go", "../examples/*/*.go")
 	blocks := 0
@@ -26,7 +26,7 @@ func TestPages_EveryGoBlock_IsInAnExample(t *testing.T) {
 				continue
 			}
 			if blocks++; !occurs(b.text, examples) {
-				t.Errorf("%s:%d: no example has this:\n%s", file, b.line, b.text)
+				t.Errorf("%s:%d: no example contains this block:\n%s", file, b.line, b.text)
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func readAll(t *testing.T, patterns ...string) string {
 	return all.String()
 }
 
-// occurs reports whether code has the lines of block, at any indentation.
+// occurs reports whether code contains the lines of block, at any indentation.
 func occurs(block, code string) bool {
 	lines := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
 	for indent := "\n"; len(indent) < 8; indent += "\t" {
@@ -85,7 +85,7 @@ func TestOccurs(t *testing.T) {
 		"func f() {\n\tif x {\n\t": false,
 	} {
 		if got := occurs(block, "\n"+code); got != want {
-			t.Errorf("%q: %v", block, got)
+			t.Errorf("occurs(%q) = %v, want %v", block, got, want)
 		}
 	}
 }

@@ -10,17 +10,17 @@ import (
 )
 
 var (
-	// A command of the ledger: the package, and the pattern of -run, in quotes if it contains a bar.
+	// ledgerCommand captures the package and the -run pattern of a command. A pattern with a bar is in quotes.
 	ledgerCommand = regexp.MustCompile(`go test (?:-race |-count \d+ )*(\S+)[^` + "`" + `]*? -run (?:'([^']+)'|([^ ` + "`" + `]+))`)
 	testFunction  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)`)
 )
 
-// ledgerPackages are the abbreviations that the ledger explains at its top.
+// ledgerPackages maps the abbreviations that the ledger defines in its introduction to packages.
 var ledgerPackages = map[string]string{
 	"K": "./gatekeeper/internal/keeper", "L": "./gatekeeper/internal/lessor", "F": "./fsm", "C": "./gatekeeper/internal/consensus",
 }
 
-// A renamed test leaves a command that runs nothing and passes.
+// If a test is renamed, a command with its old name runs no test and passes.
 func TestLedger_EveryCommand_RunsATest(t *testing.T) {
 	page, err := os.ReadFile("ledger.md")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestLedger_EveryCommand_RunsATest(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", c[0], err)
 			} else if !matchesAny(run, names) {
-				t.Errorf("%s: no test of %s matches %q", c[0], dir, alternative)
+				t.Errorf("%s: no test in %s matches %q", c[0], dir, alternative)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func matchesAny(re *regexp.Regexp, names []string) bool {
 	return false
 }
 
-// testsIn returns the names of the tests in a directory, with dir/... also in those below it.
+// testsIn returns the names of the tests in a directory. For dir/... it includes the directories below it.
 func testsIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	dir, all := strings.CutSuffix(dir, "/...")

@@ -13,7 +13,7 @@ var (
 	fenced = regexp.MustCompile("(?ms)^```.*?^```$")
 	link   = regexp.MustCompile(`\]\(([^)#]*)(?:#([^)]*))?\)`)
 	image  = regexp.MustCompile(`(?:src|srcset)="([^"]+)"`)
-	// symbol is an identifier in the tour, next to a link to its file.
+	// symbol matches an identifier in the tour.
 	symbol  = regexp.MustCompile("`([A-Za-z]+\\.)?([A-Za-z]+)`")
 	heading = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
 	// unslugged matches the characters that GitHub drops from the anchor of a heading.
@@ -53,7 +53,7 @@ func TestPages_EveryLink_Exists(t *testing.T) {
 		}
 		for _, m := range image.FindAllStringSubmatch(prose, -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil && !strings.Contains(m[1], "://") {
-				t.Errorf("%s shows %s: %v", file, m[1], err)
+				t.Errorf("%s has the image %s: %v", file, m[1], err)
 			}
 		}
 	}
@@ -87,8 +87,8 @@ func TestAnchors_FollowGitHub(t *testing.T) {
 	}
 }
 
-// The tour names functions and types of files that it links to. Each must still be in one of the files of its
-// paragraph.
+// The tour names functions and types of the files that it links to. Each name must still occur in one of the files that
+// its paragraph links to.
 func TestTour_EveryName_IsInTheLinkedCode(t *testing.T) {
 	text, err := os.ReadFile("tour.md")
 	if err != nil {
@@ -110,7 +110,7 @@ func TestTour_EveryName_IsInTheLinkedCode(t *testing.T) {
 		}
 		for _, m := range symbol.FindAllStringSubmatch(paragraph, -1) {
 			if !strings.Contains(code.String(), m[2]) {
-				t.Errorf("no linked file of this paragraph names %s:\n%s", m[0], paragraph)
+				t.Errorf("no file that this paragraph links to contains %s:\n%s", m[0], paragraph)
 			}
 		}
 	}

@@ -9,13 +9,14 @@ import (
 	"testing"
 )
 
-// machines simulate the machines of a page. Each is a folder, and an address on loopback, with the ports of the page.
+// machines simulates the machines of a page. Each machine is a directory and a loopback address.
 type machines struct {
-	tools   string // the folder of ssh and scp
-	network string // what the addresses begin with
+	tools   string // the directory with the fake ssh and scp
+	network string // the first three numbers of all addresses, such as 127.1.2
 }
 
-// ssh and scp reach the folder of a machine. The commands that ssh runs there use tools which stay in that folder.
+// The fake ssh and scp work on the directory of a machine. Commands that ssh runs there use fake tools that do not
+// change anything outside that directory.
 const (
 	sshScript = `#!/bin/sh
 export ROOT="%[1]s/${1#*@}" PATH="%[1]s/there:$PATH"
@@ -45,8 +46,8 @@ while [ $n -gt 0 ]; do
 done
 exec /usr/bin/install "$@"
 `
-	// systemctl starts the command of the unit, with the configuration file of the page. Paths lead to the machine's
-	// folder.
+	// systemctl starts the unit's command with the page's configuration file. It prefixes paths with the machine's
+	// directory.
 	systemctlScript = `#!/bin/sh
 set -e
 case "$*" in
@@ -57,7 +58,7 @@ daemon-reload) ;;
 		sed "s# /etc/gatekeeper/gatekeeperd.yaml# $ROOT/read.yaml#; s# /var/lib/# $ROOT/var/lib/#")
 	$command > "$ROOT/journal" 2>&1 < /dev/null &
 	;;
-*) echo "what is systemctl $*?" >&2; exit 1 ;;
+*) echo "unexpected command: systemctl $*" >&2; exit 1 ;;
 esac
 `
 	useraddScript = "#!/bin/sh\n"
@@ -92,7 +93,8 @@ func startMachines(t *testing.T, dir string) *machines {
 	return m
 }
 
-// freeNetwork finds addresses on loopback, all of 127.0.0.0/8, on which the ports of Gatekeeper are free.
+// freeNetwork returns the first three numbers of loopback addresses on which Gatekeeper's ports are free. They are in
+// 127.0.0.0/8.
 func freeNetwork(t *testing.T) string {
 	t.Helper()
 	var err error
@@ -102,7 +104,7 @@ func freeNetwork(t *testing.T) string {
 			return network
 		}
 	}
-	t.Fatalf("the page needs addresses of 127.0.0.0/8 with the ports of Gatekeeper free; on systems other than Linux, add them to the loopback interface first: %v", err)
+	t.Fatalf("the page needs addresses in 127.0.0.0/8 on which Gatekeeper's ports are free; on systems other than Linux, add them to the loopback interface first: %v", err)
 	return ""
 }
 

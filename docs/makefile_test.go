@@ -20,11 +20,11 @@ func TestMakeHelp_ListsEveryTarget(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(help)), "\n")
 	targets := regexp.MustCompile(`(?m)^([a-z-]+):`).FindAllStringSubmatch(string(makefile), -1)
 	if len(targets) == 0 || len(lines) != len(targets) {
-		t.Fatalf("%d lines of help for %d targets", len(lines), len(targets))
+		t.Fatalf("make help printed %d lines for %d targets", len(lines), len(targets))
 	}
 	for i, target := range targets {
 		if name, what, _ := strings.Cut(strings.TrimSpace(lines[i]), " "); name != target[1] || strings.TrimSpace(what) == "" {
-			t.Errorf("line %q does not describe %s", lines[i], target[1])
+			t.Errorf("the help line %q does not describe the target %s", lines[i], target[1])
 		}
 	}
 }

@@ -8,18 +8,20 @@ import (
 	"strings"
 )
 
-// page has the commands and blocks of a page of documentation.
+// page holds the commands and blocks of a documentation page.
 //
-// A line "<!-- servers: 3 -->" gives the page's commands a fresh cluster of that size, "<!-- definitions: FILE -->"
-// loads a file of the repository into it. "<!-- machines: 10.0.0 -->" gives the page machines with the addresses
-// 10.0.0.N, which ssh and scp reach. "<!-- varies: PATTERN -->" lets a page show real output: what matches there
-// differs from run to run. Fenced blocks of kind console have commands, each after "$ ", and what they print. A
-// command continues after a backslash, and a document after <<'END' up to END.
+// A line "<!-- servers: 3 -->" starts a new cluster of that size for the page's commands.
+// "<!-- definitions: FILE -->" loads a file of the repository into that cluster. "<!-- machines: 10.0.0 -->" gives the
+// page machines with the addresses 10.0.0.N, which ssh and scp reach. "<!-- varies: PATTERN -->" lets a page show real
+// output: text that matches the pattern may differ from run to run.
+//
+// Fenced blocks of kind console contain commands, each after "$ ", and their output. A command continues on the next
+// line after a backslash, and in a here-document from <<'END' to END.
 type page struct {
 	file        string
 	servers     int
 	definitions string
-	machines    string // what their addresses begin with
+	machines    string // the first three numbers of their addresses
 	varies      *regexp.Regexp
 	commands    []command
 	others      []block
@@ -75,7 +77,7 @@ func parsePage(file, text string) (*page, error) {
 		}
 	}
 	if in != nil {
-		return nil, fmt.Errorf("%s:%d: the block does not end", file, in.line)
+		return nil, fmt.Errorf("%s:%d: the block is not closed", file, in.line)
 	}
 	return p, nil
 }
@@ -84,12 +86,12 @@ func (p *page) add(b block) error {
 	switch b.kind {
 	case "console":
 	case "", "sh", "bash", "shell":
-		return fmt.Errorf("%s:%d: a block of kind %q would not be tested: commands go into console blocks, the rest says what it is", p.file, b.line, b.kind)
+		return fmt.Errorf("%s:%d: a block of kind %q would not be tested: put commands into a console block, and name the language of any other block", p.file, b.line, b.kind)
 	default:
 		p.others = append(p.others, b)
 		return nil
 	}
-	open := false // the command continues in the next line
+	open := false // the command continues on the next line
 	for i, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
 		last := len(p.commands) - 1
 		switch {
@@ -100,19 +102,19 @@ func (p *page) add(b block) error {
 			p.commands = append(p.commands, command{line: b.line + 1 + i, text: strings.TrimPrefix(line, "$ ")})
 			open = continues(p.commands[last+1].text)
 		case i == 0:
-			return fmt.Errorf("%s:%d: a console block begins with a command", p.file, b.line)
+			return fmt.Errorf("%s:%d: a console block must begin with a command", p.file, b.line)
 		default:
 			p.commands[last].output = append(p.commands[last].output, line)
 		}
 	}
 	if open {
-		return fmt.Errorf("%s:%d: the last command of the block does not end", p.file, b.line)
+		return fmt.Errorf("%s:%d: the last command of the block is incomplete", p.file, b.line)
 	}
 	return nil
 }
 
-// continues says that a command does not end with its last line: after a backslash, and within a document that ends
-// with END.
+// continues reports whether a command continues on the next line: after a backslash, or within a here-document that
+// ends with END.
 func continues(text string) bool {
 	return strings.HasSuffix(text, `\`) || strings.Contains(text, "<<'END'") && !strings.HasSuffix(text, "\nEND")
 }
@@ -122,8 +124,8 @@ var (
 	placeholder = regexp.MustCompile(`<[a-z][a-z0-9 -]*>|\.\.\.`)
 )
 
-// linePattern makes a pattern of one line of expected output. <word> matches one word, ... matches anything, and the
-// width of spaces does not count, because tables are as wide as their contents.
+// linePattern returns a pattern for one line of expected output. <word> matches one word, and ... matches anything. The
+// number of spaces does not matter, because the width of a table depends on its contents.
 func linePattern(line string) *regexp.Regexp {
 	line = spaces.ReplaceAllString(strings.TrimSpace(line), " ")
 	var b strings.Builder
@@ -144,7 +146,7 @@ func linePattern(line string) *regexp.Regexp {
 	}
 }
 
-// matches compares real output with that of the page, where parts that match varies may differ.
+// matches compares real output with the page's output. Text that matches varies may differ.
 func (p *page) matches(want, got []string) bool {
 	if p.varies == nil {
 		return matches(want, got)
@@ -158,7 +160,7 @@ func (p *page) matches(want, got []string) bool {
 	return matches(want, got)
 }
 
-// matches compares real output with that of a page. A line with only "..." matches any number of lines.
+// matches compares real output with a page's output. A line with only "..." matches any number of lines.
 func matches(want, got []string) bool {
 	if len(want) == 0 {
 		return len(got) == 0

@@ -12,35 +12,35 @@ func TestMatches(t *testing.T) {
 		matches   bool
 	}{
 		{"Equal_Matches", "a b\nc", "a b\nc", true},
-		{"OtherWord_DoesNot", "a b", "a c", false},
-		{"WidthOfSpaces_DoesNotCount", "NAME  TOKEN\na  1", "NAME     TOKEN  \na        1", true},
-		{"Placeholder_IsOneWord", "token <token>", "token 17", true},
-		{"Placeholder_IsNotTwoWords", "token <token>", "token 17 18", false},
-		{"Placeholder_IsNotNothing", "token <token>", "token", false},
-		{"EllipsisInALine_IsAnything", "took ... in all", "took 3 ms and more in all", true},
-		{"EllipsisLine_IsAnyLines", "a\n...\nz", "a\nb\nc\nz", true},
-		{"EllipsisLine_IsNoLine", "a\n...\nz", "a\nz", true},
-		{"EllipsisLine_KeepsTheRest", "a\n...\nz", "a\nb", false},
-		{"MissingLine_DoesNot", "a\nb", "a", false},
-		{"MoreLines_DoNot", "a", "a\nb", false},
-		{"SignsOfPatterns_AreThemselves", "app[12]+(x)", "app[12]+(x)", true},
-		{"SignsOfPatterns_MatchNothingElse", "app[12]", "app1", false},
+		{"OtherWord_DoesNotMatch", "a b", "a c", false},
+		{"NumberOfSpaces_IsIgnored", "NAME  TOKEN\na  1", "NAME     TOKEN  \na        1", true},
+		{"Placeholder_MatchesOneWord", "token <token>", "token 17", true},
+		{"Placeholder_DoesNotMatchTwoWords", "token <token>", "token 17 18", false},
+		{"Placeholder_NeedsAWord", "token <token>", "token", false},
+		{"EllipsisInALine_MatchesAnything", "took ... in all", "took 3 ms and more in all", true},
+		{"EllipsisLine_MatchesSeveralLines", "a\n...\nz", "a\nb\nc\nz", true},
+		{"EllipsisLine_MatchesNoLines", "a\n...\nz", "a\nz", true},
+		{"EllipsisLine_RequiresTheRest", "a\n...\nz", "a\nb", false},
+		{"MissingLine_DoesNotMatch", "a\nb", "a", false},
+		{"MoreLines_DoNotMatch", "a", "a\nb", false},
+		{"Metacharacters_AreLiteral", "app[12]+(x)", "app[12]+(x)", true},
+		{"Metacharacters_MatchNothingElse", "app[12]", "app1", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := matches(strings.Split(test.want, "\n"), strings.Split(test.got, "\n")); got != test.matches {
-				t.Errorf("%v, want %v", got, test.matches)
+				t.Errorf("matches() = %v, want %v", got, test.matches)
 			}
 		})
 	}
 }
 
-func TestParsePage_TakesCommandsWithTheirOutput(t *testing.T) {
+func TestParsePage_ReturnsCommandsWithTheirOutput(t *testing.T) {
 	p, err := parsePage("x.md", "<!-- servers: 3 -->\n<!-- machines: 10.0.0 -->\nText\n```console\n$ one\nout\n$ two \\\n  more\n$ cat <<'END'\n$ x\nEND\n```\n```yaml\na: 1\n```\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.servers != 3 || p.machines != "10.0.0" || len(p.commands) != 3 || len(p.others) != 1 {
-		t.Fatalf("%+v", p)
+		t.Fatalf("parsePage() = %+v, want 3 servers, machines 10.0.0, 3 commands and 1 other block", p)
 	}
 	if c := p.commands[0]; c.text != "one" || c.line != 5 || len(c.output) != 1 || c.output[0] != "out" {
 		t.Errorf("%+v", c)
@@ -53,22 +53,22 @@ func TestParsePage_TakesCommandsWithTheirOutput(t *testing.T) {
 	}
 }
 
-func TestParsePage_WhatWouldNotBeRun_IsRefused(t *testing.T) {
+func TestParsePage_BlockThatWouldNotRun_IsRejected(t *testing.T) {
 	for _, text := range []string{"```\n$ one\n```", "```sh\none\n```", "```console\nout\n```", "```console\n$ one", "```console\n$ one \\\n```"} {
 		if _, err := parsePage("x.md", text); err == nil {
-			t.Errorf("%q is taken", text)
+			t.Errorf("parsePage(%q) succeeded, want an error", text)
 		}
 	}
 }
 
-func TestPageMatches_WhatVaries_DiffersFromRunToRun(t *testing.T) {
+func TestPageMatches_VaryingText_MayDiffer(t *testing.T) {
 	p, err := parsePage("x.md", `<!-- varies: app\d|\d+ firings -->`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for got, want := range map[string]bool{"app3 ran 12 firings": true, "app3 ran": false, "app ran 12 firings": false} {
 		if p.matches([]string{"app1 ran 4 firings"}, []string{got}) != want {
-			t.Errorf("%q: want %v", got, want)
+			t.Errorf("matches() of the output %q = %v, want %v", got, !want, want)
 		}
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// scheduled is a gkctl run of a crontab line or a systemd unit, up to its command.
+// scheduled matches the gkctl run of a crontab line or systemd unit, up to its command.
 var scheduled = regexp.MustCompile(`gkctl run (\S+).* -- `)
 
-// Crontab lines and units are not typed into a shell, so nothing else runs them. Here each runs true instead of its
-// command.
+// Crontab lines and systemd units are not shell commands, so no other test runs them. This test runs each of them with
+// true in place of its command.
 func TestPages_EveryScheduledRun_IsAccepted(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("..")
@@ -54,6 +54,6 @@ func TestPages_EveryScheduledRun_IsAccepted(t *testing.T) {
 		}
 	}
 	if runs < 4 {
-		t.Errorf("%d runs were found: the pages have more", runs)
+		t.Errorf("found %d scheduled runs in the pages, want at least 4", runs)
 	}
 }

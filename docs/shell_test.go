@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// shell is a bash that runs the commands of a page one after the other, so that later ones have the variables of
-// earlier ones.
+// shell is a bash process that runs the commands of a page one after another, so that later commands have the variables
+// that earlier ones set.
 type shell struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
@@ -20,7 +20,7 @@ type shell struct {
 	count int
 }
 
-// startShell starts bash in dir. Everything that it leaves running in its background ends with the test.
+// startShell starts bash in dir. Its background processes are killed when the test ends.
 func startShell(t *testing.T, dir string, env []string) *shell {
 	t.Helper()
 	s := &shell{cmd: exec.Command("bash", "--noprofile", "--norc"), lines: make(chan string)}
@@ -44,7 +44,7 @@ func startShell(t *testing.T, dir string, env []string) *shell {
 	t.Cleanup(func() {
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
 		_ = w.Close()
-		for range s.lines { // let the copying end
+		for range s.lines { // drain, so that the copying goroutine ends
 		}
 		_ = s.cmd.Wait()
 	})
@@ -55,7 +55,7 @@ func startShell(t *testing.T, dir string, env []string) *shell {
 func (s *shell) run(text string, within time.Duration) ([]string, int, error) {
 	s.count++
 	mark := fmt.Sprintf("--- command %d ended with ", s.count)
-	// The mark has a separate line even after output without a line end.
+	// The mark is on a separate line even if the output does not end with a newline.
 	if _, err := fmt.Fprintf(s.in, "%s\nprintf '\\n%s%%d\\n' $? </dev/null\n", text, mark); err != nil {
 		return nil, 0, err
 	}
@@ -74,12 +74,12 @@ func (s *shell) run(text string, within time.Duration) ([]string, int, error) {
 			}
 			got = append(got, line)
 		case <-timeout:
-			return got, 0, fmt.Errorf("the command did not end within %v", within)
+			return got, 0, fmt.Errorf("the command did not finish within %v", within)
 		}
 	}
 }
 
-// trim takes empty lines off the end.
+// trim removes empty lines from the end.
 func trim(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]

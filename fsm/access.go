@@ -42,7 +42,7 @@ type RevokeToken struct {
 type AccessOutcome uint8
 
 const (
-	AccessUnchanged    AccessOutcome = iota // First was set, and there is a binding already
+	AccessUnchanged    AccessOutcome = iota // First was set, and a binding already exists
 	AccessApplied                           // the change was made
 	AccessAbsent                            // there is no such binding or token
 	AccessStale                             // the binding exists although none was expected, or has another revision

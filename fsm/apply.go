@@ -18,12 +18,12 @@ func invalid(format string, args ...any) InvalidResult {
 	return InvalidResult{Why: fmt.Sprintf(format, args...)}
 }
 
-// timely reports whether to apply a command that a server made without a caller; madeIn is the term in which it was
-// made. The log entry must have been appended in the same term: a later leader has given every permit its full duration
-// again, so the timers of an earlier leader are obsolete.
+// timely reports whether to apply a command that a server proposed without a caller's request; madeIn is the term in
+// which it was made. The log entry must have been appended in the same term: a later leader has given every permit its
+// full duration again, so the timers of an earlier leader are obsolete.
 func (d *draft) timely(madeIn uint64) bool { return madeIn == d.term }
 
-// invalidCooling checks the bound on which safety after a restore depends: no slot stays taken for longer than the
+// invalidCooling checks the bound on which safety after a restore depends: no slot remains taken for longer than the
 // largest duration.
 func (d *draft) invalidCooling(cooling time.Duration) bool {
 	return cooling < 0 || cooling > d.largestDuration

@@ -61,7 +61,7 @@ func (d *draft) endDrainOf(name string, c EndDrain, begin func()) {
 	switch i := slices.IndexFunc(waits.drains, func(o semaphore.Drain) bool { return o.Revision == c.Change }); {
 	case i >= 0:
 		begin()
-		waits.drains = slices.Delete(slices.Clone(waits.drains), i, i+1) // readers have the old slice
+		waits.drains = slices.Delete(slices.Clone(waits.drains), i, i+1) // readers may be using the old slice
 		d.setDue(name, waits)
 	case before != nil && before.Pause != nil && before.Pause.Revision == c.Change && before.Pause.Drain > 0:
 		begin()
@@ -76,7 +76,7 @@ func (d *draft) endDrainOf(name string, c EndDrain, begin func()) {
 	d.emit(Event{Kind: DrainedEvent, Semaphore: name, Definition: after, Before: before, Change: c.Change, At: c.At})
 }
 
-// revert reverts the edits of one change.
+// revert ends the temporary edits of one change.
 func (d *draft) revert(c Revert) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}
@@ -113,7 +113,7 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 	if broken == nil {
 		waits.ends = withoutEnd(waits.ends, i)
 	} else {
-		waits.ends = slices.Delete(slices.Clone(waits.ends), i, i+1) // readers have the old slice
+		waits.ends = slices.Delete(slices.Clone(waits.ends), i, i+1) // readers may be using the old slice
 	}
 	if len(back) > 0 && broken == nil {
 		after = &StoredDefinition{
@@ -136,14 +136,14 @@ func (d *draft) revertEdit(name string, waits due, i int, at time.Time) {
 	})
 }
 
-// ownAuthor is the author of changes that no caller asked for.
+// ownAuthor is the author of changes that no caller requested.
 const ownAuthor = "gatekeeper"
 
 // withoutEnd removes the temporary edit at index i, and takes its values out of the later ones, so that they do not
 // restore a value that was only temporary.
 func withoutEnd(ends []*EditEnd, i int) []*EditEnd {
 	ended := ends[i]
-	ends = slices.Delete(slices.Clone(ends), i, i+1) // readers have the old slice
+	ends = slices.Delete(slices.Clone(ends), i, i+1) // readers may be using the old slice
 	for j, later := range ends[i:] {
 		ends[i+j] = later.Without(ended)
 	}

@@ -47,7 +47,7 @@ func until(t time.Time, changes ...fsm.Change) fsm.EditBatch {
 	return b
 }
 
-// admits returns the outcome of a refresh if the group no longer matched.
+// admits returns the outcome that a refresh would have if the group no longer matched.
 func (l *log) admits(token uint64) semaphore.Outcome {
 	p := l.state().Permit(token)
 	f := l.state().Facts(&semaphore.Request{Semaphore: p.Semaphore, Identity: p.Identity}, "")
@@ -85,9 +85,9 @@ func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
 		Revision: second + 1, Kind: fsm.DrainedEvent, Semaphore: "s", Definition: l.state().Definition("s"), Before: l.state().Definition("s"), Change: second, At: at(9),
 	}})
 	equal(t, "permit granted between the edits, after its drain", l.admits(after.Token), semaphore.Denied)
-	equal(t, "the older drain was kept", l.admits(before.Token), semaphore.Refreshed)
+	equal(t, "permit granted before both edits, during the older drain", l.admits(before.Token), semaphore.Refreshed)
 	one[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
-	equal(t, "all over", l.admits(before.Token), semaphore.Denied)
+	equal(t, "after both drains", l.admits(before.Token), semaphore.Denied)
 }
 
 // The name is kept until its drain is over, and then removed completely.

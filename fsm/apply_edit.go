@@ -52,7 +52,7 @@ func (d *draft) editBatch(c EditBatch) Result {
 		}
 	}
 	if len(skipped) == len(c.Changes) {
-		return EditResult{Skipped: skipped} // not remembered: a retry skips the same names, even if they were deleted meanwhile
+		return EditResult{Skipped: skipped} // not remembered: a retry skips the same names, even if they have been deleted since
 	}
 
 	revision := d.advance()
@@ -225,7 +225,7 @@ func (d *draft) schedule(c EditBatch, name string, waits due, before, after *Sto
 		waits.begin(semaphore.Drain{Revision: d.revision, Duration: c.Drain})
 	}
 	if after != nil && !c.Until.IsZero() {
-		waits.ends = append(slices.Clip(waits.ends), &EditEnd{ // readers have the old slice
+		waits.ends = append(slices.Clip(waits.ends), &EditEnd{ // readers may be using the old slice
 			Revision: d.revision, Until: c.Until, Before: before.Definition, After: after.Definition, Drain: c.Drain,
 		})
 	}
@@ -234,7 +234,7 @@ func (d *draft) schedule(c EditBatch, name string, waits due, before, after *Sto
 
 // begin adds a drain, and drops the oldest one if there are too many.
 func (w *due) begin(drain semaphore.Drain) {
-	w.drains = append(slices.Clip(w.drains), drain) // readers have the old slice
+	w.drains = append(slices.Clip(w.drains), drain) // readers may be using the old slice
 	if len(w.drains) > maxDrains {
 		w.drains = w.drains[1:]
 	}

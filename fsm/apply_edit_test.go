@@ -186,7 +186,7 @@ func TestDelete_LivePermits_CountInNewDefinition(t *testing.T) {
 		t.Fatalf("Release of the old permit: got %+v, want it released", r)
 	}
 	l.grant("s", "b")
-	// A finished firing stays finished under a new definition.
+	// A finished firing remains finished under a new definition.
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "c", firing("f", 5))); r.Decision.Reason != semaphore.FiringDone {
 		t.Fatalf("grant for a finished firing: got %+v, want FIRING_DONE", r)
 	}
@@ -223,7 +223,7 @@ func TestDeletions_MemoryIsBounded(t *testing.T) {
 	}
 	s := l.state()
 	if s.WasDeleted("c") || !s.WasDeleted("b") || !s.WasDeleted("a") {
-		t.Fatal("WasDeleted() is not true for a and b and false for c")
+		t.Fatal("want WasDeleted() true for a and b, and false for c")
 	}
 	restored(t, s)
 }

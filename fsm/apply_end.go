@@ -13,7 +13,7 @@ type ending struct {
 	job     semaphore.JobEnd // of a release
 	failure string           // of a failed job
 	result  []byte           // of a task
-	cooling time.Duration    // if positive, the slot stays taken for this time
+	cooling time.Duration    // if positive, the slot remains taken for this time
 	author  string
 	reason  string
 	at      time.Time
@@ -44,7 +44,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 }
 
 // settleFiring updates the claim of the firing that p claimed. If a loss or a stop opens the claim, it does so only
-// when the slot is free: the claim stays held while the slot cools, and endCooling opens it.
+// when the slot is free: the claim remains held while the slot cools, and endCooling opens it.
 func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	claim := d.claimOf(p.Token)
 	if claim == nil || claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {

@@ -82,7 +82,7 @@ func TestEnd(t *testing.T) {
 			state: semaphore.Held, claim: semaphore.ClaimHeld, event: fsm.HeldEvent, note: fsm.HeldEvent,
 		},
 		{
-			name: "expiry, hold, definition deleted meanwhile", define: []func(*semaphore.Definition){hold, freeOnLoss},
+			name: "expiry, hold, definition deleted in the meantime", define: []func(*semaphore.Definition){hold, freeOnLoss},
 			before: func(l *log) { l.apply(edits(remove("s", l.state().Definition("s").Version))) },
 			end:    func(l *log) fsm.Command { return fsm.Expire{Token: 1, Term: l.term, At: at(5)} },
 			claim:  semaphore.ClaimSpent, event: fsm.Expired, note: fsm.Expired, ended: semaphore.EndExpired,

@@ -3,7 +3,7 @@ package fsm
 import "github.com/gatekeeperd/gatekeeper/semaphore"
 
 // grant decides by the same rule as the leader, and grants if the decision still holds. The leader matched the
-// patterns; here, the revisions that it matched against are compared instead. Only the leader knows the queue, and it
+// patterns; grant only compares the revisions that the leader matched against. Only the leader knows the queue, and it
 // proposes grants in queue order.
 func (d *draft) grant(c Grant) Result {
 	if c.Semaphore == "" || c.Weight == 0 || c.Weight > semaphore.MaxPermits {
@@ -156,8 +156,8 @@ func (d *draft) extend(c Extend) Result {
 	return PermitResult{Applied: true, Permit: &extended, Revision: revision}
 }
 
-// takeOver orders the holder of a live permit to stop, if the definition allows another caller to ask for that. The
-// slot stays taken until the release or the deadline. If the caller was wrong about the holder, the holder loses its
+// takeOver orders the holder of a live permit to stop, if the definition allows another caller to request that. The
+// slot remains taken until the release or the deadline. If the caller was wrong about the holder, the holder loses its
 // run, but no other caller gets the slot early.
 func (d *draft) takeOver(c TakeOver) Result {
 	p := d.Permit(c.Token)
@@ -181,7 +181,7 @@ func (d *draft) takeOver(c TakeOver) Result {
 	return PermitResult{Applied: true, Permit: &stopping, Revision: revision}
 }
 
-// revoke orders the holder of a live permit to stop. The slot stays taken until the release or the deadline. Revoking
+// revoke orders the holder of a live permit to stop. The slot remains taken until the release or the deadline. Revoking
 // again has an effect only if it shortens the drain.
 //
 // An unsafe revoke frees the slot immediately, even if the holder was already ordered to stop. Nothing cools, because

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Pauses and cordons close semaphores temporarily. Their end times are for people and for the leader's timers. No times
-// are compared here.
+// Pauses and cordons close semaphores temporarily. Their end times are for display and for the leader's timers. This
+// package does not compare them.
 
 // repeatedChange returns the result for a retry of a change, which describes the original change.
 func repeatedChange(done *Remembered) Result {

@@ -134,7 +134,7 @@ func TestCordons(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, fsm.SetCordon{GroupPattern: "x"})
 }
 
-// The journal shows what was paused or cordoned, until when and by whom, even after it has ended.
+// The journal shows each pause and cordon with its end time and author, even after it has ended.
 func TestJournal_HoldsCompleteCordonsAndPauses(t *testing.T) {
 	l := newLog(t)
 	l.define("s")

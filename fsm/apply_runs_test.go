@@ -28,8 +28,8 @@ func TestRelease_EveryJobEnd_EndsFiring(t *testing.T) {
 	}
 }
 
-// Servers below feature level 4 know neither attempts nor the new ways in which firings end, and all members must store
-// the same state.
+// Servers below feature level 4 know neither attempts nor the claim states that level 4 added, and all members must
+// store the same state.
 func TestEnds_BelowFeatureLevel4_AreUnchanged(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
@@ -115,7 +115,7 @@ func TestRelease_Late_StillRecordsJobEnd(t *testing.T) {
 	if got := l.ends("s"); got != "f: failed after 1 no space" {
 		t.Errorf("claims after a second late report: got %s, want the first report", got)
 	}
-	// A report about a claim that another holder has taken over meanwhile is ignored.
+	// A report about a claim that another holder has taken over in the meantime is ignored.
 	lost = l.grant("s", "a", firing("g", 10))
 	l.apply(fsm.Expire{Token: lost.Token, Term: l.term})
 	l.grant("s", "b", firing("g", 10))

@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file applies what the leader has observed: which callers ask, which semaphores miss their expected work, and
-// when a quarantine ends.
+// This file applies the leader's observations: which callers make requests, which semaphores miss their expected work,
+// and when a quarantine ends.
 
 // sight remembers callers. It does not count as a change, because sightings do not affect any decision. They arrive
 // every second, and a revision for each would wake everything that waits for changes.

@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// undo takes back one change. It emits the same events and writes the same journal entries as the equivalent manual
+// undo reverses one change. It emits the same events and writes the same journal entries as the equivalent manual
 // changes, so watchers need not know about undos. The journal entries also name the undone change.
 func (d *draft) undo(c Undo) Result {
 	request := editRequest{EditUndo, c.RequestID, c.Asked, c.RequestRevision}
@@ -171,7 +171,7 @@ func (d *draft) validPauseBack(p *semaphore.Pause) error {
 
 func (d *draft) validUndoEdit(e UndoEdit) error {
 	if e.Kind == Declare {
-		return fmt.Errorf("a declaration cannot take a change back")
+		return fmt.Errorf("a declaration cannot undo a change")
 	}
 	if err := d.validChange(e.Change); err != nil {
 		return err

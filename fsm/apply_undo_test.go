@@ -190,7 +190,7 @@ func TestUndo_Deletion_RestoresPauseAndTemporaryEdits(t *testing.T) {
 	deleted := l.state().Revision()
 	entry := collect(l.state().Journal("a", deleted))[0]
 	equal(t, "what went", []any{entry.Pause, entry.Details().EndsGone}, []any{was.Pause, ends})
-	equal(t, "ends of nothing", len(l.state().Ends("a")), 0)
+	equal(t, "temporary edits of the deleted name", len(l.state().Ends("a")), 0)
 
 	back := *was.Pause
 	back.Change = was.Pause.Revision
@@ -208,7 +208,7 @@ func TestUndo_Deletion_RestoresPauseAndTemporaryEdits(t *testing.T) {
 	equal(t, "pause", l.state().Definition("a").Pause, &back)
 }
 
-// Otherwise the end of the undone edit would also take back a later permanent edit to the same value.
+// Otherwise the end of the undone edit would also revert a later permanent edit to the same value.
 func TestUndo_TemporaryEdit_RemovesItsEnd(t *testing.T) {
 	l := newLog2(t)
 	l.define("a", permits(1))
@@ -252,7 +252,7 @@ func TestPauseAndCordon_Repeat_DoesNothing(t *testing.T) {
 		if !r.Applied {
 			t.Fatalf("%+v: got %+v", cmd, r)
 		}
-		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "h"}) // another operator, meanwhile
+		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "h"}) // by another operator in the meantime
 		equal(t, "repeat", unchanged[fsm.RevisionResult](l, cmd), fsm.RevisionResult{Revision: r.Revision, Repeated: true})
 	}
 }

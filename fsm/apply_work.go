@@ -135,8 +135,8 @@ func (d *draft) handOut(p *semaphore.Permit) (*work.Job, *work.Task) {
 }
 
 // settleTask updates the task that a permit carries when the permit ends or has cooled. If the task would be handed out
-// again while its lost worker may still be running, it stays held until the slot has cooled. A worker that returns its
-// task has stopped: even if the slot cools for min_hold, the task waits again immediately.
+// again while its lost worker may still be running, it remains held until the slot has cooled. A worker that returns
+// its task has stopped: even if the slot cools for min_hold, the task waits again immediately.
 func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	t := d.TaskOf(p.Token)
 	if t == nil || t.State != work.Held {
@@ -218,7 +218,7 @@ func (d *draft) invalidResult(c Release) string {
 	return ""
 }
 
-// askedToCancel cancels a job for a CancelJob command.
+// askedToCancel applies a CancelJob command.
 func (d *draft) askedToCancel(c CancelJob) Result {
 	j := d.JobOf(c.Job)
 	if c.Term != 0 && !d.timely(c.Term) || j == nil || j.State != work.Open {

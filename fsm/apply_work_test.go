@@ -256,7 +256,7 @@ func TestRelease_RepeatAfterDrop_IsRecorded(t *testing.T) {
 }
 
 // The stored bytes never exceed the limit, regardless of how tasks end: space for a result or a failure text is
-// reserved from the submission on.
+// reserved at submission.
 func TestWorkBytes_TaskEnd_DoesNotRaiseThem(t *testing.T) {
 	text := strings.Repeat("f", work.MaxFailure)
 	for name, of := range map[string]struct {
@@ -371,8 +371,8 @@ func TestRecovered_TasksOfLostWorkers_WaitAgain(t *testing.T) {
 	restored(t, s)
 }
 
-// If the answer to a release was lost, a retry of the release must not fail a task that an operator has retried
-// meanwhile.
+// If the response to a release was lost, a retry of the release must not fail a task that an operator has retried in
+// the meantime.
 func TestChangeTasks_Retry_IsNotUndoneByRepeatedFailure(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"))
@@ -430,7 +430,8 @@ func TestChangeTasks_RetryAboveLimit_NamesIt(t *testing.T) {
 	}
 }
 
-// If the answer to a command was lost, a retry of the command must not retry or drop tasks that have failed meanwhile.
+// If the response to a command was lost, a retry of the command must not retry or drop tasks that have failed in the
+// meantime.
 func TestChangeTasks_RepeatWithAsOf_ChangesNothing(t *testing.T) {
 	for _, drop := range []bool{false, true} {
 		l := newWorkLog(t)

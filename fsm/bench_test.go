@@ -149,7 +149,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	})
 }
 
-// BenchmarkFacts measures what the leader reads for one decision.
+// BenchmarkFacts measures the reads and the decision that the leader makes for one request.
 func BenchmarkFacts(b *testing.B) {
 	l, names := newFleet(b, 10_000)
 	l.fill(names, 100_000)
@@ -179,7 +179,7 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 		t.Errorf("%d bytes per permit, want at most 500", perPermit)
 	}
 
-	// the same after a restart
+	// the limit also applies after a restart
 	file := snapshot(t, l.state())
 	before = heap()
 	m := fsm.New("")
@@ -221,7 +221,7 @@ func TestMemory_BytesPerDefinition(t *testing.T) {
 		t.Errorf("%d bytes per definition, want at most 1024", perDefinition)
 	}
 
-	// the same after a restart
+	// the limit also applies after a restart
 	file := snapshot(t, l.state())
 	before = heap()
 	m := fsm.New("")

@@ -82,7 +82,7 @@ func TestMemory_BytesPerTask(t *testing.T) {
 		t.Errorf("%d bytes per task, want at most 600", perTask)
 	}
 
-	// the same after a restart
+	// the limit also applies after a restart
 	file := snapshot(t, l.state())
 	before = heap()
 	m := fsm.New("")

@@ -25,7 +25,7 @@ var (
 	ErrMalformed = errors.New("fsm: malformed log entry")
 )
 
-// marshaling is deterministic: equal commands give equal bytes.
+// marshaling makes the encoding deterministic: equal commands give equal bytes.
 //
 //nolint:gochecknoglobals // constant options
 var marshaling = proto.MarshalOptions{Deterministic: true}

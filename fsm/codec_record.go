@@ -100,7 +100,7 @@ func (r *reader) pause(in *logv1.StoredPause) *semaphore.Pause {
 	return out
 }
 
-// pauseFromProto reads a pause from a command. apply checks whether it is valid. This also holds for the functions
+// pauseFromProto reads a pause from a command. apply checks whether it is valid. The same applies to the functions
 // below.
 func pauseFromProto(in *logv1.StoredPause) *semaphore.Pause {
 	if in == nil {
@@ -248,8 +248,8 @@ func cordonFromProto(in *logv1.StoredCordon) *Cordon {
 	}
 }
 
-// outcomeEdited is the outcome of a remembered edit; other requests have a semaphore.End there. It is frozen because it
-// is stored in snapshots.
+// outcomeEdited is the outcome of a remembered edit; other requests store a semaphore.End in that field. It is frozen
+// because it is stored in snapshots.
 const outcomeEdited = 6
 
 func (w *writer) request(m *Remembered) *logv1.StoredRequest {
@@ -299,7 +299,7 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 	return out
 }
 
-// editAnswer reads the answer to an edit.
+// editAnswer reads the response to an edit.
 func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
 	out := EditAnswer{
 		Nothing: in.GetNothing(), Names: in.GetNames(), Skipped: in.GetSkipped(), Permits: in.GetPermits(), Cordon: r.cordon(in.GetCordon()),
@@ -370,7 +370,7 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 		}
 	case in.GetEntries() > 0:
 		r.needs(3)
-		out.Change = alone // or that of the entry before it
+		out.Change = alone // whole replaces it if the previous entry is of the same change
 	}
 	return &out
 }

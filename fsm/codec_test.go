@@ -287,7 +287,7 @@ func TestEncode_NotDecodable_IsRefused(t *testing.T) {
 	for name, cmd := range map[string]fsm.Command{
 		"instant out of range":      fsm.Release{Token: 1, At: far},
 		"due time out of range":     fsm.Grant{Firing: &semaphore.Firing{Name: "f", Due: far}},
-		"no UTF-8":                  fsm.RetireMember{ID: "\xff"},
+		"not UTF-8":                 fsm.RetireMember{ID: "\xff"},
 		"pointer":                   &fsm.Extend{},
 		"job without a spec":        fsm.SubmitJob{Tasks: tasks("a")},
 		"cancel without a cause":    fsm.CancelJob{Job: 1},

@@ -18,12 +18,12 @@ const MaxEditEnds = 16
 const MaxSightings = 100_000
 
 // A Command is one change to the replicated state. Commands are applied in the order of the log, and each sees the
-// effects of those before it. A command that a server made without a caller carries the term in which it was made. It
-// is ignored unless the log entry has the same term: a proposal can be appended in a later term than the one in which
-// it was made.
+// effects of those before it. A command that a server proposes without a caller's request carries the term in which it
+// was made. It is ignored unless the log entry has the same term: a proposal can be appended in a later term than the
+// one in which it was made.
 type Command interface{ apply(d *draft) Result }
 
-// Grant asks for a permit; its result is a GrantResult. The decision is made again when the command is applied.
+// Grant requests a permit; its result is a GrantResult. The decision is made again when the command is applied.
 type Grant struct {
 	Semaphore string
 	Identity  semaphore.Identity
@@ -46,8 +46,8 @@ type Grant struct {
 	// level 3.
 	Supersedes uint64
 	Replaces   bool
-	// Worker is true if the caller asks for a task together with the permit. There is no firing then. It requires
-	// feature level 4.
+	// Worker is true if the caller requests a task together with the permit. Firing is then nil. It requires feature
+	// level 4.
 	Worker bool
 }
 
@@ -61,7 +61,7 @@ type Extend struct {
 }
 
 // Release ends a live permit at its holder's request; its result is a ReleaseResult. If Cooling is positive, the slot
-// stays taken for that time.
+// remains taken for that time.
 type Release struct {
 	Token   uint64
 	Job     semaphore.JobEnd // decides what happens to the firing, if any; JobCutShort requires level 2, JobFailed level 4
@@ -125,8 +125,8 @@ type Cancel struct {
 	Identity  semaphore.Identity
 	RequestID string
 	// Token is the live permit of the request, for which the leader computed Cooling, or 0 if the leader found none.
-	// Cooling is as in Release. From feature level 3 on, a cancel does nothing if the request has a different permit.
-	// Both fields require feature level 3.
+	// Cooling is as in Release. At feature level 3 and above, a cancel does nothing if the request has a different
+	// permit. Both fields require feature level 3.
 	Token   uint64
 	Cooling time.Duration
 }
@@ -137,8 +137,8 @@ type EditBatch struct {
 	Author, Reason string
 	RequestID      string
 	At             time.Time
-	// Drain is how long holders that are shut out by this change may continue if their permits are live now, until
-	// EndDrain. It is at most MaxDrain, and requires feature level 2.
+	// Drain is how long holders that this change excludes may continue if their permits are live now, until EndDrain.
+	// It is at most MaxDrain, and requires feature level 2.
 	Drain time.Duration
 	// Until is when the leader proposes a Revert that restores the old values of the replaced fields; zero means never.
 	// It is valid only in a batch of Replace changes. A name with MaxEditEnds temporary edits that have not ended
@@ -206,7 +206,7 @@ type Pause struct {
 	Drain                  time.Duration // as in EditBatch, only with Stop; requires feature level 2
 	RequestID              string        // as in SetCordon
 	Asked, RequestRevision uint64        // as in EditBatch
-	Expected               []Expected    // for Names, in their order; empty: nothing is expected; requires feature level 3
+	Expected               []Expected    // one for each of Names, in order; empty: nothing is expected; requires feature level 3
 }
 
 // Expected is the state of one semaphore that a pause or a resume expects. If the actual state differs, the command
@@ -217,8 +217,8 @@ type Expected struct {
 }
 
 // Resume ends pauses; its result is a RevisionResult. If Revision is not 0, it selects the pause to end. A timer gives
-// the revision of the pause. An operator, for whom Term is 0, gives the change that set it. From feature level 3 on, a
-// Resume with a request id may have no names: it then remembers that the caller's selector matched nothing.
+// the revision of the pause. An operator, for whom Term is 0, gives the change that set it. At feature level 3 and
+// above, a Resume with a request id may have no names: it then remembers that the caller's selector matched nothing.
 type Resume struct {
 	Names                  []string
 	Term, Revision         uint64
@@ -229,11 +229,11 @@ type Resume struct {
 	Expected               []Expected // as in Pause
 }
 
-// Undo takes back a change in one step, either completely or not at all; its result is an UndoResult. The undo was
+// Undo reverses a change in one step, either completely or not at all; its result is an UndoResult. The undo was
 // planned from the journal. The command carries the state that the plan expects, so that later changes cause a
 // conflict. A name may occur only once. It requires feature level 2.
 type Undo struct {
-	Change                 uint64 // the change to take back
+	Change                 uint64 // the change to undo
 	Edits                  []UndoEdit
 	Pauses                 []UndoPause
 	Cordons                []UndoCordon
@@ -242,9 +242,8 @@ type Undo struct {
 	At                     time.Time
 	Drain                  time.Duration // for Edits, as in EditBatch; pauses and cordons have their own drains
 	Asked, RequestRevision uint64        // as in EditBatch
-	// Also lists other changes that this undo takes back in the same step. If there are any, a name may occur both in
-	// Edits, as a Replace, and in Pauses. Partial is true if some effects of the changes remain. Both require feature
-	// level 3.
+	// Also lists other changes that are undone in the same step. If there are any, a name may occur both in Edits, as a
+	// Replace, and in Pauses. Partial is true if some effects of the changes remain. Both require feature level 3.
 	Also    []uint64
 	Partial bool
 	// Firings changes which firings are remembered. It requires feature level 3.
@@ -263,10 +262,11 @@ type UndoFirings struct {
 	LowWater, ExpectedLowWater time.Time
 }
 
-// UndoEdit is an edit that takes a change back: a create, a replace or a delete.
+// UndoEdit is an edit that undoes a change: a create, a replace or a delete.
 type UndoEdit struct {
 	Change
-	// Pause is the pause to restore together with a created definition, or nil. Its revision is set here.
+	// Pause is the pause to restore together with a created definition, or nil. Its revision is set when the command is
+	// applied.
 	Pause *semaphore.Pause
 	// EndsBack are temporary edits, in their earlier form, that will end again. EndsGone are the revisions of temporary
 	// edits that will no longer end; missing ones are ignored. A delete has neither, because it drops all temporary
@@ -277,7 +277,7 @@ type UndoEdit struct {
 
 // UndoPause restores a pause of one or more semaphores, or lifts their pause if Pause is nil.
 type UndoPause struct {
-	Pause *semaphore.Pause // with its Change; its revision is set here
+	Pause *semaphore.Pause // with its Change; its revision is set when the command is applied
 	Of    []ExpectedPause
 }
 
@@ -291,7 +291,7 @@ type ExpectedPause struct {
 type UndoCordon struct {
 	ID       string
 	Expected uint64  // the revision of the expected cordon; 0: none
-	Cordon   *Cordon // with its Change; its revision is set here
+	Cordon   *Cordon // with its Change; its revision is set when the command is applied
 }
 
 // Forget drops remembered firings that no permit holds; its result is a RevisionResult. The semaphore's low-water mark
@@ -300,7 +300,7 @@ type Forget struct {
 	Semaphore string
 	Term      uint64
 	UpTo      time.Time // zero: no firings are forgotten by due time
-	Names     []string  // firings without due time
+	Names     []string  // firings without a due time
 	// Firings are forgotten individually, without raising the mark, so they may be claimed again. It requires feature
 	// level 3.
 	Firings []semaphore.Firing
@@ -334,10 +334,11 @@ type Settings struct {
 	// feature level 3 they limit both together.
 	JournalPerSemaphore uint32
 	JournalTotal        uint32
-	// RememberedRequests is the number of requests to remember below feature level 3. From then on, Requests applies.
+	// RememberedRequests is the number of requests to remember below feature level 3. At level 3 and above, Requests
+	// applies instead.
 	RememberedRequests  uint32
 	RememberedDeletions uint32
-	// Requests bounds the remembered requests from feature level 3 on.
+	// Requests bounds the remembered requests at feature level 3 and above.
 	Requests RequestBounds
 	// JournalLifetime is how long the journal keeps entries. 0 means DefaultJournalLifetime. This field requires
 	// feature level 3.
@@ -351,7 +352,7 @@ func (s Settings) JournalLife() time.Duration {
 	return cmp.Or(s.JournalLifetime, DefaultJournalLifetime)
 }
 
-// DefaultJournalLifetime is a year. It is frozen: what servers forget depends on it.
+// DefaultJournalLifetime is a year. It is frozen because it determines which entries servers forget.
 const DefaultJournalLifetime = 366 * 24 * time.Hour
 
 // RequestBounds bounds the remembered requests. A field of 0 means its default. It requires feature level 3.
@@ -367,7 +368,8 @@ type RequestBounds struct {
 	RequestBytes, EditBytes uint64
 }
 
-// OrDefault returns b with the defaults filled in. The defaults are frozen: what servers forget depends on them.
+// OrDefault returns b with the defaults filled in. The defaults are frozen because they determine which requests
+// servers forget.
 func (b RequestBounds) OrDefault() RequestBounds {
 	return RequestBounds{
 		Lifetime:     cmp.Or(b.Lifetime, 10*time.Minute),
@@ -410,7 +412,7 @@ type Configure struct {
 // RetireMember records the id of a removed server, so that the id is never used again; its result is a RevisionResult.
 type RetireMember struct{ ID string }
 
-// RaiseFeatureLevel allows newer commands from here on; its result is a RevisionResult.
+// RaiseFeatureLevel allows the commands of a newer feature level after it; its result is a RevisionResult.
 type RaiseFeatureLevel struct{ Level uint32 }
 
 // EndDrain ends the drains that the change with the given revision began; its result is a RevisionResult. Exactly one
@@ -432,13 +434,13 @@ type Revert struct {
 	At           time.Time
 }
 
-// A Sighting records that a caller was seen asking for a permit.
+// A Sighting records that a caller was seen requesting a permit.
 type Sighting struct {
 	Group, Acquirer string
 	At              time.Time // approximate
 }
 
-// Sight remembers the callers that were seen asking for permits; its result is a RevisionResult. If there are too many,
+// Sight remembers the callers that were seen requesting permits; its result is a RevisionResult. If there are too many,
 // the most recent ones are kept. It does not count as a change: it takes no revision and emits no event. It requires
 // feature level 2.
 type Sight struct {
@@ -451,8 +453,8 @@ type Missed uint8
 
 const (
 	Heard          Missed = iota // no work is missing
-	NobodyAsked                  // no caller has asked for longer than expect_every
-	AskedButDenied               // callers asked, and all were denied
+	NobodyAsked                  // no caller has requested a permit for longer than expect_every
+	AskedButDenied               // callers requested permits, and all were denied
 	NoProgress                   // a permit is held, and its job reports no progress
 	HeldLong                     // a permit has been held for longer than expect_every
 )

@@ -29,7 +29,7 @@ type SubmitTasks struct {
 }
 
 // CancelJob stops handing out tasks of a job, and orders the workers of held tasks to stop; its result is a JobResult.
-// Term is 0 if a caller asked for it. It requires feature level 4.
+// Term is 0 if a caller requested the cancel. It requires feature level 4.
 type CancelJob struct {
 	Job, Term      uint64
 	Cause          work.CancelCause

@@ -6,19 +6,19 @@
 //
 // A Machine applies entries, and a State is an immutable view for readers. Apply works on a private draft of the state.
 // The draft's trees are persistent. Publishing them after an entry costs a few small allocations, and the draft then
-// copies the nodes that it writes. A reader therefore gets a complete State from one atomic load, and can keep it for
-// as long as it likes. Neither readers nor the writing of a snapshot block Apply.
+// copies the nodes that it writes. A reader therefore gets a complete State from one atomic load, and can keep it
+// indefinitely. Neither readers nor the writing of a snapshot block Apply.
 //
-// A grant is decided twice by the same pure rule, semaphore.Decide: by the leader when it proposes, and here when the
-// command is applied. Here, patterns are not matched. Instead, the revisions that the leader matched against are
-// compared with the current ones. If they have changed, the command changes nothing and reports this, as in optimistic
-// concurrency control.
+// A grant is decided twice by the same pure rule, semaphore.Decide: by the leader when it proposes the command, and by
+// the state machine when it applies the command. The state machine does not match patterns. Instead, it compares the
+// revisions that the leader matched against with the current ones. If they have changed, the command changes nothing
+// and reports this, as in optimistic concurrency control.
 //
 // This package also makes replays harmless. A request id that has ended never grants again while it is remembered. A
 // request id that has a live permit gets that permit. For a token that has ended, the result says how it ended. A
-// command that a server made without a caller carries the term in which it was made, and has no effect in an entry of
-// another term: by then a new leader has given every holder its full duration again, so the old leader's timers are
-// obsolete.
+// command that a server proposes without a caller's request carries the term in which it was made, and has no effect in
+// an entry of another term: by then a new leader has given every holder its full duration again, so the old leader's
+// timers are obsolete.
 //
 // Each command has one type of result, and Apply returns an error only if this server cannot follow the log and must
 // stop. DESIGN.md describes what is stored, in which trees, and at what cost.

@@ -59,7 +59,7 @@ func (d *draft) begin(index, term uint64, commands int) {
 	d.events = make([]Event, 0, commands) // a new slice, because subscribers may keep the previous one
 }
 
-// publish returns a state for readers. From here on, the draft copies what it writes.
+// publish returns a state for readers. Afterwards, the draft copies each node before it writes to it.
 func (d *draft) publish() *State { return d.fork() }
 
 // advance starts an effective command: its changes carry the new revision.

@@ -22,22 +22,22 @@ const (
 	Granted
 	Released
 	Expired
-	HeldEvent // expired under on_expiry: hold
+	HeldEvent // the permit expired under on_expiry: hold
 	// CoolingEvent reports that the holder is gone and Permit is now cooling. Permit.Ended says how the permit ended;
 	// there is no separate event for that.
 	CoolingEvent
 	CoolingEnded
 	Cleared
-	StoppingEvent // revoked
-	Abandoned     // also if a cancel released it
+	StoppingEvent // the holder was ordered to stop
+	Abandoned     // its grant never reached the caller, or a cancel released it
 	DurationChanged
 	Configured
-	// DrainedEvent reports that a drain that Change began is over. It is the drain of an edit or a pause of Semaphore,
-	// of Cordon, or of Permit. For a semaphore, Definition and Before differ at most in the pause. The event is not in
-	// the journal.
+	// DrainedEvent reports that the drain that Change began is over. The drain belonged to an edit or a pause of
+	// Semaphore, to Cordon, or to Permit. For a semaphore, Definition and Before may differ only in the pause. The
+	// event is not in the journal.
 	DrainedEvent
-	// RevertedEvent reports that a temporary edit has ended. Definition and Before are as for Replaced, and equal if
-	// nothing was reverted.
+	// RevertedEvent reports that a temporary edit has ended. Definition and Before have the same meaning as for
+	// Replaced, and are equal if nothing was reverted.
 	RevertedEvent
 	MissedEvent // see Event.Missed
 	HeardEvent
@@ -59,7 +59,7 @@ const (
 	// there were too many. It is not in the journal.
 	ClaimsChanged
 	// JobSubmitted reports that tasks of a job were stored. Job is Open once the submission is complete. This kind and
-	// those below are not in the journal, except BindingChanged.
+	// the kinds below it, except BindingChanged, are not in the journal.
 	JobSubmitted
 	// TaskSettled reports that a task is no longer held. Task and Job have their new states.
 	TaskSettled
@@ -112,7 +112,7 @@ type Event struct {
 	Kind      EventKind
 	Semaphore string // empty for cordons and settings
 	Permit    *semaphore.Permit
-	// Superseded is set for SupersededEvent. Replaces is as in the Grant that caused it.
+	// Superseded is set for SupersededEvent. Replaces is copied from the Grant that caused the event.
 	Superseded *semaphore.Permit
 	Replaces   bool
 	Definition *StoredDefinition // after the change; nil if deleted
@@ -121,7 +121,8 @@ type Event struct {
 	// Change is set for DrainedEvent and RevertedEvent. It is the change that began the drain, or the temporary edit
 	// that has ended.
 	Change uint64
-	// Job and Task are set for the grant of a permit that carries a task, and for the kinds from JobSubmitted on.
+	// Job and Task are set for the grant of a permit that carries a task. Kinds from JobSubmitted to JobDeleted set
+	// Job, and Task if they concern one task.
 	Job    *work.Job
 	Task   *work.Task
 	Missed Missed
@@ -135,7 +136,7 @@ type Applied struct {
 	Index, Term uint64
 	State       *State
 	Events      []Event
-	// Restored is true if a snapshot replaced the state. There are no events then; data derived from events must be
+	// Restored is true if a snapshot replaced the state. Events is then empty, and data derived from events must be
 	// rebuilt.
 	Restored bool
 }
@@ -187,5 +188,5 @@ type EditEnd struct {
 	Revision      uint64 // the revision of the edit
 	Until         time.Time
 	Before, After *semaphore.Definition
-	Drain         time.Duration // drain of the edit; if the edit's end shuts holders out, it begins one of the same duration
+	Drain         time.Duration // drain of the edit; if reverting the edit excludes holders, a drain of the same duration begins
 }

@@ -2,9 +2,9 @@ package fsm
 
 import "slices"
 
-// A fifo is a list that grows at its end and shrinks at its front, and that can be copied by assignment. Copies share
-// their array: push writes beyond the end of every earlier copy, and pop moves only the front of one copy. This is safe
-// if only the newest copy is pushed to. The newest copy is the draft's; published copies are only read.
+// A fifo is a queue that can be copied by assignment. It grows at its end and shrinks at its front. Copies share their
+// array: push writes beyond the end of every earlier copy, and pop moves only the front of one copy. This is safe if
+// only the newest copy is pushed to. The newest copy is the draft's; published copies are only read.
 type fifo[T any] struct {
 	items   []T
 	dropped int // may still occupy memory in the array

@@ -148,7 +148,7 @@ func firing(name string, due int) func(*fsm.Grant) {
 	return func(g *fsm.Grant) { g.Firing = fire(name, due) }
 }
 
-// fire returns a firing due at the given second, or without due time for 0.
+// fire returns a firing due at the given second, or without a due time for 0.
 func fire(name string, due int) *semaphore.Firing {
 	f := &semaphore.Firing{Name: name}
 	if due != 0 {

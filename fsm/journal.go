@@ -52,7 +52,7 @@ type Details struct {
 	// EndsGone are temporary edits that were removed with a deleted definition or by an undo. EndsBack are those that
 	// an undo restored.
 	EndsGone, EndsBack []*EditEnd
-	// Undoes is the change that an undo took back, or 0.
+	// Undoes is the undone change, if an undo wrote the entry; else 0.
 	Undoes uint64
 	// Firings are the firings that a FiringsForgotten forgot or a FiringsRemembered restored; else nil. It requires
 	// feature level 3.
@@ -97,7 +97,7 @@ type WholeChange struct {
 	// Names are the semaphores of the entries by ordinal, including entries that the journal has forgotten. A name is
 	// empty for a cordon. Names is nil if the change has only one entry.
 	Names []string
-	// AlsoUndoes are the changes that an undo took back in addition to Details.Undoes.
+	// AlsoUndoes are the changes that an undo reversed in addition to Details.Undoes.
 	AlsoUndoes []uint64
 	// Partial is true if the undo left some effects of these changes in place.
 	Partial bool

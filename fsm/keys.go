@@ -40,7 +40,7 @@ func claimBefore(a, b *semaphore.Claim) bool {
 	if c := strings.Compare(a.Semaphore, b.Semaphore); c != 0 {
 		return c < 0
 	}
-	// Firings without due time come first: the zero time is before every due time.
+	// Firings without a due time come first: the zero time is before every due time.
 	if c := a.Firing.Due.Compare(b.Firing.Due); c != 0 {
 		return c < 0
 	}

@@ -12,7 +12,7 @@ import (
 // may still be added to the highest level, and servers built before and after such a change must not form one cluster.
 const SupportedLevel uint32 = 4
 
-// AccessLevel is the feature level from which on the state can have bindings; see package access.
+// AccessLevel is the lowest feature level at which the state can have bindings; see package access.
 const AccessLevel uint32 = 4
 
 // Level returns the feature level that a command requires. It is the highest level among its kind and the fields that

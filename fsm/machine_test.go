@@ -27,7 +27,7 @@ func TestApply_OutOfOrder_IsAnError(t *testing.T) {
 			t.Errorf("Apply(entry %d of term %d) after entry %d of term %d = %v", at[0], at[1], l.index, l.term, err)
 		}
 	}
-	// The log may contain other entries in between.
+	// The log may contain other entries between the two.
 	if _, err := l.m.Apply(l.index+5, l.term+2, entry); err != nil {
 		t.Fatal(err)
 	}

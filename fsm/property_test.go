@@ -387,7 +387,7 @@ func (d draw) otherCommand() fsm.Command {
 // point behaves identically. The invariants that do not need the model hold after every entry.
 func TestMachine_RandomCommands_AgreesWithTheModel(t *testing.T) { checkModel(t, false) }
 
-// The same for jobs, which random commands of all kinds rarely complete.
+// This test concentrates on jobs, which random commands of all kinds rarely complete.
 func TestMachine_RandomJobs_AgreesWithTheModel(t *testing.T) { checkModel(t, true) }
 
 func checkModel(t *testing.T, jobs bool) {
@@ -399,7 +399,7 @@ func checkModel(t *testing.T, jobs bool) {
 			levels = []uint32{4}
 		}
 		if level := pick(draw{T: t}, "level", levels...); level > 1 {
-			// as after a recovery, but with small numbers
+			// Start with the level and the quarantine of a recovered state, but with small numbers.
 			records := readRecords(t, snapshot(t, one.State()))
 			if rapid.IntRange(0, 7).Draw(t, "quarantine") == 0 {
 				m.quarantine = time.Minute
@@ -609,8 +609,7 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 	m.checkAccess(t, s)
 }
 
-// checkRules checks the contract of Rules: while its value stays the same, so does everything that admits or stops
-// holders.
+// checkRules checks the contract of Rules: while its value is unchanged, so is everything that admits or stops holders.
 func checkRules(t *rapid.T, before, after *fsm.State) {
 	t.Helper()
 	if after.Rules() != before.Rules() {

@@ -84,7 +84,7 @@ func (s *State) Holders(sem string) iter.Seq[*semaphore.Permit] {
 	}
 }
 
-// HoldersFrom returns the permits of all semaphores, sorted by (semaphore, token), from the given key on. It is for
+// HoldersFrom returns the permits of all semaphores, sorted by (semaphore, token), starting at the given key. It is for
 // paging.
 func (s *State) HoldersFrom(sem string, token uint64) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
@@ -99,8 +99,8 @@ func (s *State) HolderCount(sem string) int { return int(s.gate(sem).permits) }
 func (s *State) Used(sem string) uint64 { return s.gate(sem).used }
 
 // PermitRevision returns the revision of the last change to the semaphore's permits: a grant, an end, a hold or the end
-// of cooling. From feature level 3 on it is at least the revision that created the definition, so that a revision read
-// before a deletion never matches. It is 0 if there was no such change.
+// of cooling. At feature level 3 and above, it is at least the revision that created the definition, so that a revision
+// read before a deletion never matches. It is 0 if there was no such change.
 func (s *State) PermitRevision(sem string) uint64 {
 	g := s.gate(sem)
 	if s.featureLevel >= 3 && g.definition != nil {
@@ -115,8 +115,8 @@ func (s *State) Claim(sem string, f semaphore.Firing) *semaphore.Claim {
 	return c
 }
 
-// Claims returns the remembered firings of a semaphore: first those without due time, sorted by name, then the others,
-// sorted by due time and name.
+// Claims returns the remembered firings of a semaphore: first those without a due time, sorted by name, then the
+// others, sorted by due time and name.
 func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 	return func(yield func(*semaphore.Claim) bool) {
 		s.claims.Ascend(&semaphore.Claim{Semaphore: sem}, func(c *semaphore.Claim) bool {
@@ -162,7 +162,7 @@ func (s *State) Names() iter.Seq[string] {
 }
 
 // Drains returns the unfinished drains of the semaphore's edits, sorted by revision, even after its deletion. Do not
-// modify the slice. The drains of pauses, cordons and revoked permits are stored with these.
+// modify the slice. The drains of pauses, cordons and revoked permits are stored with those objects.
 func (s *State) Drains(sem string) []semaphore.Drain {
 	return s.due(sem).drains
 }
@@ -172,12 +172,12 @@ func (s *State) Ends(sem string) []*EditEnd {
 	return s.due(sem).ends
 }
 
-// Quarantine returns how long after a promotion nothing is granted, because a recovery lost permits and their holders
+// Quarantine returns how long a newly promoted leader grants nothing, because a recovery lost permits and their holders
 // may still rely on them. It is 0 if there is no quarantine. EndQuarantine ends it.
 func (s *State) Quarantine() time.Duration { return s.quarantine }
 
-// HistoryBegins returns when a recovery last lost permits, or zero if none did. Before that time, the journal is
-// incomplete about holders.
+// HistoryBegins returns when a recovery last lost permits, or zero if none did. Before that time, the journal does not
+// list all holders.
 func (s *State) HistoryBegins() time.Time { return s.historyBegins }
 
 // Sightings returns the last sighting of each caller, sorted by group and acquirer. The latest MaxSightings are kept.
@@ -208,7 +208,7 @@ func (s *State) Cordon(id string) *Cordon {
 func (s *State) CordonRevision() uint64 { return s.cordonRevision }
 
 // Rules returns the index of the last entry that changed a definition, a pause, a cordon or a drain, or the index of
-// the snapshot from which this server started. While it stays the same, so does the decision about an unchanged live
+// the snapshot from which this server started. While the index is unchanged, so is the decision about an unchanged live
 // permit. The index may differ between servers.
 func (s *State) Rules() uint64 { return s.rules }
 
@@ -300,8 +300,8 @@ func (s *State) EndsForgotten(sem string) time.Time {
 	return timeFromProto(s.gate(sem).runLog().forgotten)
 }
 
-// Journal returns the remaining history of a semaphore from the given revision on, in ascending order. If sem is empty,
-// it returns the history of all semaphores.
+// Journal returns the remaining history of a semaphore, starting at the given revision, in ascending order. If sem is
+// empty, it returns the history of all semaphores.
 func (s *State) Journal(sem string, from uint64) iter.Seq[*JournalEntry] {
 	return func(yield func(*JournalEntry) bool) {
 		if sem == "" {

@@ -131,7 +131,7 @@ func (r *recordReader) ahead() iter.Seq2[*logv1.Record, error] {
 	}
 }
 
-// batch holds some records, and in the last batch what ended them.
+// batch holds some records. The last batch also holds the reason why the records ended.
 type batch struct {
 	records []*logv1.Record
 	over    bool // set in the last batch, which has the trailer, an error or a panic

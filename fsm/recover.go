@@ -10,7 +10,7 @@ import (
 )
 
 // A Recovery says how to make the state of a new cluster from a state that was found in a data directory or a backup of
-// an old cluster. It is for offline tools: nothing here is a command.
+// an old cluster. It is for offline tools and is not a command.
 type Recovery struct {
 	// ClusterID is the id of the new cluster, "seed.incarnation". It must differ from that of the old one.
 	ClusterID string
@@ -23,10 +23,10 @@ type Recovery struct {
 	Backup string
 	// Retired are the ids of the old cluster's servers. None of them is used again.
 	Retired []string
-	// KeepPermits keeps the permits that were found. Each of them has its full duration again from the first promotion
-	// on. This is safe only if the data directories of a majority of the last voters were read. Without KeepPermits,
-	// every live permit is lost as if it had expired, cooling slots are freed, and nothing is granted for the largest
-	// max_duration that was ever in force.
+	// KeepPermits keeps the permits that were found. Each of them has its full duration again, starting at the first
+	// promotion. This is safe only if the data directories of a majority of the last voters were read. Without
+	// KeepPermits, every live permit is lost as if it had expired, cooling slots are freed, and nothing is granted for
+	// the largest max_duration that was ever in force.
 	KeepPermits bool
 	// MaxDuration is the largest max_duration that was ever in force, as far as the operator knows. If a larger one was
 	// found, that one is used. 0 means to use the one that was found.
@@ -71,9 +71,9 @@ func (r Recovery) validate(s *State) error {
 		return fmt.Errorf("the largest max_duration %v is not between %v and %v", r.MaxDuration, semaphore.MinDuration, maxMaxDuration)
 	case r.UnsafeGrantAfter == nil:
 	case r.KeepPermits:
-		return errors.New("a time to grant after is not allowed if permits are kept")
+		return errors.New("UnsafeGrantAfter must be nil if permits are kept")
 	case *r.UnsafeGrantAfter < 0 || *r.UnsafeGrantAfter > r.FullQuarantine(s):
-		return fmt.Errorf("the time to grant after, %v, is not between 0 and %v, after which granting is safe", *r.UnsafeGrantAfter, r.FullQuarantine(s))
+		return fmt.Errorf("UnsafeGrantAfter %v is not between 0 and %v, after which granting is safe", *r.UnsafeGrantAfter, r.FullQuarantine(s))
 	}
 	for _, id := range r.Retired {
 		if id == "" {
@@ -89,7 +89,7 @@ func (r Recovery) FullQuarantine(s *State) time.Duration {
 	return fullQuarantine(max(s.largestDuration, r.MaxDuration))
 }
 
-// fullQuarantine returns how long a holder may rely on a permit that is unknown here.
+// fullQuarantine returns how long a holder may rely on a permit that the recovered state does not contain.
 func fullQuarantine(largest time.Duration) time.Duration { return largest + semaphore.Grace(largest) }
 
 // recover carries out r.

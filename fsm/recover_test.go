@@ -186,7 +186,7 @@ func TestRecovered_OperatorState_IsKept(t *testing.T) {
 	}
 }
 
-// An operator may know of a longer max_duration than the data directories contain. A shorter one has no effect.
+// An operator may know a longer max_duration than the one in the data directories. A shorter one has no effect.
 func TestRecovered_MaxDuration_SetsQuarantine(t *testing.T) {
 	for longest, want := range map[time.Duration]time.Duration{
 		0: time.Hour + 36*time.Second, time.Minute: time.Hour + 36*time.Second, 2 * time.Hour: 2*time.Hour + 72*time.Second,
@@ -222,13 +222,13 @@ func TestRecovered_Invalid_IsRefused(t *testing.T) {
 		"the clock shows":                   func(r *fsm.Recovery) { r.At = time.Time{} },
 		"the clock shows 2300":              func(r *fsm.Recovery) { r.At = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC) },
 		"has no id":                         func(r *fsm.Recovery) { r.Retired = []string{""} },
-		"a time to grant after is not allowed": func(r *fsm.Recovery) {
+		"UnsafeGrantAfter must be nil": func(r *fsm.Recovery) {
 			keep(r)
 			grantAfter(time.Minute)(r)
 		},
-		"the time to grant after, -1s,":               grantAfter(-time.Second),
+		"UnsafeGrantAfter -1s is not":                 grantAfter(-time.Second),
 		"the largest max_duration 1ms is not between": func(r *fsm.Recovery) { r.MaxDuration = time.Millisecond },
-		"the time to grant after, 1h0m37s,":           grantAfter(time.Hour + 37*time.Second),
+		"UnsafeGrantAfter 1h0m37s is not":             grantAfter(time.Hour + 37*time.Second),
 	} {
 		if now, err := s.Recovered(recovery(change)); err == nil || now != nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("Recovered() = %v, want %s", err, why)

@@ -20,14 +20,14 @@ type Remembered struct {
 	Revision uint64        // the revision at which it was remembered
 	Outcome  semaphore.End // NotEnded for an edit
 	Edit     EditKind      // of an edit
-	// Answer is the answer to an edit except its revision; nil if it is empty.
+	// Answer is the response to an edit except its revision; nil if it is empty.
 	Answer *EditAnswer
 }
 
-// EditAnswer is the answer to an edit except its revision. All fields except Skipped have been remembered since feature
-// level 3. It is immutable.
+// EditAnswer is the response to an edit except its revision. All fields except Skipped have been remembered since
+// feature level 3. It is immutable.
 type EditAnswer struct {
-	// Nothing is true if the edit found nothing to do. Its answer has no revision.
+	// Nothing is true if the edit found nothing to do. Its response has no revision.
 	Nothing bool
 	// Names are the semaphores that were paused or resumed.
 	Names []string
@@ -65,12 +65,12 @@ func (k EditKind) String() string {
 	return names[k]
 }
 
-// mayFindNothing reports whether changes of this kind are remembered even if they had nothing to do.
+// mayFindNothing reports whether changes of this kind are remembered even if they found nothing to do.
 func (k EditKind) mayFindNothing() bool {
 	return k == EditPause || k == EditResume || k == EditUncordon || k == EditForgetFirings
 }
 
-// FirstAnswer returns the answer to an edit except its revision.
+// FirstAnswer returns the response to an edit except its revision.
 func (r *Remembered) FirstAnswer() EditAnswer {
 	if r.Answer == nil {
 		return EditAnswer{}
@@ -78,7 +78,7 @@ func (r *Remembered) FirstAnswer() EditAnswer {
 	return *r.Answer
 }
 
-// ChangeID returns the revision in the answer to an edit, or 0 if the edit found nothing to do.
+// ChangeID returns the revision in the response to an edit, or 0 if the edit found nothing to do.
 func (r *Remembered) ChangeID() uint64 {
 	if r.FirstAnswer().Nothing {
 		return 0
@@ -119,7 +119,7 @@ func AskedBy(weight uint32, firing *semaphore.Firing, worker bool) uint64 {
 type TooOld struct {
 	RequestRevision uint64 // the revision at which it had not been made yet, as far as its caller knows
 	Forgotten       uint64 // the revision up to which requests may have been forgotten
-	Revision        uint64 // the revision of the state that was read; a request id drawn now is newer than everything forgotten
+	Revision        uint64 // the revision of the state that was read; a request id generated now is newer than every forgotten request
 }
 
 func (o TooOld) String() string {
@@ -186,7 +186,8 @@ func (r *Remembered) size() uint64 {
 	return uint64(n)
 }
 
-// What an estimate counts in addition to strings. Frozen from feature level 3 on: what is forgotten depends on it.
+// The sizes that an estimate adds to the lengths of the strings. They are frozen at feature level 3 and above, because
+// they determine which requests are forgotten.
 const (
 	requestBytes    = 256
 	answerBytes     = 128
@@ -245,7 +246,7 @@ type editRequest struct {
 	revision  uint64 // a revision at which the edit had not been made yet; 0: unknown
 }
 
-// rememberEdit remembers an edit and its answer, if it has a request id.
+// rememberEdit remembers an edit and its response, if it has a request id.
 func (d *draft) rememberEdit(e editRequest, answer EditAnswer) {
 	if e.requestID != "" {
 		d.remember(Remembered{RequestID: e.requestID, Edit: e.kind, Asked: e.asked, Answer: answer.stored()})
@@ -261,7 +262,7 @@ func (d *draft) rememberNothing(e editRequest) {
 	}
 }
 
-// stored returns a pointer to a, or nil if the answer is empty.
+// stored returns a pointer to a, or nil if the response is empty.
 func (a EditAnswer) stored() *EditAnswer {
 	if !a.Nothing && len(a.Names)+len(a.Skipped) == 0 && a.Definition == nil && a.Permits == 0 && a.Cordon == nil && a.Firings == nil {
 		return nil
@@ -270,8 +271,8 @@ func (a EditAnswer) stored() *EditAnswer {
 }
 
 // repeated returns the result of a retried edit, or nil for a new edit. The function answer derives the result from the
-// remembered edit. repeated refuses a request id that belongs to a different edit: the caller would otherwise believe
-// that this one is done. It also refuses an id that may belong to a forgotten edit.
+// remembered edit. repeated refuses a request id that belongs to a different edit: otherwise the caller would assume
+// that its own edit was made. It also refuses an id that may belong to a forgotten edit.
 func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result {
 	if e.requestID == "" {
 		return nil
@@ -288,8 +289,8 @@ func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result 
 	return nil
 }
 
-// Used describes, for people, the edit to which the request id belongs, and says that an edit of the given kind needs a
-// new id.
+// Used describes the edit to which the request id belongs in human-readable form, and says that an edit of the given
+// kind needs a new id.
 func (r *Remembered) Used(kind EditKind) string {
 	what := r.Edit.String()
 	if r.Edit == kind {
@@ -353,8 +354,8 @@ func (d *draft) resize(name string, from, to int) {
 	}
 }
 
-// boundRequests forgets requests that exceed the limits. From feature level 3 on, the semaphore with the most requests
-// loses its oldest one.
+// boundRequests forgets requests that exceed the limits. At feature level 3 and above, the semaphore with the most
+// requests loses its oldest one.
 func (d *draft) boundRequests() {
 	if d.featureLevel < 3 {
 		for d.requests.Len() > int(d.settings.RememberedRequests) {

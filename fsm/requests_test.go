@@ -122,7 +122,7 @@ func TestTrim_KeepsNewestOfEachSemaphore(t *testing.T) {
 		equal(t, id, l.state().Request("s", identity("a"), id) != nil, kept)
 	}
 	l.define("gone")
-	equal(t, "a name that came back", unchanged[fsm.GrantResult](l, withVersion(l, gone)).Outcome, fsm.GrantRequestTooOld)
+	equal(t, "a name that was created again", unchanged[fsm.GrantResult](l, withVersion(l, gone)).Outcome, fsm.GrantRequestTooOld)
 	restored(t, l.state())
 }
 
@@ -157,8 +157,8 @@ func TestTrim_IsBounded(t *testing.T) {
 	}
 }
 
-// If a caller makes the edit e1 and another caller then makes e2, a retry of e1 must not return the result of e2. The
-// first caller would continue from there.
+// If a caller makes the edit e1 and another caller then makes e2, a retry of e1 must not return the result of e2,
+// because the first caller would mistake it for the result of e1.
 func TestEdits_Repeat_ReturnsFirstResult(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	d := l.define("s")
@@ -233,7 +233,7 @@ func TestEdits_ForgottenWithRevision_AreRefused(t *testing.T) {
 	}
 }
 
-// The edits of a script must not make the cluster forget acquires, nor vice versa.
+// The edits of a script must not make the cluster forget acquires, and vice versa.
 func TestRequests_EditsHaveSeparateBudget(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{RequestBytes: 4096, EditBytes: 4096})
 	l.define("s")
@@ -247,7 +247,7 @@ func TestRequests_EditsHaveSeparateBudget(t *testing.T) {
 	if edits < 5 || edits > 15 || bytes > 4096 || l.state().Forgotten("") == 0 || l.state().Forgotten("s") > g.DefinitionVersion {
 		t.Errorf("RequestMemory() = %d edits in %d bytes", edits, bytes)
 	}
-	// An edit that is larger than the whole limit for edits is remembered nevertheless.
+	// An edit is remembered even if it alone is larger than the limit for edits.
 	var names []string
 	var batch []fsm.Change
 	for i := range 400 {

@@ -294,7 +294,8 @@ func (in *restoring) gate(s *logv1.StoredSemaphore) {
 	in.require(g.permitRevision <= in.revision, "semaphore %q has permit revision %d, but the last one is %d", name, g.permitRevision, in.revision)
 }
 
-// due checks the drains and temporary edits of a name. A timer could never end one that it cannot name.
+// due checks the drains and temporary edits of a name. A timer could never end a drain or an edit without a valid
+// revision.
 func (in *restoring) due(name string, waits due) {
 	in.require(len(waits.drains) <= maxDrains, "semaphore %q has %d drains, but the limit is %d", name, len(waits.drains), maxDrains)
 	in.require(len(waits.ends) <= MaxEditEnds, "semaphore %q has %d temporary edits, but the limit is %d", name, len(waits.ends), MaxEditEnds)

@@ -22,7 +22,7 @@ func (in *restoring) request(m *Remembered) {
 	in.d.addRequest(m)
 }
 
-// answer checks the remembered answer of an edit.
+// answer checks the remembered response to an edit.
 func (in *restoring) answer(m *Remembered, a *EditAnswer) {
 	if in.r.err != nil {
 		return
@@ -45,7 +45,7 @@ func (in *restoring) answer(m *Remembered, a *EditAnswer) {
 		in.origin(p.Change, p.Revision, "the pause of an answer")
 	}
 	if now := in.d.Definition(d.Definition.Name); now != nil && now.Definition.Equal(d.Definition) {
-		d.Definition = now.Definition // share one copy, as when the answer was made
+		d.Definition = now.Definition // share one copy, as when the edit was made
 	}
 }
 

@@ -66,7 +66,7 @@ func TestRestore_OtherCluster_IsRefused(t *testing.T) {
 	}
 }
 
-// Damage to any byte and truncation at any length are detected, and the old state stays in place.
+// Damage to any byte and truncation at any length are detected, and the old state remains in place.
 func TestRestore_Damaged_IsRefused(t *testing.T) {
 	file := snapshot(t, storyOfEveryCommand(t).state())
 	l := newLog(t)
@@ -87,7 +87,7 @@ func TestRestore_Damaged_IsRefused(t *testing.T) {
 		flipped[i] ^= 0x10
 		refused("a flipped bit", i, flipped)
 	}
-	refused("something behind it", len(file), append(slices.Clone(file), 0))
+	refused("trailing bytes", len(file), append(slices.Clone(file), 0))
 	refused("a huge length", 0, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})
 	refused("an endless length", 0, bytes.Repeat([]byte{0xff}, 100))
 	refused("a length beyond the end", 0, []byte{0xff, 0xff, 0xff, 0x0f})
@@ -139,7 +139,7 @@ func TestRestore_AnyLength_NamesBadRecord(t *testing.T) {
 				at := begins[i]
 				refused("cut short", file[:at], i+1, "it ends before its trailer")
 				refused("cut in two", file[:at+3], i+1, "it ends before its trailer")
-				refused("a lying length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "it has a length")
+				refused("a wrong length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "it has a length")
 				if i > 0 && i < count-2 {
 					swapped := slices.Clone(records)
 					swapped[i], swapped[i+1] = swapped[i+1], swapped[i]

@@ -5,7 +5,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// A Result says what a command did. Every command has exactly one type of result, documented at the command.
+// A Result says what a command did. Every command has exactly one type of result, which its comment names.
 type Result interface{ result() }
 
 // GrantOutcome is the outcome of a Grant.
@@ -200,8 +200,8 @@ type RevisionResult struct {
 	// level 3.
 	Names  []string
 	Cordon *Cordon
-	// Conflict describes the first name that is not in the state expected by a pause or a resume. Nothing happened
-	// then.
+	// Conflict describes the first name that is not in the state expected by a pause or a resume. In that case nothing
+	// happened.
 	Conflict *Conflict
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// snapshotFormat is the version of the layout of snapshots. Every released layout stays readable.
+// snapshotFormat is the version of the layout of snapshots. Every released layout remains readable.
 const snapshotFormat = 1
 
 // Snapshot writes the state as length-prefixed records: a header, then the records of each kind sorted by key, then a

@@ -93,7 +93,7 @@ func (g *gate) runLog() runLog {
 	return *g.runs
 }
 
-// A due holds what the leader's timers will end under one name. It is immutable.
+// A due holds the drains and temporary edits of one name, which the leader's timers will end. It is immutable.
 type due struct {
 	drains []semaphore.Drain // by revision
 	ends   []*EditEnd        // by revision; only if there is a definition

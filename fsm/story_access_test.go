@@ -19,7 +19,7 @@ func token(id string, expires time.Time) access.Token {
 	return access.Token{ID: id, Hash: [32]byte{1, 2, 3}, Expires: expires, CreatedBy: "ann", CreatedAt: at(300)}
 }
 
-// commandsOfAccess returns the commands on bindings and tokens: feature level 4. They are frozen.
+// commandsOfAccess returns the commands of feature level 4 on bindings and tokens. They are frozen.
 func commandsOfAccess() []fsm.Command {
 	return []fsm.Command{
 		fsm.SetBinding{

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// commandsOfFirings returns the commands about firings far in the future: feature level 3. They are frozen.
+// commandsOfFirings returns the commands of feature level 3 about firings far in the future. They are frozen.
 func commandsOfFirings() []fsm.Command {
 	ahead := func(d *semaphore.Definition) { d.FiringMaxAhead = time.Hour }
 	unbounded := func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded }

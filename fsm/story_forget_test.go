@@ -5,7 +5,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// commandsOfForgetting returns the commands with which an operator repairs remembered firings: feature level 3. They
+// commandsOfForgetting returns the commands of feature level 3 with which an operator repairs remembered firings. They
 // are frozen.
 func commandsOfForgetting() []fsm.Command {
 	return []fsm.Command{
@@ -23,8 +23,8 @@ func commandsOfForgetting() []fsm.Command {
 	}
 }
 
-// storyOfForgetting returns a log with remembered firings that were repaired three times: one repair is kept, one was
-// undone, and for one the undo was undone, too. It is frozen.
+// storyOfForgetting returns a log with remembered firings that were repaired three times. One repair is kept, one was
+// undone, and the undo of the third was undone too. It is frozen.
 func storyOfForgetting(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
@@ -42,8 +42,8 @@ func storyOfForgetting(tb tester) *log {
 	return l
 }
 
-// poison claims firings far in the future, and causes the oldest to be forgotten, so that the low-water mark is far in
-// the future, too.
+// poison claims firings far in the future, and causes the oldest to be forgotten, so that the low-water mark is also
+// far in the future.
 func (l *log) poison(name string) {
 	l.tb.Helper()
 	for _, due := range []int{8000, 9000, 9100} {

@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfJournal returns the commands with which the journal has more data about a change, and a lifetime: feature
-// level 3. They are frozen.
+// commandsOfJournal returns the commands of feature level 3 that give the journal more data about a change, or a
+// lifetime. They are frozen.
 func commandsOfJournal() []fsm.Command {
 	return []fsm.Command{
 		fsm.Undo{Change: 3, Also: []uint64{4, 5}, Partial: true, At: at(70)},

@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfRequests returns the commands with more data about their request, and with limits for remembered requests:
-// feature level 3. They are frozen, like those of other levels.
+// commandsOfRequests returns the commands of feature level 3 that have more data about their request, or limits for
+// remembered requests. They are frozen, like the commands of other levels.
 func commandsOfRequests() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("a"), Weight: 1, RequestID: "r1", RequestRevision: 7, At: at(60)},
@@ -28,12 +28,12 @@ func commandsOfRequests() []fsm.Command {
 	}
 }
 
-// commandsOfKeptPauses returns pauses that keep existing pauses: feature level 3. They are frozen.
+// commandsOfKeptPauses returns the pauses of feature level 3 that keep existing pauses. They are frozen.
 func commandsOfKeptPauses() []fsm.Command {
 	return []fsm.Command{fsm.Pause{Names: []string{"s"}, Keep: true, At: at(63)}}
 }
 
-// commandsOfExpectedPauses returns pauses and resumes with expectations: feature level 3. They are frozen.
+// commandsOfExpectedPauses returns the pauses and resumes of feature level 3 that have expectations. They are frozen.
 func commandsOfExpectedPauses() []fsm.Command {
 	return []fsm.Command{
 		fsm.Pause{Names: []string{"s", "t"}, Expected: []fsm.Expected{{Version: 2}, {Version: 3, Pause: 4}}, At: at(64)},

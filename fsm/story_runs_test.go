@@ -12,7 +12,7 @@ func bounded(d *semaphore.Definition) {
 	d.FiringOnLoss, d.MaxAttempts, d.Misfire, d.MisfireWindow = semaphore.FiringFree, 2, semaphore.MisfireEach, time.Hour
 }
 
-// commandsOfRuns returns the commands about the ends of firings: feature level 4. They are frozen.
+// commandsOfRuns returns the commands of feature level 4 about the ends of firings. They are frozen.
 func commandsOfRuns() []fsm.Command {
 	return []fsm.Command{
 		fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s", bounded)}}, At: at(110)},

@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// commandsOfSupersede returns the commands with more data about an identity that holds a permit: feature level 3. They
-// are frozen.
+// commandsOfSupersede returns the commands of feature level 3 with more data about an identity that holds a permit.
+// They are frozen.
 func commandsOfSupersede() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("a"), Weight: 1, Supersedes: 7, Replaces: true, At: at(80)},

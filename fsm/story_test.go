@@ -18,7 +18,7 @@ func everyCommand() []fsm.Command {
 		commandsOfAccess())
 }
 
-// commandsOfLevel1 returns each command of that level. Golden files are made from these commands, so they are frozen.
+// commandsOfLevel1 returns each command of level 1. Golden files are made from these commands, so they are frozen.
 func commandsOfLevel1() []fsm.Command {
 	expected := uint64(3)
 	return []fsm.Command{
@@ -66,7 +66,7 @@ func commandsOfLevel1() []fsm.Command {
 	}
 }
 
-// commandsOfLevel2 returns each command that was added in feature level 2 or got a field there. They are frozen too.
+// commandsOfLevel2 returns each command that feature level 2 added or gave a field. They are frozen too.
 func commandsOfLevel2() []fsm.Command {
 	return []fsm.Command{
 		fsm.RaiseFeatureLevel{Level: 2},
@@ -148,7 +148,7 @@ func TestEveryCommand_AllFieldsSet_RoundTrips(t *testing.T) {
 	fields.report(t)
 }
 
-// This does the same for stored data: the story sets every field, and a restored state keeps it.
+// This test is the equivalent for stored data: the story sets every field, and a restored state keeps it.
 func TestStory_HasEveryStoredFieldSet(t *testing.T) {
 	fields := unset{}
 	fields.look(everything(storyOfUndo(t).state()))
@@ -256,7 +256,7 @@ func (u unset) report(t *testing.T) {
 	}
 }
 
-// storyOfEveryCommand returns a log; its state has every kind of record in every variant. It is frozen: additions of a
+// storyOfEveryCommand returns a log whose state has every kind of record in every variant. It is frozen: additions of a
 // new level belong in a separate story.
 func storyOfEveryCommand(tb tester) *log {
 	l := storyOfLevel1(tb)
@@ -347,7 +347,7 @@ func storyOfUndo(tb tester) *log {
 	return l
 }
 
-// storyOfLevel1 returns the story of a cluster that stays at level 1.
+// storyOfLevel1 returns the story of a cluster that remains at level 1.
 func storyOfLevel1(tb tester) *log {
 	l := newLog(tb)
 	l.apply(commandsOfLevel1()...)

@@ -50,7 +50,7 @@ func newSecured(t *testing.T, change func(*Config)) *secured {
 	return s
 }
 
-// as returns a caller at a server with a client certificate of that name, or without one if the name is "".
+// as returns a caller of the given server. It presents a client certificate for leaf, or none if leaf has no name.
 func (s *secured) as(server int, leaf authority.Leaf) caller {
 	s.t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}
@@ -82,7 +82,7 @@ func grantOf(role gatekeeperv1.Role, semaphores ...string) *gatekeeperv1.AccessG
 	return &gatekeeperv1.AccessGrant{Role: role, Semaphores: semaphores}
 }
 
-// each calls f for every method of our services.
+// each calls visit for every method of our services.
 func each(visit func(fullMethod string, m protoreflect.MethodDescriptor)) {
 	protoregistry.GlobalFiles.RangeFilesByPackage("gatekeeper.v1", func(f protoreflect.FileDescriptor) bool {
 		for i := range f.Services().Len() {
@@ -164,7 +164,7 @@ func TestAccess_PrincipalWithoutRoles_MayOnlyCallWhoAmI(t *testing.T) {
 			}
 			err := call(t, bounded(t), nobody, fullMethod, m)
 			if fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && status.Code(err) == codes.InvalidArgument {
-				return // see above
+				return // as in the test above
 			}
 			if ofStatus(fullMethod) && status.Code(err) == codes.Unavailable {
 				return
@@ -356,7 +356,7 @@ func (c caller) uncordon(t *testing.T) {
 	}
 }
 
-// An undo needs the roles for what it does.
+// An undo needs the roles for the changes that it makes.
 func TestAccess_Undo_NeedsTheRolesForItsEffects(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -390,8 +390,8 @@ func TestAccess_Undo_NeedsTheRolesForItsEffects(t *testing.T) {
 	}
 }
 
-// Every retry of a submission creates the semaphore that represents the submitter of the job again. Only the submitter
-// may create, hold and delete it, even if others may acquire every semaphore.
+// Every retry of a submission creates the semaphore that represents the job's submitter again. Only the submitter may
+// create, hold and delete it, even if others may acquire every semaphore.
 func TestAccess_SubmitterSemaphore_OnlyTheSubmitterMayUseIt(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -504,7 +504,7 @@ func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
 	}
 }
 
-// Moving a subject to another binding revokes what its streams may do.
+// Moving a subject to another binding ends its streams, which were opened under the old one.
 func TestAccess_SubjectOfAnotherBinding_EndsItsStreams(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -581,7 +581,7 @@ func TestAccess_TokenRevoked_StreamsEnd(t *testing.T) {
 			t.Errorf("server %d: ListDefinitions() with a valid token = %v", i, err)
 		}
 		for what, guess := range map[string]string{
-			"another secret": secret[:len(secret)-1] + "x", "no secret": "gk_" + created.GetToken().GetId() + "_", "none of ours": "abc", "empty": "",
+			"another secret": secret[:len(secret)-1] + "x", "no secret": "gk_" + created.GetToken().GetId() + "_", "not a token": "abc", "empty": "",
 			"another id": "gk_abc_" + strings.SplitN(secret, "_", 3)[2],
 		} {
 			if guess == secret {
@@ -767,7 +767,7 @@ func TestAccess_RefusalsAndChanges_AreAuditedByTheServerThatDecides(t *testing.T
 		t.Errorf("got %d lines about the first administrator, want 1", first)
 	}
 	if len(vias) != 3 {
-		t.Errorf("calls were forwarded by %v, want three ways", vias)
+		t.Errorf("forwarding paths in the audit log = %v, want 3", vias)
 	}
 	if t.Failed() {
 		t.Log(count)

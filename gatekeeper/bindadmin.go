@@ -34,7 +34,7 @@ func (cfg *BindAdminConfig) request() *gatekeeperv1.BindAdministratorRequest {
 }
 
 // BindAdmin leaves a request in a member's data directory that makes a subject an administrator of the cluster. Use it
-// to regain access when nobody has an administrator's credential. It needs no credential, because the owner of the
+// to regain access when no one has an administrator's credential. It needs no credential, because the owner of the
 // directory already has everything that the member has. The member carries out the request at its next start, if that
 // is within 24 hours. The change goes through the log like any other, and the journal names the member. BindAdmin
 // returns the id of that member.

@@ -12,14 +12,14 @@ import (
 // leader, only later.
 const transferTimeout = 3 * time.Second
 
-// releaseTimeout is how long Close may still take after draining has used up its time. A log that is closed properly
+// releaseTimeout is how much longer Close may take after draining has used up its time. A log that is closed properly
 // opens faster.
 const releaseTimeout = 5 * time.Second
 
 // Close stops the server. It reports NOT_SERVING to health checks and ends streams so that clients move to other
 // servers, transfers leadership to another voter, waits for calls in progress, and then closes everything. When ctx
 // ends, Close cuts off the remaining calls and returns an error that says so; the server has stopped in any case. If a
-// store call hangs, DataDir stays locked until that call returns. Later calls return the result of the first.
+// store call hangs, DataDir remains locked until that call returns. Later calls return the result of the first.
 func (s *Server) Close(ctx context.Context) error {
 	s.closing.Do(func() {
 		s.closeErr = s.drain(ctx)

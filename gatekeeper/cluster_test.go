@@ -119,7 +119,7 @@ func TestCluster_Joiner_BecomesAMemberAndServes(t *testing.T) {
 		t.Error("no warning about the unreachable server")
 	}
 
-	cfg.Listeners.Peer, cfg.PeerAddress = nil, s.PeerAddress() // the address that the others have
+	cfg.Listeners.Peer, cfg.PeerAddress = nil, s.PeerAddress() // the address that the other members know
 	closeServer(t, s)
 	s = open(t, cfg) // needs no other server, because the directory belongs to a cluster
 	ready(t, s)

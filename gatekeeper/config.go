@@ -28,7 +28,7 @@ const (
 	AuditOff = "off"
 )
 
-// Config configures a server. Only DataDir is required: with nothing else set, the server is a single one on loopback.
+// Config configures a server. Only DataDir is required: with nothing else set, it is a single server on loopback.
 type Config struct {
 	// ID names this member of its cluster: 1 to 64 of the characters A-Z a-z 0-9 . _ -. An id that was once used in a
 	// cluster can never be used by another member. Default: DefaultID for a single server. It is required with Members
@@ -71,7 +71,7 @@ type Config struct {
 	// cluster.
 	Members []Member
 	// Join are API addresses of servers of an existing cluster. This server asks them to add it to the cluster. While
-	// it has no vote, it also asks each new leader for one. Join and Members exclude each other.
+	// it has no vote, it also asks each new leader for one. Join and Members are mutually exclusive.
 	Join []string
 	// NonVoter makes a joining server a non-voting member: it serves clients and never becomes the leader. It requires
 	// Join. A member that has a vote keeps it, and the request is refused; remove that member first.
@@ -86,7 +86,7 @@ type Config struct {
 	// PeerTLS protects the connections between members. Both sides must present a certificate with the extended key
 	// usages serverAuth and clientAuth. Client certificates must not have serverAuth unless PeerTLS has a separate CA,
 	// because any certificate of CAFile with serverAuth opens the peer port. A server also presents this certificate to
-	// the API of other servers, which accept it as that of a member. Default: the same as TLS.
+	// the API of other servers, which accept it as a member's certificate. Default: the same as TLS.
 	PeerTLS TLS
 	// BearerTokens lets clients authenticate with a bearer token instead of a certificate. It requires TLS, because
 	// otherwise tokens could be read in transit.
@@ -182,7 +182,7 @@ type OIDC struct {
 	Issuer, Audience string
 	// KeysFile is a JWK Set with the public keys of the issuer. It is read again when it has changed.
 	KeysFile string
-	// KeysURL is the https URL of the JWK Set. Keys that were already fetched stay in use while the issuer is down.
+	// KeysURL is the https URL of the JWK Set. Keys that were already fetched remain in use while the issuer is down.
 	KeysURL string
 	// CAFile has the CA certificates that verify the servers from which keys are fetched. Default: the system's.
 	CAFile string

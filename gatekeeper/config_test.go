@@ -22,7 +22,7 @@ func TestValidate_GoodConfigs_Pass(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"only a data directory": {DataDir: "d"},
 		"memory, for tests":     {Memory: NewMemory()},
-		"named set":             {DataDir: "d", ID: "gk2", Members: three()},
+		"members":               {DataDir: "d", ID: "gk2", Members: three()},
 		"behind another address": {
 			DataDir: "d", ID: "gk2", Members: three(), PeerAddress: "0.0.0.0:7421", APIAddress: ":7420", AdvertiseAPI: "gk2.example:7420",
 		},
@@ -52,7 +52,7 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		"data directory and memory":         {Config{DataDir: "d", Memory: NewMemory()}, "DataDir", "together with Memory"},
 		"memory with members":               {Config{ID: "gk1", Memory: NewMemory(), Members: three()}, "Memory", "no other members"},
 		"memory with join":                  {Config{ID: "gk4", Memory: NewMemory(), Join: []string{"a:1"}}, "Memory", "no other members"},
-		"leads at once":                     {Config{DataDir: "d", Profile: profileMemory}, "Profile", "default or fast"},
+		"profile of a memory server":        {Config{DataDir: "d", Profile: profileMemory}, "Profile", "default or fast"},
 		"no id with members":                {Config{DataDir: "d", Members: three()}, "ID", "must be given"},
 		"no id for a joiner":                {Config{DataDir: "d", Join: []string{"a:1"}}, "ID", "must be given"},
 		"negative number of calls":          {Config{DataDir: "d", MaxCalls: -1}, "MaxCalls", "from 1 to 100000"},
@@ -80,7 +80,7 @@ func TestValidate_BadConfigs_NameTheField(t *testing.T) {
 		"CA file without a certificate":     {Config{DataDir: "d", TLS: TLS{CAFile: "ca"}}, "TLS", "needs a certificate"},
 		"peers without CA":                  {Config{DataDir: "d", TLS: TLS{CertFile: "c", KeyFile: "k"}}, "PeerTLS", "verify each other"},
 		"unknown profile":                   {Config{DataDir: "d", Profile: "slow"}, "Profile", "default or fast"},
-		"dumps without end":                 {Config{DataDir: "d", DumpInterval: time.Millisecond}, "DumpInterval", "at least 1s"},
+		"dump interval too short":           {Config{DataDir: "d", DumpInterval: time.Millisecond}, "DumpInterval", "at least 1s"},
 		"negative dump interval":            {Config{DataDir: "d", DumpInterval: -time.Minute}, "DumpInterval", "at least 1s"},
 	} {
 		err := test.cfg.Validate()

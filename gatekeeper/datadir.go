@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// prepareDataDir opens or creates the data directory. A new directory is for a cluster of this server alone, for a
-// cluster of Members, which must still agree on an id, or, with Join, for the cluster that accepts this server.
+// prepareDataDir opens or creates the data directory. A new directory belongs to a new cluster of this server alone, to
+// a new cluster of Members, which must still agree on an id, or, with Join, to the cluster that accepts this server.
 func (c *Config) prepareDataDir(ctx context.Context, peerAddress string, creds credentials.TransportCredentials) (*consensus.DataDir, error) {
 	want := consensus.DataDirConfig{
 		Dir:         c.DataDir,
@@ -88,7 +88,7 @@ func (c *Config) warnOfMembers(peerAddress string, now []consensus.Member) {
 	for _, m := range now {
 		actual = append(actual, m.ID+"="+m.PeerAddress)
 		if m.ID == c.ID && m.PeerAddress != peerAddress {
-			c.Logger.Warn("the cluster has another address for this server, at which the other members cannot reach it: "+
+			c.Logger.Warn("the cluster has another address for this server, so the other members cannot reach it: "+
 				"start it at that address, or remove this member and let it join again under a new id with an empty data directory",
 				slog.String("known", m.PeerAddress), slog.String("advertised", peerAddress))
 		}

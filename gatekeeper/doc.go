@@ -39,8 +39,8 @@
 // one stop with ErrSucceeded.
 //
 // Restore creates such a directory from a backup. A backup lacks the permits that were granted since, so the new
-// cluster waits for those too. It has another seed, so servers and clients of the two clusters refuse each other.
-// BindAdmin lets the owner of a member's data directory regain administrator access.
+// cluster waits until those have expired too. The new cluster also has another seed, so servers and clients of the two
+// clusters refuse each other. BindAdmin lets the owner of a member's data directory regain administrator access.
 //
 // # Stopping
 //

@@ -16,7 +16,7 @@ var (
 	// ErrForeignDataDir means that the data directory belongs to a member other than the configured one, or to another
 	// cluster.
 	ErrForeignDataDir = errors.New("the data directory belongs to another member or cluster")
-	// ErrLogStore means that the data directory has another log store than Config.LogStore.
+	// ErrLogStore means that the log store of the data directory differs from Config.LogStore.
 	ErrLogStore = errors.New("cannot change the log store of a data directory")
 	// ErrJoin means that no server of the cluster accepted this one before the context ended.
 	ErrJoin = errors.New("cannot join")

@@ -184,7 +184,7 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 			t.Errorf("definition %s was changed by a refused call", name)
 		}
 	}
-	// Each of them may act within the scope.
+	// Each principal may act within its scope.
 	if err := batchOf(t, s.named(1, "ed"), put(labelledWith("mine", "a", 7))); err != nil {
 		t.Errorf("edit in the scope of the editor: %v", err)
 	}

@@ -23,8 +23,7 @@ type attempt struct {
 	what string
 	m    proto.Message
 	want codes.Code
-	// check verifies a response. If it is nil, any response passes that does not contain anything hidden from the
-	// caller.
+	// check verifies a response. If it is nil, every response that contains nothing hidden from the caller passes.
 	check func(m proto.Message) bool
 }
 

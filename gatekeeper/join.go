@@ -34,12 +34,12 @@ type joining struct {
 	log         *slog.Logger
 }
 
-// ask asks one server after the other to add this one, round after round until ctx ends, and returns the id of their
-// cluster. Asking twice is harmless: a member at the same address gets the same response. The error is ErrJoinRefused
-// if retrying cannot help, otherwise ErrJoin.
+// ask asks the servers in turn to add this one, repeating the round until ctx ends, and returns the id of their
+// cluster. A repeated request is harmless: a member at the same address gets the same response. The error is
+// ErrJoinRefused if retrying cannot help, otherwise ErrJoin.
 //
-// Once an outcome is unknown, a leader may have added this server and then lost leadership. From then on, ask requests
-// from the next leader the vote that the earlier one would have given.
+// Once an outcome is unknown, a leader may have added this server and then lost leadership. In that case ask requests
+// from the next leader the vote that the earlier leader would have given.
 func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
 	maybeAccepted := false
 	for wait := joinMinWait; ; wait = min(2*wait, joinMaxWait) {
@@ -77,7 +77,7 @@ func outcomeUnknown(err error) bool {
 	return false
 }
 
-// askOne asks one server. first means that no leader can have added this server before.
+// askOne sends the request to one server. first means that no leader can have added this server before.
 func (j *joining) askOne(ctx context.Context, server string, first bool) (clusterID string, err error) {
 	conn, err := grpc.NewClient(server, grpc.WithTransportCredentials(j.credentials), grpc.WithNoProxy())
 	if err != nil {

@@ -20,7 +20,7 @@ type membership interface {
 
 // askForVote asks the leader of each term once for a vote, until this server has one or ctx ends. A leader makes a
 // joiner a voter when its log has caught up, but does not hand this task to the next leader. Without askForVote, after
-// a failover the joiner would stay without a vote, and the cluster would have one voter fewer than its operator
+// a failover the joiner would remain without a vote, and the cluster would have one voter fewer than its operator
 // expects.
 func (j *joining) askForVote(ctx context.Context, m membership, every time.Duration) {
 	tick := time.NewTicker(every)

@@ -20,7 +20,7 @@ import (
 // elections is a cluster as a joining member sees it. It has a new leader after a number of calls to Members.
 type elections struct {
 	gatekeeperv1.UnimplementedClusterServiceServer
-	// looksPerTerm is how many calls a term lasts. giving is the term whose leader gives a requested vote.
+	// looksPerTerm is how many calls a term lasts. giving is the term whose leader grants a requested vote.
 	looksPerTerm, giving uint64
 	refuse               bool
 
@@ -59,7 +59,7 @@ func (e *elections) AddMember(_ context.Context, r *gatekeeperv1.AddMemberReques
 	return &gatekeeperv1.AddMemberResponse{}, nil
 }
 
-// run runs askForVote against e until it returns or that many terms are over.
+// run runs askForVote against e until it returns or the given number of terms is over.
 func (e *elections) run(t *testing.T, terms uint64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -19,7 +19,7 @@ import (
 )
 
 // leading passes this server's leaderships on to the keeper, and runs the tasks of a new leader: it declares the
-// definitions that this server was configured with, since each server may have others, and raises the feature level.
+// definitions that this server was configured with, which may differ between servers, and raises the feature level.
 type leading struct {
 	keeper      *keeper.Keeper
 	state       func() *fsm.State
@@ -30,7 +30,7 @@ type leading struct {
 	propose func(fsm.Command, func(batcher.Outcome))
 	clocks  *clocks
 	audit   *audit.Log // nil if off
-	// id is this member's. admin is the subject of the first administrator, empty if callers are not authenticated.
+	// id is this member's id. admin is the subject of the first administrator, empty if callers are not authenticated.
 	id, admin string
 	chores    sync.WaitGroup
 	// declared means that the definitions were declared or cannot be declared.
@@ -65,7 +65,7 @@ func (l *leading) Promote(term uint64, done <-chan struct{}) {
 // waitOutEvery is how often a leader checks whether the quarantine after a recovery is over.
 const waitOutEvery = 100 * time.Millisecond
 
-// waitOut logs that nothing is granted after a recovery, and when that ends.
+// waitOut logs that nothing is granted after a recovery, and later that grants have resumed.
 func (l *leading) waitOut(left time.Duration, done <-chan struct{}) {
 	l.log.Warn("this cluster was recovered without its majority: nothing is granted until every earlier permit has certainly ended; "+
 		"definitions can be edited in the meantime", slog.Duration("wait", left))
@@ -91,7 +91,7 @@ const raiseEvery = 200 * time.Millisecond
 func (l *leading) raise(done <-chan struct{}) {
 	tick := time.NewTicker(raiseEvery)
 	defer tick.Stop()
-	var proposed atomic.Bool // and not committed yet
+	var proposed atomic.Bool // whether a proposal is in flight
 	for {
 		level := l.state().FeatureLevel()
 		if level >= fsm.SupportedLevel {
@@ -117,7 +117,7 @@ func (l *leading) raise(done <-chan struct{}) {
 func (l *leading) bindFirst(done <-chan struct{}) {
 	tick := time.NewTicker(raiseEvery)
 	defer tick.Stop()
-	var proposed atomic.Bool // and not committed yet
+	var proposed atomic.Bool // whether a proposal is in flight
 	for l.state().AccessRevision() == 0 {
 		first := fsm.SetBinding{
 			Name: "admin", Binding: &access.Binding{Subjects: []string{l.admin}, Grants: []access.Grant{{Role: access.Admin}}}, First: true,
@@ -147,7 +147,7 @@ func (l *leading) bindFirst(done <-chan struct{}) {
 // would get "no such semaphore". A follower does not wait, since the leader may have been configured with other
 // definitions.
 func (l *leading) ready(leads bool) error {
-	// An established cluster with a member that is older than bindings is as usable as before.
+	// An established cluster remains usable while a member is too old to support bindings.
 	if l.admin != "" && l.state().AccessRevision() == 0 && (l.state().FeatureLevel() >= fsm.AccessLevel || l.state().Revision() == 0) {
 		return errors.New("the cluster has no administrator yet")
 	}

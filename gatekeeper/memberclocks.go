@@ -36,7 +36,7 @@ type clocks struct {
 	log   *slog.Logger
 
 	mu   sync.Mutex // guards the fields below
-	term uint64     // of the newest leadership; results of an earlier one are dropped
+	term uint64     // of the newest leadership; results from an earlier term are dropped
 	off  []consensus.MemberClock
 }
 

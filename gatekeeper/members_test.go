@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Every server lists all members, with TLS and roles: each member answers on behalf of the caller of the listing
-// server.
+// Every server lists all members, with TLS and roles. Each member is queried on behalf of the caller that requested the
+// list.
 func TestListMembers_OneServerIsDown_HasItsErrorAndTheOthersStatus(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)

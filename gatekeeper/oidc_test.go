@@ -44,7 +44,7 @@ func (w *withOIDC) claims() oidctest.Claims {
 
 const reports = "oidc:sub=system:serviceaccount:jobs:reports"
 
-// showing returns a caller with a token and without a certificate.
+// showing returns a caller that presents a token and no certificate.
 func (w *withOIDC) showing(server int, token string) caller {
 	w.t.Helper()
 	return callerOf(w.t, w.servers[server], w.withoutCertificate(), grpc.WithPerRPCCredentials(bearer(token)))
@@ -180,7 +180,7 @@ func TestOIDC_Groups_OneBindingDecides(t *testing.T) {
 		"groups of two bindings":            {in(ann, "operators", "editors"), "", "oidc:groups=operators and oidc:groups=editors have different bindings"},
 		"a verified email":                  {in(ann.With("email_verified", true), "operators", "editors"), "ann", ""},
 		"an unverified email":               {in(ann), "", "no binding names it"},
-		"a group without a binding":         {in(ann, "staff"), "", "oidc:sub=ann: no binding names it, nor oidc:groups=staff; an administrator"},
+		"a group without a binding":         {in(ann, "staff"), "", "oidc:sub=ann: no binding names it or oidc:groups=staff; an administrator"},
 		"a group that looks like an email":  {in(ann, "ann@example.com"), "", "no binding names it"},
 		"a subject that looks like a group": {w.claims().With("sub", "groups=operators"), "", "no binding names it"},
 		"a claim that looks like a subject": {w.claims().With("sub", "cert:client"), "", "no binding names it"},
@@ -202,7 +202,7 @@ func TestOIDC_Groups_OneBindingDecides(t *testing.T) {
 	}
 }
 
-// A JWT replaces the certificate of its connection, also if a member forwards the call.
+// A JWT replaces the certificate of its connection, even if a member forwards the call.
 func TestOIDC_TokenAndCertificate_TheTokenCounts(t *testing.T) {
 	t.Parallel()
 	w := newWithOIDC(t)
@@ -235,7 +235,7 @@ func TestOIDC_TokenExpires_ItsStreamsEnd(t *testing.T) {
 			for err == nil {
 				_, err = s.Recv()
 			}
-			if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "the JWT has expired at") {
+			if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), "the JWT expired at") {
 				t.Errorf("server %d: the stream ended with %v, want the expiry of the JWT", i, err)
 			}
 		}

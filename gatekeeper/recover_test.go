@@ -36,7 +36,7 @@ func ruin(t *testing.T) (folders []string, servers []*Server, held *gatekeeperv1
 	return folders, servers, held
 }
 
-// recovering creates gk4 from the data directories, and starts it.
+// recovered creates gk4 from the data directories, and starts it.
 func recovered(t *testing.T, cfg RecoverConfig) (*Recovery, *Server, caller) {
 	t.Helper()
 	server, _ := configOf(t, "gk4")
@@ -196,7 +196,7 @@ func TestRecover_OldServersThatMeetTheNewOne_Stop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.PeerAddress = r.PeerAddress // the address that the others have for gk3
+	server.PeerAddress = r.PeerAddress // the address that the other members know for gk3
 	ready(t, open(t, server))
 	for _, s := range old[:2] {
 		cfg := s.cfg
@@ -378,7 +378,7 @@ func TestRecover_InvalidInput_ChangesNothing(t *testing.T) {
 	}
 }
 
-// An interrupted recovery leaves something that is not a data directory.
+// An interrupted recovery leaves a directory that no server accepts as a data directory.
 func TestRecover_Unfinished_NoServerStartsFromIt(t *testing.T) {
 	t.Parallel()
 	folders, _, _ := ruin(t)

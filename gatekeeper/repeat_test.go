@@ -70,8 +70,8 @@ func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	}
 }
 
-// If a request was forgotten and its caller states its age, it is refused. The response allows the caller to draw a new
-// request id.
+// If a request was forgotten and its caller states its age, it is refused. The response allows the caller to generate a
+// new request id.
 func TestRequestID_Forgotten_IsRefusedAsTooOld(t *testing.T) {
 	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 4096})

@@ -42,7 +42,7 @@ func (r *rotation) write(path string, data []byte) {
 	}
 }
 
-// take replaces a certificate and its key by issued files.
+// take replaces a certificate and its key with issued files.
 func (r *rotation) take(from, to authority.Files) {
 	r.t.Helper()
 	for _, f := range [][2]string{{from.Key, to.Key}, {from.Cert, to.Cert}} {
@@ -96,8 +96,8 @@ func (r *rotation) replaceToken() {
 	}
 }
 
-// works runs a client that acquires and releases until the context ends, in addition to a permit that it keeps. If
-// short is set, each turn uses a new client, and therefore new connections.
+// works runs a client that acquires and releases permits until the context ends, and keeps one more permit throughout.
+// If short is set, each turn uses a new client, and therefore new connections.
 func (r *rotation) works(ctx context.Context, name string, short bool, opts ...client.Option) {
 	r.t.Helper()
 	var endpoints []string
@@ -163,7 +163,7 @@ func (r *rotation) settles() {
 	}
 }
 
-// Clients work with certificates and tokens, some over lasting connections and some over new ones. All certificates,
+// Clients work with certificates and tokens, some over long-lived connections and some over new ones. All certificates,
 // the CAs and the token are replaced in the meantime. No call may fail, and no permit may be lost.
 func TestRotation_OfEverythingUnderLoad_FailsNoCall(t *testing.T) {
 	t.Parallel()

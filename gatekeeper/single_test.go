@@ -139,7 +139,7 @@ func TestServer_Dumps_WriteTheState(t *testing.T) {
 	line := regexp.MustCompile(`level=INFO msg="state of permit" id=gk1 semaphore=job group=default acquirer=app1 .* state=live .* expires_in=`)
 	eventually(t, func() bool { return line.MatchString(log.String()) })
 	if !strings.Contains(log.String(), "role=leader leader=gk1") {
-		t.Errorf("no line of the whole state")
+		t.Errorf("the log has no line with the role and the leader")
 	}
 }
 

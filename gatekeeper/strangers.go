@@ -11,7 +11,7 @@ import (
 // it logs a warning instead.
 func (c *Config) refuseStrangers(at addresses, log *slog.Logger) error {
 	if c.Insecure {
-		log.Warn("INSECURE: started with --insecure, so ports that other machines can reach may accept anybody")
+		log.Warn("INSECURE: started with --insecure, so ports that other machines can reach may accept every caller")
 	}
 	if c.authenticates() && c.TLS.CAFile != "" && c.sameAuthority() {
 		log.Warn("the same CA verifies clients and members: a client with a certificate that is also valid for servers, and names a member's host, can impersonate that member",
@@ -34,7 +34,7 @@ func (c *Config) refuseStrangers(at addresses, log *slog.Logger) error {
 			return &ConfigError{port.field, port.address.String(), "is reached by other machines, and " + port.trouble + ": " + remedy +
 				", or allow it by --insecure if all of them may do everything"}
 		}
-		log.Warn("a port that other machines reach lets everybody in", slog.String("port", port.what), slog.String("address", port.address.String()),
+		log.Warn("a port that other machines can reach does not authenticate callers", slog.String("port", port.what), slog.String("address", port.address.String()),
 			slog.String("reason", port.trouble), slog.String("remedy", remedy))
 	}
 	return nil

@@ -49,7 +49,7 @@ func TestOpen_PortWithoutAuthentication_NeedsInsecure(t *testing.T) {
 					t.Errorf("Check() = %v", err)
 				}
 				open(t, cfg)
-				if strings.Contains(log.String(), "INSECURE") || strings.Contains(log.String(), "lets everybody in") {
+				if strings.Contains(log.String(), "INSECURE") || strings.Contains(log.String(), "does not authenticate callers") {
 					t.Error("the log has a warning about an unauthenticated port")
 				}
 				return
@@ -68,7 +68,7 @@ func TestOpen_PortWithoutAuthentication_NeedsInsecure(t *testing.T) {
 			}
 			cfg.Insecure = true
 			open(t, cfg)
-			if n := strings.Count(log.String(), "lets everybody in"); n != 1 || !strings.Contains(log.String(), `level=WARN msg="INSECURE`) {
+			if n := strings.Count(log.String(), "does not authenticate callers"); n != 1 || !strings.Contains(log.String(), `level=WARN msg="INSECURE`) {
 				t.Errorf("got warnings about %d ports, want 1", n)
 			}
 		})

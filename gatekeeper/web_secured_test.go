@@ -24,8 +24,8 @@ func newSecuredWeb(t *testing.T) *secured {
 	return newSecuredAlone(t, func(c *Config) { c.HTTPAddress, c.BearerTokens = "0.0.0.0:0", true })
 }
 
-// browser returns a browser at the HTTP port of a server, with a client certificate of that name, or without one if
-// name is "".
+// browser returns a browser that uses the HTTP port of a server. It presents a client certificate with the given name,
+// or none if name is "".
 func (s *secured) browser(server int, name string) *browser {
 	s.t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}

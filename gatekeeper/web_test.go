@@ -60,7 +60,7 @@ func (p *page) field(path string) string {
 	return text
 }
 
-// request sends a request. Headers are name, value, name, value. A body is sent as JSON unless the headers say
+// request sends a request. headers alternates between names and values. A body is sent as JSON unless the headers say
 // otherwise.
 func (b *browser) request(method, path, body string, headers ...string) *page {
 	b.t.Helper()

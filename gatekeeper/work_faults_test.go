@@ -60,8 +60,8 @@ func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 	}
 }
 
-// A limit is reached when half of a job is stored. That half must be deleted, existing jobs continue, and the ends of
-// their tasks are not refused.
+// A limit is reached when half of a job is stored. That half must be deleted, existing jobs continue, and workers can
+// still report the ends of their tasks.
 func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, c, jobs := working(t)
@@ -126,7 +126,7 @@ func TestWork_CompletedTwiceThenCancelled_TheFirstResultStays(t *testing.T) {
 	}
 }
 
-// A worker violates the protocol of its stream. Only that stream ends. Its task stays held until the permit ends, and
+// A worker violates the protocol of its stream. Only that stream ends. Its task remains held until the permit ends, and
 // other workers continue.
 func TestWork_StreamBreaksTheRules_EndsAndItsTaskStaysHeld(t *testing.T) {
 	t.Parallel()

@@ -96,8 +96,8 @@ func submit(t *testing.T, c gatekeeperv1.WorkServiceClient, spec *gatekeeperv1.J
 	return stream.CloseAndRecv()
 }
 
-// A job is submitted in two chunks, processed by a worker that returns one task and fails another, and followed to its
-// end.
+// A job is submitted in two chunks, processed by a worker that returns one task and fails another, and followed until
+// it is over.
 func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)

@@ -7,7 +7,7 @@ const (
 	stepDefined  step = 1 // the semaphore is defined
 	stepGroup    step = 2 // the group matches the group pattern
 	stepAcquirer step = 3 // the acquirer matches the acquirer pattern
-	stepOpen     step = 4 // neither a cordon nor a pause with stop shuts the caller out
+	stepOpen     step = 4 // neither a cordon nor a pause with stop excludes the caller
 	stepOwn      step = 5 // the caller's own permit, if it has one
 	stepPaused   step = 6 // not paused, and the weight does not exceed the permits
 	stepFiring   step = 7 // no other caller has claimed the firing; a task waits for a worker
@@ -17,12 +17,13 @@ const (
 	lastAdmitting = stepOwn // the last step that a refresh must pass
 )
 
-// Decide decides a request. The steps run in the order of their numbers, and the first step with an answer decides.
-// Decide depends on its arguments only. It neither allocates nor retains them.
+// Decide decides a request. The steps run in the order of their numbers until one of them decides. Decide depends on
+// its arguments only. It neither allocates nor retains them.
 //
 // The leader calls Decide with the results of pattern matching and the state of its queue. The state machine calls it
 // again when the grant is applied, with Admitted and without the queue. The order of the steps follows the article
-// "Distributed Task Coordination with Hazelcast", with added steps that the article's operators lacked.
+// "Distributed Task Coordination with Hazelcast", with additional steps for features that the article's gatekeeper
+// lacks.
 func Decide(req *Request, f *Facts) Decision {
 	for s := stepDefined; s < stepFull; s++ {
 		if d := s.decide(req, f); d.Outcome != 0 {
@@ -51,14 +52,14 @@ func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 }
 
 // Admit decides whether the holder of the live permit p may keep it. It runs the steps of Decide up to the caller's own
-// permit, with p in place of f.Own. The outcome is Refreshed, or Denied with the reason and, in Stop, the cause for
-// which the holder must stop. A permit that is held for an operator is denied without a cause, because it has no
-// holder. For a cooling permit, Admit decides nothing and returns the zero Decision.
+// permit, with p in place of f.Own. The outcome is Refreshed, or Denied with the reason and, in Stop, the cause of the
+// stop. A permit that is held for an operator is denied without a cause, because it has no holder. For a cooling
+// permit, Admit decides nothing and returns the zero Decision.
 //
 // A cause with a drain that covers p does not deny the refresh. The outcome is then Refreshed, with the first such
-// cause in Stop, because the holder must stop nevertheless. A single cause without a covering drain is enough for a
-// denial and is its reason. A drain does not cover p once it is over, or if it began before p was granted. There is no
-// drain for max_hold.
+// cause in Stop, because the holder must still stop. A single cause without a covering drain is enough for a denial and
+// is its reason. A drain does not cover p once it is over, or if it began before p was granted. There is no drain for
+// max_hold.
 func Admit(p *Permit, f *Facts) Decision {
 	req := Request{Semaphore: p.Semaphore, Identity: p.Identity, Weight: p.Weight, Firing: p.Firing, Worker: f.OwnTask}
 	now := *f
@@ -138,8 +139,8 @@ func (s step) decide(req *Request, f *Facts) Decision {
 	return Decision{}
 }
 
-// shutOut denies a caller that is shut out by the definition, a cordon or a pause. If the caller holds a live permit,
-// the decision also carries the cause for which it must stop.
+// shutOut denies a caller that the definition, a cordon or a pause excludes. If the caller holds a live permit, the
+// decision also says why the caller must stop.
 func shutOut(r Reason, cause StopCause, f *Facts) Decision {
 	d := Decision{Outcome: Denied, Reason: r}
 	if f.Own != nil && f.Own.State == Live {
@@ -150,7 +151,7 @@ func shutOut(r Reason, cause StopCause, f *Facts) Decision {
 
 // decideOwn decides a request of an identity that already has a permit of the semaphore. A retry of the request that
 // got the permit refreshes it. Any other request is another acquisition: the sender of the earlier request may still
-// rely on its answer, so the permit continues under a new token. A permit with a firing or a task belongs to one run,
+// rely on the response, so the permit continues under a new token. A permit with a firing or a task belongs to one run,
 // and is acquired only once.
 func decideOwn(req *Request, f *Facts) Decision {
 	own := f.Own

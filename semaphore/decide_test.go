@@ -21,7 +21,7 @@ func open() *Facts {
 	return &Facts{Definition: d, Admission: Admitted(), Used: 1}
 }
 
-// mine returns a live permit of the caller of ask.
+// mine returns a live permit of the identity that ask uses.
 func mine() *Permit {
 	return &Permit{
 		Semaphore: "export", Identity: Identity{Group: "prod", Acquirer: "app1"},
@@ -127,7 +127,7 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"7: below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due.Add(1) }}, denied(FiringForgotten)},
 		{"7: above the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = nightly(), due.Add(-1) }}, Decision{Outcome: Granted}},
 		{"7: remembered claim, below the low-water mark", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater, f.Claim = nightly(), due, won(ClaimSpent) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimSpent)}},
-		{"7: the low-water mark ignores firings without due time", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = &Firing{Name: "nightly"}, due }}, Decision{Outcome: Granted}},
+		{"7: the low-water mark ignores firings without a due time", []change{func(r *Request, f *Facts) { r.Firing, f.LowWater = &Firing{Name: "nightly"}, due }}, Decision{Outcome: Granted}},
 		{"7: due exactly at the limit", []change{clock(-10 * time.Minute)}, Decision{Outcome: Granted}},
 		{"7: due too far ahead", []change{clock(-10*time.Minute - 1)}, denied(FiringTooFarAhead)},
 		{"7: due too far ahead for its definition", []change{clock(-10 * time.Minute), func(_ *Request, f *Facts) { f.Definition.FiringMaxAhead = time.Minute }}, denied(FiringTooFarAhead)},
@@ -146,7 +146,7 @@ func TestDecide_EveryRule(t *testing.T) {
 
 		{"9: full", []change{func(_ *Request, f *Facts) { f.Used = 3 }}, denied(NoFreePermit)},
 		{"9: more than full", []change{func(_ *Request, f *Facts) { f.Used = 5 }}, denied(NoFreePermit)},
-		{"9: too heavy for what is free", []change{func(r *Request, _ *Facts) { r.Weight = 3 }}, denied(NoFreePermit)},
+		{"9: too heavy for the free permits", []change{func(r *Request, _ *Facts) { r.Weight = 3 }}, denied(NoFreePermit)},
 		{"9: another caller waits ahead", []change{func(_ *Request, f *Facts) { f.WaitsAhead = true }}, denied(NoFreePermit)},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -43,13 +43,13 @@ const (
 	Reacquired
 )
 
-// A Request asks for a permit of a semaphore.
+// A Request is a request for a permit of a semaphore.
 type Request struct {
 	Semaphore string
 	Identity  Identity
 	Weight    uint32
 	Firing    *Firing
-	// Worker is true if the caller asks for a task together with the permit. Such a request has no firing.
+	// Worker is true if the caller requests a task together with the permit. Firing is then nil.
 	Worker bool
 }
 
@@ -79,7 +79,7 @@ type Facts struct {
 	// Pause is nil unless the semaphore is paused.
 	Pause *Pause
 	// Drains are the unfinished drains of edits of this semaphore. The holder of a permit that one of them covers may
-	// continue even if the definition shuts the holder out or no longer exists.
+	// continue even if the definition excludes the holder or no longer exists.
 	Drains []Drain
 	// Own is the live or held permit of the same identity, or nil.
 	Own *Permit
@@ -99,9 +99,9 @@ type Facts struct {
 	// LowWater is the latest due time that has been forgotten, or zero if none has.
 	LowWater time.Time
 	// LeaderClock is the wall-clock time of the deciding leader. Due times are compared with it. It is zero when a
-	// command is applied, and no firing is too far ahead then.
+	// command is applied, so that no firing is too far ahead.
 	LeaderClock time.Time
-	// CallerClock is the caller's wall-clock time at LeaderClock, or zero if unknown. It is shown to people and does
+	// CallerClock is the caller's wall-clock time at LeaderClock, or zero if unknown. It is for display only and does
 	// not influence decisions.
 	CallerClock time.Time
 	// WaitsAhead is true if another caller waits ahead of this one in the leader's queue. It is never set when a
@@ -109,13 +109,13 @@ type Facts struct {
 	WaitsAhead bool
 }
 
-// A Decision is the answer to a request, with its reason.
+// A Decision is the outcome of a request, with its reason.
 type Decision struct {
 	Outcome Outcome
 	Reason  Reason
-	// Stop is the cause for which the caller's permit must stop. It is set when Reason is Stopping, and also when a
-	// pattern, a cordon or a pause denied a caller that holds a permit. Admit also sets it with Refreshed: the holder
-	// must stop, and may refresh its permit until the drain is over.
+	// Stop says why the caller's permit must stop. It is set when Reason is Stopping, and also when a pattern, a cordon
+	// or a pause denied a caller that holds a permit. Admit also sets it with Refreshed: the holder must stop, and may
+	// refresh its permit until the drain is over.
 	Stop StopCause
 	// Claim is the winning claim if Reason is FiringClaimed or FiringDone, else nil.
 	Claim *Claim

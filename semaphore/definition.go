@@ -139,7 +139,7 @@ func (d *Definition) TooFarAhead(due, now time.Time) bool {
 // A Pause is the state of a paused semaphore. It is kept separately from the definition.
 type Pause struct {
 	Reason   string
-	Until    time.Time // for people and for the leader's timer; zero: no end
+	Until    time.Time // for display and for the leader's timer; zero: no end
 	Stop     bool      // running permits must stop too
 	Revision uint64
 	Author   string

@@ -6,12 +6,12 @@
 //
 // # The decision
 //
-// A decision takes up to nine steps in a fixed order, and the first step with an answer decides:
+// A decision takes up to nine steps in a fixed order, and ends with the first step that decides:
 //
 //  1. The semaphore exists.
 //  2. The group matches.
 //  3. The acquirer matches.
-//  4. Neither a cordon nor a pause with stop shuts the caller out.
+//  4. Neither a cordon nor a pause with stop excludes the caller.
 //  5. Does the caller already hold a permit?
 //  6. The semaphore is not paused, and the weight does not exceed its permits.
 //  7. The firing can still be claimed, or a task waits for the worker.
@@ -19,22 +19,22 @@
 //  9. There is no room: the request is denied.
 //
 // The steps are implemented once, in step.decide. Decide runs all of them, Admit runs the first five for a holder that
-// wants to keep its permit, and Explain shows each step to a person. An answer, a refresh and an explanation therefore
+// wants to keep its permit, and Explain shows each step to a person. Decisions, refreshes and explanations therefore
 // cannot disagree.
 //
-// The order matters. The checks that shut a caller out come before the check of its permit, so that an edit, a cordon
-// or a pause with stop reaches a holder at its next refresh. The caller's own permit comes before pauses and room, so
-// that a plain pause or a lower permit count takes nothing away from holders. Firings come before room, so that a
-// caller that lost a race learns which caller won it, and not that the semaphore is full.
+// The order matters. The checks that exclude a caller come before the check of its permit, so that an edit, a cordon or
+// a pause with stop reaches a holder at its next refresh. The caller's own permit comes before pauses and room, so that
+// a plain pause or a lower permit count takes nothing away from holders. Firings come before room, so that a caller
+// that lost a race learns which caller won it, and not that the semaphore is full.
 //
-// Neither a denial nor a stop cause frees anything: a slot stays taken until a release, an expiry, the end of its
+// Neither a denial nor a stop cause frees anything: a slot remains taken until a release, an expiry, the end of its
 // cooling or an operator's command. These rules decide only which caller may get a slot. They never decide that a
 // holder has lost one.
 //
-// A drain delays a stop and does nothing else. It belongs to the change that shuts holders out, not to the permits.
+// A drain delays a stop and does nothing else. It belongs to the change that excludes holders, not to the permits.
 // Permits granted before that change may be refreshed until the drain is over; permits granted after it may not. If
-// several causes shut a holder out, it may continue only while each of them has a drain that covers its permit. A drain
-// never grants anything: a new request is answered as if there were no drain.
+// several causes exclude a holder, it may continue only while each of them has a drain that covers its permit. A drain
+// never grants anything: a new request is decided as if there were no drain.
 //
 // # Decided twice
 //

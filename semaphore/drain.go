@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Drain lets holders continue for a while after a change has shut them out. It covers permits granted before
+// A Drain lets holders continue for a while after a change has excluded them. It covers permits granted before
 // Revision, the revision of that change. A drain is over when Duration is 0, or when the leader has ended it.
 type Drain struct {
 	Revision uint64
@@ -15,7 +15,7 @@ type Drain struct {
 // Covers reports whether the holder of p may continue because of the drain.
 func (d Drain) Covers(p *Permit) bool { return d.Duration > 0 && p.GrantedRevision < d.Revision }
 
-// A Stop is one cause for which the holder of a live permit must stop.
+// A Stop is one reason why the holder of a live permit must stop.
 type Stop struct {
 	Cause StopCause
 	// Cordon is the id of the cordon, if the cause is a cordon.
@@ -25,8 +25,8 @@ type Stop struct {
 	Drains []Drain
 }
 
-// Stops returns all causes for which the holder of the live permit p must stop, except max_hold, which cannot have a
-// drain. They are in the order of the decision's steps.
+// Stops returns all reasons why the holder of the live permit p must stop, except max_hold, which cannot have a drain.
+// They are in the order of the decision's steps.
 func Stops(p *Permit, f *Facts) (stops []Stop) {
 	add := func(s Stop, drains ...Drain) {
 		for _, d := range drains {
@@ -56,8 +56,8 @@ func (p *Pause) drain() Drain { return Drain{p.Revision, p.Drain} }
 func (o StopOrder) drain() Drain { return Drain{o.Revision, o.Drain} }
 
 // drained returns the facts without the causes that have a drain for p, and reports whether there are any such causes.
-// It does for Admit what Stops does for people, but without allocating. If there is no definition, drained substitutes
-// one, so that the steps that need a definition still work.
+// It serves Admit in the same way as Stops serves explanations, but does not allocate. If there is no definition,
+// drained substitutes one, so that the steps that need a definition still work.
 func (f *Facts) drained(p *Permit) (drained Facts, drains bool) {
 	drained = *f
 	if slices.ContainsFunc(f.Drains, func(d Drain) bool { return d.Covers(p) }) {

@@ -32,7 +32,7 @@ func TestAdmit_Drains(t *testing.T) {
 		change []change
 		want   Decision
 	}{
-		{"nothing shuts it out", []change{edited(9)}, Decision{Outcome: Refreshed}},
+		{"nothing excludes it", []change{edited(9)}, Decision{Outcome: Refreshed}},
 		{"1: deleted", []change{deleted, edited(9)}, continues(StopNoLongerAdmitted)},
 		{"1: granted after the drain began", []change{deleted, edited(granted)}, stops(NoSuchSemaphore, StopNoLongerAdmitted)},
 		{"1: deleted, the drain is over", []change{deleted}, stops(NoSuchSemaphore, StopNoLongerAdmitted)},

@@ -1,6 +1,6 @@
 package semaphore
 
-// A Step is one step of a decision, in a form for people.
+// A Step is one step of a decision in human-readable form.
 type Step struct {
 	// Number is the step's number in the decision, 1 to 9.
 	Number int
@@ -12,7 +12,7 @@ type Step struct {
 	Text string
 }
 
-// Explain returns the steps of a decision up to the one that decided. The last step states the answer of Decide, and
+// Explain returns the steps of a decision up to the one that decided. The last step states the result of Decide, and
 // has passed unless the request is denied. If there is no room, both steps 8 and 9 are returned, and neither has
 // passed.
 func Explain(req *Request, f *Facts) []Step {
@@ -94,7 +94,7 @@ func (s step) text(d Decision, req *Request, f *Facts) string {
 	return noRoom(req, f) + "."
 }
 
-// compareRoom says what was compared when there was no room. The next step says why the request is denied.
+// compareRoom describes the comparison that found no room. The next step says why the request is denied.
 func compareRoom(req *Request, f *Facts) string {
 	s := "Weight " + count(f.Used) + " of " + permitCount(uint64(f.Definition.Permits)) + " is taken: weight " + count(uint64(req.Weight))
 	if f.Used+uint64(req.Weight) > uint64(f.Definition.Permits) {

@@ -58,8 +58,8 @@ func (r Run) Began() bool {
 // Claim returns the new state of the claim, which is ClaimOpen if the firing may be claimed again. d is the definition
 // at the end of the permit, or nil if it was deleted.
 //
-// The new state applies immediately, with one exception: if a job was cut short, the claim stays held until the slot is
-// free, that is, until any cooling is over.
+// The new state applies immediately, with one exception: if a job was cut short, the claim remains held until the slot
+// is free, that is, until any cooling is over.
 func (r Run) Claim(d *Definition) ClaimState {
 	switch {
 	case r.End == NotEnded, r.End == EndSuperseded:
@@ -76,8 +76,8 @@ func (r Run) Claim(d *Definition) ClaimState {
 	return ClaimDone
 }
 
-// handedOver reports whether the firing of a job that was cut short goes to another holder. A takeover asks for the
-// firing to be run elsewhere, so it frees the firing regardless of firing_on_loss.
+// handedOver reports whether the firing of a job that was cut short goes to another holder. A takeover requests that
+// the firing run elsewhere, so it frees the firing regardless of firing_on_loss.
 func (r Run) handedOver(d *Definition) bool {
 	return d != nil && (d.FiringOnLoss == FiringFree || r.Stop == StopTakenOver) && d.MayAttempt(max(1, r.Attempts))
 }

@@ -40,7 +40,7 @@ func (m *Misfires) Since() (time.Time, bool) {
 // MisfireOnce runs only the last firing, because that run makes up for those before it. If the last firing was already
 // claimed, nothing runs. So a host that restarts later does not run an earlier firing instead.
 //
-// The answer is advice: another caller may get the same one. The claim of each firing decides which caller runs it.
+// The result is advice: another caller may get the same one. The claim of each firing decides which caller runs it.
 func (m *Misfires) Missed(name string, due []time.Time) (run []time.Time) {
 	since, some := m.Since()
 	if !some {

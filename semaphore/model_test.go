@@ -10,7 +10,7 @@ import (
 type world struct {
 	now   time.Duration // the leader's monotonic clock
 	token uint64
-	// revision counts grants and changes that shut holders out, as in the state machine.
+	// revision counts grants and changes that exclude holders, as in the state machine.
 	revision uint64
 	gates    map[string]*gate
 	cordons  []*cordon
@@ -247,8 +247,8 @@ func (w *world) overdue() []*slot {
 	return late
 }
 
-// expire does to an overdue slot what the leader's timer would propose. It returns the remaining slot, or nil if the
-// slot is free.
+// expire applies the change that the leader's timer would propose for an overdue slot. It returns the remaining slot,
+// or nil if the slot is free.
 func (w *world) expire(s *slot) *slot {
 	g := w.gate(s.Semaphore)
 	if s.State == Cooling {

@@ -2,7 +2,7 @@ package semaphore
 
 import "strconv"
 
-// The texts in this file are part of the contract with people, logs and metrics. Reasons have their names in the API;
+// The texts in this file are part of the contract with users, logs and metrics. Reasons have their names in the API;
 // all other texts are lower-case words.
 
 // String returns the reason's name in the API, for example "NO_FREE_PERMIT".

@@ -69,7 +69,7 @@ const (
 	// Held means that the permit expired under on_expiry: hold. It takes its slot until an operator clears it, and has
 	// no deadline.
 	Held PermitState = 2
-	// Cooling means that the holder is gone and the slot stays taken for Duration. A cooling permit has no holder and
+	// Cooling means that the holder is gone and the slot remains taken for Duration. A cooling permit has no holder and
 	// is never refreshed or replayed.
 	Cooling PermitState = 3
 )
@@ -111,7 +111,7 @@ type Permit struct {
 	Weight uint32
 	State  PermitState
 	// Stop is the cause of a replicated stop (revoked, drained, taken over). Causes that follow from the definition,
-	// from cordons and from max_hold are decided each time and are not stored here.
+	// from cordons and from max_hold are decided each time and are not stored in the permit.
 	Stop StopCause
 	// Ended is how the holder of a cooling permit lost or gave up its permit.
 	Ended End
@@ -120,8 +120,8 @@ type Permit struct {
 	Owes bool
 }
 
-// GrantedAt returns the time of the grant by the clock of the leader at that time, or zero if unknown. It is for people
-// only. Storing a time.Time in the permit would take three times the space.
+// GrantedAt returns the time of the grant by the clock of the leader at that time, or zero if unknown. It is for
+// display only. Storing a time.Time in the permit would take three times the space.
 func (p *Permit) GrantedAt() time.Time {
 	if p.GrantedNanos == 0 {
 		return time.Time{}

@@ -52,8 +52,8 @@ func ruleBook(r *Request, f *Facts) (Outcome, Reason, int) {
 	return Denied, NoFreePermit, 9
 }
 
-// ruleBookOfDrains applies drains to the answer that a holder gets to a retry. If every cause that shuts the holder out
-// has a drain for it, the holder is refreshed. Otherwise the first cause without a drain is the reason.
+// ruleBookOfDrains applies drains to the decision on a holder's retry. If every cause that excludes the holder has a
+// drain for it, the holder is refreshed. Otherwise the first cause without a drain is the reason.
 func ruleBookOfDrains(p *Permit, f *Facts, asked Decision) Decision {
 	if p.State != Live {
 		return asked

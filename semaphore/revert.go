@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Revert takes back a change to a definition. before and after are the definition before and after that change. Each
-// field that the change set gets its value in before again. A field that was set again since, so that current has
-// neither value, is left alone and reported in kept. kept has the order of the fields of a definition in the API, and
-// each label key counts as a field ("labels.team"). Revert never changes the name. It returns a new definition, which
-// equals current if there is nothing to take back.
+// Revert undoes a change to a definition. before and after are the definition before and after that change. Each field
+// that the change set gets its value in before again. A field that was set again since, so that current has neither
+// value, is left alone and reported in kept. kept has the order of the fields of a definition in the API, and each
+// label key counts as a field ("labels.team"). Revert never changes the name. It returns a new definition, which equals
+// current if there is nothing to undo.
 func Revert(current, before, after *Definition) (restored *Definition, kept []string) {
 	r := *current
 	restored = &r
@@ -45,7 +45,7 @@ func back[T comparable](kept *[]string, field string, now *T, before, after T) {
 	}
 }
 
-// backLabels does for each label key what back does for a field. It modifies current. It treats an absent label as a
+// backLabels is like back, for each label key instead of a field. It modifies current. It treats an absent label as a
 // value.
 func backLabels(kept *[]string, current, before, after map[string]string) map[string]string {
 	for _, key := range keysOf(before, after) {

@@ -52,9 +52,9 @@ func TestRevert_AnyEdit(t *testing.T) {
 			t.Fatalf("kept = %v although no field was set since", kept)
 		}
 		restored, kept = Revert(before, before, after)
-		same("it was taken back already", restored, before)
+		same("it was reverted already", restored, before)
 		if len(kept) > 0 {
-			t.Fatalf("kept = %v although the change was taken back already", kept)
+			t.Fatalf("kept = %v although the change was reverted already", kept)
 		}
 
 		restored, kept = Revert(current, before, after)
@@ -115,7 +115,7 @@ func TestRevert_EveryField(t *testing.T) {
 			t.Errorf("%s: Changed() = %v", name, changed)
 		}
 		if restored, kept := Revert(after, before, after); !restored.Equal(before) || len(kept) != 0 {
-			t.Errorf("%s was not taken back: Revert() = %+v, kept %v", name, restored, kept)
+			t.Errorf("%s was not reverted: Revert() = %+v, kept %v", name, restored, kept)
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Sentence returns the decision as one sentence that tells a person what to do. The facts may be newer than those of
-// the decision. The sentence leaves out anything that the facts no longer show.
+// Sentence returns the decision as one sentence that says what to do. The facts may be newer than those of the
+// decision. The sentence leaves out anything that the facts no longer show.
 func (d Decision) Sentence(req *Request, f *Facts) string {
 	switch d.Outcome {
 	case Granted:

@@ -220,7 +220,7 @@ func validOptionalSpan(field string, d, least, most time.Duration) error {
 	return nil
 }
 
-// validMaxAhead is used where 0 means no bound, and describes 0 in this way.
+// validMaxAhead checks firing_max_ahead. In the API 0 means no bound, and the error says so.
 func validMaxAhead(d time.Duration) error {
 	if d == 0 || d == FiringUnbounded || d >= MinFiringMaxAhead && d <= MaxSpan {
 		return nil

@@ -26,8 +26,8 @@ type listed struct {
 	DepOnly                 bool
 }
 
-// compile type-checks every mutated package. It takes a second for all of them, because their imports are already
-// compiled. Building each of them would take minutes.
+// compile type-checks every mutated package. Checking all of them takes a second, because their imports are already
+// compiled. Building each one would take minutes.
 func compile(ctx context.Context, root string, mutants []*mutant) error {
 	dirs := make(map[string]bool)
 	for _, m := range mutants {

@@ -1,7 +1,8 @@
-// Command mutants puts known bugs into the tree, one at a time, and requires that the tests named by each of them fail.
+// Command mutants injects known bugs into the product, one at a time, and requires that the tests named by each bug
+// fail.
 //
-// A mutant is a file in .ci/mutants. It says what it breaks and which tests must fail, and contains a diff. The tree
-// itself is not changed: the tool applies the diff to copies of the current files, and makes the go command read the
+// A mutant is a file in .ci/mutants. It says what it breaks and which tests must fail, and contains a diff. The working
+// tree is not changed: the tool applies the diff to copies of the current files, and makes the go command read the
 // copies instead (-overlay). That includes builds started by a test, so fault runs use mutated servers.
 //
 //	make mutants                     every mutant
@@ -55,7 +56,7 @@ func command(ctx context.Context, root string, args []string, out io.Writer) err
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	choice := flags.String("run", "", "only the mutants whose name matches this regular expression")
 	check := flags.Bool("check", false, "apply and compile the mutants without running tests")
-	timeout := flags.Duration("timeout", 6*time.Minute, "for each run of a test, including what the test builds, excluding its own build")
+	timeout := flags.Duration("timeout", 6*time.Minute, "timeout for each run of a test, including anything that the test builds, but excluding the build of the test")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

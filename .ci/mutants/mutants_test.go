@@ -27,8 +27,8 @@ func TestHunk_Apply(t *testing.T) {
 	for _, test := range []struct{ name, diff, want, wrong string }{
 		{"FitsOnce_IsApplied", " func b() {\n-\treturn\n+\tpanic(1)\n }\n", strings.Replace(text, "b() {\n\treturn", "b() {\n\tpanic(1)", 1), ""},
 		{"FitsTwice_IsRefused", "-\treturn\n", "", "m.patch:5: this hunk fits 2 places in p.go, first at lines 4 and 8: give it more context"},
-		{"NotThere_IsRefused", "-\tstop()\n", "", "m.patch:5: this hunk does not fit p.go, which has no line\n\t\tstop()"},
-		{"FitsInPart_SaysWhereItEnds", " func b() {\n-\tpanic(1)\n", "", "m.patch:5: this hunk does not fit p.go: line 8 is\n\t\treturn\nbut the mutant expects\n\t\tpanic(1)"},
+		{"FitsNowhere_IsRefused", "-\tstop()\n", "", "m.patch:5: this hunk does not fit p.go, which has no line\n\t\tstop()"},
+		{"FitsPartially_NamesTheFirstDifferentLine", " func b() {\n-\tpanic(1)\n", "", "m.patch:5: this hunk does not fit p.go: line 8 is\n\t\treturn\nbut the mutant expects\n\t\tpanic(1)"},
 		{"PastTheEnd_IsRefused", " func b() {\n \treturn\n }\n \n \n+x\n", "", "line 11 is\n\tthe end of the file"},
 		{"ChangesNothing_IsRefused", " func b() {\n", "", "must change something"},
 		{"HasNoContext_IsRefused", "+x\n", "", "needs context"},
@@ -121,7 +121,7 @@ func TestSkipped(t *testing.T) { t.Skip("today") }
 	}
 	t.Log(out.String())
 	for mutant, words := range map[string]string{
-		"bug": "caught", "control": "harmless", "crash": "CRASHED", "elsewhere": "MISSED", "noticed": "FAILED", "skipped": "NOT WELL",
+		"bug": "caught", "control": "harmless", "crash": "CRASHED", "elsewhere": "MISSED", "noticed": "FAILED", "skipped": "UNHEALTHY",
 	} {
 		found := false
 		for line := range strings.SplitSeq(out.String(), "\n") {

@@ -45,7 +45,7 @@ func (r *runner) all(ctx context.Context, mutants []*mutant) error {
 			result, took := r.test(ctx, overlay, t)
 			words, ok := m.judge(result, t)
 			if !healthy[t] {
-				words, ok = "NOT WELL", false // it fails without the mutant, too
+				words, ok = "UNHEALTHY", false // it does not pass without the mutant, either
 			}
 			fmt.Fprintf(r.out, "%-36s %-9s %4.0fs  %s\n", m.name, words, took.Seconds(), t)
 			switch {
@@ -136,7 +136,7 @@ func (r *runner) test(ctx context.Context, overlay string, t test) (*result, tim
 	cmd.Dir, cmd.Env = dir, os.Environ()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if overlay != "" {
-		// Set in the environment, so that it also applies to what the test builds.
+		// Set in the environment, so that it also applies to builds that the test starts.
 		cmd.Env = append(cmd.Env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
 	}
 	begun := time.Now()

@@ -32,7 +32,7 @@ const (
 	failed = `{"Action":"fail",P!,"Elapsed":0.5}`
 )
 
-func TestRun_Ends(t *testing.T) {
+func TestRun_Outcomes(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		skips string
@@ -46,9 +46,9 @@ func TestRun_Ends(t *testing.T) {
 		{"ListedSkip_IsSuccessWithItsReason", "p TestB needs a printer\n", []string{passA, whyB, skipB, passed}, 0, []string{"TestB: needs a printer", "1 passed, 0 failed, 1 skipped"}},
 		{"NothingRan_IsFailure", "", []string{`{"Action":"skip",P!}`}, 1, []string{"no test passed", "0 passed, 0 failed, 0 skipped"}},
 		{"EmptyInput_IsFailure", "", nil, 1, []string{"no test passed"}},
-		{"PackageFailedWithoutATest_ShowsItsWords", "", []string{passA, `{"Action":"output",P!,"Output":"panic: oh\n"}`, failed}, 1, []string{"panic: oh", "1 passed, 1 failed, 0 skipped"}},
+		{"PackageFailedWithoutATest_ShowsItsOutput", "", []string{passA, `{"Action":"output",P!,"Output":"panic: oh\n"}`, failed}, 1, []string{"panic: oh", "1 passed, 1 failed, 0 skipped"}},
 		{"PackageDidNotEnd_IsFailure", "", []string{passA, whyB}, 1, []string{"because of b", "did not finish", "1 passed, 1 failed"}},
-		{"BuildFailed_ShowsTheCompilersWords", "", []string{`{"ImportPath":"p","Action":"build-output","Output":"x.go:1: bad\n"}`, passA, failed}, 1, []string{"x.go:1: bad"}},
+		{"BuildFailed_ShowsTheCompilerOutput", "", []string{`{"ImportPath":"p","Action":"build-output","Output":"x.go:1: bad\n"}`, passA, failed}, 1, []string{"x.go:1: bad"}},
 		{"SkipListWithoutReason_IsRefused", "p TestB\n", []string{passA, passed}, 1, []string{"want package, test and reason"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -182,7 +182,7 @@ func Read(path string) (*File, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
 	if err := d.Decode(f); err != nil {
-		return nil, fmt.Errorf("contexts: %s: %s", path, strings.Join(strings.Fields(err.Error()), " ")) // it spans lines
+		return nil, fmt.Errorf("contexts: %s: %s", path, strings.Join(strings.Fields(err.Error()), " ")) // the YAML error spans several lines
 	}
 	for i, c := range f.Contexts {
 		if c.Name == "" {

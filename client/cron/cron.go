@@ -43,7 +43,7 @@ func (j *entryJob) Run() {
 	if next := e.Schedule.Next(e.Prev); !next.IsZero() && next.Before(e.Next) {
 		// The host was suspended or its clock was set. In that case cron runs only the first activation and skips the
 		// rest.
-		defer func() { _ = CatchUp(j.ctx, j.cron, j.id, j.runner) }() // deferred, because the current activation is older
+		defer func() { _ = CatchUp(j.ctx, j.cron, j.id, j.runner) }() // deferred, because the current activation is older than the missed ones
 	}
 	j.runner.Fire(j.ctx, due(e.Schedule, e.Prev))
 }
@@ -72,7 +72,7 @@ func (f Func) RunContext(ctx context.Context) error { return f(ctx) }
 
 // JobWrapper returns a wrapper, for cron.NewChain and cron.WithChain, that makes jobs run only while they hold a permit
 // of sem. A ContextJob gets a context that is cancelled with ctx, and when the permit must be given up. A plain
-// cron.Job cannot be stopped. If it keeps running after its permit must be given up, this is reported.
+// cron.Job cannot be stopped. If it keeps running when the permit must be given up, this is reported.
 //
 // due returns the due time that names the activation; see Last. If due is nil or returns the zero time, jobs exclude
 // each other, but no activation is claimed: if the clocks of two hosts differ, a short job can run more than once. In

@@ -16,10 +16,11 @@
 // returns such a function, which computes the last activation of a schedule before now.
 //
 // An "@every 5m" schedule counts from the start of each process, so the due times of two processes differ. They are
-// rounded down to multiples of the delay, counted in UTC from the zero time. One process runs in each such interval.
+// rounded down to multiples of the delay, counted in UTC from the zero time. In each such interval, one process runs
+// the job.
 //
 // # Compatibility
 //
-// The promise of package client applies, within major version 1. Package robfig/cron/v3 is part of this package's API.
-// If it gets a new major version, a new package here will support that version.
+// The compatibility promise of package client applies within major version 1. Package robfig/cron/v3 is part of this
+// package's API. If it gets a new major version, a new package here will support that version.
 package cron

@@ -3,7 +3,7 @@ package cron
 import (
 	"testing"
 	"time"
-	_ "time/tzdata" // the test needs a time zone even if the machine has none
+	_ "time/tzdata" // the test needs time zone data even if the machine has none
 
 	"github.com/robfig/cron/v3"
 )

@@ -24,7 +24,7 @@
 //
 // # Compatibility
 //
-// The promise of package client applies, within major version 1. Later versions read the same definitions from a file.
-// New keys may be added, which older versions reject. The layout of Marshal's output may change, but Parse reads all
-// earlier layouts.
+// The compatibility promise of package client applies within major version 1. Later versions read the same definitions
+// from a file. New keys may be added, which older versions reject. The layout of Marshal's output may change, but Parse
+// reads all earlier layouts.
 package deffile

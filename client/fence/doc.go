@@ -18,6 +18,6 @@
 //
 // # Compatibility
 //
-// The promise of package client applies, within major version 1. It includes the table and its columns, Header, and the
-// status codes of Handler, because processes of different versions share them.
+// The compatibility promise of package client applies within major version 1. It includes the table and its columns,
+// Header, and the status codes of Handler, because processes of different versions share them.
 package fence

@@ -15,10 +15,10 @@ const Header = "Gatekeeper-Token"
 // need no token. A request without a token gets status 428 Precondition Required, and a request with a stale token gets
 // 412 Precondition Failed. The body of both is a sentence for people to read.
 //
-// A newer token rejects the older ones immediately, and waits until their running requests have ended. Requests of one
-// holder run concurrently; requests of two holders never do. Without a Store the newest token is lost when the process
-// exits, and a stale token could then pass until the next holder's first request. Handler does not authenticate tokens;
-// the handlers in front of it must decide who can send requests.
+// When a request with a newer token arrives, older tokens are rejected from that moment, and the request waits until
+// their running requests have ended. Requests of one holder run concurrently; requests of two holders never do. Without
+// a Store the newest token is lost when the process exits, and a stale token could then pass until the next holder's
+// first request. Handler does not authenticate tokens; the handlers in front of it must decide who can send requests.
 func Handler(next http.Handler, opts ...HandlerOption) http.Handler {
 	h := &handler{next: next, resource: func(*http.Request) string { return "" }, gates: make(map[string]*gate)}
 	for _, o := range opts {
@@ -125,7 +125,7 @@ func (g *gate) enter(ctx context.Context, token uint64, store Store) (leave func
 			if err := g.raise(ctx, token, store); err != nil {
 				return nil, err
 			}
-			continue // the token may have become stale meanwhile
+			continue // the token may have become stale in the meantime
 		case (store == nil || g.stored >= token) && (g.count == 0 || g.inside == token):
 			g.inside = token
 			g.count++

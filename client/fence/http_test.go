@@ -77,7 +77,7 @@ func TestHandler_Resources_AreIndependent(t *testing.T) {
 	}
 }
 
-// A newer holder's request waits until the requests of the older holder have ended. From its arrival on, further
+// A newer holder's request waits until the requests of the older holder have ended. Once it has arrived, further
 // requests of the older holder are rejected.
 func TestHandler_OlderRequestRunning_NewerOneWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestHandler_OlderRequestRunning_NewerOneWaits(t *testing.T) {
 		close(proceed)
 		group.Wait()
 		if got := strings.Join(order, ", "); got != "1 begins, 1 begins, 1 ends, 1 ends, 2 begins, 2 ends" {
-			t.Errorf("order = %s", got)
+			t.Errorf("order = %s, want the requests of token 2 after those of token 1", got)
 		}
 	})
 }

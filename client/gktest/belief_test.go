@@ -72,7 +72,8 @@ func (b *believers) count() (n int) {
 	return n
 }
 
-// overlaps injects faults while time passes, and counts the moments at which more than one client believed.
+// overlaps injects faults while time passes, and counts the moments at which more than one client believed that it held
+// the permit.
 func (b *believers) overlaps(t *testing.T, random *rand.Rand, length time.Duration) (overlaps int) {
 	const step = 10 * time.Millisecond // the grace period is four steps
 	ctx, stop := context.WithCancel(context.Background())
@@ -137,7 +138,7 @@ func TestBelief_ClocksWithinOnePerCent_NeverOverlaps(t *testing.T) {
 	}
 }
 
-// This tests the check itself: a client whose clock is far slower than allowed counts on its permit for too long, and
+// This tests the check itself: a client whose clock is far slower than allowed relies on its permit for too long, and
 // the check must detect this.
 func TestBelief_ClockFarTooSlow_OverlapIsDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,10 +23,10 @@
 //	Partition, Heal                silently drop the network of a client, and restore it
 //	SlowDown                       delay every response to a client
 //	Disconnect                     break connections; clients can reconnect
-//	Crash                          end a client like the death of its process; its permits are not released
+//	Crash                          end a client as if its process had died; its permits are not released
 //	Stop, Restart                  stop the server, and start it again with its data
 //	ClockRate                      make a client's clock run fast or slow
-//	Define, DefineFile, Edit, Delete  change definitions as an operator
+//	Define, DefineFile, Edit, Delete  change definitions as an operator would
 //	Pause, PauseAndStop, Resume    suspend the grants of a semaphore, and resume them
 //	Move, Cordon, Uncordon, Drain  order holders to stop, with time to finish
 //	Advance, Await                 let time pass, or wait for a condition
@@ -41,7 +41,7 @@
 //
 // # Compatibility
 //
-// The promise of package client applies to the functions and methods here, within major version 1. The times that a
-// test observes on virtual time follow the server's rules, which a minor version may improve. Test what a job
-// guarantees, not how many milliseconds a step takes.
+// The compatibility promise of package client applies to the functions and methods here within major version 1. The
+// times that a test observes on virtual time follow the server's rules, which a minor version may improve. Test what a
+// job guarantees, not how many milliseconds a step takes.
 package gktest

@@ -39,7 +39,7 @@ func TestExport_Revoked_StopsAndReleasesItsPermit(t *testing.T) {
 			t.Errorf("the export returned %v, want ErrRevoked", err)
 		}
 		if holders := srv.Holders(t, "nightly-export"); len(holders) > 0 {
-			t.Errorf("still held: %v", holders)
+			t.Errorf("holders = %v, want none", holders)
 		}
 	})
 }

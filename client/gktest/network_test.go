@@ -72,7 +72,7 @@ func TestHeal_DataSentMeanwhile_Arrives(t *testing.T) {
 		go func() { released <- p.Release(t.Context()) }()
 		srv.Advance(t, 3*time.Second) // shorter than an attempt, so that it is not retried
 		if len(srv.Holders(t, "job")) != 1 || len(released) > 0 {
-			t.Error("the release passed the partition")
+			t.Error("the release reached the server during the partition")
 		}
 		srv.Heal(t, c)
 		srv.Advance(t, 0)

@@ -24,7 +24,7 @@ func TestExpire_NotifiesTheHolderAndGrantsToTheNextWaiter(t *testing.T) {
 		}()
 		srv.Advance(t, 2*time.Second) // the permit is registered on the client's stream
 		if w := srv.Waiters(t, "job"); len(w) != 1 || w[0].GetIdentity().GetAcquirer() != "app2" {
-			t.Fatalf("waiting: %v", w)
+			t.Fatalf("waiters = %v, want only app2", w)
 		}
 		before := time.Now()
 		srv.Expire(t, p.Token())

@@ -23,9 +23,9 @@
 // which is due at a different moment in each scheduler.
 //
 // A DurationJob, and a CronJob of "@every", count from the start of each scheduler, so the due times of two schedulers
-// differ. They are rounded down to multiples of the duration, counted in UTC from the zero time. One scheduler runs in
-// each such interval. For a DurationRandomJob the longest duration is used. All other jobs follow a wall clock: give
-// every scheduler the same gocron.WithLocation.
+// differ. They are rounded down to multiples of the duration, counted in UTC from the zero time. In each such interval,
+// one scheduler runs the job. For a DurationRandomJob the longest duration is used. All other jobs follow a wall clock:
+// give every scheduler the same gocron.WithLocation.
 //
 // # Locker or Elector
 //
@@ -35,7 +35,7 @@
 //
 // # Compatibility
 //
-// The promise of package client applies, within major version 1. Package go-co-op/gocron/v2 is part of this package's
-// API. If it gets a new major version, a new package here will support that version. A minor version may determine the
-// due time of a run more precisely if gocron exposes more.
+// The compatibility promise of package client applies within major version 1. Package go-co-op/gocron/v2 is part of
+// this package's API. If it gets a new major version, a new package here will support that version. A minor version may
+// determine the due time of a run more precisely if gocron exposes more.
 package gocron

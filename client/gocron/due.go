@@ -72,7 +72,7 @@ func (l *Locker) timetable(ctx context.Context) *timetable {
 type snapshot struct {
 	schedule gocron.JobSchedule
 	// runs starts with the due times that the scheduler keeps for the job, in any order. Some may belong to runs that
-	// have already started. After them, runs contains the due times that follow the last of them.
+	// have already started. After these, runs contains the due times that follow the latest one.
 	runs []time.Time
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// leaping is a clock that jumps to the due time as soon as a timer is set. At that moment the scheduler does not know
-// yet that the run which set the timer was locked. When it learns this, it drops all due times that have passed.
+// leaping is a clock that jumps to the due time as soon as a timer is set. At that moment the scheduler does not yet
+// know that the run which set the timer was locked. When it learns this, it drops all due times that have passed.
 type leaping struct {
 	*clockwork.FakeClock
 	jumps chan struct{} // one token per jump

@@ -84,7 +84,7 @@ func WithNow(now func() time.Time) Option { return func(l *Locker) { l.now = now
 type DueRun struct {
 	// Job is the name of the job.
 	Job string
-	// Due names the firing, in UTC. It is zero for an unscheduled run.
+	// Due is the due time, in UTC, which names the firing. It is zero for an unscheduled run.
 	Due time.Time
 	// AfterGap reports that due times before Due passed without a run here, for example because the host was suspended.
 	// Locker.Missed returns those that should still run.
@@ -178,7 +178,7 @@ func (k *lock) Unlock(context.Context) error {
 
 // Task returns a task for use with the Locker. Its context is cancelled, with the cause, when the permit must be given
 // up or when gocron stops the job. A plain gocron task also runs under the Locker, but is not notified of a loss. If it
-// keeps running after one, this is only reported.
+// keeps running after a loss, this is only reported.
 func (l *Locker) Task(job func(context.Context) error) gocron.Task {
 	return gocron.NewTask(func(ctx context.Context) error {
 		l.mu.Lock()

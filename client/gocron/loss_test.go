@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// loss is a way to end a permit while a job runs, and then to make the next run possible.
+// loss describes how to end a permit while a job runs, and then how to make the next run possible.
 type loss struct {
 	happen  func(t *testing.T, srv *gktest.Server, token uint64)
 	recover func(t *testing.T, srv *gktest.Server)
@@ -49,7 +49,8 @@ func losses(name string) map[string]loss {
 	}
 }
 
-// schedule returns a scheduler with one job that is due every minute, and the errors that skip it.
+// schedule returns a scheduler with one job that is due every minute, and a channel that receives the errors of skipped
+// runs.
 func schedule(t *testing.T, name string, task gocron.Task, opts ...gocron.SchedulerOption) (s gocron.Scheduler, skipped <-chan error) {
 	t.Helper()
 	s, err := gocron.NewScheduler(append(opts, gocron.WithLocation(time.UTC))...)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	_ "time/tzdata" // the test needs time zones even if the machine has none
+	_ "time/tzdata" // the test needs time zone data even if the machine has none
 
 	"github.com/go-co-op/gocron/v2"
 

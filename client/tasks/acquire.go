@@ -89,7 +89,7 @@ func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, at
 	record, err := m.client.Verify(bounded, semaphore, token)
 	switch {
 	case errors.As(err, new(*client.NotValidError)):
-		return Retry // the permit has ended meanwhile
+		return Retry // the permit has ended in the meantime
 	case err != nil:
 		m.settings.logger.Warn("gatekeeper: cannot read the holder of a denied task", "task", e.name, "token", token, "error", err)
 		return Alive
@@ -118,7 +118,7 @@ func (a *attempt) takeOver(ctx context.Context, d *client.DeniedError, token uin
 	holder, err := semaphore.TakeOver(ctx, token, fmt.Sprintf("task %s: judged dead", e.name))
 	switch {
 	case errors.As(err, new(*client.NoSuchPermitError)):
-		return nil // the permit has ended meanwhile
+		return nil // the permit has ended in the meantime
 	case err != nil:
 		m.settings.logger.Warn("gatekeeper: the task cannot take over from a dead holder", "task", e.name, "token", token, "error", err)
 		return fmt.Errorf("%w The takeover failed: %w", d, err)

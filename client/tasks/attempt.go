@@ -148,7 +148,7 @@ func (m *Manager) run(ctx context.Context) (err error) {
 	return e.task.Run(ctx)
 }
 
-// start records that the task is running. From then on, remove can call Cancel during the run.
+// start records that the task is running. After that, remove can call Cancel during the run.
 func (a *attempt) start(permit *client.Permit) (abnormal bool, err error) {
 	e := a.entry
 	m := e.manager

@@ -51,7 +51,7 @@
 //
 // # Compatibility
 //
-// The promise of package client applies, within major version 1. Package go-co-op/gocron/v2 is part of this package's
-// API. If it gets a new major version, a new package here will support that version. The messages of the HTTP probe and
-// its handler may gain fields.
+// The compatibility promise of package client applies within major version 1. Package go-co-op/gocron/v2 is part of
+// this package's API. If it gets a new major version, a new package here will support that version. The messages of the
+// HTTP probe and its handler may gain fields.
 package tasks

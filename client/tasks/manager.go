@@ -80,7 +80,7 @@ func (m *Manager) semaphore(task string) *client.Semaphore {
 }
 
 // Register initializes a task and schedules it. It returns after Initialize has returned. The error is ErrRegistered,
-// ErrClosed, ErrRemoved if the task was removed meanwhile, the error of Initialize, or gocron's error about the
+// ErrClosed, ErrRemoved if the task was removed during the call, the error of Initialize, or gocron's error about the
 // schedule. After an error the task is not registered.
 func (m *Manager) Register(ctx context.Context, t Task) error {
 	name := t.Name()
@@ -104,7 +104,7 @@ func (m *Manager) Register(ctx context.Context, t Task) error {
 		return fmt.Errorf("task %q: %w", name, err)
 	}
 	err = errors.New("its initialization panicked")
-	defer func() { // also after a panic
+	defer func() { // runs even after a panic
 		if err != nil {
 			e.remove(false)
 		}

@@ -21,7 +21,8 @@ const (
 	DefaultProbeTimeout = 2 * time.Second
 )
 
-// Option is an option of NewManager. If an option is given twice, the last one counts, unless it is documented to add.
+// Option is an option of NewManager. If an option is given twice, the last one wins, unless its documentation says that
+// it adds to earlier ones.
 type Option func(*settings) error
 
 type settings struct {
@@ -99,7 +100,7 @@ func WithProbe(p Probe) Option {
 func WithProbeTimeout(d time.Duration) Option {
 	return func(s *settings) error {
 		if d <= 0 {
-			return fmt.Errorf("the probe timeout is %s, it must be above 0", d)
+			return fmt.Errorf("the probe timeout is %s: it must be above 0", d)
 		}
 		s.timeout = d
 		return nil

@@ -16,8 +16,8 @@ type Task interface {
 	// state in the definition of a cron job, so two tasks or Managers must not share one.
 	Schedule() gocron.JobDefinition
 	// Initialize is called once, by Register, before the task is first due. ctx ends when the ctx of Register ends, and
-	// when the task is removed meanwhile. If Initialize returns an error, the task is not registered and Cancel is not
-	// called.
+	// when the task is removed during the call. If Initialize returns an error, the task is not registered and Cancel
+	// is not called.
 	Initialize(ctx context.Context) error
 	// Run runs the task. client.PermitOf(ctx) returns its permit. ctx is cancelled when the permit must be given up,
 	// and when the task is removed immediately. Run should then return context.Cause(ctx), or nil if its work is done.

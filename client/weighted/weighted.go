@@ -6,7 +6,7 @@
 //
 // # Compatibility
 //
-// The promise of package client applies, within major version 1.
+// The compatibility promise of package client applies within major version 1.
 package weighted
 
 import (

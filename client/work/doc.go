@@ -37,5 +37,5 @@
 //
 // # Compatibility
 //
-// The promise of package client applies, within major version 1.
+// The compatibility promise of package client applies within major version 1.
 package work

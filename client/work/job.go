@@ -28,20 +28,18 @@ type Job struct {
 	// of the job that was submitted earlier.
 	Priority int32
 	// MaxAttempts is the number of workers that a task may be handed to before it fails. A worker that returns the task
-	// unfinished does not count. Default, and 0: 3.
+	// unfinished does not count. 0 means 3.
 	MaxAttempts int
 	// MaxResult is the maximum size of a task's result in bytes. This much is reserved when the job is submitted, and
-	// at least the 256 bytes of a failure. Default, and 0: 1 KiB. See NoResult.
+	// at least the 256 bytes of a failure. 0 means 1 KiB. See NoResult.
 	MaxResult int
 	// RetryFailed hands a task out again if its worker reported an error and attempts are left. By default the error is
 	// the outcome of the task.
 	RetryFailed bool
 	// Timeout is how long the job may take from its submission. After that it is cancelled. A change of leader restarts
-	// the full timeout. Default, and 0: no limit. To limit a single attempt, set max_hold in the semaphore's
-	// definition.
+	// the full timeout. 0 means no limit. To limit a single attempt, set max_hold in the semaphore's definition.
 	Timeout time.Duration
-	// Retention is how long the job is kept after its end. Default, and 0: 24 h, or 30 s for SubmitAndWait without an
-	// ID.
+	// Retention is how long the job is kept after its end. 0 means 24 h, or 30 s for SubmitAndWait without an ID.
 	Retention time.Duration
 
 	// OnSubmitterLoss decides what happens to the job when its submitter dies.

@@ -28,7 +28,7 @@ type Worker struct {
 	// Semaphore is the semaphore whose tasks are executed. Its options set the worker's group, acquirer, weight,
 	// metadata, stop time and stall limit.
 	Semaphore *client.Semaphore
-	// Parallel is the number of tasks to execute at a time, at most 1 000. Default, and 0: 1.
+	// Parallel is the number of tasks to execute at a time, at most 1 000. 0 means 1.
 	Parallel int
 	// Handle executes a task on a separate goroutine and returns its result. ctx is cancelled when the task must stop:
 	// because its permit can no longer be relied on, its job was cancelled, or the worker stops. context.Cause says
@@ -41,7 +41,7 @@ type Worker struct {
 	// its stall limit, panicked, called runtime.Goexit, or returned a result larger than the job allows.
 	Handle func(ctx context.Context, t *Task) (result []byte, err error)
 	// Grace is how long tasks may continue after the context of Run has ended. After that, their contexts are
-	// cancelled. Default, and 0: they are cancelled immediately. GraceUnlimited lets all of them finish.
+	// cancelled. 0 means that they are cancelled immediately. GraceUnlimited lets all of them finish.
 	Grace time.Duration
 	// Denied is called when the semaphore does not admit the worker or is paused, once for each reason and each pause.
 	// The worker keeps waiting. If Denied is nil, the Client logs a denial as a warning and a pause at level Info, with
@@ -217,7 +217,7 @@ func (r *run) execute(held *client.WorkTask) {
 	unwatch := context.AfterFunc(held.Permit.Context(), func() { r.watch(t, returned) })
 	var result []byte
 	err := errGoexit
-	defer func() { // also after runtime.Goexit
+	defer func() { // runs even after runtime.Goexit
 		close(returned)
 		unwatch()
 		r.finish(ctx, held, started, result, err)

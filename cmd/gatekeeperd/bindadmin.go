@@ -14,7 +14,7 @@ directory can always run it. Stop one server, run this command on its data direc
 
   gatekeeperd bind-admin --data-dir /var/lib/gatekeeper --subject cert:ann
 
-The request stays in the directory until the server has started and a majority of the cluster has carried it out. A server that starts more than a
+The request remains in the directory until the server has started and a majority of the cluster has carried it out. A server that starts more than a
 day later rejects it. The binding "admin", or the one given with --binding, gets the subject and the role admin. If another binding already has
 the subject, that binding gets the role. The journal and the server's log record this, and name the member. No roles are removed: use gkctl auth
 unbind and gkctl auth token revoke for credentials that were lost or stolen.

@@ -32,7 +32,7 @@ const exitCodes = `Exit codes:
   78   the data directory belongs to another server or cluster, or has another --log-store; or
        the cluster refuses this member, has removed it, or was recovered without it; or
        the directory is empty but another one of --members has data
-A second signal ends the process immediately: with 130 after SIGINT, 143 after SIGTERM, as a shell reports it.`
+A second signal ends the process immediately: with 130 after SIGINT, 143 after SIGTERM, as a shell would report them.`
 
 // usageError reports a bad flag, environment variable or configuration file.
 type usageError struct{ err error }

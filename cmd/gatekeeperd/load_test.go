@@ -109,7 +109,7 @@ func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
 		"unknown key":          {config: "api-adress: a:1\n", want: `: unknown key "api-adress"; did you mean api-address?`},
 		"nested key":           {config: "tls: {cert: a}\n", want: `: unknown key "tls"`},
 		"config in the file":   {config: "config: other\n", want: `: unknown key "config"`},
-		"key unlike any":       {config: "colour: red\n", want: `: unknown key "colour"; the known ones are id, cluster-name,`},
+		"dissimilar key":       {config: "colour: red\n", want: `: unknown key "colour"; the known ones are id, cluster-name,`},
 		"map in list":          {config: "join: [a, {b: c}]\n", want: ": join: must be a list of strings: element 2 is not a string"},
 		"yes for true":         {config: "insecure: yes\n", want: `.yaml: insecure: "yes" is not a boolean: write true or false`},
 		"yes in a variable":    {variables: []string{"GATEKEEPER_INSECURE=yes"}, want: `GATEKEEPER_INSECURE: "yes" is not a boolean: write true or false`},
@@ -123,7 +123,7 @@ func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
 		"key twice":            {config: "id: a\nid: b\n", want: "already defined"},
 		"unknown variable":     {variables: []string{"GATEKEEPER_API_ADRESS=a:1"}, want: "unknown variable GATEKEEPER_API_ADRESS; did you mean GATEKEEPER_API_ADDRESS?"},
 		"bad variable":         {variables: []string{"GATEKEEPER_DUMP_INTERVAL=30"}, want: "GATEKEEPER_DUMP_INTERVAL: "},
-		"service, no pod":      {variables: []string{"GATEKEEPER_PORT=tcp://10.0.0.1:7420"}, want: "unknown variable GATEKEEPER_PORT"},
+		"service, not a pod":   {variables: []string{"GATEKEEPER_PORT=tcp://10.0.0.1:7420"}, want: "unknown variable GATEKEEPER_PORT"},
 		"no such file":         {variables: []string{"GATEKEEPER_CONFIG=/no/such/file"}, want: "configuration file: open /no/such/file"},
 		"unknown flag in pods": {variables: []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "GATEKEEPER_IDD=a"}, want: "unknown variable GATEKEEPER_IDD; did you mean GATEKEEPER_ID?"},
 	} {

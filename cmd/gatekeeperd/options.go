@@ -77,7 +77,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.oidc.KeysURL, "oidc-keys-url", "", "https URL of the JWK Set (default: from the issuer's OpenID Connect Discovery)")
 	f.StringVar(&o.oidc.CAFile, "oidc-ca", "", "PEM file with the CA certificates for verifying the servers of these URLs (default: the system's)")
 	f.StringSliceVar(&o.oidc.Claims, "oidc-claims", nil, "claims that bindings may name as oidc:CLAIM=VALUE; the first one named by a binding decides (default sub,email,groups)")
-	f.StringVar(&o.peerTLS.CertFile, "peer-tls-cert", "", "like --tls-cert, for the other members, also at their API (default: the same three files)")
+	f.StringVar(&o.peerTLS.CertFile, "peer-tls-cert", "", "like --tls-cert, for connections to other members, including calls to their API (default: the same three files)")
 	f.StringVar(&o.peerTLS.KeyFile, "peer-tls-key", "", "like --tls-key, for the other members")
 	f.StringVar(&o.peerTLS.CAFile, "peer-tls-ca", "", "like --tls-ca, for the members, which verify each other")
 	f.StringVar(&o.auditLog, "audit-log", "", `file for refusals and changes; rotated files are next to it; off disables it (default: audit/audit.log in the data directory if callers are authenticated)`)

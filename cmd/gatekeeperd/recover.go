@@ -23,7 +23,7 @@ servers then join the new cluster as they join any other.
 Pass every directory that is left, by repeating --from. The directory with the newest entry is used, and none is written to. Definitions, pauses,
 cordons and the journal are kept. Permits are carried over only if the directories of a majority of the last voters were read. Otherwise the old
 cluster may have granted permits that none of these directories contains, and the new cluster grants nothing until the longest of them has
-certainly ended. Definitions can be edited meanwhile.
+certainly ended. Definitions can be edited in the meantime.
 
 No server of the old cluster may run, now or later: a majority of them would continue as the old cluster, and grant permits too. Old servers
 that reach the new one stop automatically. They can join it with new ids and empty directories. If a majority can still be started, start it

@@ -21,7 +21,7 @@ the other, and both clusters would grant permits. If servers of the old cluster 
 are left, use gatekeeperd recover, which loses less.
 
 Changes since the backup are lost. Live permits are not carried over, and nothing is granted until the longest permit that the old cluster may have
-granted has certainly ended. Definitions can be edited meanwhile. New tokens are larger than all tokens ever granted. Bindings and bearer tokens
+granted has certainly ended. Definitions can be edited in the meantime. New tokens are larger than all tokens ever granted. Bindings and bearer tokens
 are restored as they were: revoke again those that were revoked since the backup.
 
 Environment variables and configuration files are not read.`

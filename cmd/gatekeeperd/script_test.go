@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 //	serving ADDRESS              waits until a server listens on the address
 //	terminate                    sends SIGTERM to the background programs
 //	insist                       sends SIGTERM to the background programs until they have exited
-//	linger ADDRESS               opens a stream to the API there, and keeps it open until the end of the script
+//	linger ADDRESS               opens a stream to the API at ADDRESS, and keeps it open until the end of the script
 //	written FILE TEXT            waits until the file contains the text
 //	damage flip FILE TEXT        flips a bit in each occurrence of the text in the file
 //	damage zero FILE TEXT        fills each page of the file that contains the text with zeros

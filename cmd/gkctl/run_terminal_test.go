@@ -20,7 +20,7 @@ type screen struct {
 
 	mu   sync.Mutex // guards text and seen
 	text strings.Builder
-	seen int // the end of the text that await has already matched
+	seen int // the length of the text that await has already matched
 }
 
 const prompt = "at your service> "
@@ -103,8 +103,8 @@ func eachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 // conversation is a command that reads from the terminal. The question is split in two, so that the echo of the typed
 // command does not match it.
 //
-// converse waits for one answer first, because input that is typed right after a command was started may still go to
-// the shell.
+// converse waits for one reply first, because input that is typed right after a command was started may still go to the
+// shell.
 const conversation = `gkctl run job -- sh -c 'echo "are you th""ere?"; while read l; do echo "heard <""$l>"; done'` + "\n"
 
 func (s *screen) converse() {

@@ -377,7 +377,7 @@ while :; do sleep 0.01; done
 	}
 }
 
-// A planned reboot kills commands with SIGTERM. The firing is not done then, unless the command exits with 0.
+// A planned reboot kills commands with SIGTERM. In that case the firing is not done, unless the command exits with 0.
 func TestRun_EndedBySignal_FiringIsCutShort(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {

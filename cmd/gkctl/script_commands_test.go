@@ -81,7 +81,7 @@ func settled(ctx context.Context, s *gatekeeper.Server) error {
 // fleet holds the servers that a script has started, by their ids.
 type fleet map[string]*gatekeeper.Server
 
-// serve starts a cluster of COUNT servers, which the script uses from then on: serve COUNT
+// serve starts a cluster of COUNT servers, which the rest of the script uses: serve COUNT
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: serve COUNT")

@@ -16,21 +16,21 @@ import (
 // batched compares batched and separate calls by the goroutines of one client, for one number of callers.
 type batched struct {
 	Callers int `json:"callers"`
-	// Unary is the result with the generated stub, where each request is a call. Batches is the result with one client
-	// of the library. The two were measured in alternating windows.
+	// Unary is the result with the generated stub, which makes one call per request. Batches is the result with one
+	// client of the library. The two were measured in alternating windows.
 	Unary   load.Figure `json:"unary"`
 	Batches load.Figure `json:"batches"`
 	// Ratio is the median of the ratios of adjacent windows.
 	Ratio float64 `json:"ratio"`
 }
 
-// batchedTarget is the required ratio of batched to unary throughput from batchedFrom callers on.
+// batchedTarget is the required ratio of batched to unary throughput with batchedFrom or more callers.
 const (
 	batchedTarget = 1.8
 	batchedFrom   = 64
 )
 
-// denial requests a permit of the semaphore that another caller holds.
+// denial requests the permit of a semaphore that another caller holds.
 func denial(ctx context.Context, stub gatekeeperv1.PermitServiceClient, caller int) (int, error) {
 	answer, err := stub.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: "held", Identity: identity(caller, "")})
 	if err != nil {
@@ -72,7 +72,7 @@ func (b *bench) measureBatched(ctx context.Context, leader *servers.Server, conn
 	return all, err
 }
 
-// byTurns measures two ways to do the same work in alternating windows.
+// byTurns measures the same work with unary calls and with batches, in alternating windows.
 func (w windows) byTurns(ctx context.Context, callers int, unary, batches load.Call) (batched, error) {
 	s := batched{Callers: callers}
 	var figures [2][]load.Figure
@@ -117,5 +117,5 @@ func printBatched(out io.Writer, clusters []*core) {
 		}
 	}
 	_ = w.Flush()
-	fmt.Fprintf(out, "From %d callers on, batches must reach more than %.1f times the unary figure.\n", batchedFrom, batchedTarget)
+	fmt.Fprintf(out, "With %d or more callers, batches must reach more than %.1f times the unary figure.\n", batchedFrom, batchedTarget)
 }

@@ -73,7 +73,7 @@ func TestCompare_OneErrorFailsTheRun(t *testing.T) {
 	w := windows{window: time.Hour, count: 1}
 	fine := func(context.Context) error { return nil }
 	if _, err := w.compare(t.Context(), fine, func(context.Context) error { return refused }); !errors.Is(err, refused) {
-		t.Errorf("got error %v, want the error of the work", err)
+		t.Errorf("got error %v, want the client's error", err)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestKept_BrokenGuarantee_FailsTheRun(t *testing.T) {
 		"a refusal":         func(r *keeperReport) { r.NotRefreshed = 1 },
 		"a reopened stream": func(r *keeperReport) { r.Streams = 2 },
 		"uncounted tokens":  func(r *keeperReport) { r.Tokens = 9 },
-		"no known stream":   func(r *keeperReport) { r.Streams = 0 },
+		"no open stream":    func(r *keeperReport) { r.Streams = 0 },
 	} {
 		bad := good
 		spoil(&bad)

@@ -16,7 +16,8 @@ const (
 	metricCPU      = "process_cpu_seconds_total" // not available on every system
 )
 
-// counters holds the log entries and commands that a server has written and its CPU time in seconds, since it started.
+// counters holds the numbers of log entries and commands that a server has written since it started, and its CPU time
+// in seconds.
 type counters struct{ entries, commands, cpu float64 }
 
 // scrape reads the counters of a server from its admin port.

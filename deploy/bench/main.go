@@ -92,7 +92,7 @@ func main() {
 	flag.DurationVar(&b.windows.window, "window", time.Second, "length of a window")
 	flag.StringVar(&b.store, "log-store", "", "log store of the servers of the part core, bolt or wal; empty for their default")
 	flag.IntVar(&b.permits, "permits", 10_000, "number of permits of the part keep")
-	flag.DurationVar(&b.keepFor, "keep-for", 24*time.Second, "window of the part keep, which begins after the permits were spread")
+	flag.DurationVar(&b.keepFor, "keep-for", 24*time.Second, "length of the window of the part keep, which begins when every permit has been refreshed once")
 	flag.IntVar(&b.runs, "runs", 20, "how often the part failover kills the leader of each cluster")
 	flag.IntVar(&b.windows.count, "windows", 3, "number of windows; the result is their median")
 	file := flag.String("json", "bin/bench.json", "file for the results as JSON; empty for none")

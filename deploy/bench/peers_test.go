@@ -58,7 +58,7 @@ func TestPeers_Module_PassesVetAndTests_AndRuns(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	// For one and three servers of both systems, there are 2 ratios of pairs (with two ways of etcd), 2 of denials and
+	// For one and three servers of both systems, there are 2 ratios of pairs (etcd has two variants), 2 of denials and
 	// 2 of refreshes. In addition, denials and refreshes are compared with the echo.
 	if want := 2 * (2 + 2 + 2 + 1 + 2); len(got.Ratios) < want {
 		t.Errorf("got %d ratios, want at least %d:\n%s", len(got.Ratios), want, text)

@@ -26,7 +26,7 @@ type profiled struct {
 	Callers int    `json:"callers"`
 	// CPU is the leader's CPU time per operation, in µs.
 	CPU float64 `json:"cpu_us"`
-	// Samples is the number of different stacks. With few of them the shares are not meaningful.
+	// Samples is the number of distinct stacks. If it is small, the shares are not meaningful.
 	Samples int     `json:"samples"`
 	Parts   []share `json:"parts"`
 }

@@ -27,7 +27,7 @@ func TestViewer_LogsIn_AndSeesWhyActionsAreDisabled(t *testing.T) {
 	p.until("the requested page", `location.pathname === "/s/nightly-export" && location.search === "?tab=rule"`)
 	p.shows("watcher")
 	for _, text := range []string{"Pause …", "Edit", "Delete …"} {
-		p.until("why "+text+" cannot be used", `[...document.querySelectorAll("button[aria-disabled=true]")].some(b => b.innerText.trim() === `+quote(text)+
+		p.until("the reason why "+text+" is disabled", `[...document.querySelectorAll("button[aria-disabled=true]")].some(b => b.innerText.trim() === `+quote(text)+
 			` && document.getElementById(b.getAttribute("aria-describedby")).textContent.includes("lacks the role"))`)
 	}
 	if cookie := eval[string](p, "document.cookie"); strings.Contains(cookie, "gatekeeper") {

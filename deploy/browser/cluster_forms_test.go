@@ -20,7 +20,7 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	api := gatekeeperv1.NewClusterServiceClient(conn)
 	p := open(t, c.Servers[0].HTTP, "/cluster")
 	p.clickAt(inSection("Settings", "Edit"))
-	p.until("the link to name the open form", `location.search === "?edit=settings"`)
+	p.until("the URL to name the open form", `location.search === "?edit=settings"`)
 	p.fill("journal_total", "0")
 	p.fill("max_duration", "2h")
 	p.keys(kb.Enter)

@@ -36,12 +36,12 @@ func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
 	p.until("the requested page", `location.pathname === "/cluster"`)
 
 	for _, s := range c.Servers { // its certificates are valid for 7 days, and some of that time has passed
-		p.until("the certificate of "+s.ID, row("Members", s.ID)+`?.includes("certificate ends in 6 days")`)
+		p.until("the certificate of "+s.ID, row("Members", s.ID)+`?.includes("certificate expires in 6 days")`)
 		p.until("the clock of "+s.ID, row("Members", s.ID)+`.includes("in step")`)
-		p.until("the end of its certificate", row("Certificates of the servers", s.ID)+`.includes("ends in 6 days")`)
+		p.until("the expiry of its certificate", row("Certificates of the servers", s.ID)+`.includes("expires in 6 days")`)
 	}
 	p.until("the leader's role", row("Members", leader.ID)+`.includes("leader")`)
-	p.until("who answers", row("Members", at.ID)+`.includes("(answers you)")`)
+	p.until("the server of this page to be marked", row("Members", at.ID)+`.includes("(answers you)")`)
 	p.shows("3 of 3 answer")
 
 	down.Kill()
@@ -49,7 +49,7 @@ func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
 	p.shows("2 of 3 answer")
 	p.shows("Those of " + down.ID + " are not known.")
 	for _, s := range []*servers.Server{at, leader} {
-		p.until(s.ID+" to stay", fmt.Sprintf("!%[1]s.includes('does not answer') && %[1]s.includes('in step')", row("Members", s.ID)))
+		p.until(s.ID+" to be reachable and in step", fmt.Sprintf("!%[1]s.includes('does not answer') && %[1]s.includes('in step')", row("Members", s.ID)))
 	}
 	for _, width := range []int64{360, 800, 1280} {
 		p.size(width, 900)

@@ -58,13 +58,13 @@ func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
 	p.until("the token to disappear from the list", "!("+inRow("night", "Revoke …")+")")
 
 	p.clickInRow("night", "Remove …")
-	p.shows("These subjects may do nothing any more:")
+	p.shows("These subjects lose all access:")
 	p.click("Remove it")
 	p.shows("Binding night is removed.")
 	p.until("the binding to disappear from the list", "!("+inRow("night", "Remove …")+")")
 	p.clickInRow("admin", "Remove …")
 	p.click("Remove it")
-	p.shows("Nobody would administer the cluster any more")
+	p.shows("The cluster would have no administrator")
 	if list, err := auth.ListBindings(t.Context(), &gatekeeperv1.ListBindingsRequest{}); err != nil || len(list.GetBindings()) != 1 {
 		t.Errorf("ListBindings() = %v, %v; want one binding", list, err)
 	}
@@ -98,7 +98,7 @@ func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	p.shows("subject cert:c")
 	eval[any](p, control("Keep my values")+".focus()")
 	p.keys(kb.Enter)
-	p.until("what is lost", `[...document.querySelectorAll("dialog del")].some(e => e.innerText === "subject cert:c")`)
+	p.until("the lost subject to be marked", `[...document.querySelectorAll("dialog del")].some(e => e.innerText === "subject cert:c")`)
 	p.click("Save")
 	p.shows("Binding shop is saved.")
 	list, err := auth.ListBindings(t.Context(), &gatekeeperv1.ListBindingsRequest{})

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 		browser, cancel = chromedp.NewContext(allocator)
 		defer cancel()
 		if err := chromedp.Do(browser, chromedp.Navigate("about:blank")); err != nil {
-			fmt.Fprintln(os.Stderr, "Chromium does not start:", err)
+			fmt.Fprintln(os.Stderr, "Chromium did not start:", err)
 			return 1
 		}
 		return m.Run()

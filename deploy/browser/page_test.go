@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is the time for which until waits. Only failing tests reach this limit.
+// patience is the timeout of until. Only failing tests reach it.
 const patience = 30 * time.Second
 
 // page is a tab in a separate browser context that shares nothing with other pages, like the browser of another user.
@@ -180,7 +180,7 @@ func (p *page) click(text string) {
 // loading may move it.
 func (p *page) clickAt(element string) {
 	p.t.Helper()
-	p.until("a place to click of "+element, fmt.Sprintf(`(() => {
+	p.until("a stable position of "+element, fmt.Sprintf(`(() => {
 		const e = %s;
 		if (!e) return false;
 		e.scrollIntoView({block: "center"});

@@ -25,8 +25,8 @@ import (
 // speed is the file for the results of make bench-dashboard.
 var speed = flag.String("speed", "", "measure the dashboard for a few minutes, and write the results to this file as JSON")
 
-// extent is the amount of measurement. Without -speed it is so small that the figures are not meaningful, and the test
-// only checks that they can be measured.
+// extent determines how much is measured. Without -speed, it is so little that the figures are not meaningful, and the
+// test only checks that they can be measured.
 type extent struct {
 	definitions, rows int // for loading and events, and for scrolling
 	loads, events     int
@@ -261,8 +261,8 @@ func (r *requests) heard(event any) {
 // loading is how long a page loads, counted from its first request. Requests made after that are repeated periodically.
 const loading = time.Second
 
-// replay makes the requests of a recorded visit at the same times, after a delay. Then it repeats the requests after
-// loading, and continues to follow the event stream.
+// replay makes the requests of a recorded visit at the same times, after a delay. Then it repeats the requests that the
+// page made after loading, and continues to follow the event stream.
 func replay(ctx context.Context, all []request, begun time.Time, visit, delay time.Duration) {
 	page := &http.Client{Transport: new(http.Transport)}
 	defer page.CloseIdleConnections()
@@ -322,7 +322,7 @@ func (f *figures) scroll(p *page, do extent) {
 		Long   []float64 `json:"long"`
 		Frames float64   `json:"frames"`
 	}
-	p.until("rest", `new Promise(r => requestIdleCallback(() => r(true)))`)
+	p.until("the page to be idle", `new Promise(r => requestIdleCallback(() => r(true)))`)
 	r := eval[result](p, fmt.Sprintf(`new Promise(resolve => {
 		const long = [];
 		const observer = new PerformanceObserver(list => long.push(...list.getEntries().map(e => e.duration)));

@@ -237,7 +237,7 @@ func TestMove_510Tasks_IsFollowedToItsEnd(t *testing.T) {
 	}
 }
 
-// The preview of a cordon names the callers that it shuts out. The overview shows their denials until the cordon ends.
+// The preview of a cordon names the callers that it excludes. The overview shows their denials until the cordon ends.
 func TestCordon_PreviewAndOverview_ShowDeniedCallers(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	host := dial(t, c.Endpoints(), "zone-a", "host-1")

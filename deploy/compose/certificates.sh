@@ -1,7 +1,7 @@
 #!/bin/sh
-# Creates the certificates for compose.yaml in a directory. Its subdirectory authorities has all of them, gk1 to gk3 each have those of one server,
-# and admin has the first administrator's. Existing files are kept. To renew a server's certificates, remove its files. HOSTS lists additional names
-# of the servers.
+# Creates the certificates for compose.yaml in a directory. Its subdirectory authorities contains all of them, gk1 to gk3 each contain those of one
+# server, and admin contains the first administrator's. Existing files are kept. To renew a server's certificates, remove its files. HOSTS lists
+# additional names of the servers.
 set -e
 umask 077
 PATH=$PATH:/src/bin
@@ -19,5 +19,5 @@ for id in gk1 gk2 gk3; do
 	done
 done
 cp authorities/ca.crt authorities/client-admin.crt authorities/client-admin.key admin
-# This is the user of the image. Only root can change the owner. Any other user is already the right user, or runs this script outside a container.
+# 65532 is the user of the image. Only root can change the owner. Any other user is already the right user, or runs this script outside a container.
 [ "$(id -u)" != 0 ] || chown -R 65532:65532 admin gk1 gk2 gk3

@@ -56,7 +56,7 @@ func TestCompose_Servers_FormAClusterThatAuthenticates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// mounted replaces the paths of volumes in a container with the directories that stand for them.
+	// mounted replaces the paths of volumes in a container with the directories that the test uses instead.
 	mounted := func(s service, value string) string {
 		for _, v := range s.Volumes {
 			parts := strings.Split(v, ":")

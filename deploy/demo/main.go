@@ -1,7 +1,7 @@
 // Command demo shows Gatekeeper at work and under faults. Its first argument is the scenario: hosts that compete for
 // due runs (`demo`, the default), gocron jobs (`jobs`), a move of all tasks to another zone (`move`), or shared work:
 // as in the JGroups article (`jgroups`), as in the Oddjob article (`oddjob`), or with ten thousand tasks (`words`). In
-// each of them, servers and holders are processes, some of which are killed or suspended.
+// each scenario, servers and holders are processes, some of which are killed or suspended.
 //
 // A scenario ends with a report that is based on the holders' records of their beliefs. If a promise was broken, the
 // exit code is 1.

@@ -14,9 +14,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// askers acquire continuously, each from one server, with direct calls. The calls wait for their responses however late
-// they arrive, so that responses of a suspended server are received. Askers hold each permit for half its duration, and
-// compute its deadline as every client must.
+// askers acquire continuously, each from one server, with direct calls. The calls wait for their responses without a
+// time limit, so that late responses of a suspended server are received. Askers hold each permit for half its duration,
+// and compute its deadline as every client must.
 type askers struct {
 	ctx  context.Context
 	stop context.CancelFunc
@@ -81,7 +81,8 @@ func (a *askers) once(permits gatekeeperv1.PermitServiceClient, server, name, se
 		a.mu.Unlock()
 		return
 	}
-	// Half of them let the permit expire, and the others release it early, so that slots become free in both ways.
+	// Half of them let the permit expire, and the others release it early, so that slots are freed by expiry and by
+	// release.
 	if number%2 == 0 {
 		a.pause(duration / 20)
 		b.Until = min(b.Until, boottime.Now())

@@ -31,7 +31,7 @@ type flood struct {
 	Semaphore   string
 }
 
-// floodVariable makes this program run as such a process, which floods until its standard input is closed.
+// floodVariable is the environment variable that makes this program run as a flood until its standard input is closed.
 const floodVariable = "GATEKEEPER_E2E_FLOOD"
 
 // floodResult counts the calls by outcome.

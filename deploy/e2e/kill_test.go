@@ -13,7 +13,8 @@ import (
 )
 
 // A leader is killed while permits are held and others are requested. Holders keep their permits: the next leader
-// refreshes them and does not grant them to others. When they release, the next holder has a higher token.
+// refreshes them and does not grant them to others. After they release their permits, the next holders get higher
+// tokens.
 func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	const duration = 12 * time.Second // longer than a failover on a machine whose disk takes two seconds for a vote or an entry
 	var held, asked []string

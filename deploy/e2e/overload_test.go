@@ -31,7 +31,8 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 	cluster := start(t, 3, semaphores, "--max-calls", strconv.Itoa(maxCalls))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	// The clients of each server. Permits at followers are refreshed over an additional hop, which the flood also uses.
+	// Each server has clients that hold permits. Permits at followers are refreshed over an additional hop, which the
+	// flood also uses.
 	var holding []*client.Permit
 	for i := range 4 {
 		holder := dial(ctx, t, cluster.Endpoints()[i%3:][:1], fmt.Sprint("holder-", i))
@@ -110,7 +111,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 		t.Errorf("%v calls were in execution at the same time, want at most %d", highest, maxCalls)
 	}
 	if r.Answered == 0 || r.Refused == 0 || r.Unclear > 0 {
-		t.Errorf("got %d calls answered, %d refused, and %d refused without a reason or a retry hint; want some, some and none", r.Answered, r.Refused, r.Unclear)
+		t.Errorf("got %d calls answered, %d refused, and %d refused without a reason or a retry hint; want more than 0, more than 0, and 0", r.Answered, r.Refused, r.Unclear)
 	}
 	if resident > 400e6 {
 		t.Errorf("a server used %.0f MB, want at most 400", resident/1e6)
@@ -173,7 +174,7 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 		}
 	}
 
-	// A member that reconnects completes its handshake alongside the strangers.
+	// A member that reconnects completes its handshake while the silent connections are open.
 	old := leader(t, cluster)
 	var follower *servers.Server
 	for _, s := range cluster.Servers {
@@ -187,7 +188,7 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 	}
 	strangers(old.Peer)
 	if err := follower.Ready(ctx); err != nil {
-		t.Errorf("a member could not reconnect alongside the strangers: %v", err)
+		t.Errorf("a member could not reconnect while the silent connections were open: %v", err)
 	}
 	for _, s := range cluster.Servers {
 		if metric(ctx, t, s, "gatekeeper_rpc_open") < 0 {
@@ -198,7 +199,7 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 			err = p.Release(ctx)
 		}
 		if err != nil {
-			t.Errorf("a client of %s failed alongside the strangers: %v", s.ID, err)
+			t.Errorf("a client of %s failed while the silent connections were open: %v", s.ID, err)
 		}
 	}
 	await(t, "two rounds of refreshes", func() bool {

@@ -12,7 +12,7 @@ import (
 
 // A leader is suspended while grants are in flight, is deposed, and resumes without noticing. No client relies on its
 // late responses beyond their deadlines, so there is no overlap with the new leader's grants.
-func TestLeaderSuspended_WithGrantsInFlight_NoHolderBelievesTooLong(t *testing.T) {
+func TestLeaderSuspended_WithGrantsInFlight_NoHolderReliesOnItsPermitTooLong(t *testing.T) {
 	var names []string
 	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}
 	for i := range 24 {
@@ -67,7 +67,7 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderBelievesTooLong(t *testing.T
 	for _, b := range overlap.FallingTokens(beliefs, permits) {
 		t.Errorf("%s was held with token %d after a higher one", b.Semaphore, b.Token)
 	}
-	t.Logf("%d grants believed, %d calls in flight at the suspended leader, suspended for %v, %d grants arrived too late",
+	t.Logf("%d permits held, %d calls in flight at the suspended leader, suspended for %v, %d grants arrived too late",
 		len(beliefs), inFlight, resumed-suspended, len(late))
 }
 

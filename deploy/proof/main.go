@@ -55,7 +55,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		run.Proxies+", or "+run.Auto+": the former if it is available and supports the kind of fault")
 	flags.DurationVar(&p.length, "for", 12*time.Second, "how long a run injects faults, at most 30s")
 	flags.StringVar(&p.store, "log-store", "", "the servers' log store, bolt or wal; empty for their default")
-	flags.BoolVar(&p.secure, "secure", false, "with TLS, authenticated clients, roles and an audit log")
+	flags.BoolVar(&p.secure, "secure", false, "run the servers with TLS, authenticated clients, roles and an audit log")
 	flags.StringVar(&p.tally, "tally", "", "file to which each run appends a line")
 	flags.StringVar(&p.commit, "commit", "", "the tested commit, for the tally; empty for HEAD")
 	flags.StringVar(&p.keep, "keep", filepath.Join(os.TempDir(), "gatekeeper-proof"), "directory for the histories of runs with violations")

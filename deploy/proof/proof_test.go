@@ -93,7 +93,7 @@ func TestSum_LinesFromBeforeSharedTasks_Count(t *testing.T) {
 	}
 }
 
-// Release builds do not contain the disks that fail on command, neither their code nor the name of their setting.
+// Release builds contain neither the code of the disks that fail on command nor the name of their setting.
 func TestRelease_HasNoFailingDisks(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestRelease_HasNoFailingDisks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if has := bytes.Contains(code, []byte("FAULTY_DISK")); has != want {
-			t.Errorf("%s contains failing disks: %t", file, has)
+			t.Errorf("%s contains the code of failing disks = %t, want %t", file, has, want)
 		}
 	}
 }

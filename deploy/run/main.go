@@ -1,5 +1,5 @@
 // Command run starts one gatekeeperd with the timetable of the Kubernetes project, prints commands to try, and stops
-// the server when it is stopped itself. `make run` runs it.
+// the server when run itself is stopped. `make run` runs it.
 package main
 
 import (

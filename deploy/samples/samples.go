@@ -95,7 +95,7 @@ func (j Job) PoolWeight() (uint32, error) {
 	}
 }
 
-// PoolPermits returns the size of the pool of a cluster with the given number of jobs: one share for eight jobs, but at
+// PoolPermits returns the size of the pool of a cluster with the given number of jobs: one share per eight jobs, but at
 // least 4, so that the heaviest job fits, and at most 40.
 func PoolPermits(jobs int) uint32 {
 	return uint32(min(max((jobs+7)/8, 4), 40)) //nolint:gosec // between 4 and 40

@@ -17,7 +17,8 @@ import (
 
 // op is the cost of one operation.
 type op struct {
-	// P50 is the median latency for a single caller, in µs. It is 0 for operations without a single caller.
+	// P50 is the median latency for a single caller, in µs. It is 0 for operations that are not measured with a single
+	// caller.
 	P50 float64 `json:"p50_us"`
 	// CPU is the server's CPU time per operation with many concurrent callers, in µs.
 	CPU   float64 `json:"server_cpu_us"`
@@ -27,9 +28,9 @@ type op struct {
 // costs holds the costs of every kind of operation on a server of one size.
 type costs struct {
 	Decision op `json:"decision"` // a denial, which reads the same data as a grant
-	Refresh  op `json:"refresh"`  // of one permit in a separate call
-	Frame    op `json:"frame"`    // of one permit in a call with inFrame permits
-	Grant    op `json:"grant"`    // including its release
+	Refresh  op `json:"refresh"`  // a refresh of one permit in a separate call
+	Frame    op `json:"frame"`    // a refresh of one permit in a call with inFrame permits
+	Grant    op `json:"grant"`    // a grant and its release
 	Expiry   op `json:"expiry"`
 	// Idle is the CPU usage of the server without requests, in percent of one core.
 	Idle float64 `json:"idle_cpu_percent"`

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// long is the duration of permits. It is the cluster's maximum, so that all of them live until the end of the run.
+	// long is the duration of permits. It is the cluster's maximum, so that no permit expires during the run.
 	long = time.Hour
 	// brief is the duration of permits whose expiry is measured.
 	brief = 2 * time.Second
@@ -61,8 +61,8 @@ type fleet struct {
 	tokens []uint64
 }
 
-// newFleet opens connections to a server, and creates the semaphores for measurements. The permit of one of them is
-// held.
+// newFleet opens connections to a server, and creates the semaphores for measurements. It acquires the permit of one of
+// them.
 func newFleet(ctx context.Context, address string, callers int) (*fleet, error) {
 	conns, err := load.Dial(address)
 	if err != nil {
@@ -137,7 +137,7 @@ func (f *fleet) release(ctx context.Context, caller int, token uint64) error {
 // holder returns a holder id of the same length as the client library's.
 func holder(i int) string { return fmt.Sprintf("h%025d", i) }
 
-// newHolder returns an unused holder id, because servers remember the ends of recent holders.
+// newHolder returns an unused holder id, because servers remember that the permits of recent holders have ended.
 func newHolder() string { return fmt.Sprintf("n%025d", rand.Uint64()) }
 
 // define creates definitions until the given number exists.

@@ -28,8 +28,8 @@ func (m memory) each(before memory, count int) memory {
 	}
 }
 
-// look triggers garbage collections in the server and reads its memory usage. It collects twice, to free what only a
-// finalizer held.
+// look triggers garbage collections in the server and reads its memory usage. It collects twice, to free the objects
+// that only a finalizer kept alive.
 func look(ctx context.Context, server *servers.Server) (memory, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

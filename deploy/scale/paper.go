@@ -45,7 +45,7 @@ type constants struct {
 
 // realHardware returns the constants measured by a run of this program at 9e241d7, with Apply from a benchmark of
 // package fsm. The hardware is a server with sixteen cores and a disk with power-loss protection, in the same zone as
-// the others.
+// the other servers.
 func realHardware() *constants {
 	return &constants{
 		Decision: 35, Refresh: 48, Frame: 6.1, Grant: 320, Follower: 0, Expiry: 22, Apply: 6,
@@ -169,7 +169,7 @@ func (c *constants) of(servers int) capacity {
 // hundredfold is a hundred times the size for which one cluster is designed.
 const hundredfold = 100
 
-// clusters returns the number of such clusters that hold a hundred times the full size, partitioned by semaphore name.
+// clusters returns the number of such clusters needed for a hundred times the full size, partitioned by semaphore name.
 func (k capacity) clusters() float64 {
 	full := 1e6
 	return math.Ceil(hundredfold * full / min(k.Permits, k.KeptAlive))

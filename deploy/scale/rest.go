@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// settling is how long a server must get no requests before it counts as at rest.
+// settling is how long a server must receive no requests before it counts as at rest.
 const settling = 2 * time.Second
 
 // measureRest measures a server with a timetable and without requests.

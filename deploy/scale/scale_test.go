@@ -110,7 +110,7 @@ func TestJudge_EachTarget_IsMetOrMissed(t *testing.T) {
 	}
 }
 
-func TestPaper_TakesConstantsOfARun_AndFlagsBeforeThem(t *testing.T) {
+func TestPaper_ReadsConstantsOfARun_FlagsTakePrecedence(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scale.json")
 	text, err := json.Marshal(measured())
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// stage is the results for one server with a fraction of the full size.
+// stage holds the results for one server with a fraction of the full size.
 type stage struct {
 	Part float64 `json:"part"`
 	amounts
@@ -91,7 +91,8 @@ func (s *scale) measureStage(ctx context.Context, server *servers.Server, f *fle
 	return st, nil
 }
 
-// fill creates the missing objects, definitions first, and measures the memory in between.
+// fill creates the missing definitions and then the missing permits, and measures the memory before and after each
+// step.
 func (s *scale) fill(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
 	had := f.made
 	before, err := look(ctx, server)

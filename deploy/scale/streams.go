@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// streams is the result for clients that each have one open stream, on which a permit was refreshed.
+// streams holds the result for clients that each have one open stream, on which a permit was refreshed.
 type streams struct {
 	Clients     int `json:"clients"`
 	Connections int `json:"connections"`
@@ -40,8 +40,8 @@ func (s *scale) measureStreams(ctx context.Context, r *report) error {
 func (s *scale) openStreams(ctx context.Context, sharing int) ([]streams, error) {
 	most := s.full.Clients
 	if sharing == 1 {
-		// Both ends of each connection are on this machine. Each process also needs some other files, and both have the
-		// same limit.
+		// Both ends of each connection are on this machine. Each process also needs some other files, and both
+		// processes have the same limit.
 		limit, err := openFiles()
 		if err != nil {
 			return nil, err

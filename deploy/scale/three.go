@@ -21,11 +21,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// three is the result for three servers, made from one server by adding two members.
+// three holds the results for three servers, made from one server by adding two members.
 type three struct {
 	Empty gaps `json:"empty"`
 	Full  gaps `json:"full"`
-	// Joined is the time until both were voters and had caught up, in seconds.
+	// Joined is the time until both new members were voters and had caught up, in seconds.
 	Joined float64 `json:"joined_seconds"`
 	// Grant is the cost of a grant with its release on a leader with two followers.
 	Grant op `json:"grant"`
@@ -283,7 +283,7 @@ func ask(ctx context.Context, address string, grants chan<- time.Time) error {
 	}
 }
 
-// newAsker returns a caller with one connection, which is reopened without delay after the server was lost.
+// newAsker returns a caller with one connection, which is reopened without delay after it is lost.
 func newAsker(address string) (*fleet, error) {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{
@@ -304,7 +304,7 @@ func (f *fleet) firstGrant(ctx context.Context, useful func() error) (time.Time,
 		token, err := f.acquire(one, 0, wideName(0), "asker", id)
 		at := time.Now()
 		if err == nil {
-			_ = f.release(one, 0, token) // if the release fails, one more permit stays taken, which does not matter
+			_ = f.release(one, 0, token) // if the release fails, one more permit remains held, which does not matter
 		}
 		cancel()
 		if err == nil {

@@ -48,7 +48,7 @@ const (
 	names = 200
 )
 
-// load is all the work on the servers, through one client.
+// load runs all the work on the servers, through one client.
 type load struct {
 	client *client.Client
 	sizes  sizes

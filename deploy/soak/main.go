@@ -44,7 +44,7 @@ type report struct {
 	Load    sizes    `json:"load"`
 	Done    counts   `json:"done"`
 	Servers []string `json:"servers"`
-	// Samples are samples of all servers.
+	// Samples holds one sample of all servers per interval.
 	Samples []sample `json:"samples"`
 	Growth  []growth `json:"growth,omitempty"`
 	// Judged reports whether the run was long enough for Growth to be meaningful.
@@ -58,7 +58,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	s := soak{out: out}
 	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
 	flags.StringVar(&s.bin, "bin", "bin", "directory of gatekeeperd")
-	flags.DurationVar(&s.length, "for", time.Hour, "how long")
+	flags.DurationVar(&s.length, "for", time.Hour, "length of the run")
 	flags.DurationVar(&s.every, "every", 0, "interval of samples; 0 for 240 samples, at least one second apart")
 	flags.StringVar(&s.profile, "profile", "default", "the servers' timing profile, default or fast")
 	flags.IntVar(&s.load.Workers, "workers", 48, "callers that acquire and release, as fast as they can")

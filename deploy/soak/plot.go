@@ -19,7 +19,7 @@ func (r *report) plot() []byte {
 		p.Panels = append(p.Panels, panel)
 	}
 	rates := r.rates()
-	p.Panels = append(p.Panels, plot.Panel{Title: "calls a second", Curves: []plot.Curve{r.curve(func(j int) float64 { return rates[j] })}})
+	p.Panels = append(p.Panels, plot.Panel{Title: "calls per second", Curves: []plot.Curve{r.curve(func(j int) float64 { return rates[j] })}})
 	return p.SVG()
 }
 

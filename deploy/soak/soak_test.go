@@ -99,7 +99,7 @@ func TestJudge_Growth_IsBroken(t *testing.T) {
 // A leader whose machine stalls for as long as its lease must step down.
 func TestJudge_ElectionDuringAStall_IsReportedButNotBroken(t *testing.T) {
 	for stall, broken := range map[float64]int{0.3: 1, 0.5: 0} {
-		for _, at := range []int{99, 100} { // the sample before the election has the stall, or the one that shows it
+		for _, at := range []int{99, 100} { // the stall is in the sample before the election, or in the sample that shows the election
 			r := flat()
 			for i := 100; i < len(r.Samples); i++ {
 				r.Samples[i].Servers[2].Term++

@@ -10,7 +10,7 @@ import (
 // as long as a leader's lease, the leader steps down, as it must. The judgement must distinguish that from errors of
 // the servers.
 type stalls struct {
-	mu      sync.Mutex // guards both
+	mu      sync.Mutex // guards the fields below
 	last    time.Time
 	longest time.Duration
 }

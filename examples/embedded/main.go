@@ -32,7 +32,7 @@ type application struct {
 func main() {
 	var app application
 	flag.StringVar(&app.id, "id", "", "name of this process, one of -members")
-	flag.StringVar(&app.group, "group", "prod", "where it runs")
+	flag.StringVar(&app.group, "group", "prod", "group in which this process acquires permits")
 	flag.StringVar(&app.members, "members", "", "ID=HOST:PORT of each process, for traffic within the cluster, separated by commas")
 	flag.StringVar(&app.dataDir, "data-dir", "", "data directory of this process; must not be shared")
 	flag.StringVar(&app.api, "api-address", "", "HOST:PORT for gkctl and the other processes")
@@ -41,7 +41,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := app.run(ctx); err != nil {
-		slog.Error("leaving", "error", err)
+		slog.Error("exiting", "error", err)
 		os.Exit(1)
 	}
 }

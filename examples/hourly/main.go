@@ -1,4 +1,4 @@
-// Command hourly writes a report once an hour, on one of the hosts that run it. It is the first example of
+// Command hourly writes a report once an hour, on one of the hosts that run it. It is the first example in
 // docs/jobs.md.
 package main
 

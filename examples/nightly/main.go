@@ -1,4 +1,4 @@
-// Command nightly runs one job on all hosts that start it. Each run takes place on one of them. It is the example of
+// Command nightly runs one job on all hosts that start it. Each run takes place on one of them. It is the example in
 // the README.
 package main
 

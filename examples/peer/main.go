@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/work"
 )
 
-// semaphore is the semaphore of the peers. They are its workers.
+// semaphore is the name of the semaphore whose workers are the peers.
 const semaphore = "peers"
 
 // peer is one node.

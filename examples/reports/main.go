@@ -32,14 +32,14 @@ type shop struct {
 func main() {
 	var s shop
 	flag.StringVar(&s.host, "host", "", "name of this host")
-	flag.StringVar(&s.listen, "listen", "", "HOST:PORT on which this host answers the probes of the others")
+	flag.StringVar(&s.listen, "listen", "", "HOST:PORT on which this host answers probes from other hosts")
 	flag.StringVar(&s.dir, "dir", ".", "directory shared by all hosts")
 	flag.DurationVar(&s.every, "every", time.Minute, "how often the reports are due")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := s.run(ctx); err != nil {
-		slog.Error("leaving", "error", err)
+		slog.Error("exiting", "error", err)
 		os.Exit(1)
 	}
 }

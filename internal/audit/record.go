@@ -92,7 +92,8 @@ func cleanAll(list []string, most int) (kept []string, more int) {
 	return kept, len(list) - len(kept)
 }
 
-// clean truncates a text and replaces unprintable characters. ASCII control characters stay, because JSON escapes them.
+// clean truncates a text and replaces unprintable characters. ASCII control characters are kept, because JSON escapes
+// them.
 func clean(s string, most int) string {
 	if len(s) > most {
 		for most > 0 && !utf8.RuneStart(s[most]) {

@@ -198,7 +198,7 @@ func (w *writer) reopen() error {
 	if err != nil {
 		return err
 	}
-	w.size = min(w.size, mine.Size()) // the file was truncated from outside
+	w.size = min(w.size, mine.Size()) // another program may have truncated the file
 	now, err := os.Stat(w.Path)
 	if err == nil && os.SameFile(mine, now) {
 		return nil

@@ -29,8 +29,8 @@ func (f Files) Free() error {
 }
 
 // Write writes the pair to the files and replaces existing ones. Only the owner can read the key. Each file is replaced
-// atomically, so that a server never reads a partial file. A server that reads both files in between may see the new
-// key with the old certificate.
+// atomically, so that a server never reads a partial file. A server that reads both files between the two replacements
+// may see the new key with the old certificate.
 func (p *Pair) Write(f Files) error {
 	key, err := p.KeyPEM()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package backup writes and reads backup files. gkctl snapshot save gets one from a leader, and gatekeeperd restore
-// reads it.
+// Package backup writes and reads backup files. gkctl snapshot save downloads one from a leader, and gatekeeperd
+// restore reads it.
 //
 // The file begins with two lines of text: its format, and a Header as JSON. The state follows, in the snapshot format
 // of package fsm. The file ends with the SHA-256 of everything before it.
@@ -23,7 +23,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The first line of a file is magic and the format. All released formats stay readable.
+// The first line of a file is magic and the format. All released formats remain readable.
 const (
 	magic  = "gatekeeper backup "
 	format = 1

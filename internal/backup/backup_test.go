@@ -136,9 +136,9 @@ func TestRead_NotABackup_IsErrNot(t *testing.T) {
 		data string
 		want error
 	}{
-		"nothing":      {"", ErrNot},
-		"text":         {"definitions:\n  - name: a\n" + strings.Repeat("#", 100), ErrNot},
-		"a newer form": {magic + "2\n{}\n" + strings.Repeat("x", 100), fsm.ErrNewer},
+		"nothing":        {"", ErrNot},
+		"text":           {"definitions:\n  - name: a\n" + strings.Repeat("#", 100), ErrNot},
+		"a newer format": {magic + "2\n{}\n" + strings.Repeat("x", 100), fsm.ErrNewer},
 	} {
 		if _, err := readBytes(t, []byte(c.data)); !errors.Is(err, c.want) {
 			t.Errorf("%s: Read() = %v, want %v", what, err, c.want)

@@ -12,8 +12,8 @@ import (
 
 // Beliefs finds moments at which holders believed that they held more permits than the semaphore ever had during the
 // run. A revoked permit no longer counts once an unsafe revoke was called. An identity has at most one permit. If it
-// believes in more than one token at the same time, only one of them counts: a superseded holder may not know yet that
-// it was superseded.
+// believes that it holds more than one token at the same time, only one token counts: a superseded holder may not know
+// yet that it was superseded.
 func Beliefs(h *history.History) []Violation {
 	permits := map[string]uint32{}
 	freed := map[uint64]time.Duration{}
@@ -48,8 +48,8 @@ func Beliefs(h *history.History) []Violation {
 	return append(broken, falling(byIdentity, permits)...)
 }
 
-// believer is an identity at a semaphore. If the history lacks the grant of the believed token, the token stands in for
-// the identity.
+// believer is an identity at a semaphore. If the history lacks the grant of the believed token, the token takes the
+// place of the identity.
 type believer struct {
 	semaphore string
 	identity  history.Identity
@@ -77,8 +77,8 @@ func believers(h *history.History) func(history.Belief) believer {
 	}
 }
 
-// merge combines the beliefs of one identity into beliefs that do not overlap. At each moment the heaviest belief
-// counts, or the newest of equally heavy ones.
+// merge combines the beliefs of one identity into beliefs that do not overlap. At each moment, the belief with the
+// largest weight counts, and among equal weights the one with the highest token.
 func merge(beliefs []overlap.Belief) []overlap.Belief {
 	var edges []time.Duration
 	for _, b := range beliefs {
@@ -105,9 +105,9 @@ func merge(beliefs []overlap.Belief) []overlap.Belief {
 	return merged
 }
 
-// falling finds, for semaphores with one permit, each belief that began after another identity had believed in a higher
-// token. Responses to the same identity may overtake each other: the response with the older token is then still valid
-// until the holder learns of the newer one.
+// falling finds, for semaphores with one permit, each belief that began after another identity had believed that it
+// held a higher token. Responses to the same identity may overtake each other: the response with the older token is
+// then still valid until the holder learns of the newer one.
 func falling(byIdentity map[believer][]overlap.Belief, permits map[string]uint32) []Violation {
 	type begun struct {
 		overlap.Belief
@@ -132,7 +132,7 @@ func falling(byIdentity map[believer][]overlap.Belief, permits map[string]uint32
 				other = second
 			}
 			if b.Token < other.Token {
-				broken = append(broken, Violation{RisingTokens, semaphore, fmt.Sprintf("%s began to hold with token %d after %s had with token %d",
+				broken = append(broken, Violation{RisingTokens, semaphore, fmt.Sprintf("%s began to hold token %d after %s had held token %d",
 					b.Holder, b.Token, other.Holder, other.Token)})
 			}
 			switch {

@@ -34,18 +34,18 @@ const (
 	FiringEnd Promise = "an awaited end is the one that happened"
 	// JobKept: an acknowledged job exists until it is deleted, and each of its tasks ends.
 	JobKept Promise = "every submitted task ends"
-	// SameJob: a job id names one content, and workers get the content that was submitted.
+	// SameJob: a job id identifies one content, and workers get the content that was submitted.
 	SameJob Promise = "a job is what was submitted under its id"
 	// OneWorker: at most one worker at a time believes that it holds a task.
 	OneWorker Promise = "a task is executed by one worker at a time"
 	// OneResult: the end of a task is the one reported by the worker with the newest token. It does not change, and the
 	// task is not executed again.
-	OneResult Promise = "the result of a task is recorded once, and stays"
+	OneResult Promise = "the result of a task is recorded once and never changes"
 	// TaskAttempts: a task is started at most max_attempts times, and does not fail earlier.
 	TaskAttempts Promise = "a task is attempted max_attempts times"
 	// SameState: members that applied the same log have the same state.
 	SameState Promise = "members have equal states at equal indexes"
-	// Linear: each response is one that a single semaphore could have returned at some moment of the call.
+	// Linear: each response is one that a single semaphore could have returned at some moment during the call.
 	Linear Promise = "every answer is one that a single semaphore could have given"
 )
 

@@ -280,8 +280,8 @@ func TestBeliefs_MoreThanThePermits_AreCaught(t *testing.T) {
 	s.breaks(Exclusive, "b with token 2", "c with token 3")
 }
 
-// A holder whose duration is shortened may state that it now relies on the permit for less time. If it only stops
-// believing, without stating so, its permit may not expire before the original deadline.
+// A holder whose duration is shortened may state that it now relies on the permit for less time. If it only ends its
+// belief, without stating so, its permit must not expire before the original deadline.
 func TestExpiry_HolderReliesForLessTime_MayComeEarlier(t *testing.T) {
 	for _, says := range []bool{true, false} {
 		s := newStory(t, one())

@@ -17,7 +17,7 @@ type said struct {
 	// carried out.
 	notRun, cutShort, done, failed bool
 	failures                       map[string]bool
-	// released is when a response confirmed the release. It is never if no response did.
+	// released is when a response confirmed the release. It is the constant never if no response did.
 	released time.Duration
 	// freed is the earliest time at which an operator may have freed it. takenOver reports whether its holder may have
 	// been ordered to stop.

@@ -25,7 +25,7 @@ func (s *story) fresh(r history.Request, token uint64) {
 	s.begin(r)(history.Response{Result: history.Granted, Token: token, Fresh: true, SafeUntil: s.at + 1010*time.Millisecond})
 }
 
-// trust records that the client of the last call believes in the token for a second.
+// trust records that the client of the last call believes for a second that it holds the token.
 func (s *story) trust(token uint64) {
 	s.believe(fmt.Sprintf("c%d", s.seq), token, s.at, s.at+time.Second)
 }
@@ -47,7 +47,8 @@ func TestSupersede_OldAndNewTokenOfOneIdentity_CountAsOnePermit(t *testing.T) {
 	s.holds()
 }
 
-// While the holder of a superseded token may believe in it, the slot stays taken, even if the new token ends.
+// While the holder of a superseded token may believe that it still holds the permit, the slot stays taken, even if the
+// new token ends.
 func TestSupersede_NewTokenEnds_SlotIsTakenUntilTheOldOneLapses(t *testing.T) {
 	for _, kind := range []history.Kind{history.Release, history.Cancel} {
 		for _, after := range []time.Duration{0, time.Second} {
@@ -74,7 +75,7 @@ func TestSupersede_NewTokenEnds_SlotIsTakenUntilTheOldOneLapses(t *testing.T) {
 	}
 }
 
-// The guarantee to the old holder remains in force, whether or not the holder still believes in it.
+// The guarantee to the old holder remains in force, whether or not the holder still believes that it holds the permit.
 func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessItWasReplaced(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
 		s := newStory(t, one())
@@ -93,7 +94,7 @@ func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessItWasReplaced(t *tes
 }
 
 // The server measures from the grant, and the holder from its request. So the slot may stay taken for a short time
-// after the old holder has stopped believing.
+// after the old holder's belief has ended.
 func TestSupersede_NewTokenEndsAfterTheOldOneHasLapsed_SlotMayBrieflyStayTaken(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
 		s := newStory(t, one())
@@ -219,7 +220,7 @@ func TestUnansweredAcquire_IsSuperseded(t *testing.T) {
 	s.holds()
 }
 
-// Responses that do not say whether anything was superseded, like those of the client library.
+// The responses do not say whether anything was superseded, as in a history of the client library.
 func TestSupersede_Unreported_IsFound(t *testing.T) {
 	s := newStory(t, one())
 	s.granted(s.request("a", "r1"), 1)
@@ -287,7 +288,7 @@ func TestBeliefs_LowerTokenAfterAHigherOne_IsCaughtForAnotherIdentityOnly(t *tes
 	s.holds()
 	s.pass(2 * time.Second)
 	s.believe("x", 1, s.at, s.at+time.Second)
-	s.breaks(RisingTokens, "x began to hold with token 1", "token 2")
+	s.breaks(RisingTokens, "x began to hold token 1", "token 2")
 }
 
 func TestRequests_OneTokenForTwo_IsCaught(t *testing.T) {
@@ -339,7 +340,7 @@ func TestSuccessors_InvalidSupersede_IsCaught(t *testing.T) {
 	}
 }
 
-// A process that restarts during its firing has no privilege when it claims the firing again.
+// A process that restarts during its firing gets no special treatment when it claims the firing again.
 func TestFirings_OfOneIdentityGrantedTwice_AreCaught(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		def := one()

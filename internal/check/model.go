@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// A step is a single step of the model: an operation that callers observed, or the passing of a deadline.
+// A step is one transition of the model: an operation that callers observed, or the passing of a deadline.
 type step struct {
 	kind stepKind
 	// unknown means that the step may or may not have happened.
@@ -22,7 +22,7 @@ type step struct {
 	request history.Request
 	answer  history.Response
 	rule    *rule
-	caught  *regexp.Regexp // the acquirers that a cordon shuts out
+	caught  *regexp.Regexp // the acquirers that a cordon excludes
 	// from and to are the times between which it happened, for messages.
 	from, to time.Duration
 	// cools reports whether a slot of this semaphore can stay taken after its holder is gone.
@@ -46,7 +46,7 @@ const (
 	stepLeaving           // from here on it may have been released
 	stepUnsafe            // from here on an operator may have freed it
 	stepHaunted           // from here on an acquire without a response may have superseded it
-	stepReplaced          // from here on such an acquire, naming it as replaced, may have superseded it
+	stepReplaced          // from here on an acquire without a response that names it as replaced may have superseded it
 	stepLapsed            // from here on it may have expired
 	stepCooled            // from here on a release has freed its slot
 	stepFree              // from here on an expiry has freed its slot
@@ -217,7 +217,7 @@ func (st *step) end(s *state, token uint64, p slot) {
 	_, sure, _ := s.find(token)
 	s.drop(token)
 	if !sure && p.released {
-		s.bound -= min(s.bound, p.weight) // it was taken until now
+		s.bound -= min(s.bound, p.weight) // it has been taken so far
 	}
 	s.clip()
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// carrying returns the permits that came with tasks. No call requests such a permit, but it is granted after the job is
-// submitted.
+// carrying returns the permits that came with tasks. No call requests these permits, but they are granted after the job
+// is submitted.
 func carrying(h *history.History) map[uint64]*grant {
 	submitted := map[string]time.Duration{}
 	for _, op := range slices.Backward(h.Operations) {
@@ -30,7 +30,7 @@ func carrying(h *history.History) map[uint64]*grant {
 	return all
 }
 
-// cordons adds each cordon to the semaphores in which it shuts out a holder.
+// cordons adds each cordon to the semaphores from which it excludes a holder.
 func (b *builder) cordons() {
 	for _, op := range b.shut {
 		st := step{kind: stepCordoned, request: op.Request}

@@ -18,7 +18,7 @@ type state struct {
 	version uint64 // version of def; 0 if no response named it
 	paused  bool
 	stopped bool // paused, and holders were ordered to stop
-	// cordons maps the id of each cordon to the acquirers that it shuts out. The map is replaced, not modified.
+	// cordons maps the id of each cordon to the acquirers that it excludes. The map is replaced, not modified.
 	cordons map[string]*regexp.Regexp
 
 	sure  map[uint64]slot

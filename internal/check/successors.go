@@ -29,7 +29,7 @@ func Successors(h *history.History) []Violation {
 			why = fmt.Sprintf("although it is for firing %s", g.request.Firing)
 		case old == nil: // its response was lost
 		case old.semaphore != g.semaphore || old.identity != g.identity:
-			why = fmt.Sprintf("which is of %v in %s", old.identity, old.semaphore)
+			why = fmt.Sprintf("which belongs to %v in %s", old.identity, old.semaphore)
 		case weight(old.request) != weight(g.request):
 			why = fmt.Sprintf("whose weight is %d and not %d", weight(old.request), weight(g.request))
 		case old.request.Firing != "":

@@ -110,7 +110,7 @@ func (s *shared) ids(id string, all []*history.Operation) {
 		case answer.Result == history.Differs:
 			other := func(o *history.Operation) bool { return o.At < op.Return.At && !sameJob(o.Request.Job, op.Request.Job) }
 			if !slices.ContainsFunc(all, other) {
-				s.breaks(SameJob, "%s was answered that job %q has other content, but none was submitted", op.Client, id)
+				s.breaks(SameJob, "the response to %s said that job %q has other content, but none was submitted", op.Client, id)
 			}
 		default:
 			for _, before := range all[:i] {
@@ -204,7 +204,7 @@ func (s *shared) overlaps(beliefs []history.Belief) {
 		for i, b := range all {
 			for _, before := range all[:i] {
 				if before.Token != b.Token && b.From < before.Until {
-					s.breaks(OneWorker, "%v: %s believed in token %d until %v, and %s in token %d from %v", t, before.Client, before.Token, before.Until, b.Client, b.Token, b.From)
+					s.breaks(OneWorker, "%v: %s believed that it held token %d until %v, and %s that it held token %d from %v", t, before.Client, before.Token, before.Until, b.Client, b.Token, b.From)
 				}
 			}
 		}

@@ -62,11 +62,11 @@ func Gather(entries []Entry) (*History, error) {
 		i, ok := calls[call{e.Return.Client, e.Return.Seq}]
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("%s got an answer to call %d, which it did not make", e.Return.Client, e.Return.Seq)
+			return nil, fmt.Errorf("%s got a response to call %d, which it did not make", e.Return.Client, e.Return.Seq)
 		case h.Operations[i].Return != nil:
-			return nil, fmt.Errorf("%s got two answers to call %d", e.Return.Client, e.Return.Seq)
+			return nil, fmt.Errorf("%s got two responses to call %d", e.Return.Client, e.Return.Seq)
 		case e.Return.At < h.Operations[i].At:
-			return nil, fmt.Errorf("%s got the answer to call %d before it made it", e.Return.Client, e.Return.Seq)
+			return nil, fmt.Errorf("%s got the response to call %d before it made the call", e.Return.Client, e.Return.Seq)
 		}
 		h.Operations[i].Return = e.Return
 	}

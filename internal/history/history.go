@@ -58,7 +58,7 @@ type Belief struct {
 	Said bool `json:"-"`
 }
 
-// Death is the end of a client. From At on, the client believes nothing.
+// Death is the end of a client. It has no beliefs after At.
 type Death struct {
 	Client string        `json:"client"`
 	At     time.Duration `json:"at"`

@@ -44,7 +44,7 @@ func Encode(w io.Writer, entries []Entry) error {
 	return buffered.Flush()
 }
 
-// Decode reads what Encode wrote. It ignores an incomplete last line, which remains if the writer was killed.
+// Decode reads the output of Encode. It ignores an incomplete last line, which remains if the writer was killed.
 func Decode(r io.Reader) ([]Entry, error) {
 	var entries []Entry
 	lines := json.NewDecoder(r)

@@ -38,8 +38,8 @@ const (
 	Pause Kind = "pause"
 	// Resume ends a pause.
 	Resume Kind = "resume"
-	// Cordon shuts Acquirers out of every semaphore, and Uncordon ends that. Within a history, the id of a cordon
-	// always has the same pattern.
+	// Cordon excludes Acquirers from every semaphore, and Uncordon ends the exclusion. Within a history, the id of a
+	// cordon always has the same pattern.
 	Cordon   Kind = "cordon"
 	Uncordon Kind = "uncordon"
 )
@@ -59,9 +59,9 @@ type Request struct {
 	Token  uint64 `json:"token,omitempty"`
 	// Replaces is a token of the same identity on which its holder no longer relies, as stated by an acquire.
 	Replaces uint64 `json:"replaces,omitempty"`
-	// NotRun: a release which states that the firing may be claimed again.
+	// NotRun: a release that states that the firing may be claimed again.
 	NotRun bool `json:"not_run,omitempty"`
-	// CutShort: a release which states that the job was stopped before its end. Failed: a release which states that the
+	// CutShort: a release that states that the job was stopped before its end. Failed: a release that states that the
 	// job ended with the error Failure. At most one of NotRun, CutShort and Failed is set. If none is, the job is done.
 	CutShort bool   `json:"cut_short,omitempty"`
 	Failed   bool   `json:"failed,omitempty"`

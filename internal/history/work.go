@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Kinds of requests about jobs and tasks. Each of them has a Job.
+// Kinds of requests about jobs and tasks. Each request has a Job.
 const (
 	// Submit stores a job. The result is Submitted or Differs.
 	Submit Kind = "submit"
@@ -99,7 +99,7 @@ type JobState struct {
 	State string `json:"state"`
 	Cause string `json:"cause,omitempty"`
 	Over  bool   `json:"over,omitempty"`
-	// Count is the number of tasks. The other fields count the tasks that ended in each way.
+	// Count is the number of tasks. The other fields count the tasks with each outcome.
 	Count     uint32 `json:"count"`
 	Done      uint32 `json:"done,omitempty"`
 	Failed    uint32 `json:"failed,omitempty"`

@@ -131,7 +131,7 @@ func (i *Issuer) SetKeys(keys ...*Key) {
 	i.keys = slices.Clone(keys)
 }
 
-// SetDown makes the issuer answer with an error.
+// SetDown makes the issuer respond with an error.
 func (i *Issuer) SetDown(down bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

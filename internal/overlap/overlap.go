@@ -1,6 +1,6 @@
 // Package overlap finds periods in which the holders of a semaphore together believed that they held more than its
-// permits. It uses only the holders' records and asks no server: a server that granted wrongly would also answer
-// wrongly.
+// permits. It uses only the holders' records and queries no server, because a server that granted permits wrongly would
+// also give wrong responses.
 package overlap
 
 import (

@@ -23,7 +23,7 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answered %s", request.URL, answer.Status)
+		return nil, fmt.Errorf("%s responded with %s", request.URL, answer.Status)
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(answer.Body)
@@ -55,7 +55,7 @@ func (s *Server) Collect(ctx context.Context) error {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered %s", request.URL, answer.Status)
+		return fmt.Errorf("%s responded with %s", request.URL, answer.Status)
 	}
 	_, err = io.Copy(io.Discard, answer.Body)
 	return err

@@ -9,7 +9,7 @@ import (
 )
 
 // Recover runs gatekeeperd recover on the data directories of stopped servers. It returns the command's output and the
-// server of the new cluster, which is not started yet. It has the addresses of the first server in from.
+// server of the new cluster, which is not started yet. The new server has the addresses of the first server in from.
 func Recover(id string, from []*Server, args ...string) (*Server, string, error) {
 	at := from[0]
 	s := &Server{ID: id, API: at.API, Peer: at.Peer, HTTP: at.HTTP, Admin: at.Admin, binary: at.binary, secure: at.secure, dir: filepath.Join(filepath.Dir(at.dir), id)}
@@ -45,6 +45,6 @@ func (s *Server) Ended(ctx context.Context) (code int, err error) {
 	case <-done:
 		return cmd.ProcessState.ExitCode(), nil
 	case <-ctx.Done():
-		return 0, fmt.Errorf("%s runs on\n%s", s.ID, s.LogTail())
+		return 0, fmt.Errorf("%s is still running\n%s", s.ID, s.LogTail())
 	}
 }

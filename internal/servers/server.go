@@ -24,7 +24,7 @@ type Server struct {
 	ID                     string
 	API, Peer, HTTP, Admin string // host:port
 	// FrontAPI and FrontPeer are the addresses that others use. They equal API and Peer unless Options.Front has put a
-	// proxy or a similar component in between.
+	// proxy or a similar component in front of the server.
 	FrontAPI, FrontPeer string
 	// Through, if set, is a command that runs the server, for example one that enters another network namespace.
 	Through []string

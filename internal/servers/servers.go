@@ -21,7 +21,7 @@ import (
 type Options struct {
 	// Binary is the gatekeeperd to run.
 	Binary string
-	// Dir gets one directory for each server, with its data and its log.
+	// Dir is the directory in which each server has a directory for its data and its log.
 	Dir string
 	// Count is the number of servers in the cluster. 0 means 1.
 	Count int

@@ -2,7 +2,7 @@
 // client library use it.
 //
 // Files are read again at each handshake. A renewal replaces more than one file, so a handshake may find only some of
-// them replaced. Such a state is skipped, and the last valid configuration stays in use.
+// them replaced. In that case the files are ignored, and the last valid configuration stays in use.
 package tlsfiles
 
 import (
@@ -68,7 +68,7 @@ func New(read func() (*tls.Config, error)) (*Latest, error) {
 	return l, nil
 }
 
-// Unread is like New, but does not read the files. Call Read, and call Config only after Read has succeeded.
+// Unread is like New, but does not read the files. Call Read first, and call Config only after Read has succeeded.
 func Unread(read func() (*tls.Config, error)) *Latest { return &Latest{read: read} }
 
 // Read reads the files again. If that fails, it returns the last valid configuration, or the error of read if there is

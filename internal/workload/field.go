@@ -72,8 +72,8 @@ func NewField(s Settings, kinds []*Kind, control *client.Client, clients []*clie
 }
 
 // Over makes measured calls use the generated stub on these connections instead of the clients. It measures the servers
-// without the client library, which retries and batches calls. Only queue, watch and the holder of the permit that deny
-// requests still use the clients.
+// without the client library, which retries and batches calls. Only the kinds queue and watch, and the holder of the
+// permit that the kind deny requests, still use the clients.
 func (f *Field) Over(conns ...grpc.ClientConnInterface) { f.over = conns }
 
 // Size returns the number of semaphores.
@@ -226,7 +226,7 @@ func (f *Field) left(ctx context.Context) ([]*gatekeeperv1.Permit, error) {
 	return left, nil
 }
 
-// Release releases the remaining permits and returns their number. After every session was closed, none remain unless a
+// Release releases the remaining permits and returns their number. After all sessions are closed, none remain unless a
 // response was lost.
 func (f *Field) Release(ctx context.Context) (freed int, err error) {
 	left, err := f.left(ctx)

@@ -104,7 +104,8 @@ func newStream() *Kind {
 	}
 }
 
-// streams are callers with one stream each. It is opened by the first call, and reopened after an error.
+// streams are callers with one stream each. A caller's first call opens its stream, and a call after an error reopens
+// it.
 type streams struct {
 	*holders
 	ctx    context.Context //nolint:containedctx // the lifetime of the streams, which is longer than a call
@@ -150,7 +151,7 @@ func (s *streams) call(ctx context.Context, turn loop.Turn) (int, error) {
 func (s *stream) exchange(group *gatekeeperv1.TokenGroup) (int, error) {
 	s.frame++
 	if err := s.Send(&gatekeeperv1.KeepAliveRequest{Frame: s.frame, Grouped: true, Groups: []*gatekeeperv1.TokenGroup{group}}); err != nil {
-		_, err = s.Recv() // the receive returns the reason
+		_, err = s.Recv() // Recv returns the reason
 		return 0, said(err)
 	}
 	for {

@@ -115,7 +115,7 @@ func (b *Binding) WithoutHashes() *Binding {
 }
 
 // Administers reports whether the principal has all rights everywhere and at least one lasting credential: a subject,
-// or a token that never expires. Once a cluster has such a binding, it always keeps at least one.
+// or a token that never expires. Once a cluster has a binding that administers it, it always keeps at least one.
 func (b *Binding) Administers() bool {
 	return slices.ContainsFunc(b.Grants, func(g Grant) bool { return g.Role == Admin && g.Everywhere() }) &&
 		(len(b.Subjects) > 0 || slices.ContainsFunc(b.Tokens, func(t Token) bool { return t.Expires.IsZero() }))

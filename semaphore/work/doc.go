@@ -1,10 +1,10 @@
 // Package work holds the rules of jobs and tasks: which task a worker gets, what happens to it when the worker's permit
 // ends, and how much a cluster stores. The package is pure: it has no state and reads no clock.
 //
-// A job is an ordered list of tasks for the workers of one semaphore. A worker is a caller that asks for a permit
-// together with a task. The grant hands out the first waiting task of that semaphore, and the permit carries it. So a
-// task is held exactly while its permit is, and there is no second lease. When the permit ends, [Spec.Settle] decides
-// what happens to the task, as semaphore.Run does for a firing.
+// A job is an ordered list of tasks for the workers of one semaphore. A worker is a caller that requests a permit
+// together with a task. The grant hands out the first waiting task of that semaphore, and the permit carries it. A task
+// is therefore held exactly as long as its permit, and needs no second lease. When the permit ends, [Spec.Settle]
+// decides what happens to the task, as semaphore.Run does for a firing.
 //
 // Tasks wait in the order of their jobs' priorities, higher first, then in the order in which the jobs were submitted,
 // then by index. Workers wait in the order of the semaphore's queue, which priorities do not change.

@@ -52,7 +52,7 @@ type Spec struct {
 	// MaxAttempts is the maximum number of workers that may attempt a task; 0 means DefaultMaxAttempts. A worker that
 	// returns the task unfinished does not count.
 	MaxAttempts uint32
-	// MaxResult is the maximum size in bytes of a task's result. This space is reserved from the submission on.
+	// MaxResult is the maximum size in bytes of a task's result. This space is reserved at submission.
 	MaxResult uint32
 	// RetryFailed hands out a task again after its worker reported an error, while it has attempts left. Otherwise the
 	// error is the task's result.
@@ -72,7 +72,7 @@ const (
 	MaxTasks = 100_000
 	// OwnLabel is the label of a semaphore that was created for a job. Its value is the job's id.
 	OwnLabel = "gatekeeper/job"
-	// OwnPrefix is the name prefix of such semaphores if they are created by clients with the role of an acquirer.
+	// OwnPrefix is the name prefix of such a semaphore if a client with the role acquirer creates it.
 	OwnPrefix = "submitter/"
 )
 
@@ -122,8 +122,8 @@ type Cancel struct {
 	Cause          CancelCause
 }
 
-// CancelText describes for people who or what cancelled the job, and why, such as "by ann: wrong bucket". It is empty
-// if the job was not cancelled.
+// CancelText describes in human-readable form who or what cancelled the job, and why, such as "by ann: wrong bucket".
+// It is empty if the job was not cancelled.
 func (j *Job) CancelText() string {
 	c := j.Cancel
 	if c == nil {

@@ -21,7 +21,8 @@ type Limits struct {
 // MaxTaskBytes is the maximum of Limits.TaskBytes. A task must fit into one log entry.
 const MaxTaskBytes = 512 << 10
 
-// OrDefault returns l with the defaults filled in. The defaults are frozen: what servers accept depends on them.
+// OrDefault returns l with the defaults filled in. The defaults are frozen because they determine which submissions
+// servers accept.
 func (l Limits) OrDefault() Limits {
 	return Limits{
 		TaskBytes:      cmp.Or(l.TaskBytes, 64<<10),
@@ -39,8 +40,8 @@ func (l Limits) Validate() error {
 	return nil
 }
 
-// Estimated sizes of a job and of a task without payload and result. They are frozen: what servers accept depends on
-// them.
+// Estimated sizes of a job and of a task without payload and result. They are frozen because they determine which
+// submissions servers accept.
 const (
 	jobOverhead  = 1024
 	taskOverhead = 256

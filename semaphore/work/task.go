@@ -39,7 +39,7 @@ func (r Ref) Compare(o Ref) int {
 // A Task is the state of a task after one change. It is immutable once it is stored.
 type Task struct {
 	Ref
-	Attempts uint32 // number of workers that it was handed to, except those that returned it unfinished
+	Attempts uint32 // number of workers that received it, except those that returned it unfinished
 	Returns  uint32 // number of workers that returned it unfinished
 	State    TaskState
 	Token    uint64 // of the last permit that carried it

@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// The test combines every way in which a permit ends with every way in which a job ends, both in a middle and in the
-// last attempt, with and without RetryFailed.
+// The test combines every End of a permit with every JobEnd, in an attempt before the last and in the last one, with
+// and without RetryFailed.
 func TestSettle_EveryEnd(t *testing.T) {
 	report := work.Report{Result: []byte("r"), Failure: "f"}
 	for _, end := range []semaphore.End{

@@ -22,11 +22,11 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// allowed lists the SPDX ids of licences that require only that their text is kept, and MPL-2.0, which also requires
-// publishing the source of the files that it covers.
+// allowed lists the SPDX ids of licences whose only requirement is that their text is included, and MPL-2.0, which also
+// requires publishing the source of the files that it covers.
 var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}
 
-// known is the minimum percentage of a file's words that must belong to licences.
+// known is the minimum percentage of a licence file's words that must match known licences.
 const known = 75
 
 // roots are the packages that users build or import.
@@ -55,7 +55,7 @@ func main() {
 		count[strings.Join(ids, " and ")]++
 	}
 	if bad > 0 {
-		fmt.Fprintf(os.Stderr, "%d of %d modules do not have an allowed licence. Replace them, or allow the licence in .ci/tools/licences if that was decided.\n", bad, len(modules))
+		fmt.Fprintf(os.Stderr, "%d of %d modules do not have an allowed licence. Replace them, or decide to allow the licence, and add it to .ci/tools/licences.\n", bad, len(modules))
 		os.Exit(1)
 	}
 	fmt.Printf("%d modules are linked", len(modules))

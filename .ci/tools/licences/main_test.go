@@ -27,16 +27,16 @@ IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.
 		want  string // the ids, or part of the error
 	}{
 		"one":                      {map[string]string{"LICENSE": isc}, "ISC"},
-		"another name":             {map[string]string{"COPYING.txt": isc}, "ISC"},
+		"other name":               {map[string]string{"COPYING.txt": isc}, "ISC"},
 		"two":                      {map[string]string{"LICENSE": isc, "used/LICENSE.md": string(apache)}, "Apache-2.0 ISC"},
-		"of what is not linked":    {map[string]string{"LICENSE": isc, "other/LICENSE": "All rights reserved."}, "ISC"},
+		"in an unlinked package":   {map[string]string{"LICENSE": isc, "other/LICENSE": "All rights reserved."}, "ISC"},
 		"none":                     {map[string]string{"README": isc}, "no licence file"},
-		"none but of a package":    {map[string]string{"used/LICENSE": isc}, "no licence file"},
+		"only in a package":        {map[string]string{"used/LICENSE": isc}, "no licence file"},
 		"unknown":                  {map[string]string{"LICENSE": "You may use this on Sundays."}, "not a known licence"},
 		"with more terms":          {map[string]string{"LICENSE": isc + strings.Repeat("It must not be used for profit in any way. ", 40)}, "not a known licence"},
 		"not allowed":              {map[string]string{"LICENSE": agpl}, "AGPL-3.0-only is not allowed"},
-		"not allowed, deeper":      {map[string]string{"LICENSE": isc, "used/LICENSE": agpl}, "AGPL-3.0-only is not allowed"},
-		"source that has the name": {map[string]string{"LICENSE": isc, "used/license.go": "package used"}, "ISC"},
+		"not allowed, nested":      {map[string]string{"LICENSE": isc, "used/LICENSE": agpl}, "AGPL-3.0-only is not allowed"},
+		"source file of that name": {map[string]string{"LICENSE": isc, "used/license.go": "package used"}, "ISC"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -1,5 +1,5 @@
-// Package failover measures how long a cluster of three servers grants nothing after its leader is killed. It compares
-// Gatekeeper with other implementations of Cluster, alternating between them.
+// Package failover measures how long a cluster of three servers grants no permits after its leader is killed. It
+// compares Gatekeeper with other implementations of Cluster, alternating between them.
 package failover
 
 import (
@@ -19,7 +19,8 @@ type Cluster interface {
 	Leader(ctx context.Context) (int, error)
 	// Kill kills a server (SIGKILL) and returns after the process has exited.
 	Kill(server int)
-	// Restart starts a killed server, and waits until it has caught up with the state that the leader had at that time.
+	// Restart starts a killed server, and waits until it has caught up with the state that the leader had when Restart
+	// was called.
 	Restart(ctx context.Context, server int) error
 	// Ask makes one request for a free permit to one server. It returns nil if a majority granted the permit.
 	Ask(ctx context.Context, server int) error

@@ -16,7 +16,7 @@ import (
 type fake struct {
 	name      string
 	comesBack time.Duration
-	lost      bool // requests before that get no response at all
+	lost      bool // whether requests before that time get no response at all
 	story     *[]string
 
 	leader  int
@@ -81,7 +81,7 @@ func TestMeasure_AlternatesAndMeasuresTheTimeToTheNextGrant(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []Result{
-			{"slow", []float64{1240, 1240}, []float64{1250, 1250}}, // the request that follows that time
+			{"slow", []float64{1240, 1240}, []float64{1250, 1250}}, // the first request after that time
 			{"quick", []float64{300, 300}, []float64{500, 500}},
 		}
 		for i := range want {

@@ -26,7 +26,7 @@ func (r *redisSystem) newAsynq(callers int) ([]way, error) {
 	}
 	client := asynq.NewClient(opt)
 	r.asynq = func() {
-		_ = client.Close() // the Redis server is stopped, too
+		_ = client.Close() // the Redis server is also stopped
 		server.Shutdown()
 	}
 	enqueue := func(ctx context.Context, id string) error {

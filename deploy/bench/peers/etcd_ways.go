@@ -159,8 +159,8 @@ func (e *etcdSystem) get(ctx context.Context, caller int) (int, error) {
 	return 1, err
 }
 
-// keepAlive opens one stream per caller, each with a separate lease, and sends a message as soon as the previous one
-// was answered. etcd's client would send one every twenty minutes.
+// keepAlive opens one stream per caller, each with a separate lease, and sends a message as soon as the response to the
+// previous one arrives. etcd's client would send one every twenty minutes.
 func (e *etcdSystem) keepAlive(ctx context.Context, callers int) (load.Call, func(), error) {
 	ctx, cancel := context.WithCancel(ctx)
 	streams := make([]etcdserverpb.Lease_LeaseKeepAliveClient, callers)

@@ -183,8 +183,8 @@ func (g *gatekeeper) refresh(ctx context.Context, caller int) (int, error) {
 	return 1, nil
 }
 
-// keepAlive opens one stream per caller, and sends a frame with the given number of tokens as soon as the previous one
-// was answered.
+// keepAlive opens one stream per caller, and sends a frame with the given number of tokens as soon as the response to
+// the previous one arrives.
 func (g *gatekeeper) keepAlive(inFrame int) func(context.Context, int) (load.Call, func(), error) {
 	return func(ctx context.Context, callers int) (load.Call, func(), error) {
 		ctx, cancel := context.WithCancel(ctx)

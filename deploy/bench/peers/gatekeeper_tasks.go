@@ -28,7 +28,7 @@ type taskWorkers struct {
 	running   sync.WaitGroup
 }
 
-// taskWays returns the ways to submit tasks to workers of this cluster.
+// taskWays returns the variants of submitting tasks to workers of this cluster.
 func (g *gatekeeper) taskWays() []way {
 	var all []way
 	for _, c := range []struct {
@@ -100,7 +100,7 @@ func (w *taskWorkers) close() {
 	w.running.Wait()
 }
 
-// work ends each task immediately.
+// work completes each task immediately.
 func (w *taskWorkers) work(recv func() (*gatekeeperv1.WorkResponse, error), send func(*gatekeeperv1.WorkRequest) error) error {
 	jobs := make(map[uint64]string) // job ids by token
 	for frame := uint64(2); ; {

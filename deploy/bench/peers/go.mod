@@ -1,4 +1,4 @@
-// The bench beside peers, whose trees no user of Gatekeeper needs.
+// The comparison with peers. It is a separate module because users of Gatekeeper do not need the peers' dependencies.
 module github.com/gatekeeperd/gatekeeper/deploy/bench/peers
 
 go 1.26.0

@@ -71,7 +71,7 @@ func main() {
 	var b bench
 	echo := flag.Bool("echo", false, "serve the echo; for internal use")
 	member := flag.String("etcd", "", "run an etcd server; for internal use")
-	flag.StringVar(&b.bin, "bin", "bin", "directory of gatekeeperd, where the data is kept, too")
+	flag.StringVar(&b.bin, "bin", "bin", "directory of gatekeeperd, in which the data is also stored")
 	parts := flag.String("parts", "work,tasks,failover", "what to measure")
 	systems := flag.String("systems", "etcd,redis,postgresql", "peers to measure in the part work")
 	stores := flag.String("log-stores", bolt, "log stores of Gatekeeper to measure in the part work")

@@ -16,7 +16,7 @@ type plan struct {
 	WarmUp  time.Duration `json:"warm_up_ns"`
 }
 
-// cell holds the results of one way of doing the work with one number of callers, with one figure per round.
+// cell holds the results of one variant of the work with one number of callers, with one figure per round.
 type cell struct {
 	way
 	Callers int           `json:"callers"`
@@ -34,8 +34,8 @@ type effort struct {
 
 func (e effort) sum() float64 { return e.Servers + e.Callers }
 
-// measure measures all ways of doing one kind of work alternately, with one window each in every round. It stops at a
-// failed operation.
+// measure measures all variants of one kind of work alternately, with one window each in every round. It stops at the
+// first failed operation.
 func (p *plan) measure(ctx context.Context, ways []way) ([]*cell, error) {
 	var cells []*cell
 	for _, callers := range p.Callers {
@@ -48,7 +48,7 @@ func (p *plan) measure(ctx context.Context, ways []way) ([]*cell, error) {
 	return cells, nil
 }
 
-// at measures the ways with one number of callers.
+// at measures the variants with one number of callers.
 func (p *plan) at(ctx context.Context, ways []way, callers int) ([]*cell, error) {
 	var cells []*cell
 	var calls []load.Call
@@ -73,7 +73,7 @@ func (p *plan) at(ctx context.Context, ways []way, callers int) ([]*cell, error)
 	}
 	for round := range p.Rounds {
 		for i := range cells {
-			turn := (i + round) % len(cells) // vary the order, so that no way always follows the same other way
+			turn := (i + round) % len(cells) // vary the order, so that no variant always follows the same other variant
 			if err := cells[turn].measure(ctx, p.Window, calls[turn]); err != nil {
 				return nil, cells[turn].failed(err)
 			}
@@ -104,7 +104,7 @@ func (c *cell) measure(ctx context.Context, length time.Duration, call load.Call
 	return nil
 }
 
-// taken returns the total CPU time of the way's servers and callers so far.
+// taken returns the total CPU time so far of the variant's servers and callers.
 func (c *cell) taken() (effort, error) {
 	servers, err := cpuTime(c.processes)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// every returns a way whose calls take the given time and append its name to story.
+// every returns a variant whose calls take the given time and append its name to story.
 func every(name string, took time.Duration, story *[]string) way {
 	return way{Work: pairs, System: name, Servers: 1, open: ready(func(context.Context, int) (int, error) {
 		<-time.After(took)
@@ -22,7 +22,7 @@ func every(name string, took time.Duration, story *[]string) way {
 	})}
 }
 
-func TestMeasure_EveryWay_HasAWindowInEachRound(t *testing.T) {
+func TestMeasure_EveryVariant_HasAWindowInEachRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var story []string
 		few := every("few", time.Millisecond, &story)
@@ -32,7 +32,7 @@ func TestMeasure_EveryWay_HasAWindowInEachRound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got) != 5 { // one of them is measured with a single caller only
+		if len(got) != 5 { // one variant is measured with a single caller only
 			t.Fatalf("got %d cells, want 5", len(got))
 		}
 		for i, want := range []float64{10, 2, 1000, 20, 4} {
@@ -47,7 +47,7 @@ func TestMeasure_EveryWay_HasAWindowInEachRound(t *testing.T) {
 	})
 }
 
-func TestMeasure_FailedOperation_FailsTheRunAndNamesTheWay(t *testing.T) {
+func TestMeasure_FailedOperation_FailsTheRunAndNamesTheVariant(t *testing.T) {
 	refused := errors.New("refused")
 	var shut bool
 	p := &plan{Callers: []int{2}, Rounds: 1, Window: time.Hour}
@@ -56,10 +56,10 @@ func TestMeasure_FailedOperation_FailsTheRunAndNamesTheWay(t *testing.T) {
 			return func(context.Context, int) (int, error) { return 0, refused }, func() { shut = true }, nil
 		}}})
 	if !errors.Is(err, refused) || !strings.Contains(err.Error(), "denials, peer, 3 servers: asking, 2 callers") {
-		t.Errorf("got error %v, want the way whose operation was refused", err)
+		t.Errorf("got error %v, want the refusal and the name of the variant", err)
 	}
 	if !shut {
-		t.Error("the way was opened but not closed")
+		t.Error("the variant was opened but not closed")
 	}
 }
 
@@ -84,7 +84,7 @@ func cells(t *testing.T, of work, callers int, perSecond map[string][]float64) [
 	}) {
 		c := &cell{way: ways[name], Callers: callers}
 		if c.System == "" {
-			t.Fatalf("unknown way %q", name)
+			t.Fatalf("unknown variant %q", name)
 		}
 		for _, f := range perSecond[name] {
 			c.Figures = append(c.Figures, load.Figure{Callers: callers, PerSecond: f})
@@ -136,7 +136,7 @@ func TestRatios_TasksAndPairs_AreComparedForTheSameLogStore(t *testing.T) {
 	}
 }
 
-// A way with TLS is compared only with the same way without TLS, and may be a quarter slower.
+// A variant with TLS is compared only with the same variant without TLS, and may be a quarter slower.
 func TestRatios_WithTLS_AreRelativeToWithoutTLS(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"tls 3": {16}, "bolt 3": {20}, "bolt 1": {30}, "wal 3": {40}, "etcd 3": {1}, "limit": {100}})
 	var got []string

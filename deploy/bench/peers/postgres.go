@@ -20,8 +20,8 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// The statements of a table with locks, as job schedulers use it. Each name has a row with the holder and the end of
-// the lock.
+// SQL statements for a table of locks, like those that job schedulers use. Each name has a row with the holder and the
+// expiry of the lock.
 const (
 	postgresTable = `CREATE TABLE locks (name text PRIMARY KEY, holder text NOT NULL, until timestamptz NOT NULL)`
 	postgresRows  = `INSERT INTO locks SELECT name, '', '-infinity' FROM unnest($1::text[]) AS name`
@@ -112,8 +112,8 @@ func postgresProgram(name string) string {
 	return slices.Max(found)
 }
 
-// unprivileged returns the user that runs the server. PostgreSQL refuses to run as root, so for root this is the user
-// nobody, who becomes the owner of dir. nil means the current user.
+// unprivileged returns the user that runs the server. PostgreSQL refuses to run as root, so if this program runs as
+// root, unprivileged returns the user nobody, and makes that user the owner of dir. nil means the current user.
 func unprivileged(dir string) (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -139,7 +139,7 @@ func unprivileged(dir string) (*syscall.Credential, error) {
 			return nil, err
 		}
 		if info.Mode().Perm()&0o001 == 0 {
-			return nil, &errAbsent{"PostgreSQL does not run as root, and the user nobody cannot get through " + parent + ": give -bin a directory that all users can enter"}
+			return nil, &errAbsent{"PostgreSQL does not run as root, and the user nobody has no access to " + parent + ": set -bin to a directory that all users can access"}
 		}
 		if parent == filepath.Dir(parent) {
 			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// process is a server process of a peer. It is killed when this program exits in any way.
+// process is a server process of a peer. It is killed when this program exits for any reason.
 type process struct {
 	name    string
 	logFile string
@@ -62,7 +62,7 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// stop sends the process a signal to stop, and kills it if it does not exit.
+// stop sends the process a termination signal, and kills it if it does not exit.
 func (p *process) stop(sig os.Signal) {
 	_ = p.cmd.Process.Signal(sig) // it may have exited already
 	select {

@@ -34,9 +34,9 @@ type ratio struct {
 	of, to *way
 }
 
-// compared reports whether two cells are compared. A way of Gatekeeper is compared with every way of a peer with the
-// same number of servers, and with the limits of the machine. Ways with TLS are compared only with the same way without
-// TLS, and tasks with the pairs of the same servers.
+// compared reports whether two cells are compared. A variant on Gatekeeper is compared with every variant on a peer
+// with the same number of servers, and with the limits of the machine. A variant with TLS is compared only with the
+// same variant without TLS, and tasks are compared with the pairs of the same servers.
 func compared(of, to *cell) bool {
 	if of.Store == "" || of.System == ownPairs || of.Work != to.Work || of.Callers != to.Callers {
 		return false

@@ -16,12 +16,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// errAbsent says why a peer is not measured.
+// errAbsent is the reason why a peer is not measured.
 type errAbsent struct{ why string }
 
 func (e *errAbsent) Error() string { return e.why }
 
-// The usual scripts of a lock in Redis. They delete or extend a lock only if it belongs to the caller.
+// The usual scripts for locks in Redis. They delete or extend a lock only if it belongs to the caller.
 const (
 	redisDelete = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
 	redisExtend = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("pexpire", KEYS[1], ARGV[2]) else return 0 end`

@@ -33,7 +33,7 @@ func (r *report) measured(version string) {
 func (r *report) print(out io.Writer) {
 	fmt.Fprintf(out, "%s, %d CPUs, %s\n", r.Go, r.CPUs, strings.Join(r.Versions, "; "))
 	for _, left := range r.LeftOut {
-		fmt.Fprintf(out, "Left out: %s\n", left)
+		fmt.Fprintf(out, "Skipped: %s\n", left)
 	}
 	for _, w := range []work{pairs, denials, refreshes, tokens, tasks, jobs} {
 		r.printWork(out, w)
@@ -47,7 +47,7 @@ func (r *report) print(out io.Writer) {
 	}
 }
 
-// printWork prints one row per way and one column per number of callers, and the ratios below.
+// printWork prints one row per variant and one column per number of callers, followed by the ratios.
 func (r *report) printWork(out io.Writer, of work) {
 	rows := map[string][]string{}
 	var order []string

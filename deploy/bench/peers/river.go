@@ -54,7 +54,7 @@ func (p *postgres) newRiver(ctx context.Context) ([]way, error) {
 		for e := range events {
 			var id string
 			if n, err := fmt.Sscanf(string(e.Job.EncodedArgs), `{"id": %q}`, &id); e.Kind != river.EventKindJobCompleted || n != 1 || err != nil {
-				l.fail(fmt.Errorf("River's job %s has %s (%w)", e.Job.EncodedArgs, e.Kind, err))
+				l.fail(fmt.Errorf("River reported for job %s: %s (%w)", e.Job.EncodedArgs, e.Kind, err))
 				return
 			}
 			l.recorded(id)
@@ -84,5 +84,5 @@ func stopRiver(client *river.Client[pgx.Tx]) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	_ = client.StopAndCancel(ctx) // the server is stopped, too
+	_ = client.StopAndCancel(ctx) // the server is also stopped
 }

@@ -25,11 +25,11 @@ const (
 	jobs work = "tasks of jobs of 1000"
 )
 
-// way is one way in which a system does one kind of work.
+// way is one variant of a kind of work on one system.
 type way struct {
 	Work work `json:"work"`
-	// System and Servers identify what was measured, and How the calls. 0 servers mean a limit of the machine, which is
-	// compared with clusters of any size.
+	// System and Servers identify the measured system, and How the calls. If Servers is 0, the figure is a limit of the
+	// machine, which is compared with clusters of any size.
 	System  string `json:"system"`
 	Servers int    `json:"servers"`
 	How     string `json:"how"`
@@ -46,7 +46,7 @@ type way struct {
 	open func(ctx context.Context, callers int) (call load.Call, shut func(), err error)
 }
 
-// name distinguishes a way from all others of the same kind of work.
+// name returns a name that is unique among the variants of the same kind of work.
 func (w *way) name() string {
 	name := w.System
 	switch {
@@ -67,7 +67,7 @@ func (w *way) name() string {
 	return name
 }
 
-// system is a set of running servers and the ways to use them.
+// system is a set of running servers and the variants to measure on them.
 type system struct {
 	version   string
 	ways      []way

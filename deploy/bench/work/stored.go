@@ -124,7 +124,7 @@ func (b *bench) underLoad(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// caughtUp waits until a server has applied everything that the leader had committed.
+// caughtUp waits until a server has applied everything that the leader had committed when caughtUp was called.
 func (b *bench) caughtUp(ctx context.Context, s *servers.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()

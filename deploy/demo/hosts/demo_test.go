@@ -38,17 +38,17 @@ func TestDemo_Short_EndsWithItsTableAndNoOverlap(t *testing.T) {
 	}
 }
 
-func TestHost_SuspendedBeyondItsDeadline_BelievesNoLonger(t *testing.T) {
+func TestHost_SuspendedBeyondItsDeadline_StopsBelieving(t *testing.T) {
 	if found := suspendHolder(t, false); len(found) != 0 {
 		t.Errorf("got overlaps %v, want none", found)
 	}
 }
 
-// The count must detect a host that does not stop believing at its deadline.
-func TestHost_BelievesTooLong_IsDetected(t *testing.T) {
+// The tally must detect a host that relies on its permit beyond the deadline.
+func TestHost_BelievesBeyondItsDeadline_IsDetected(t *testing.T) {
 	found := suspendHolder(t, true)
 	if len(found) == 0 {
-		t.Fatal("the count did not detect a host that still believed after its permit was granted to another host")
+		t.Fatal("the tally did not detect a host that still relied on its permit after another host was granted it")
 	}
 	for _, o := range found {
 		t.Log(o)
@@ -93,7 +93,7 @@ func suspendHolder(t *testing.T, believeLonger bool) []string {
 	if err := first.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	await(ctx, t, first, "the first host's end", func(r stage.Record) bool { return r.Event == stage.Ended && r.Token == held.Token })
+	await(ctx, t, first, "the end of the first host's belief", func(r stage.Record) bool { return r.Event == stage.Ended && r.Token == held.Token })
 	first.Kill()
 	second.Kill()
 	return count(s.Lives(), map[string]uint32{often: 1, poolOf: 4}, 0).broken

@@ -19,7 +19,7 @@ const Part = "host"
 const gaveUp stage.Event = "gave up"
 
 // host is one machine of a group. It knows the timetable, requests a permit for every due run, and runs the jobs for
-// which it is granted one. It is a process that computes its own deadlines, and records its beliefs.
+// which it is granted one. It is a separate process, which computes its deadlines and records its beliefs.
 type host struct {
 	Name, Group string
 	Endpoints   []string
@@ -27,8 +27,8 @@ type host struct {
 	Length      time.Duration
 	// Run is how long every job runs. 0 means that the timetable determines the time.
 	Run time.Duration
-	// BelieveLonger injects a fault, to test that it is detected: the host believes in its permits until its jobs are
-	// done, regardless of the library.
+	// BelieveLonger injects a fault, to test that it is detected: the host relies on its permits until its jobs are
+	// done, regardless of what the library reports.
 	BelieveLonger bool
 
 	account stage.Account
@@ -66,7 +66,7 @@ func Host(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// patience is how long a host tries to get a response. It allows for a failover.
+// patience is how long a host waits for a response. It allows for a failover.
 const patience = 10 * time.Second
 
 // fire runs one due job. It first acquires the job's semaphore with the firing, so that the firing runs once, and then
@@ -104,7 +104,7 @@ type holding struct {
 	end    func()
 }
 
-// ask makes the acquisition that the record describes, and records the result. It returns nil if it gets no permit.
+// ask requests the permit that the record describes, and records the result. It returns nil if no permit is granted.
 func (h *host) ask(what stage.Record, acquire func(*client.Semaphore) (*client.Permit, error)) *holding {
 	what.Asked = boottime.Now()
 	permit, err := acquire(h.client.Semaphore(what.Semaphore))

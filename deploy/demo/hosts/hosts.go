@@ -115,7 +115,7 @@ type faulted struct {
 	freed time.Duration
 }
 
-// faults kills the leader, restarts it, and kills a host, each at its time.
+// faults kills the leader, restarts it, and kills a host, at the times defined above.
 func (s *Story) faults(ctx context.Context) (*faulted, error) {
 	if err := s.Until(ctx, leaderDies); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (s *Story) faults(ctx context.Context) (*faulted, error) {
 	if err := s.Until(ctx, hostDies); err != nil {
 		return nil, err
 	}
-	// The host with the most permits.
+	// The victim is the host with the most permits.
 	host := slices.MaxFunc(s.Processes, func(a, b *stage.Process) int { return holds(a) - holds(b) })
 	host.Kill()
 	f.host = host.Name

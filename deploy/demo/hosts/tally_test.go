@@ -61,7 +61,7 @@ func TestCount_KilledHost_StopsBelieving(t *testing.T) {
 	}
 	dead.Killed = 0 // it is alive and has not recorded the end of its belief
 	if got := count([]*stage.Life{dead, next}, sizes, 0); len(got.broken) != 1 {
-		t.Errorf("got broken promises %v, want one overlap, because the belief of a living host without an end continues", got.broken)
+		t.Errorf("got broken promises %v, want one overlap, because the belief of a live host continues until its end is recorded", got.broken)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 type timetable struct {
 	// Epoch is the time on the shared clock at which the scenario begins.
 	Epoch time.Duration
-	// Start is the time in the timetable at which it begins.
+	// Start is the time in the timetable at which the scenario begins.
 	Start time.Time
 	// Hour is the real time for an hour of the timetable.
 	Hour time.Duration

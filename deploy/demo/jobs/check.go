@@ -15,14 +15,14 @@ type evidence struct {
 	writes []write
 	// claims holds the servers' records of the firings at the end. A firing without an entry was not claimed.
 	claims map[firing]claim
-	asked  int // number of firings that the servers were asked about
+	asked  int // number of firings whose records were requested from the servers
 	// window is the part of the timetable in which every firing must be claimed.
 	window window
 	// leaderless is the time from the leader's death to the next grant.
 	leaderless stretch
 }
 
-// twice returns the violations by firings that ran more than once. Only a firing that was cut short may run again, and
+// twice returns the violations: firings that ran more than once. Only a firing that was cut short may run again, and
 // only if the job's definition frees such firings. again counts the permitted reruns.
 func (e *evidence) twice() (again int, broken []string) {
 	before := map[firing]*run{}
@@ -45,7 +45,7 @@ func (e *evidence) twice() (again int, broken []string) {
 	return again, broken
 }
 
-// overlaps returns the times at which two applications believed in the same permit, and falling tokens.
+// overlaps returns the periods in which two applications relied on the same permit, and falling tokens.
 func (e *evidence) overlaps() (broken []string) {
 	var beliefs []overlap.Belief
 	permits := map[string]uint32{}

@@ -39,7 +39,7 @@ func (l *life) begins(f firing, token uint64, from float64) {
 	l.write(f, token, from, stage.Began, stage.Record{})
 }
 
-// loses records a run that loses its permit, and when it stops.
+// loses records a run that loses its permit, and the time when the run stops.
 func (l *life) loses(f firing, token uint64, from, lost, stops float64) {
 	l.begins(f, token, from)
 	l.write(f, token, lost, stage.Ended, stage.Record{Until: at(lost), Lost: true})
@@ -110,7 +110,7 @@ func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
 		broken string
 	}{
 		{"OnceEach", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 10), 2, 10, 11) }, 0, ""},
-		{"DoneAndAgain", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 5), 2, 7, 8) }, 0, "run twice"},
+		{"RunAgainAfterDone", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 5), 2, 7, 8) }, 0, "run twice"},
 		{"FreeAfterADeath", func(s *script) {
 			s.a.begins(due("free", 5), 1, 5)
 			s.a.Killed = at(6)
@@ -140,7 +140,7 @@ func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
 	}
 }
 
-func TestOverlaps_TwoBelieveInOnePermit_IsBroken(t *testing.T) {
+func TestOverlaps_TwoHoldersOfOnePermit_IsBroken(t *testing.T) {
 	s := newScript()
 	s.a.runs(due("free", 5), 1, 5, 6)
 	s.b.runs(due("free", 10), 2, 6, 8)
@@ -150,7 +150,7 @@ func TestOverlaps_TwoBelieveInOnePermit_IsBroken(t *testing.T) {
 	wantBroken(t, s.evidence().overlaps(), "overlap")
 }
 
-func TestOverlaps_TokenThatFalls_IsBroken(t *testing.T) {
+func TestOverlaps_FallingToken_IsBroken(t *testing.T) {
 	s := newScript()
 	s.a.runs(due("free", 5), 7, 5, 6)
 	s.b.runs(due("free", 10), 6, 10, 11)
@@ -190,7 +190,7 @@ func TestStale_StoreRefusesTheOlderTokenOnly(t *testing.T) {
 		broken  string
 	}{
 		{"OlderRefused", []write{took(1, true), took(2, true), took(1, false)}, 1, ""},
-		{"OlderTaken", []write{took(2, true), took(1, true)}, 0, "accepted write"},
+		{"OlderAccepted", []write{took(2, true), took(1, true)}, 0, "accepted write"},
 		{"NewestRefused", []write{took(2, true), took(2, false)}, 0, "had seen no newer one"},
 		{"OtherJob", []write{took(2, true), {job: "spent", token: 1, accepted: true}}, 0, ""},
 	} {
@@ -200,7 +200,7 @@ func TestStale_StoreRefusesTheOlderTokenOnly(t *testing.T) {
 			refused, broken := s.evidence().stale()
 			wantBroken(t, broken, test.broken)
 			if len(refused) != test.refused {
-				t.Errorf("stale() = %v, which is the wrong number of refused writes", refused)
+				t.Errorf("stale() = %v, want %d refused writes", refused, test.refused)
 			}
 		})
 	}
@@ -214,12 +214,12 @@ func TestUnclaimed_EachFiringNeedsAReason(t *testing.T) {
 		broken string
 	}{
 		{"Claimed", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6) }, "", ""},
-		{"NobodyLived", func(s *script) { s.a.Killed, s.b.Killed = at(1), at(2) }, nobody, ""},
-		{"NoServerLed", func(s *script) { s.gap = stretch{at(4), at(7)} }, noServer, ""},
-		{"StillAsking", func(*script) {}, holder, ""},
+		{"NoApplicationRuns", func(s *script) { s.a.Killed, s.b.Killed = at(1), at(2) }, nobody, ""},
+		{"NoLeader", func(s *script) { s.gap = stretch{at(4), at(7)} }, noServer, ""},
+		{"StillWaiting", func(*script) {}, holder, ""},
 		{"Suspended", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.b.Killed = at(1) }, weak, ""},
-		{"ForNoReason", func(s *script) { s.a.write(due("free", 5), 0, 4, skipped, stage.Record{Text: "FIRING_DONE"}) }, "", "a was able to run it"},
-		{"ForNoReason_ByAClockThatIsOff", func(s *script) {
+		{"WithoutAReason", func(s *script) { s.a.write(due("free", 5), 0, 4, skipped, stage.Record{Text: "FIRING_DONE"}) }, "", "a was able to run it"},
+		{"WithoutAReason_WrongClock", func(s *script) {
 			s.a.clock = -2 * time.Second
 			s.a.write(due("free", 5), 0, 6, skipped, stage.Record{Text: "FIRING_DONE"})
 		}, "", "a was able to run it"},
@@ -248,19 +248,19 @@ func TestAudit_ServersAndApplications_MustAgree(t *testing.T) {
 	}{
 		{"Done", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", done) }, 0, ""},
 		{"Spent", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", spent) }, 0, ""},
-		{"DiedUnwritten", func(s *script) { s.a.Killed = at(6); s.servers(f, 1, "a", spent) }, 1, ""},
-		{"SleptUnwritten", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", spent) }, 1, ""},
-		{"SleptAndDone", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", done) }, 0, "no record of it"},
-		{"NeverHeardOf", func(s *script) { s.servers(f, 1, "a", done) }, 0, "no record of it"},
-		{"Forgotten", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "servers have no record of it"},
+		{"DiedBeforeRecording", func(s *script) { s.a.Killed = at(6); s.servers(f, 1, "a", spent) }, 1, ""},
+		{"SuspendedBeforeRecording", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", spent) }, 1, ""},
+		{"SuspendedAndDone", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", done) }, 0, "no record of it"},
+		{"UnknownToApplications", func(s *script) { s.servers(f, 1, "a", done) }, 0, "no record of it"},
+		{"UnknownToServers", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "servers have no record of it"},
 		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.servers(f, 1, "b", done) }, 0, "recorded token 1"},
-		{"DoneSaidSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", spent) }, 0, "recorded a loss"},
+		{"DoneRecordedAsSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", spent) }, 0, "recorded a loss"},
 		{"Failed", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", failed) }, 0, ""},
-		{"FailedSaidDone", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", done) }, 0, "recorded that it is done"},
-		{"DoneSaidFailed", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", failed) }, 0, "recorded a failure"},
+		{"FailedRecordedAsDone", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", done) }, 0, "recorded that it is done"},
+		{"DoneRecordedAsFailed", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", failed) }, 0, "recorded a failure"},
 		{"CutShort", func(s *script) { s.a.fails(f, 1, 5, 6, true); s.servers(f, 1, "a", cutShort) }, 0, ""},
-		{"DoneSaidCutShort", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", cutShort) }, 0, "cut short"},
-		{"DeadSaidDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", done) }, 0, "recorded that it is done"},
+		{"DoneRecordedAsCutShort", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", cutShort) }, 0, "cut short"},
+		{"DeadRecordedAsDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", done) }, 0, "recorded that it is done"},
 		{"StillClaimed", func(s *script) {
 			s.a.runs(f, 1, 5, 6)
 			s.servers(f, 1, "a", gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
@@ -353,7 +353,7 @@ func TestNewReport_FaultsWithoutEffect_AreBrokenPromises(t *testing.T) {
 	again := e.writes[2]
 	again.step++
 	e.writes = append(e.writes, again)
-	wantBroken(t, reportOf(e, f).Broken, "checked in between")
+	wantBroken(t, reportOf(e, f).Broken, "checked between the writes")
 }
 
 func TestReportSuspended_LateWriteBeforeTheNextHolders_IsCorrectAndShown(t *testing.T) {

@@ -49,7 +49,7 @@ const (
 	nobody   = "while no application was running"
 )
 
-// whyNot returns the reason that kept the applications from claiming a firing. Each of them reaches the firing at a
+// whyNot returns the reason that kept the applications from claiming a firing. Each application reaches the firing at a
 // different time.
 func (e *evidence) whyNot(f firing, period time.Duration) (string, bool) {
 	holds := map[string]bool{}
@@ -89,7 +89,8 @@ func (e *evidence) ran(l *life, name string, in stretch) bool {
 	return false
 }
 
-// heard reports whether the process got a response for the job in the period. If not, it was waiting all the time.
+// heard reports whether the process received a response for the job in the period. If not, it was waiting the whole
+// time.
 func (e *evidence) heard(l *life, name string, in stretch) bool {
 	for _, r := range l.Records {
 		if r.Semaphore == name && (r.Event == skipped || r.Event == stage.Granted) && in.has(r.At) {

@@ -116,7 +116,7 @@ func (s *Story) busy(p *process) bool {
 	return kinds[true] > 0 && kinds[false] > 0
 }
 
-// living returns the applications that were not killed, in the order of their starts.
+// living returns the applications that were not killed, in start order.
 func (s *Story) living() []*process {
 	return slices.DeleteFunc(slices.Clone(s.apps), func(p *process) bool { return p.Killed() > 0 })
 }
@@ -153,8 +153,8 @@ func (s *Story) killLeader(ctx context.Context, f *faults) error {
 	return leader.Ready(ctx)
 }
 
-// suspendApp suspends an application between a check and its write. It resumes the application when the next holder of
-// the job has written, and so have the next holders of the application's other jobs.
+// suspendApp suspends an application between a check and its write. It resumes the application after the next holder of
+// the job and the next holders of the application's other jobs have written.
 func (s *Story) suspendApp(ctx context.Context, f *faults) error {
 	c := &f.suspend
 	var victim *process

@@ -76,7 +76,7 @@ func (r *run) cut() bool {
 	return r.Said(stage.Ended).Lost || !r.Has(finished) && r.life.Killed > 0 || r.Said(returned).Text != "" || r.Said(finished).Text != ""
 }
 
-// unconfirmed reports whether it ran to its end but no server confirmed the release.
+// unconfirmed reports whether the run finished but no server confirmed the release.
 func (r *run) unconfirmed() bool {
 	return r.Has(returned) && r.Said(returned).Text == "" && r.Said(finished).Text != ""
 }

@@ -143,7 +143,7 @@ func (e *evidence) suspended(r *stage.Report, s suspendedApp, runs []*run, refus
 			}
 		}
 		if late > 1 {
-			r.Breakf("%s made %d writes with token %d after it was resumed, although it checked in between", run.job, late, run.Token)
+			r.Breakf("%s made %d writes with token %d after it was resumed, although it checked between the writes", run.job, late, run.Token)
 		}
 		for _, w := range refused {
 			if w.token == run.Token {

@@ -59,7 +59,7 @@ func (s *store) accept(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "the number of a step is required", http.StatusBadRequest)
 }
 
-// noting wraps the fence to record the requests that it refuses, too.
+// noting wraps the fence to also record the requests that it refuses.
 func (s *store) noting(fenced http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := &statusWriter{ResponseWriter: w}

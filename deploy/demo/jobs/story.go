@@ -31,7 +31,7 @@ type Story struct {
 
 	timetable []job
 	store     *store
-	apps      []*process // in the order of their starts
+	apps      []*process // in start order
 	window    window
 }
 
@@ -47,7 +47,7 @@ type process struct {
 const (
 	// lastMinutes is the time allowed for applications to stop, and for a fault that waits for a suitable moment.
 	lastMinutes = 30 * time.Second
-	// auditTime is the time allowed for asking the servers about every firing.
+	// auditTime is the time allowed for requesting the record of every firing from the servers.
 	auditTime = 30 * time.Second
 )
 
@@ -161,11 +161,11 @@ func (s *Story) startApp(ctx context.Context, name string, off time.Duration) (*
 
 // scheduling waits until the application's scheduler is running.
 func (p *process) scheduling(ctx context.Context) error {
-	_, err := p.Await(ctx, "its scheduler ran", func(r stage.Record) bool { return r.Event == schedulerRuns })
+	_, err := p.Await(ctx, "the start of its scheduler", func(r stage.Record) bool { return r.Event == schedulerRuns })
 	return err
 }
 
-// evidence waits until no application holds a permit, and asks the servers about every firing.
+// evidence waits until no application holds a permit, and requests the record of every firing from the servers.
 func (s *Story) evidence(ctx context.Context, f *faults) (*evidence, error) {
 	ctx, cancel := context.WithTimeout(ctx, auditTime)
 	defer cancel()

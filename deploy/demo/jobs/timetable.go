@@ -87,8 +87,8 @@ func (j job) definition() gocron.JobDefinition {
 	return gocron.DurationJob(j.Period)
 }
 
-// due returns the due times, as Gatekeeper knows them, of the firings after from whose periods end by until. A job with
-// an interval is due at each multiple of the interval.
+// due returns the due times, as Gatekeeper computes them, that are later than from and whose periods end by until. A
+// job with an interval is due at each multiple of the interval.
 func (j job) due(from, until time.Time) []time.Time {
 	var times []time.Time
 	for at := from.Truncate(j.Period).Add(j.Offset - j.Period); !at.Add(j.Period).After(until); at = at.Add(j.Period) {

@@ -45,7 +45,7 @@ func (s *Story) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 6*time.Second)
 	f.StringVar(&s.from, "from", "eks-prow-build-cluster", "build cluster to move the tasks from")
 	f.StringVar(&s.to, "to", "k8s-infra-prow-build", "build cluster to move the tasks to")
-	f.IntVar(&s.tasks, "tasks", 0, "number of its tasks that have hosts; 0 for all")
+	f.IntVar(&s.tasks, "tasks", 0, "number of tasks that the hosts hold; 0 for all")
 	f.DurationVar(&s.drain, "drain", 5*time.Second, "how long holders may continue after the order to stop")
 	f.BoolVar(&s.kill, "kill", false, "kill the leader in the middle of the move")
 }
@@ -121,7 +121,7 @@ func (s *Story) startZone(ctx context.Context, z *zone, e stage.Event) (*stage.P
 		return nil, err
 	}
 	if !await(ctx, func() bool { return len(p.Life().Since(e, 0)) == len(s.names) }) {
-		return nil, fmt.Errorf("of %s, %d of %d tasks are %s", p.Name, len(p.Life().Since(e, 0)), len(s.names), e)
+		return nil, fmt.Errorf("%s: %d of %d tasks are %s", p.Name, len(p.Life().Since(e, 0)), len(s.names), e)
 	}
 	return p, nil
 }

@@ -29,8 +29,8 @@ const (
 	ordered stage.Event = "ordered"
 )
 
-// zone runs the hosts of one build cluster in one process. They hold each task as long as they can, and otherwise wait
-// for it.
+// zone runs the hosts of one build cluster in one process. They hold each task for as long as they can, and otherwise
+// wait for it.
 type zone struct {
 	Group     string
 	Tasks     []string

@@ -20,7 +20,7 @@ const noElection = 50 * time.Millisecond
 type Life struct {
 	Name    string
 	Records []Record
-	// Killed is when the process was killed, or zero if it exited normally. A dead process believes nothing.
+	// Killed is when the process was killed, or zero if it exited normally. A dead process relies on no permit.
 	Killed time.Duration
 }
 
@@ -62,8 +62,8 @@ func (g *Grant) Said(e Event) Record { return g.said[e] }
 // Has reports whether there is a record of the given kind about the grant.
 func (g *Grant) Has(e Event) bool { return g.said[e].Event == e }
 
-// Until returns the end of the belief. A process that did not record the end believed until its death. If it is still
-// alive, the belief has no end.
+// Until returns the end of the belief. If the process did not record the end, the belief lasted until its death. If it
+// is still alive, the belief has no end.
 func (g *Grant) Until() time.Duration {
 	if g.Has(Ended) {
 		return g.Said(Ended).Until
@@ -83,7 +83,8 @@ func (g *Grant) Belief(from Event) overlap.Belief {
 	return b
 }
 
-// Overlaps returns the times at which holders believed in more than the semaphores' permits, and falling tokens.
+// Overlaps returns the periods in which the holders of a semaphore relied on more permits than it has, and falling
+// tokens.
 func Overlaps(beliefs []overlap.Belief, permits map[string]uint32) (broken []string) {
 	for _, o := range overlap.Find(beliefs, permits) {
 		broken = append(broken, "overlap: "+o.String())
@@ -107,7 +108,7 @@ func NextGrant(lives []*Life, death time.Duration) time.Duration {
 	return next
 }
 
-// Since returns the records of the given kind from an instant on.
+// Since returns the records of the given kind since an instant.
 func (l *Life) Since(e Event, from time.Duration) []Record {
 	var found []Record
 	for _, r := range l.Records {

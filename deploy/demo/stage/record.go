@@ -15,12 +15,12 @@ import (
 type Event string
 
 const (
-	// Granted: from At on the process holds Token. It also believes in it from then on, unless the scenario starts the
-	// belief with Began.
+	// Granted: the process has held Token since At. The belief in Token also starts at that time, unless the scenario
+	// starts it with Began.
 	Granted Event = "granted"
 	// Began: the run under Token starts.
 	Began Event = "began"
-	// Ended: the process stopped believing in Token at Until. Lost means that the belief ended before a release.
+	// Ended: the belief in Token ended at Until. Lost means that the belief ended before a release.
 	Ended Event = "ended"
 	// Denied: the response was a denial, with the reason Text.
 	Denied Event = "denied"
@@ -44,7 +44,7 @@ type Record struct {
 	Text  string        `json:"text,omitempty"`
 	// Job is the id of a job. The record is about its task with index Step.
 	Job string `json:"job,omitempty"`
-	// Revision is the revision up to which the process has seen the changes to the job.
+	// Revision is the revision of the last change to the job that the process has seen.
 	Revision uint64 `json:"revision,omitempty"`
 }
 
@@ -67,8 +67,8 @@ func (a Account) Write(r Record) {
 	a.Writer.Write(r)
 }
 
-// Hold records e, from which on the process believes in p, and records Ended when the belief ends. what provides the
-// other fields of the first record. Call Stop before the release.
+// Hold records e, which starts the belief in p, and records Ended when the belief ends. what provides the other fields
+// of the first record. Call Stop on the returned Watch before the release.
 func (a Account) Hold(p *client.Permit, e Event, what Record) *belief.Watch {
 	what.Event, what.Semaphore, what.Holder, what.Token = e, p.Semaphore(), p.Acquirer(), p.Token()
 	a.Write(what)

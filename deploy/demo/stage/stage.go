@@ -40,7 +40,7 @@ type Stage struct {
 
 	Cluster   *servers.Cluster
 	Client    *client.Client
-	Processes []*Process // in the order of their starts
+	Processes []*Process // in start order
 	// Epoch is the start of the scenario on the shared clock.
 	Epoch time.Duration
 }
@@ -56,9 +56,9 @@ func (p *Process) Life() *Life {
 // Flags defines the flags that all scenarios have.
 func (s *Stage) Flags(f *flag.FlagSet, duration time.Duration) {
 	f.StringVar(&s.Bin, "bin", "bin", "directory of gatekeeperd and gkctl")
-	f.DurationVar(&s.Duration, "duration", duration, "duration of every permit, for which a dead holder keeps its slots")
+	f.DurationVar(&s.Duration, "duration", duration, "duration of every permit; a dead holder keeps its slots for that long")
 	f.StringVar(&s.Profile, "profile", "default", "the servers' timing profile, default or fast")
-	f.StringVar(&s.Dir, "dir", "", "directory for the servers' data and logs and the processes' records, which is kept; default is a temporary one")
+	f.StringVar(&s.Dir, "dir", "", "directory for the servers' data and logs and the processes' records, which are kept; default is a temporary directory")
 	f.StringVar(&s.JSON, "json", "", "file for the report as JSON; empty for none")
 }
 
@@ -97,7 +97,7 @@ func (s *Stage) close() {
 }
 
 // Serve starts three servers with these definitions, with Duration as the duration of permits. It removes max_hold and
-// expect_every, because the definitions intend them for hours while the scenarios run in seconds.
+// expect_every, because their values suit jobs that run for hours, and the scenarios run for seconds.
 func (s *Stage) Serve(ctx context.Context, defs []*gatekeeperv1.Definition) error {
 	for _, def := range defs {
 		def.MaxHold, def.ExpectEvery, def.Duration = nil, nil, durationpb.New(s.Duration)

@@ -39,7 +39,7 @@ func (s *Words) changes() []change {
 	}
 }
 
-// faults makes the changes, each at its time.
+// faults makes each change at its time.
 func (s *Words) faults(ctx context.Context, tasks int) error {
 	for _, c := range s.changes() {
 		want, n := int(c.part*float64(tasks)), 0

@@ -162,7 +162,7 @@ func (e *evidence) table(r *stage.Report) {
 		if len(grants) == 0 {
 			continue // this process is a submitter
 		}
-		fate, results, cut := "stopped in order", 0, 0
+		fate, results, cut := "stopped normally", 0, 0
 		if l.Killed > 0 {
 			fate = "killed"
 		}

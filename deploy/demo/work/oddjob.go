@@ -67,7 +67,7 @@ func (s *Oddjob) play(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := await(ctx, p, "its timer runs", func(r stage.Record) bool { return r.Event == scheduling }); err != nil {
+		if _, err := await(ctx, p, "the start of its timer", func(r stage.Record) bool { return r.Event == scheduling }); err != nil {
 			return err
 		}
 	}

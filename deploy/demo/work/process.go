@@ -1,6 +1,6 @@
-// Package work has the scenarios with shared work: `jgroups`, `oddjob` and `words`. The first two reproduce the
+// Package work contains the scenarios with shared work: `jgroups`, `oddjob` and `words`. The first two reproduce the
 // examples of two articles, with processes that are killed. In the third, workers that join, leave and die share ten
-// thousand tasks, while the leader is killed, too.
+// thousand tasks, and the leader is killed as well.
 //
 // Servers, workers and submitters are processes. Each report is based on the records of the workers, the submitters and
 // the servers.

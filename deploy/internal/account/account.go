@@ -1,5 +1,5 @@
-// Package account lets a process record what it believes and does. Each record is one line of JSON that is written
-// immediately, so the account of a killed process is complete up to its end.
+// Package account lets a process record its beliefs and actions. Each record is one line of JSON that is written
+// immediately, so the account of a killed process is complete up to its death.
 package account
 
 import (

@@ -1,4 +1,4 @@
-// Package belief determines until when a process believed that it held a permit, from the process's point of view.
+// Package belief determines how long a process believed that it held a permit, from the process's point of view.
 package belief
 
 import (

@@ -84,7 +84,7 @@ func (p *Process[R]) Said() string {
 // Signal sends a signal to the process.
 func (p *Process[R]) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
 
-// Kill kills the process (SIGKILL). After Kill returns, the process believes nothing, and all its records are in
+// Kill kills the process (SIGKILL). After Kill returns, the process relies on no permit, and all its records are in
 // Records.
 func (p *Process[R]) Kill() {
 	_ = p.Signal(syscall.SIGKILL) // it may have exited already

@@ -78,7 +78,7 @@ func StartEcho(ctx context.Context, args ...string) (*Echo, error) {
 	return e, nil
 }
 
-// Call makes one echo call of about the size of a TryAcquire.
+// Call makes one echo call, whose size is about that of a TryAcquire call.
 func (e *Echo) Call(ctx context.Context, caller int) (int, error) {
 	payload := &wrapperspb.BytesValue{Value: make([]byte, 100)}
 	return 1, e.conns.Of(caller).Invoke(ctx, echoMethod, payload, &wrapperspb.BytesValue{})

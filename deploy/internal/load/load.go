@@ -1,5 +1,5 @@
-// Package load has the measuring code of the benches: closed loops of callers, the connections that they share, and the
-// speed of grpc-go on this machine as a baseline.
+// Package load contains the measurement code of the benchmarks: closed loops of callers, the connections that they
+// share, and an echo server that measures the speed of grpc-go on this machine as a baseline.
 package load
 
 import (
@@ -19,7 +19,7 @@ type Figure struct {
 	P99        float64 `json:"p99_us"`
 }
 
-// Call does a piece of work for a caller, numbered from 0, and returns the number of operations that it contained.
+// Call does a piece of work for a caller and returns the number of operations in it. Callers are numbered from 0.
 type Call func(ctx context.Context, caller int) (int, error)
 
 // Measure runs a closed loop of concurrent callers for the given time. Each caller makes at least one call. Measure

@@ -37,7 +37,7 @@ type Curve struct {
 	Dots bool
 }
 
-// Point is a value at a position in the range, from 0 to 1. Points whose value is NaN are left out.
+// Point is a value at a position in the range, from 0 to 1. Points whose value is NaN are omitted.
 type Point struct{ At, Value float64 }
 
 // colour returns the colour of a curve. The colours are distinguishable for color-blind readers, on white and on black.

@@ -34,14 +34,14 @@ type Delay struct {
 func (d *Delay) Added() float64 { return max(d.LongestWithin-d.LongestBefore, 0) }
 
 // within is how long a server may take to finish a snapshot. The server checks every 30 to 60 s whether its log is long
-// enough for one, and a slow machine may take equally long to write it.
+// enough for one, and a slow machine may take just as long to write it.
 const within = 5 * time.Minute
 
 // Acquire acquires a permit and returns a function that releases it.
 type Acquire func(ctx context.Context) (release func(ctx context.Context) error, err error)
 
 // Measure acquires and releases permits until the server has made a snapshot. Each grant and each release is a log
-// entry, so after enough of them the server makes a snapshot automatically.
+// entry, so the server eventually makes a snapshot automatically.
 func Measure(ctx context.Context, server *servers.Server, acquire Acquire) (*Delay, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%s took no snapshot within %v", server.ID, within))
 	defer cancel()

@@ -38,7 +38,7 @@ func ofTheLog(file string) bool {
 }
 
 // damage kills a follower, truncates one of its files or flips bytes in it, and restarts the server. The server must
-// refuse the damaged file in the way that refused checks. Another member then takes its place.
+// refuse the damaged file, which refused checks. Another member then takes its place.
 func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.hurting.Lock() // a cluster does not survive damage to a majority
 	defer a.hurting.Unlock()

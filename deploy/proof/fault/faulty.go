@@ -37,7 +37,7 @@ func (a *Arena) victims(ctx context.Context, random *rand.Rand) []*servers.Serve
 	return []*servers.Server{leader, follower}
 }
 
-// disks sets the state of servers' disks.
+// disks sets the state of the servers' disks.
 func (a *Arena) disks(all []*servers.Server, state string) error {
 	for _, s := range all {
 		if err := a.Disk(s, state); err != nil {
@@ -47,8 +47,8 @@ func (a *Arena) disks(all []*servers.Server, state string) error {
 	return nil
 }
 
-// slowDisk delays writes in one of three ways: by less than half the leader's lease, by more than the lease, which must
-// not cause an election either, or, rarely, by more than the time after which a server exits.
+// slowDisk delays writes by less than half the leader's lease, by more than the lease, or, rarely, by more than the
+// time after which a server exits. A delay above the lease must not cause an election either.
 func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	all := a.victims(ctx, random)
 	delay, length := between(random, 5*time.Millisecond, a.Lease/2), between(random, time.Second, 4*time.Second)
@@ -73,15 +73,15 @@ func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	}
 	for _, s := range all {
 		if code, ok := s.Exited(); ok {
-			return fmt.Errorf("%s exited with code %d although its disk was late by only %v\n%s", s.ID, code, delay, s.LogTail())
+			return fmt.Errorf("%s exited with code %d although its disk was delayed by only %v\n%s", s.ID, code, delay, s.LogTail())
 		}
 	}
 	a.Note("repaired", "")
 	return nil
 }
 
-// diskError makes every write fail from a random time on, either before anything is written or after everything was
-// written. The server must exit.
+// diskError makes all further writes fail, either before anything is written or after everything was written. The
+// server must exit.
 func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 	all := a.victims(ctx, random)
 	state := []string{"fail write", "fail sync"}[random.IntN(2)]

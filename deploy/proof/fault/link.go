@@ -10,14 +10,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Clients is the name of the end where the clients are. API is the suffix after a server's id for the server's API.
+// Clients is the name of the clients' endpoint of a link. API is the suffix after a server's id for the server's API.
 // Members address each other by their ids, but use the API like clients.
 const (
 	Clients = "clients"
 	API     = "/api"
 )
 
-// Members is the name of the end of members that call an API over a separate link.
+// Members is the name of the endpoint of members that call an API over a separate link.
 const Members = "members"
 
 // Kinds that not every network supports.

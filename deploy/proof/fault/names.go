@@ -18,7 +18,7 @@ const Hop = "/hop"
 
 // Addresses can be redirected to other servers.
 type Addresses interface {
-	// Lead redirects an end's addresses to a target. An empty target restores them.
+	// Lead redirects an endpoint's addresses to a target. An empty target restores them.
 	Lead(end, target string)
 }
 

@@ -102,11 +102,11 @@ func ending(claim *gatekeeperv1.FiringClaim) history.Response {
 	}
 }
 
-// patience is how long a caller waits, when all servers work, for an end that may already have happened.
+// patience is how long a caller waits for the end of a firing after the faults. The firing may already have ended.
 const patience = 5 * time.Second
 
-// AwaitAll awaits, after the faults, all ends that no caller has received yet. The servers must report each end that
-// has happened.
+// AwaitAll is called after the faults. It awaits the end of every firing whose end no caller has received yet. The
+// servers must report the end of every firing that has ended.
 func (c *Clients) AwaitAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

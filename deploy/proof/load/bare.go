@@ -96,7 +96,7 @@ func (b *bare) ask(ctx context.Context, r history.Request) (history.Response, bo
 	return history.Response{}, false
 }
 
-// hold uses a permit as a holder does, and returns the end of the holder's belief in the permit.
+// hold uses a permit as a holder does, and returns the time at which the holder's belief in the permit ends.
 func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, answer history.Response) (until time.Duration) {
 	token, safe, from := answer.Token, answer.SafeUntil, b.Now()
 	believe := func(to time.Duration) {

@@ -48,7 +48,7 @@ func endOf(random *rand.Rand) jobEnd {
 	return jobDone
 }
 
-// outcome returns what is known about a call after an error. A call that was not certainly refused may have been
+// outcome returns what is known about a call after an error. A call that was not definitely refused may have been
 // executed.
 func outcome(err error) history.Outcome {
 	if e, ok := errors.AsType[*client.UnavailableError](err); ok {
@@ -69,8 +69,8 @@ func outcome(err error) history.Outcome {
 	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.Aborted, codes.FailedPrecondition, codes.ResourceExhausted:
 		return history.Refused
 	}
-	// With these reasons a server states that it has not executed the call. The harness believes them, so the check
-	// finds a false statement.
+	// With these reasons a server states that it has not executed the call. The harness relies on these statements, so
+	// the check finds a false one.
 	if slices.Contains([]string{"NO_LEADER", "NOT_LEADER", "NOT_APPENDED", "HOP_LIMIT"}, reason(err)) {
 		return history.Refused
 	}
@@ -163,7 +163,7 @@ func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wa
 			Result: history.Denied, Reason: strings.TrimPrefix(denial.Reason.String(), "REASON_"), Waiting: denial.QueueLength, Token: denial.GetFiring().GetToken(),
 		}
 	case what == history.Known:
-		what = history.Unknown // the limit of its time in the queue was reached
+		what = history.Unknown // its time limit in the queue was reached
 	}
 	done(what, response, err)
 	return response, what

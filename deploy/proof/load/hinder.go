@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hinders returns the ways in which an operator temporarily keeps workers out of a semaphore.
+// hinders returns the operator's actions that temporarily exclude workers from a semaphore.
 func (o *operator) hinders(s Semaphore) []func(context.Context) {
 	return []func(context.Context){
 		func(ctx context.Context) { o.pause(ctx, s) },
@@ -107,7 +107,7 @@ func (o *operator) uncordon(ctx context.Context, s Semaphore, acquirers string) 
 	})
 }
 
-// open removes everything that keeps workers out of a semaphore, and reports whether that succeeded.
+// open removes everything that excludes workers from a semaphore, and reports whether that succeeded.
 func (o *operator) open(ctx context.Context, s Semaphore) bool {
 	ok := o.resume(ctx, s) == nil
 	for _, acquirers := range cordoned() {

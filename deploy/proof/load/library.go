@@ -57,8 +57,8 @@ type job struct {
 	rests  time.Duration
 	random *rand.Rand
 	turns  int
-	// last maps each identity at each semaphore to its last token. The job no longer believes in that token when it
-	// acquires the next one, so the client library may report that to the servers.
+	// last maps each identity at each semaphore to its last token. When the job acquires the next token, it no longer
+	// relies on the last one, and the client library may report that to the servers.
 	last map[string]uint64
 }
 
@@ -196,7 +196,7 @@ func (l *library) believe(p *client.Permit) *belief {
 // look reads the local deadline. If there is no deadline anymore, the previous one remains valid.
 func (b *belief) look() {
 	var before, left time.Duration
-	for torn := true; torn; torn = b.Now()-before > time.Millisecond { // retry if the process was suspended in between
+	for torn := true; torn; torn = b.Now()-before > time.Millisecond { // retry if the process was suspended between the two readings
 		before = b.Now()
 		until := b.permit.SafeUntil()
 		if until.IsZero() {

@@ -27,14 +27,14 @@ func selfOf(name string, number int) self {
 	}
 }
 
-// life is the last token of a process, and the end of its belief in that token.
+// life is the last token of a process, and the time at which its belief in that token ends.
 type life struct {
 	token uint64
 	until time.Duration
 }
 
 // lives makes a sequence of acquisitions under one identity, like a process that is restarted. Calls of an earlier life
-// may still be in flight, and an earlier holder may still believe.
+// may still be in flight, and an earlier holder may still rely on its permit.
 func (b *bare) lives(ctx context.Context) {
 	s := b.world[b.self.home%len(b.world)]
 	if b.chance(0.3) {
@@ -144,7 +144,7 @@ func (b *bare) behind(ctx context.Context, s Semaphore, r history.Request, delay
 	})
 }
 
-// live holds a permit for one life, and returns the life's token and the end of its belief.
+// live holds a permit for one life, and returns the life's token and the time at which its belief ends.
 func (b *bare) live(ctx context.Context, s Semaphore, r history.Request, answer history.Response) life {
 	over := life{answer.Token, b.Now()}
 	switch n := b.random.IntN(10); {
@@ -177,8 +177,8 @@ func (b *bare) deafness(s Semaphore) deafness {
 	return deafness{b.any(), b.within(2 * s.Definition.Duration), b.chance(0.6), b.chance(0.3)}
 }
 
-// ignore believes in a permit until its deadline and does not notice when the permit is superseded. Some holders
-// release the permit, early or late.
+// ignore relies on a permit until its deadline and does not notice when the permit is superseded. Some holders release
+// the permit, early or late.
 func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answer history.Response, d deafness) {
 	line := history.Belief{Semaphore: s.Name, Token: answer.Token, Weight: r.Weight, From: b.Now(), Until: answer.SafeUntil}
 	if line.Until <= line.From {
@@ -194,7 +194,7 @@ func (b *bare) ignore(ctx context.Context, s Semaphore, r history.Request, answe
 	b.giveBack(ctx, s, r, answer.Token, d.on, d.cancel && r.RequestID != "")
 }
 
-// giveBack releases a permit in which its holder no longer believes, or cancels the request for it. A firing counts as
+// giveBack releases a permit on which its holder no longer relies, or cancels the request for it. A firing counts as
 // not run.
 func (b *bare) giveBack(ctx context.Context, s Semaphore, r history.Request, token uint64, on stubs, cancels bool) {
 	call, cancel := context.WithTimeout(ctx, time.Second)

@@ -18,7 +18,7 @@ import (
 )
 
 // submitter submits jobs, including jobs that it, a previous process, or another submitter has already submitted. The
-// content of a job depends only on its id, so that all of them submit the same content.
+// content of a job depends only on its id, so that every submitter submits the same content.
 type submitter struct {
 	*library
 	random *rand.Rand
@@ -53,7 +53,7 @@ func (s *submitter) pick() string {
 	return fmt.Sprintf("%s:all.%d", semaphore, s.random.IntN(12))
 }
 
-// sortOf returns a number that depends on the id and determines the sort of the job.
+// sortOf returns a number that depends on the id and determines the kind of the job.
 func sortOf(id string) int {
 	h := fnv.New32()
 	h.Write([]byte(id))
@@ -179,7 +179,7 @@ func (s *submitter) follow(ctx context.Context, id string) {
 	answered(history.Known, history.ReadJob(last.Job, all), nil)
 }
 
-// operate makes a change to a job that an operator may make to a job of its sort. It reports whether it made one.
+// operate makes a change that an operator may make to a job of this kind. It reports whether it made one.
 func (s *submitter) operate(ctx context.Context, id string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -27,7 +27,7 @@ type Semaphore struct {
 	Paused bool
 	// Revoked: an operator revokes its permits.
 	Revoked bool
-	// Worked: its permits carry tasks. An operator temporarily makes every change that can keep workers out.
+	// Worked: its permits carry tasks. An operator temporarily makes every change that can exclude workers.
 	Worked bool
 	// Most is the largest number of permits in edits. 0 means the number in its definition.
 	Most uint32

@@ -41,8 +41,8 @@ func (n *Net) Heal() {
 	}
 }
 
-// Reset breaks every connection between the two ends of a link, as seen by the first end. While the link is down, the
-// other end does not notice.
+// Reset breaks every connection between the two endpoints of a link, as seen by the first endpoint. While the link is
+// down, the second endpoint does not notice.
 func (n *Net) Reset(l network.Link) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -56,7 +56,7 @@ func (n *Net) Reset(l network.Link) {
 	}
 }
 
-// end returns the name of an end's server, without the port.
+// end returns the name of an endpoint's server, without the port.
 func end(name string) string {
 	id, _, _ := strings.Cut(name, "/")
 	return id

@@ -32,8 +32,8 @@ import (
 // ErrUnavailable means that this machine or user cannot create network namespaces.
 var ErrUnavailable = errors.New("networks in the kernel require Linux, root, ip, tc with its bpf filter, and ss")
 
-// Outside is the end of a link on the machine, where the clients are. If the name of an end contains a slash, the part
-// after the slash names one of the server's ports. The kernel does not distinguish ports.
+// Outside is the endpoint on the machine itself, where the clients are. If the name of an endpoint contains a slash,
+// the part after the slash names one of the server's ports. The kernel does not distinguish ports.
 const Outside = "clients"
 
 // control is the offset of a server's second address from its first.
@@ -186,7 +186,7 @@ func (n *Net) breaks() error {
 type Place struct {
 	// Address is the address for members and clients. Control is the address for the harness, which is never cut.
 	Address, Control string
-	// Through is the command that runs another command there.
+	// Through is the command that runs another command in the server's network.
 	Through []string
 }
 
@@ -246,7 +246,7 @@ func (n *Net) ids() []string {
 	return ids
 }
 
-// remove removes a server's network. Processes that still run there lose their connection.
+// remove removes a server's network. Processes that still run in it lose their connection.
 func (n *Net) remove(id string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

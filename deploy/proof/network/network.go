@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Link is one direction between two ends.
+// Link is one direction between two endpoints.
 type Link struct{ From, To string }
 
 // State is the state of a link. The zero State is a working link.
@@ -30,17 +30,17 @@ type State struct {
 // Resend is how long TCP takes to detect a loss.
 const Resend = 200 * time.Millisecond
 
-// Network is a set of proxies and the states of the links between their ends. It is safe for concurrent use.
+// Network is a set of proxies and the states of the links between their endpoints. It is safe for concurrent use.
 type Network struct {
 	done chan struct{} // closed by Close
 	wg   sync.WaitGroup
 
 	mu      sync.Mutex // guards the fields below
 	links   map[Link]State
-	leads   map[string]string // targets of ends whose addresses are redirected
+	leads   map[string]string // targets of endpoints whose addresses are redirected
 	changed chan struct{}     // closed when any link changes
 	random  *rand.Rand
-	closers map[io.Closer]Link // listeners and connections; for a connection, the dialing and the dialed end
+	closers map[io.Closer]Link // listeners and connections; for a connection, the dialing and the dialed endpoint
 	closed  bool
 }
 
@@ -68,8 +68,8 @@ func (n *Network) Set(l Link, s State) {
 	n.changed = make(chan struct{})
 }
 
-// Lead redirects the addresses of an end to another target, as if its name were reassigned. Existing connections stay
-// open. An empty target restores the end's original address.
+// Lead redirects the addresses of an endpoint to another target, as if its name were reassigned. Existing connections
+// stay open. An empty target restores the endpoint's original address.
 func (n *Network) Lead(to, target string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -80,7 +80,7 @@ func (n *Network) Lead(to, target string) {
 	n.leads[to] = target
 }
 
-// target returns the current target of an end's addresses.
+// target returns the current target of an endpoint's addresses.
 func (n *Network) target(to, own string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// Who identifies the dialing end of a new connection. It returns the end's name and the bytes that it had to read.
+// Who identifies the dialing endpoint of a new connection. It returns the endpoint's name and the bytes that it had to
+// read.
 type Who func(io.Reader) (name string, read []byte, err error)
 
-// Always returns a Who for connections that all come from the same end.
+// Always returns a Who for connections that all come from the same endpoint.
 func Always(name string) Who {
 	return func(io.Reader) (string, []byte, error) { return name, nil, nil }
 }
 
-// Proxy listens on a free loopback address, which it returns, and forwards connections to the target of the end to. The
-// proxy is closed with the network.
+// Proxy listens on a free loopback address, which it returns, and forwards connections to the target of the endpoint
+// to. The proxy is closed with the network.
 func (n *Network) Proxy(to, target string, who Who) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

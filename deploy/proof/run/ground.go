@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// The network between servers and clients: networks in the kernel, proxies, or automatic. The automatic choice is the
-// kernel if it is available and supports the kind of fault.
+// The kinds of network between servers and clients: networks in the kernel, proxies, or an automatic choice. The
+// automatic choice is networks in the kernel if they are available and support the kind of fault.
 const (
 	Namespaces = "namespaces"
 	Proxies    = "proxies"

@@ -16,7 +16,7 @@ import (
 // arguments to Holder.
 const HolderCommand = "holder"
 
-// Kinds of such clients.
+// Kinds of clients in separate processes.
 const (
 	holder    = "holder"
 	worker    = fault.Worker
@@ -31,9 +31,9 @@ func holderArgs(kind, name, host string, seed uint64, endpoints []string) []stri
 func Holder(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(HolderCommand, flag.ContinueOnError)
 	kind := flags.String("kind", holder, "the kind of client: "+holder+", "+worker+" or "+submitter)
-	name := flags.String("name", "", "its name")
-	host := flags.String("host", "", "acquirer, which its predecessors had, too")
-	seed := flags.Uint64("seed", 1, "of the run")
+	name := flags.String("name", "", "name of the client")
+	host := flags.String("host", "", "acquirer, which is also that of its predecessors")
+	seed := flags.Uint64("seed", 1, "seed of the run")
 	endpoints := flags.String("endpoints", "", "API addresses")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err

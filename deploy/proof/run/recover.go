@@ -55,7 +55,7 @@ func grantsSince(entries []history.Entry, at time.Duration) int {
 	return n
 }
 
-// certain makes sure that every run has successful takeovers, and a worker that is lost while it has a task.
+// certain ensures that every run has successful takeovers and a worker that is lost while it has a task.
 func certain(ctx context.Context, a *fault.Arena, harm map[string]int) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)
 	defer cancel()
@@ -82,7 +82,7 @@ func jobsEnd(ctx context.Context, a *fault.Arena) error {
 	return a.Clients.JobsEnd(ctx)
 }
 
-// settled reads every definition and every job, and waits until all members report the same state by its hash.
+// settled reads every definition and every job, and waits until all members report the same hash of their state.
 func settled(ctx context.Context, a *fault.Arena, log *history.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTime)
 	defer cancel()

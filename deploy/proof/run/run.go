@@ -101,7 +101,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	}
 	defer func() { err = errors.Join(err, n.end()) }()
 	if opts.Secure && name == Proxies {
-		return nil, fmt.Errorf("%w: proxies must read who calls whom, and TLS hides that", ErrNotHere)
+		return nil, fmt.Errorf("%w: proxies must read which member dials which, and TLS hides that", ErrNotHere)
 	}
 	disks := disks{dir: opts.Dir}
 	defer disks.remove()
@@ -167,7 +167,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 		a.Disk = setDisk
 	}
 	living, kill := context.WithCancel(ctx)
-	defer kill() // after a failed run they are still running
+	defer kill() // after a failed run the client processes are still running
 	if err := begin(living, a, opts.Seed); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Identity is a group and an acquirer. The zero Identity stands for an unknown caller, which is not limited.
+// Identity is a group and an acquirer. The zero Identity represents an unknown caller, which is not limited.
 type Identity struct{ Group, Acquirer string }
 
 // Control counts the calls of one server. Its methods may be called from any goroutine.
@@ -42,7 +42,7 @@ func New(limits Limits) *Control {
 	}
 }
 
-// Call is one admitted call. A nil *Call is a Vital one, and its methods do nothing.
+// Call is one admitted call. A nil *Call is a Vital call, and its methods do nothing.
 type Call struct {
 	control    *Control
 	kind       Kind
@@ -109,7 +109,7 @@ func (c *Call) Work(ctx context.Context, identity Identity) error {
 	return err
 }
 
-// errEnded is returned only when the call is over, so no caller sees it.
+// errEnded is returned only after End, when no caller uses the result anymore.
 var errEnded = errors.New("the call has ended")
 
 // identify counts the call as one of that identity. The caller must hold mu.
@@ -152,7 +152,7 @@ func (c *Call) begin() error {
 	return nil
 }
 
-// Wait records that a Waiting call has sent its first response and only waits from now on.
+// Wait records that a Waiting call has sent its first response and will only wait from now on.
 func (c *Call) Wait() {
 	if c == nil {
 		return

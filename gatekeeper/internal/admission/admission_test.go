@@ -196,7 +196,7 @@ func TestOpen_OneConnectionOrIdentity_IsLimitedToItsShare(t *testing.T) {
 
 func TestWaiting_CallsThatWait_AreNotInProgress(t *testing.T) {
 	c := New(small())
-	for range 20 { // of one client, far more than it may have in progress
+	for range 20 { // far more calls of one client than may be in progress
 		w := mustWork(t, c, Waiting, "one", "one")
 		defer w.End()
 		w.Wait()

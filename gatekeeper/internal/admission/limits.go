@@ -55,7 +55,7 @@ func NewLimits(working int) Limits {
 	l.Working[Batch] = max(working/16, 16)
 	l.Working[Operator] = max(working/16, 16)
 	l.Working[Heavy] = max(working/128, 4)
-	// Few calls of these kinds are open without being in progress: those whose message has not arrived yet.
+	// Few calls of these kinds are open without being in progress: only those whose message has not arrived yet.
 	for _, k := range []Kind{Ordinary, Batch, Operator, Heavy} {
 		l.Open[k] = max(2*l.Working[k], 64)
 	}

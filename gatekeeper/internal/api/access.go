@@ -61,7 +61,7 @@ func changed(r fsm.AccessResult, what string) error {
 	case fsm.AccessSubjectTaken:
 		text = fmt.Sprintf("subject %q belongs to binding %q already: remove it there first", r.Subject, r.Binding.Name)
 	case fsm.AccessLastAdmin:
-		text = "nobody would administer the cluster any more: first give another binding the role admin, and a subject or a token that never expires"
+		text = "the cluster would have no administrator: first give another binding the role admin, and a subject or a token that never expires"
 	case fsm.AccessFull:
 		text = fmt.Sprintf("a cluster has at most %d bindings, with %d tokens each: remove unused ones", access.MaxBindings, access.MaxTokens)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// While a member runs a version without bindings, a caller with a certificate may do everything, as that member allows
-// it too. That ends with the first binding.
+// While a member runs a version without bindings, a caller with a certificate may do everything, because that member
+// allows it too. The first binding ends this.
 func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {
@@ -54,7 +54,7 @@ func TestAccess_ClusterWithAnOlderMember_AuthenticatesOnceItIsUpgraded(t *testin
 		t.Errorf("the stream opened before the upgrade ended with %v, want Unavailable", err)
 	}
 	g.keeper.do(fsm.SetBinding{Name: "admin", First: true, Binding: &access.Binding{Subjects: []string{"cert:other"}, Grants: []access.Grant{{Role: access.Admin}}}})
-	check("of another administrator", codes.Unauthenticated, codes.Unauthenticated)
+	check("with another administrator", codes.Unauthenticated, codes.Unauthenticated)
 	g.keeper.do(fsm.SetBinding{Name: "app", Binding: &access.Binding{Subjects: []string{"cert:client"}, Grants: []access.Grant{{Role: access.Viewer}}}})
 	check("with a binding", codes.OK, codes.Unauthenticated)
 }

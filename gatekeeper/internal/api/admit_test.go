@@ -24,7 +24,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// working limits the number of ordinary calls in work.
+// working limits the number of ordinary calls in progress.
 func working(n int) func(*Config) {
 	return func(c *Config) { c.Admission = admission.New(admission.NewLimits(n)) }
 }
@@ -141,12 +141,12 @@ func TestOverload_RunawayConnection_OthersAreServed(t *testing.T) {
 	for i := range 4 {
 		go func() { _, _ = runaway.TryAcquire(c, request(fmt.Sprint("runaway", i))) }()
 	}
-	eventually(t, "eight calls in work", func() bool { return g.api.cfg.Admission.InWork(admission.Ordinary) == 8 })
+	eventually(t, "eight calls are in progress", func() bool { return g.api.cfg.Admission.InWork(admission.Ordinary) == 8 })
 	_, err := runaway.TryAcquire(ctx(t), request("another"))
 	wantOverloaded(t, err, "connection")
 	refusedBefore := g.api.cfg.Admission.Refused(admission.Ordinary, admission.Connection)
 	go func() { _, _ = g.permits.TryAcquire(c, request("another")) }()
-	eventually(t, "a call of another connection is in work", func() bool { return g.api.cfg.Admission.InWork(admission.Ordinary) == 9 })
+	eventually(t, "a call on another connection is in progress", func() bool { return g.api.cfg.Admission.InWork(admission.Ordinary) == 9 })
 	if n := g.api.cfg.Admission.Refused(admission.Ordinary, admission.Connection); n != refusedBefore {
 		t.Errorf("connection limit refused %d calls, want %d", n, refusedBefore)
 	}
@@ -197,7 +197,7 @@ func TestOverload_ForwardedCalls_AreNotLimitedAsOneConnection(t *testing.T) {
 	}
 }
 
-// There may be many waiters, and each of them is sent its place. They do not count against calls in work.
+// There may be many waiters, and each one is sent its place. They do not count as calls in progress.
 func TestWaiters_ManyMoreThanTheWorkLimit_AllWait(t *testing.T) {
 	g := open(t, working(16))
 	g.keeper.acquire = keepPlace
@@ -217,7 +217,7 @@ func TestWaiters_ManyMoreThanTheWorkLimit_AllWait(t *testing.T) {
 	}
 	waiting.Wait()
 	if open, inWork := g.api.cfg.Admission.IsOpen(), g.api.cfg.Admission.InWork(admission.Waiting); open != waiters || inWork != 0 {
-		t.Errorf("%d calls are open and %d in work, want %d and 0", open, inWork, waiters)
+		t.Errorf("%d calls are open and %d in progress, want %d and 0", open, inWork, waiters)
 	}
 	occupy(t, g, 16, 4)()
 }
@@ -245,7 +245,7 @@ func TestSlowLoris_CallsWithoutAMessage_AreBounded(t *testing.T) {
 	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
 }
 
-func TestAdmission_CallEndsInAnyWay_IsReleased(t *testing.T) {
+func TestAdmission_CallFailsOrPanics_IsReleased(t *testing.T) {
 	g := open(t, working(16))
 	g.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { panic("a fault") }
 	g.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
@@ -265,7 +265,7 @@ func TestAdmission_CallEndsInAnyWay_IsReleased(t *testing.T) {
 	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
 	for _, k := range admission.Kinds() {
 		if n := g.api.cfg.Admission.InWork(k); n != 0 {
-			t.Errorf("%d %v calls are still in work, want 0", n, k)
+			t.Errorf("%d %v calls are still in progress, want 0", n, k)
 		}
 	}
 }

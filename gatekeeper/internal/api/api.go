@@ -76,7 +76,7 @@ type Config struct {
 	Logger  *slog.Logger
 }
 
-// DefaultPoll is the longest time by default until health and forwarded streams reflect a change of leadership or
+// DefaultPoll is the default limit on how long health and forwarded streams take to reflect a change of leadership or
 // readiness.
 const DefaultPoll = 100 * time.Millisecond
 
@@ -193,15 +193,15 @@ func (a *API) Register(r grpc.ServiceRegistrar) {
 	healthpb.RegisterHealthServer(r, a.health)
 }
 
-// Drain ends all streams with SHUTTING_DOWN, refuses new ones, and reports NOT_SERVING, so that clients turn to other
+// Drain ends all streams with SHUTTING_DOWN, refuses new ones, and reports NOT_SERVING, so that clients switch to other
 // servers. Unary calls are still served. Call it before the server's GracefulStop, which waits for streams.
 func (a *API) Drain() {
 	a.drain()
 	a.health.Shutdown()
 }
 
-// Close drains the API, closes its connections to other members, and waits for its goroutines. Calls that a server is
-// still serving are not waited for.
+// Close drains the API, closes its connections to other members, and waits for its goroutines. It does not wait for
+// calls that a server is still serving.
 func (a *API) Close() {
 	a.close.Do(func() {
 		a.Drain()

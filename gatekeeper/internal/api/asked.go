@@ -26,7 +26,8 @@ type repeatable interface {
 
 // asked returns the hash of an operator's request as the caller wrote it, because the result of a selector may change
 // between attempts. The hash is never 0. It ignores the author and the reason. It covers whether the change has an end
-// but not when, because "for an hour" or "until two o'clock" means a different instant when a person retries the call.
+// time but not the time itself, because "for an hour" or "until two o'clock" means a different instant when a person
+// retries the call.
 func asked(m repeatable) uint64 {
 	what := proto.Clone(m).ProtoReflect()
 	fields := what.Descriptor().Fields()
@@ -79,7 +80,7 @@ func hash(bytes []byte, ends bool) uint64 {
 //
 // A *keeper.RequestReusedError refuses an id that belongs to another change. A *keeper.RequestTooOldError refuses a
 // change that may have been made and forgotten. Both are checked here and again when the command is applied, because
-// another attempt may arrive in between.
+// another attempt may be applied between the two checks.
 func (s *operatorService) decideFrom(
 	ctx context.Context, m repeatable, kind fsm.EditKind, asked uint64,
 ) (state *fsm.State, done *fsm.Remembered, err error) {

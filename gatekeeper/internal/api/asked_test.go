@@ -161,7 +161,7 @@ func TestOperatorChanges_RetryForgottenByTheJournal_IsAnswered(t *testing.T) {
 func TestCordon_RepeatedAfterItsEnd_GetsTheFirstAnswer(t *testing.T) {
 	g, op := openOperator(t)
 	until := time.Now().Add(time.Hour)
-	// Its end was in the future when it was set.
+	// The end time was in the future when the cordon was set.
 	g.keeper.do(fsm.SetCordon{ID: "z", GroupPattern: "dr", Until: until.Add(-2 * time.Hour), RequestID: "r"})
 	set := g.keeper.machine.State().Revision()
 	g.keeper.do(fsm.Uncordon{ID: "z"})
@@ -202,7 +202,7 @@ func TestEdit_RetriedAsAReplace_GetsTheFirstAnswer(t *testing.T) {
 
 // A retry may read the state before, during or after the first attempt is applied. It gets the same answer each time.
 func TestResume_FirstAttemptAppliedDuringTheRetry_GetsTheSameAnswer(t *testing.T) {
-	for applied := range 4 { // before which read; the last one never happens
+	for applied := range 4 { // the index of the read before which it is applied; there is no read 3
 		g, op := openOperator(t, "a")
 		c := changer{t, g, op}
 		paused := must(c.pause(&gatekeeperv1.PauseRequest{Selector: named("a")}))(t)

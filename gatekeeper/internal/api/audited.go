@@ -63,7 +63,7 @@ func (a *API) audited(ctx context.Context, fullMethod string, req, reply any, er
 	case err != nil:
 		r.Decision, r.Reason = audit.Failed, reasonOf(status.Convert(toStatus(err)))
 		if r.Reason == reasonNotLeader || r.Reason == reasonNoLeader {
-			return // the caller turns to another server
+			return // the caller switches to another server
 		}
 	}
 	if about := aboutOf(req); len(about) > 0 {
@@ -201,7 +201,7 @@ type repeats struct {
 	mu    sync.Mutex // guards the fields below
 	since time.Time
 	seen  map[repeat]*audit.Record
-	// strangers counts the refusals without a principal by source; the key "" counts all of them.
+	// strangers counts the refusals without a principal by source; the key "" counts all such refusals.
 	strangers map[string]int
 }
 

@@ -143,11 +143,11 @@ func badPermitCalls() []badCall {
 		{"firing with a zero due time", tryAcquire(func(m *req) {
 			m.Firing = &gatekeeperv1.Firing{Name: "f", Due: &timestamppb.Timestamp{Nanos: -1}}
 		}), "firing.due", "valid timestamp"},
-		{"firing of the year 9000", tryAcquire(func(m *req) {
+		{"firing in the year 9000", tryAcquire(func(m *req) {
 			m.Firing = &gatekeeperv1.Firing{Name: "f", Due: timestamppb.New(time.Date(9000, 1, 1, 0, 0, 0, 0, time.UTC))}
 		}), "firing.due", "must be"},
 		{"request id of 129 bytes", tryAcquire(func(m *req) { m.RequestId = long(129) }), "request_id", "at most 128 bytes, not 129"},
-		{"17 metadata", tryAcquire(func(m *req) { m.Metadata = metadata }), "metadata", "at most 16"},
+		{"17 metadata entries", tryAcquire(func(m *req) { m.Metadata = metadata }), "metadata", "at most 16"},
 		{"metadata value of 257 bytes", tryAcquire(func(m *req) { m.Metadata = map[string]string{"k": long(257)} }), "metadata.k", "not 257"},
 
 		{"acquire without acquirer", acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s"}), "identity.acquirer", "1 to 256"},
@@ -162,13 +162,13 @@ func badPermitCalls() []badCall {
 			Semaphore: "s", Identity: who(), RequestId: "r", WaitedBefore: &durationpb.Duration{Seconds: 1, Nanos: -1},
 		}), "waited_before", "valid duration"},
 
-		{"refresh of nothing", refresh(), "tokens", "at least one"},
+		{"refresh without tokens", refresh(), "tokens", "at least one"},
 		{"refresh of 10001 tokens", refresh(many...), "tokens", "at most 10000"},
 		{"refresh of token 0", refresh(ok, ok, &gatekeeperv1.TokenRefresh{Duration: ok.Duration}), "tokens[2].token", "token of a permit"},
 		{"refresh without duration", refresh(&gatekeeperv1.TokenRefresh{Token: 3}), "tokens[0].duration", "above 0"},
 		{"refresh without a duration", refresh(ok, &gatekeeperv1.TokenRefresh{Token: 3, Duration: &durationpb.Duration{Seconds: math.MaxInt64}}), "tokens[1].duration", "valid duration"},
 
-		{"keep-alive that begins at 0", keepAliveCall(&gatekeeperv1.KeepAliveRequest{}), "frame", "must be 1"},
+		{"keep-alive that begins with frame 0", keepAliveCall(&gatekeeperv1.KeepAliveRequest{}), "frame", "must be 1"},
 		{"keep-alive that skips a frame", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1}, &gatekeeperv1.KeepAliveRequest{Frame: 3}), "frame", "must be 2"},
 		{"keep-alive of 10001 tokens", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: many}), "tokens", "at most 10000"},
 		{"keep-alive of token 0", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: []*gatekeeperv1.TokenRefresh{{}}}), "tokens[0].token", "token of a permit"},
@@ -226,11 +226,11 @@ func badDefinitionCalls() []badCall {
 		{"look-ahead", createDefinition(func(d *def) { d.AcquirerPattern = new("a(?=b)") }), "definition.acquirer_pattern", "look"},
 		{"back-reference", createDefinition(func(d *def) { d.GroupPattern = new(`(a)\1`) }), "definition.group_pattern", "reference"},
 		{"unbalanced pattern", createDefinition(func(d *def) { d.GroupPattern = new("a)(b") }), "definition.group_pattern", "must"},
-		{"permits of 1000001", createDefinition(func(d *def) { d.Permits = new(uint32(1_000_001)) }), "definition.permits", "0 to 1000000"},
+		{"1000001 permits", createDefinition(func(d *def) { d.Permits = new(uint32(1_000_001)) }), "definition.permits", "0 to 1000000"},
 		{"duration of 99 ms", createDefinition(func(d *def) { d.Duration = durationpb.New(99 * time.Millisecond) }), "definition.duration", "100ms to 1h"},
 		{"duration above an hour", createDefinition(func(d *def) { d.Duration = durationpb.New(time.Hour + 1) }), "definition.duration", "100ms to 1h"},
 		{"duration of 0", createDefinition(func(d *def) { d.Duration = durationpb.New(0) }), "definition.duration", "100ms to 1h"},
-		{"no valid duration", createDefinition(func(d *def) { d.Duration = &durationpb.Duration{Seconds: 1, Nanos: -1} }), "definition.duration", "valid duration"},
+		{"invalid duration", createDefinition(func(d *def) { d.Duration = &durationpb.Duration{Seconds: 1, Nanos: -1} }), "definition.duration", "valid duration"},
 		{"duration of 10000 years", createDefinition(func(d *def) { d.MaxHold = &durationpb.Duration{Seconds: 315_576_000_000} }), "definition.max_hold", "must be"},
 		{"negative min_hold", createDefinition(func(d *def) { d.MinHold = durationpb.New(-1) }), "definition.min_hold", "must be"},
 		{"loss_delay above an hour", createDefinition(func(d *def) { d.LossDelay = durationpb.New(2 * time.Hour) }), "definition.loss_delay", "0s to 1h"},
@@ -242,16 +242,16 @@ func badDefinitionCalls() []badCall {
 
 		{"replace without a version", unary(definitions, client.ReplaceDefinition, &gatekeeperv1.ReplaceDefinitionRequest{Definition: &def{Name: "there"}}), "expected_version", "read the definition first"},
 		{"delete of a glob", unary(definitions, client.DeleteDefinition, &gatekeeperv1.DeleteDefinitionRequest{Name: "*", ExpectedVersion: 1}), "name", "none of *?[]"},
-		{"get of nothing", unary(definitions, client.GetDefinition, &gatekeeperv1.GetDefinitionRequest{}), "name", "1 to 256"},
+		{"get without a name", unary(definitions, client.GetDefinition, &gatekeeperv1.GetDefinitionRequest{}), "name", "1 to 256"},
 		{"list with an invalid selector", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Labels: "team=data,zone in a"}), "labels", "at byte 18"},
 		{"list with a long search", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Search: strings.Repeat("a", 257)}), "search", "at most 256"},
 		{"list with a skip and a page token", unary(definitions, client.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{Skip: 1, PageToken: pageKey{name: "a"}.String()}), "skip", "must be 0"},
 		{"summary with an invalid search", unary(definitions, client.SummarizeDefinitions, &gatekeeperv1.SummarizeDefinitionsRequest{Search: strings.Repeat("a", 257)}), "search", "at most 256"},
 		{"watch with an invalid glob", watchCall(&gatekeeperv1.WatchRequest{Names: []string{""}}), "names[0]", "must not be empty"},
-		{"explain for nobody", unary(definitions, client.Explain, &gatekeeperv1.ExplainRequest{Semaphore: "s"}), "identity.acquirer", "1 to 256"},
+		{"explain without an acquirer", unary(definitions, client.Explain, &gatekeeperv1.ExplainRequest{Semaphore: "s"}), "identity.acquirer", "1 to 256"},
 
-		{"batch of nothing", batchEditCall(), "edits", "1 to 10000"},
-		{"batch of 10001", batchEditCall(many...), "edits", "1 to 10000"},
+		{"empty batch", batchEditCall(), "edits", "1 to 10000"},
+		{"batch of 10001 edits", batchEditCall(many...), "edits", "1 to 10000"},
 		{"batch with an empty edit", batchEditCall(creation(&def{Name: "a"}), &gatekeeperv1.Edit{}), "edits[1]", "must say what to do"},
 		{"batch with a bad duration", batchEditCall(
 			creation(&def{Name: "a"}), creation(&def{Name: "b"}), creation(&def{Name: "c"}),

@@ -30,7 +30,7 @@ func (s *permitService) BatchTryAcquire(ctx context.Context, m *gatekeeperv1.Bat
 	defer b.end()
 	n := len(m.GetRequests())
 	if n < 1 || n > maxBatch {
-		return nil, invalid("requests", strconv.Itoa(n), "must be 1 to "+strconv.Itoa(maxBatch)+" of them")
+		return nil, invalid("requests", strconv.Itoa(n), "must be 1 to "+strconv.Itoa(maxBatch)+" requests")
 	}
 	b.open(m.GetRequests())
 	if !s.forward.leading() {
@@ -53,7 +53,7 @@ type batch struct {
 	ctx      context.Context //nolint:containedctx // the context of the batch's call
 	received time.Time
 	admitted []*admission.Call
-	calls    []*keeper.AcquireCall // those without an answer
+	calls    []*keeper.AcquireCall // the calls without an answer
 	places   []int                 // the index of each call in the batch
 	reply    *gatekeeperv1.BatchTryAcquireResponse
 	bytes    int // size of the answers
@@ -62,7 +62,7 @@ type batch struct {
 // open admits and validates the requests, and answers the refused ones.
 func (b *batch) open(requests []*gatekeeperv1.TryAcquireRequest) {
 	b.reply = &gatekeeperv1.BatchTryAcquireResponse{Results: make([]*gatekeeperv1.TryAcquireResult, len(requests))}
-	results := make([]gatekeeperv1.TryAcquireResult, len(requests)) // one allocation for all of them
+	results := make([]gatekeeperv1.TryAcquireResult, len(requests)) // a single allocation
 	for i, r := range requests {
 		b.reply.Results[i] = &results[i]
 		call, err := b.admit(r)

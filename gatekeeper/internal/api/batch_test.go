@@ -170,9 +170,9 @@ func TestBatch_LargeAnswers_LeaveTheRestOpen(t *testing.T) {
 	}
 }
 
-// Each batch in work may hold a message of 4 MiB and its answers, so their number is limited.
+// Each batch in progress may hold a message of 4 MiB and its answers, so their number is limited.
 func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
-	g := open(t, working(16)) // 16 batches in work, 4 of them on one connection
+	g := open(t, working(16)) // 16 batches in progress, at most 4 on one connection
 	held := make(chan struct{})
 	begun := make(chan struct{}, 10)
 	g.keeper.denies = func(*keeper.AcquireCall) (keeper.Answer, bool, error) {
@@ -283,7 +283,7 @@ func TestBatch_Panic_EndsTheBatchAndLeavesNothingOpen(t *testing.T) {
 	eventually(t, "nothing is open", func() bool { return g.api.cfg.Admission.IsOpen() == 0 })
 }
 
-// FuzzBatch checks that every valid batch gets one result per request, and that no call is left in work.
+// FuzzBatch checks that every valid batch gets one result per request, and that no call is left in progress.
 func FuzzBatch(f *testing.F) {
 	for _, seed := range []*gatekeeperv1.BatchTryAcquireRequest{
 		{}, {Requests: []*gatekeeperv1.TryAcquireRequest{trying("held", "h"), trying("granted", "h"), trying("a*", ""), nil}},

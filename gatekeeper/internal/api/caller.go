@@ -135,7 +135,7 @@ func (c *caller) prove(ctx context.Context) error {
 	c.verified = len(chain) > 0
 	switch hops := metadata.ValueFromIncomingContext(ctx, HopHeader); {
 	case len(hops) > 0 && !a.isMember(chain, hops[len(hops)-1]):
-		return &unauthenticatedError{"only members of the cluster pass calls on"}
+		return &unauthenticatedError{"only members of the cluster may forward calls"}
 	case len(hops) > 0:
 		c.credential.Subjects = metadata.ValueFromIncomingContext(ctx, SubjectHeader)
 		c.asMember()
@@ -198,7 +198,7 @@ func (c *caller) guessed(header string, refused error) error {
 }
 
 // admit refuses a token from an address that has presented too many wrong ones. Only the server that verifies the token
-// checks that, because other servers do not know which tokens were right.
+// checks that, because other servers do not know which tokens were valid.
 func (c *caller) admit() error {
 	if c.bearer == "" {
 		return nil

@@ -218,8 +218,8 @@ func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1
 }
 
 // handedOver answers a transfer that was cut off while it was forwarded, because a new leadership began. Most likely
-// the transfer itself caused that. It returns nil if an unrequested member leads now, if the old leader leads again, or
-// if no leader is known.
+// the transfer itself caused that. It returns nil if a member other than the requested one leads now, if the old leader
+// leads again, or if no leader is known.
 func handedOver(req any, was, now consensus.Leader) proto.Message {
 	m, ok := req.(*gatekeeperv1.TransferLeadershipRequest)
 	if !ok || now.ID == "" || now.ID == was.ID || m.GetId() != "" && m.GetId() != now.ID {

@@ -27,8 +27,8 @@
 // forward a call back and forth. The header gatekeeper-hop prevents that. Each server answers calls about the past
 // locally: Watch, GetStatus and stale reads. ListMembers asks each member for its GetStatus.
 //
-// The leader's clock counts. A call is received when its handler starts on the leader, which is always later than the
-// client sent it. That is the safe direction for everything measured from it.
+// The leader's clock is authoritative. A call is received when its handler starts on the leader, which is always later
+// than the client sent it. That is the safe direction for everything measured from it.
 //
 // If a hop does not reach the leader, the call fails with NO_LEADER and nothing was done. If a hop breaks after it
 // reached the leader, a call that may have changed something fails with OUTCOME_UNKNOWN. Streams end with the

@@ -142,7 +142,7 @@ func errorCases() []errorCase {
 		{"api.accessError", &accessError{fsm.AccessResult{Outcome: fsm.AccessFull}, "x"}, codes.ResourceExhausted, "ACCESS_LIMIT", nil},
 		{"api.transferError", &transferError{errors.New("x")}, codes.Unavailable, "TRANSFER_FAILED", nil},
 		{"", errPanic, codes.Internal, "INTERNAL", nil},
-		{"", errors.New("nobody knows it"), codes.Internal, "INTERNAL", nil},
+		{"", errors.New("an unlisted error"), codes.Internal, "INTERNAL", nil},
 	}
 }
 

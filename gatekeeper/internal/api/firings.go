@@ -117,7 +117,7 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 		return nil, err
 	}
 	if result.Conflict != nil {
-		return nil, &preview.FiringConflictError{Semaphore: cmd.Semaphore, Conflicts: []string{"its firings changed during this call: look again"}}
+		return nil, &preview.FiringConflictError{Semaphore: cmd.Semaphore, Conflicts: []string{"its firings changed during this call: list them again"}}
 	}
 	if result.Repeated { // an attempt that was applied after decideFrom read the state
 		return &gatekeeperv1.ForgetFiringsResponse{Revision: result.Revision, Change: toFiringsChange(result.Firings)}, nil

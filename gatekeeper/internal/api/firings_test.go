@@ -137,7 +137,7 @@ func TestForgetFirings_Ahead_RepairsThePoisonedMemory(t *testing.T) {
 	}
 }
 
-// The clock that refuses firings as too far ahead also selects them here.
+// ForgetFirings selects firings by the clock that refuses firings as too far ahead.
 func TestForgetFirings_Ahead_IsMeasuredByTheLeadersClock(t *testing.T) {
 	g, op, year := poisoned(t)
 	g.keeper.wallClock = func() time.Time { return year.Add(90 * time.Minute) } // after "a", and half an hour before "b"

@@ -271,7 +271,7 @@ func TestForward_LeaderChanges_CurrentCallsEnd(t *testing.T) {
 	receiveFrom(t, reached)
 	stream, listener := keepAliveOn(t, follower.permits, leader)
 
-	// If the leader is lost from sight, current calls continue.
+	// If the follower loses contact with the leader, current calls continue.
 	follower.consensus.follow(consensus.Leader{})
 	follower.api.forward.follow(consensus.Leader{})
 	leader.keeper.refresh = refreshAll
@@ -287,8 +287,8 @@ func TestForward_LeaderChanges_CurrentCallsEnd(t *testing.T) {
 	receiveFrom(t, listener.closed)
 }
 
-// A transfer ends the leadership under which it was forwarded, often before the answer is back. The new leader is the
-// answer.
+// A transfer ends the leadership under which it was forwarded, often before the answer is back. The response then names
+// the new leader.
 func TestForward_TransferCutByItsOwnSuccess_IsAnswered(t *testing.T) {
 	for name, c := range map[string]struct {
 		to, leads string

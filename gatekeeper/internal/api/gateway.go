@@ -19,7 +19,8 @@ import (
 // accepted from this server's gateway, which is recognized by an in-memory connection that no other process can open.
 const certificateHeader = "gatekeeper-certificate-bin"
 
-// GatewayListener marks the connections of l as those of the gateway. Nothing but the gateway may be able to dial it.
+// GatewayListener marks the connections of l as those of the gateway. The listener must be reachable only by the
+// gateway.
 func GatewayListener(l net.Listener) net.Listener { return gatewayListener{l} }
 
 type gatewayListener struct{ net.Listener }

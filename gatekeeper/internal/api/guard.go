@@ -71,7 +71,7 @@ func (g guard) TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCa
 		g.Keeper.TryAcquireTogether(ctx, calls, answer)
 		return
 	}
-	// One read decides all refusals.
+	// All refusals are decided on one read of the state.
 	refusals := make([]error, len(calls))
 	p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) (first error) {
 		for i, call := range calls {

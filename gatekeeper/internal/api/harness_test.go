@@ -137,10 +137,10 @@ type fakeKeeper struct {
 	cancel     func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
 	verify     func(sem string, token uint64) (keeper.Verification, error)
 	explain    func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
-	// The remembered denials, and since when they are remembered.
+	// The remembered denials.
 	denied, misspelled, deniesAll []keeper.DeniedCaller
 	denialsChanged                func(after uint64) ([]string, uint64)
-	began                         time.Time
+	began                         time.Time // when the server began to remember denials
 	waiters                       []keeper.Waiter
 	recovering                    time.Duration
 	disabled                      string
@@ -315,7 +315,7 @@ func did[R fsm.Result](k *fakeKeeper, cmd fsm.Command) (R, error) {
 		}
 		return none, &keeper.RefusedError{Why: r.Why}
 	default:
-		panic(fmt.Sprintf("%T gave %T", cmd, r))
+		panic(fmt.Sprintf("%T returned %T", cmd, r))
 	}
 }
 
@@ -728,7 +728,7 @@ func receiveFrom[T any](t *testing.T, ch <-chan T) T {
 	}
 }
 
-// eventually polls until a condition holds. It is for conditions that cannot be waited for.
+// eventually polls until a condition holds. Use it for conditions that no channel announces.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(patience)

@@ -74,7 +74,7 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// A client without credentials sees no page of the admin port, whatever the path and the headers. Of a probe it sees
+// A client without credentials sees no page of the admin port, whatever the path and the headers. For a probe, it sees
 // only the status.
 func FuzzAdminPort(f *testing.F) {
 	a, secret := bound(f)

@@ -30,7 +30,8 @@ func closes(t *testing.T, c net.Conn) {
 	}
 }
 
-// Connections that do not complete their handshake are closed after the time limit. Other clients are served meanwhile.
+// Connections that do not complete their handshake are closed after the time limit. Other clients are served in the
+// meantime.
 func TestAPI_SlowHandshakes_EndWhileOthersAreServed(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {
@@ -42,7 +43,7 @@ func TestAPI_SlowHandshakes_EndWhileOthersAreServed(t *testing.T) {
 	for i := range 64 {
 		c := must(net.Dial("tcp", g.address))(t)
 		t.Cleanup(func() { c.Close() })
-		_, _ = io.WriteString(c, hello[:i]) // some send nothing, and none a complete hello
+		_, _ = io.WriteString(c, hello[:i]) // some send nothing, and none sends a complete hello
 		slow = append(slow, c)
 	}
 	// Some complete the TLS handshake but never start HTTP/2.
@@ -85,15 +86,15 @@ func TestAPI_MalformedAndOversized_AreRefused(t *testing.T) {
 	preface := "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 	settings := "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 	for what, text := range map[string]string{
-		"half a preface":       preface[:10],
-		"HTTP/1":               "POST /gatekeeper.v1.PermitService/TryAcquire HTTP/1.1\r\nHost: a\r\n\r\n",
-		"random":               "\x00\xff\x13\x37" + strings.Repeat("\x9b\x1b[2J\n", 1000),
-		"no settings":          preface + "\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa",
-		"a huge frame":         preface + settings + "\xff\xff\xff\x00\x00\x00\x00\x00\x01" + strings.Repeat("a", 1<<20),
-		"a stream with id 0":   preface + settings + "\x00\x00\x01\x01\x05\x00\x00\x00\x00\x88",
-		"invalid headers":      preface + settings + "\x00\x00\x04\x01\x05\x00\x00\x00\x01\xff\xff\xff\xff",
-		"settings without end": preface + strings.Repeat(settings, 100_000) + "\x00\x00\x00\x07\x00\x00\x00\x00\x01",
-		"pings without end":    preface + settings + strings.Repeat("\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa", 10_000),
+		"half a preface":     preface[:10],
+		"HTTP/1":             "POST /gatekeeper.v1.PermitService/TryAcquire HTTP/1.1\r\nHost: a\r\n\r\n",
+		"random":             "\x00\xff\x13\x37" + strings.Repeat("\x9b\x1b[2J\n", 1000),
+		"no settings":        preface + "\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa",
+		"a huge frame":       preface + settings + "\xff\xff\xff\x00\x00\x00\x00\x00\x01" + strings.Repeat("a", 1<<20),
+		"a stream with id 0": preface + settings + "\x00\x00\x01\x01\x05\x00\x00\x00\x00\x88",
+		"invalid headers":    preface + settings + "\x00\x00\x04\x01\x05\x00\x00\x00\x01\xff\xff\xff\xff",
+		"endless settings":   preface + strings.Repeat(settings, 100_000) + "\x00\x00\x00\x07\x00\x00\x00\x00\x01",
+		"endless pings":      preface + settings + strings.Repeat("\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa", 10_000),
 	} {
 		t.Run(what, func(t *testing.T) {
 			c := must(net.Dial("tcp", g.address))(t)

@@ -21,7 +21,8 @@ import (
 const maxFrames = 8
 
 // holdUp limits how long a received frame delays expiries while it waits for earlier frames. It waits longer only if
-// the client does not read its answers. Then the client's permits may expire first, and no other permit lasts longer.
+// the client does not read its answers. In that case the client's permits may expire first, and no other permit lasts
+// longer.
 const holdUp = time.Second
 
 // KeepAlive receives refreshes and sends their results and notices.

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// ofPeers reports whether a chain belongs to a member: it must lead to the authority of members, and its certificate
+// ofPeers reports whether a chain belongs to a member: it must lead to the members' authority, and its leaf certificate
 // must be valid for servers.
 func (a *API) ofPeers(chain []*x509.Certificate) bool {
 	return a.peers.verifies(chain)

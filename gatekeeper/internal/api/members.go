@@ -18,7 +18,7 @@ import (
 const askMember = 1500 * time.Millisecond
 
 // ListMembers returns each member's own status. It asks all members in parallel in the name of the caller, and each one
-// applies its own bindings to what the caller may see. GetStatus is never forwarded, so no call comes back.
+// applies its own bindings to what the caller may see. GetStatus is never forwarded, so no call can loop.
 func (s *clusterService) ListMembers(
 	ctx context.Context, _ *gatekeeperv1.ListMembersRequest,
 ) (*gatekeeperv1.ListMembersResponse, error) {

@@ -109,7 +109,7 @@ func TestUndo_OfAResume_IsPreviewed_AndIsOneChange(t *testing.T) {
 	}
 	// Undo executes exactly the plan that was shown, or nothing.
 	if _, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Plan: "another"}); status.Code(err) != codes.FailedPrecondition ||
-		!strings.Contains(err.Error(), "something else than what was shown") {
+		!strings.Contains(err.Error(), "would no longer do what was shown") {
 		t.Fatalf("Undo() with another plan: got %v, want a refusal", err)
 	}
 	done, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Author: "bob", Plan: dry.GetPlan()})

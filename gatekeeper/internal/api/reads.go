@@ -18,8 +18,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// read returns the state to answer from. Unless stale is set, it includes everything that any server has answered
-// before.
+// read returns the state to answer from. Unless stale is set, it reflects every answer that any server has given so
+// far.
 func (a *API) read(ctx context.Context, stale bool) (*fsm.State, error) {
 	if stale {
 		return a.cfg.Machine.State(), nil

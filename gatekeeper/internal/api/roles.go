@@ -20,8 +20,8 @@ type entitlement struct {
 	open bool
 	// vouched means that a forwarded call is not checked again, because the forwarding member has checked it.
 	vouched bool
-	// stranded allows callers with a certificate while this server has no bindings. So a server that cannot catch up,
-	// because a majority is lost, can still report its status.
+	// stranded allows callers with a certificate while this server has no bindings. This lets a server that cannot
+	// catch up, because a majority is lost, report its status.
 	stranded bool
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Keeper is the leader's part of every call. It combines the methods that the services use. FromKeeper makes one of a
+// Keeper is the leader's part of every call. It combines the methods that the services use. FromKeeper adapts a
 // *keeper.Keeper, which documents the methods.
 type Keeper interface {
 	permitKeeper
@@ -160,7 +160,7 @@ type Hub interface {
 
 // Metrics counts calls.
 type Metrics interface {
-	// CallEnded counts a finished unary call or stream. reason is the one of the ErrorInfo, if any.
+	// CallEnded counts a finished unary call or stream. reason is the ErrorInfo's reason, if any.
 	CallEnded(method string, code codes.Code, reason string, took time.Duration)
 	// StreamOpened and StreamClosed are called in pairs.
 	StreamOpened(method string)

@@ -139,7 +139,7 @@ func deniedText(offering int, denials []denial) string {
 	return all + ". " + strings.Join(texts, " ")
 }
 
-// plural returns one if n is 1, and otherwise several, which contains a verb for the number.
+// plural returns one if n is 1, and otherwise several formatted with n.
 func plural(n int, one, several string) string {
 	if n == 1 {
 		return one

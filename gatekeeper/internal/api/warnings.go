@@ -45,13 +45,14 @@ func (a *API) warnings(d *semaphore.Definition) []string {
 const (
 	// maxReaches bounds the pairs of patterns whose reach is remembered.
 	maxReaches = 100_000
-	// reachesKept is how long the known callers are cached even if their number stays the same: once the number has
+	// reachesKept is how long the known callers are cached even if their number does not change: once the number has
 	// reached its limit, each new caller replaces another one.
 	reachesKept = time.Minute
 )
 
-// reaches caches the known callers and the reach of pairs of patterns while the number of callers and the cordons stay
-// the same: lists and summaries ask about many definitions. The zero value is empty. It is safe for concurrent use.
+// reaches caches the known callers and the reach of pairs of patterns while the number of callers and the cordons do
+// not change, because lists and summaries ask about many definitions. The zero value is empty. It is safe for
+// concurrent use.
 type reaches struct {
 	mu      sync.Mutex // guards all below
 	count   int        // of callers

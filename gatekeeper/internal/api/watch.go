@@ -23,14 +23,14 @@ const (
 	// watchBytes limits the size of a message. The events of a batch of edits are sent together and may be many.
 	watchBytes = 1 << 20
 	// watchQuiet is the number of revisions without an event for the watcher after which it gets a message with the
-	// current revision. So it can resume from a revision whose events are still stored.
+	// current revision. The watcher can then resume from a revision whose events are still stored.
 	watchQuiet = 1000
 	// minLiveEvery and maxLiveEvery bound the interval of live reports. maxLive is the maximum number of semaphores in
 	// a report, and of permits per semaphore.
 	minLiveEvery, maxLiveEvery = time.Second, time.Minute
 	maxLive                    = 1000
 	// collectFor is how long changes are collected for a watcher of records. After collectBurst messages in a row it
-	// becomes collectBusy. So a single change is shown immediately, and constant change costs little.
+	// becomes collectBusy. A single change is therefore shown immediately, and constant change costs little.
 	collectFor, collectBusy = 100 * time.Millisecond, time.Second
 	collectBurst            = 4
 )

@@ -366,8 +366,8 @@ func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequ
 	}
 }
 
-// receiveWork processes the frames of a worker until it closes the stream, and then waits until all of its ends are
-// answered.
+// receiveWork processes the frames of a worker until it closes the stream, and then waits until all task ends that it
+// reported are answered.
 func receiveWork(recv func() (*gatekeeperv1.WorkRequest, error), w *work.Worker) error {
 	for number := uint64(2); ; number++ {
 		m, err := recv()

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// Credential is the proof of identity that a call presents. The zero Credential stands for an unauthenticated caller.
+// Credential is the proof of identity that a call presents. The zero Credential represents an unauthenticated caller.
 type Credential struct {
 	// Subjects are the subjects of a client certificate, the most specific first.
 	Subjects []string
@@ -28,7 +28,7 @@ type Credential struct {
 // IsZero reports whether the caller presented no credential.
 func (c *Credential) IsZero() bool { return len(c.Subjects) == 0 && c.Token == "" && c.Login == nil }
 
-// Proven returns the subjects that count, the most specific first. It returns none for a bearer token.
+// Proven returns the subjects that identify the caller, the most specific first. It returns none for a bearer token.
 func (c *Credential) Proven() []string {
 	switch {
 	case c.Token != "":
@@ -39,7 +39,7 @@ func (c *Credential) Proven() []string {
 	return c.Subjects
 }
 
-// String returns a name of the credential for logs, without its secret.
+// String returns a name for the credential in logs, without its secret.
 func (c *Credential) String() string {
 	switch {
 	case c.Token != "":
@@ -79,7 +79,7 @@ func OfCertificate(cert *x509.Certificate) (c Credential) {
 	return c
 }
 
-// tokenPrefix is the prefix of a bearer token, gk_ID_SECRET. Scanners of repositories can search for it.
+// tokenPrefix is the prefix of a bearer token, gk_ID_SECRET. Secret scanners can search repositories for it.
 const tokenPrefix = "gk_"
 
 // NewToken generates a bearer token. It returns the text, which is shown to the user once, and the part to store.

@@ -2,8 +2,8 @@
 //
 // A Credential is the proof that a call presents: the subjects of a verified client certificate, the secret of a bearer
 // token, or a JWT. A Table is the compiled form of all bindings of one state, and finds the Principal of a credential.
-// A Principal decides whether it may act in a role on a semaphore, as an identity, or on another's permit. The rules of
-// roles are in semaphore/access; this package determines the callers to which they apply.
+// A Principal reports whether the caller may act in a role on a semaphore, as an identity, or on another caller's
+// permit. The rules of roles are in semaphore/access; this package determines the callers to which they apply.
 //
-// This package does not refuse calls: package api asks it, responds and writes the audit log.
+// This package does not refuse calls: package api queries it, sends the response and writes the audit log.
 package auth

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// Directory caches the table of the newest state. The zero value is ready to use, by any number of goroutines.
+// Directory caches the table of the newest state. The zero value is ready to use. It is safe for concurrent use.
 type Directory struct {
 	newest atomic.Pointer[Table]
 	making sync.Mutex // held while a table is compiled, so that concurrent calls share the result
@@ -45,7 +45,8 @@ type Table struct {
 	byBinding map[*access.Binding]*Principal
 }
 
-// newTable compiles the bindings of a state. It reuses the principals of the last table, since a binding is immutable.
+// newTable compiles the bindings of a state. It reuses the principals of the previous table, since a binding is
+// immutable.
 func newTable(state *fsm.State, last *Table) *Table {
 	t := &Table{revision: state.AccessRevision(), bySubject: make(map[string]*Principal), byToken: make(map[string]*Principal)}
 	t.byBinding = make(map[*access.Binding]*Principal, len(state.Bindings()))
@@ -99,22 +100,22 @@ func (t *Table) Principal(c *Credential, now time.Time) (*Principal, error) {
 		}
 		for _, other := range proven[i+1:] { // an issuer may list the values of a claim in any order
 			if q := t.bySubject[other]; q != nil && q != p && access.SameClaim(s, other) {
-				return nil, &UnknownError{c.String(), s + " and " + other + " have different bindings, and neither comes first; an administrator binds " + c.String()}
+				return nil, &UnknownError{c.String(), s + " and " + other + " have different bindings, and neither takes precedence; an administrator must bind " + c.String()}
 			}
 		}
 		return p.pinnedTo(c.Acquirers), nil
 	}
-	return nil, &UnknownError{c.String(), "no binding names it" + others(c.String(), proven) + "; an administrator adds one with gkctl auth bind"}
+	return nil, &UnknownError{c.String(), "no binding names it" + others(c.String(), proven) + "; an administrator can add one with gkctl auth bind"}
 }
 
-// others returns the other subjects that a binding could name, as the end of a sentence.
+// others returns the other subjects that a binding could name, as part of a sentence.
 func others(named string, proven []string) string {
 	const most = 10
 	rest := slices.DeleteFunc(slices.Clone(proven), func(s string) bool { return s == named })
 	if len(rest) == 0 {
 		return ""
 	}
-	return ", nor " + strings.Join(rest[:min(most, len(rest))], ", ")
+	return " or " + strings.Join(rest[:min(most, len(rest))], " or ")
 }
 
 // UnknownError says why a credential does not identify a principal.
@@ -248,7 +249,7 @@ func (p *Principal) MayStandFor(d *semaphore.Definition) bool {
 }
 
 // MayDefine reports whether the principal may act in a role on a definition, either the existing one or the proposed
-// one. If the scope has patterns, those of the definition must be plain texts that match them, or the same patterns.
+// one. If the scope has patterns, the patterns of the definition must be the same, or plain texts that match them.
 func (p *Principal) MayDefine(role access.Role, d *semaphore.Definition) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool {
 		return g.role.Includes(role) && g.chosen.Match(d) && within(g.group, d.GroupPattern) && within(g.acquirer, d.AcquirerPattern)

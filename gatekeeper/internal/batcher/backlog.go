@@ -2,7 +2,7 @@ package batcher
 
 import "github.com/gatekeeperd/gatekeeper/fsm"
 
-// Call is one command, and the function that gets its outcome.
+// Call is one command, and the function that receives its outcome.
 type Call struct {
 	Command fsm.Command
 	Done    func(Outcome)
@@ -22,7 +22,7 @@ func (b *backlog) len() int { return len(b.calls) - b.head }
 // push appends calls.
 func (b *backlog) push(calls ...Call) { b.calls = append(b.calls, calls...) }
 
-// front appends the first calls, at most limit, to buf. They stay in the backlog.
+// front appends up to limit calls from the front to buf. They remain in the backlog.
 func (b *backlog) front(buf []Call, limit int) []Call {
 	return append(buf, b.calls[b.head:b.head+min(limit, b.len())]...)
 }

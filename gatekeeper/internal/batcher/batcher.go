@@ -21,8 +21,8 @@ const (
 	MaxWaiting = 100_000
 )
 
-// ErrOverloaded means that a command was refused immediately because too many are already waiting. Such an error also
-// matches consensus.ErrNotAppended.
+// ErrOverloaded means that a command was refused immediately because too many are already waiting. An error that
+// matches it also matches consensus.ErrNotAppended.
 var ErrOverloaded = errors.New("too many commands are waiting for the log; try again later or at a lower rate")
 
 // Log is the log to which entries are appended. *consensus.Node implements it.
@@ -118,10 +118,10 @@ func (b *Batcher) Go(cmd fsm.Command, done func(Outcome)) {
 	}
 }
 
-// Complete sets the function that completes each entry. It gets the commands that the entry will contain, and the calls
-// that it returns are placed after them. All earlier entries have completed by then. It may return at most MaxCommands
-// calls. Calls for which the entry has no space go to the end of the backlog. The function is called on the batcher's
-// goroutine. It must not retain the slice, block, or call Close.
+// Complete sets the function that completes each entry. The function receives the commands that the entry will contain,
+// and the calls that it returns are placed after them. By then, all earlier entries have completed. It may return at
+// most MaxCommands calls. Calls for which the entry has no space go to the end of the backlog. The function is called
+// on the batcher's goroutine. It must not retain the slice, block, or call Close.
 func (b *Batcher) Complete(fn func(cmds []fsm.Command) []Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,8 +129,8 @@ func (b *Batcher) Complete(fn func(cmds []fsm.Command) []Call) {
 }
 
 // Do enqueues cmd and waits for its outcome. If ctx ends first, Err wraps consensus.ErrUnknownOutcome and ctx.Err(),
-// and the command stays enqueued and may still be applied. If ctx has already ended, nothing is enqueued, and Err wraps
-// consensus.ErrNotAppended.
+// and the command remains enqueued and may still be applied. If ctx has already ended, nothing is enqueued, and Err
+// wraps consensus.ErrNotAppended.
 func (b *Batcher) Do(ctx context.Context, cmd fsm.Command) Outcome {
 	if err := ctx.Err(); err != nil {
 		return Outcome{Err: fmt.Errorf("%w: %w", consensus.ErrNotAppended, err)}

@@ -1,27 +1,32 @@
 // Package batcher combines many commands into few log entries.
 //
 // One entry of the log costs two syncs in a row and a round trip to the followers, whatever it contains. A command
-// costs next to nothing. So the batcher keeps exactly one entry in flight, and all commands that arrive meanwhile go
-// into the next one. There is no linger timer. A lone command is handed over immediately, and under load the entries
-// grow automatically, because the next entry collects commands while the previous one is in flight. Two entries in
-// flight were measured to be slower, because each then has half as many commands.
+// costs next to nothing. The batcher therefore keeps exactly one entry in flight, and all commands that arrive in the
+// meantime go into the next one. There is no linger timer. A lone command is handed over immediately, and under load
+// the entries grow automatically, because the next entry collects commands while the previous one is in flight. Two
+// entries in flight were measured to be slower, because each then contains half as many commands.
 //
-// Commands are handed over in the order in which they arrived, and each sees the effects of those before it. The
+// Commands are handed over in the order in which they arrived, and each sees the effects of the commands before it. The
 // batcher never proposes a command twice. Only the caller knows whether a command with an unknown outcome may be
 // retried.
 //
-// # What an outcome says
+// # Outcomes
 //
-// Every command has exactly one of three outcomes. It was applied, and this is its result. It is certainly not in the
-// log and never will be (consensus.ErrNotAppended). Or its outcome is unknown (consensus.ErrUnknownOutcome): it may
-// have been applied, or may be applied later, by another leader, or never. Every outcome that is not certain is
-// unknown.
+// Every command has exactly one of three outcomes:
+//
+//   - It was applied, and the outcome contains its result.
+//   - It is certainly not in the log and never will be (consensus.ErrNotAppended).
+//   - Its outcome is unknown (consensus.ErrUnknownOutcome): it may have been applied, or may be applied later, by
+//     another leader, or never.
+//
+// Every outcome that is not certain is unknown.
 //
 // # The moment of the handover
 //
-// Outcome.Handed is read just before the entry is handed to Raft, after everything here that can take time. A grant
-// counts from that moment. A leader that is paused between handing over a grant and answering it may be deposed in
-// between. Its successor restarts deadlines from its own promotion, which is after this moment.
+// Outcome.Handed is read just before the entry is handed to Raft, after every step of the batcher that can take time.
+// The duration of a grant counts from that moment. A leader that is paused after it has handed over a grant and before
+// it answers may be deposed during the pause. Its successor restarts deadlines from its own promotion, which is after
+// this moment.
 //
 // # Overload
 //

@@ -18,10 +18,10 @@ import (
 
 // Files names PEM files. The zero Files means no TLS.
 type Files struct {
-	// Cert and Key are the certificate of this side and its private key.
+	// Cert and Key are the certificate of this side of the connection and its private key.
 	Cert, Key string
-	// CA has the CA certificates that verify the other side. Without it, the system's CA certificates verify servers,
-	// and clients are not verified.
+	// CA contains the CA certificates that verify the other side. Without it, the system's CA certificates verify
+	// servers, and clients are not verified.
 	CA string
 }
 
@@ -179,8 +179,8 @@ func Hop(api, peer Files) Files {
 	return api
 }
 
-// Credentials returns the credentials of outgoing connections, from the files as they are at each handshake. It returns
-// the same error as Config.
+// Credentials returns credentials for outgoing connections, which read the files at each handshake. It returns the same
+// error as Config.
 func (f Files) Credentials() (credentials.TransportCredentials, error) {
 	latest, err := tlsfiles.New(f.Config)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// acquaint dials every other member once, so that each member learns the data directories of all. Raft itself connects
-// two followers only when one of them requests votes. By then, a member that has lost its data could pass for its
-// former self. acquaint dials all members again while this member has no contact with a leader, when the membership
-// changes, and when a peer connects with a changed statement. Only a member's answer at its configured address is
-// believed.
+// acquaint dials every other member once, so that each member learns every other member's data directory. Raft itself
+// connects two followers only when one of them requests votes. By then, a member that has lost its data could pass for
+// its former self. acquaint dials all members again while this member has no contact with a leader, when the membership
+// changes, and when a peer connects with a changed statement. It trusts only the answer that a member gives at its
+// configured address.
 func (n *Node) acquaint() {
 	ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat)
 	defer ticker.Stop()
@@ -40,8 +40,8 @@ func (n *Node) acquaint() {
 	}
 }
 
-// introduce dials all other members, or only those never met, concurrently, so that an unresponsive one delays none of
-// the others.
+// introduce dials the other members concurrently, so that an unresponsive member does not delay the rest. Unless all is
+// set, it dials only members that this one has never met.
 func (n *Node) introduce(servers []raft.Server, all bool) {
 	var dialing sync.WaitGroup
 	defer dialing.Wait()

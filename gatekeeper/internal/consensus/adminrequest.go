@@ -17,16 +17,16 @@ const AdminFileName = "bind-admin.json"
 type AdminRequest struct {
 	Subject string `json:"subject"`
 	Binding string `json:"binding"`
-	// Author is the owner of the data directory, under the name they gave.
+	// Author is the name that the owner of the data directory gave.
 	Author string    `json:"author"`
 	Reason string    `json:"reason,omitempty"`
 	At     time.Time `json:"at"`
 }
 
 // LeaveAdminRequest leaves a request in the data directory dir, whose server must not be running, and returns the
-// member and cluster to which the directory belongs. It replaces an earlier request. When root leaves the request, the
-// file is given to the owner of the directory. It returns ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged,
-// ErrSucceeded, or an error from the system.
+// member and cluster to which the directory belongs. It replaces an earlier request. If root leaves the request, the
+// owner of the directory becomes the owner of the file. It returns ErrDataDirInUse, ErrForeignDataDir,
+// ErrDataDirDamaged, ErrSucceeded, or an error from the system.
 func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster ClusterID, err error) {
 	defer func() {
 		if err != nil {
@@ -74,7 +74,7 @@ func (f *DataDir) DropAdminRequest() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	if f.memory != nil {
-		return nil // requests are left on disk only
+		return nil // requests exist only on disk
 	}
 	if err := os.Remove(filepath.Join(f.dir, AdminFileName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

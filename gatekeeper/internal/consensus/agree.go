@@ -46,11 +46,12 @@ const (
 	warnAgain = time.Minute
 )
 
-// Agree has the members of a new set agree on their cluster's id, for a data directory that has none. It waits until
-// all members are up or ctx ends. The package documentation explains why the members never agree on two ids.
+// Agree makes the members of a new set agree on their cluster's id. The data directory must not have an id yet. It
+// waits until all members are up or ctx ends. The package documentation explains why the members never agree on two
+// ids.
 //
-// It returns a listener that takes the place of cfg.Listener and must be passed to Open. When Agree fails, it closes
-// the listener, and the caller still owns the directory. It returns ErrNotAgreed if ctx ends first, ErrMemberFounded,
+// It returns a listener that replaces cfg.Listener and must be passed to Open. When Agree fails, it closes the
+// listener, and the caller still owns the directory. It returns ErrNotAgreed if ctx ends first, ErrMemberFounded,
 // ErrInvalidMember, or an error from the system.
 func (f *DataDir) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err error) {
 	if cfg.Logger == nil {
@@ -83,7 +84,7 @@ func (f *DataDir) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err
 	return relay, nil
 }
 
-// digest returns a hash that identifies a set: its members, their addresses, and the cluster's name. The form is
+// digest returns a hash that identifies a set: its members, their addresses, and the cluster's name. The format is
 // frozen.
 func digest(clusterName string, members []Member) string {
 	var all []string
@@ -117,7 +118,7 @@ type agreement struct {
 
 	mu   sync.Mutex // guards own and said
 	own  standing
-	said map[string]peer.Note // the others' last queries: only a reason to query them
+	said map[string]peer.Note // the others' latest queries: a change prompts a new round, but proves nothing
 }
 
 func newAgreement(f *DataDir, cfg Agreement) *agreement {
@@ -130,7 +131,7 @@ func newAgreement(f *DataDir, cfg Agreement) *agreement {
 		a.warnEvery = warnEvery
 	}
 	if f.seed.ClusterID != "" {
-		id, _ := ParseClusterID(f.seed.ClusterID) // was parsed before
+		id, _ := ParseClusterID(f.seed.ClusterID) // readSeed has already parsed it
 		a.own = standing{peer.Holds, id}
 	}
 	for _, m := range f.members {
@@ -188,7 +189,7 @@ func (a *agreement) run(ctx context.Context) error {
 		select {
 		case <-a.news:
 			wait = askSoon / 2
-			select { // any peer can claim to have news, but not cause a tight loop
+			select { // any peer can claim to have news, but must not cause a tight loop
 			case <-time.After(askSoon):
 			case <-ctx.Done():
 			}
@@ -228,10 +229,10 @@ func (a *agreement) note(to string, own standing) peer.Note {
 	return peer.Note{Cluster: own.text(), From: a.self, To: to, Set: a.set, State: own.state}
 }
 
-// asked answers another member. It states only what is on disk.
+// asked answers another member's query. It reports only what is on disk.
 func (a *agreement) asked(q peer.Note) (peer.Note, error) {
 	if !slices.ContainsFunc(a.others, func(m Member) bool { return m.ID == q.From }) || q.Set != a.set {
-		return peer.Note{}, fmt.Errorf("%s was started with other members or another cluster name than %s: give all of them the same", a.self, q.From)
+		return peer.Note{}, fmt.Errorf("%s was started with different members or a different cluster name than %s: start all of them with the same settings", a.self, q.From)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -245,7 +246,7 @@ func (a *agreement) asked(q peer.Note) (peer.Note, error) {
 	return a.note(q.From, a.own), nil
 }
 
-// become stores this member's new state, and only then lets others see it.
+// become stores this member's new state before other members can see it.
 func (a *agreement) become(next standing) (err error) {
 	if next == drawn {
 		next.id = DrawClusterID()

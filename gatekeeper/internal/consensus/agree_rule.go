@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// standing is how far a member of a new set has got, according to its data directory.
+// standing is a member's progress in the start of a new set, as recorded in its data directory.
 type standing struct {
 	state peer.State
 	id    ClusterID // the id that it holds or has founded; zero if none was stated
@@ -18,7 +18,7 @@ type standing struct {
 // drawn is the next state of a first member that must draw an id.
 var drawn = standing{state: peer.Holds} //nolint:gochecknoglobals // a constant
 
-// standingOf parses an answer.
+// standingOf parses a member's answer.
 func standingOf(n peer.Note) (standing, error) {
 	s := standing{state: n.State}
 	if n.Cluster != "" {
@@ -33,19 +33,20 @@ func standingOf(n peer.Note) (standing, error) {
 	return s, nil
 }
 
-// decide is the rule by which a member of a new set advances. heard holds the others' answers to queries of this
-// process, by member. An answer may be old. decide returns the state that this member stores next. While the member
-// must wait, that state is own, and waitsFor says, by member, what it is waiting for.
+// decide is the rule by which a member of a new set advances. heard holds the answers that the other members gave to
+// this process, by member id. An answer may be outdated. decide returns the state that this member must store next.
+// While the member must wait, next is own, and waitsFor says what it is waiting for, by member id.
 //
-// Only the first member draws an id, once all others are empty. The others adopt the id that it holds. It founds the
-// cluster when all hold its id, and the others follow. A data directory never replaces the id that it holds.
+// Only the first member draws an id, once all others are empty. The others adopt the id that it holds. The first member
+// founds the cluster when all others hold its id, and then the others found it too. A data directory never replaces the
+// id that it holds.
 func decide(self, first string, own standing, heard map[string]standing, others []string) (next standing, waitsFor map[string]string, err error) {
 	founded, equal := false, 0
 	for _, id := range others {
 		other, answered := heard[id]
 		switch {
 		case !answered:
-		case other.state == peer.Founded && (own.state != peer.Holds || own.id != other.id || self == first): // no member founds before the first
+		case other.state == peer.Founded && (own.state != peer.Holds || own.id != other.id || self == first): // no member founds the cluster before the first one
 			return own, nil, founds(self, id, own, other, others)
 		case other.state == peer.Founded:
 			founded = true
@@ -90,10 +91,10 @@ func lacks(self, first string, own standing, id string, other standing, all bool
 	if !all { // a member that is down may have founded that cluster, so its id must be preserved
 		return text
 	}
-	return text + fmt.Sprintf(", of a start that was not finished: nothing was granted under it; stop %s, empty its data directory, and start it again", stale)
+	return text + fmt.Sprintf(", from a start that was not finished: nothing was granted under it; stop %s, empty its data directory, and start it again", stale)
 }
 
-// founds refuses to start next to a member that has data.
+// founds returns the error for a member that must not start because member id already has data.
 func founds(self, id string, own, other standing, others []string) error {
 	what := "is empty"
 	switch {

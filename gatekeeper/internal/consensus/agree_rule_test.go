@@ -10,22 +10,22 @@ import (
 )
 
 // These tests explore every order in which three members can ask, answer, decide, crash and lose their data
-// directories. An answer is kept until the member's process ends, which covers all late answers.
+// directories. An answer is remembered until the member's process exits, which covers every late answer.
 
 const agreeing = 3 // number of members
 
 func agreeingID(i int) string { return fmt.Sprintf("gk%d", i+1) }
 
-// folder is a standing in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in the order in
+// folder encodes a standing in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in the order in
 // which they are drawn.
 type folder uint8
 
 const (
 	unheard folder = iota
 	void
-	holding      // plus 2 for each seed
-	founding     // plus 2 for each seed
-	seedBits = 1 // how far a seed is shifted
+	holding      // plus 2 for each further seed
+	founding     // plus 2 for each further seed
+	seedBits = 1 // number of bits by which a seed is shifted
 )
 
 func (f folder) founded() bool { return f >= founding && (f-founding)%2 == 0 }
@@ -61,10 +61,10 @@ func (f folder) standing() standing {
 // members is the state of a starting set.
 type members struct {
 	own   [agreeing]folder
-	heard [agreeing][agreeing]folder // what the running processes have heard
+	heard [agreeing][agreeing]folder // the answers that the running processes have received
 	drawn uint8                      // number of seeds drawn
 	wiped uint8                      // number of directories lost
-	lost  [agreeing]uint8            // bit set of the seeds that a member had founded in a lost directory
+	lost  [agreeing]uint8            // bit set of the seeds that a member founded in a directory that it then lost
 	ever  uint8                      // bit set of the seeds that were founded
 }
 
@@ -109,7 +109,7 @@ func (s members) next(wipes, draws uint8, each func(members)) error {
 	return nil
 }
 
-// decides makes member i decide based on what it has heard.
+// decides makes member i decide, based on the answers that it has received.
 func (s members) decides(i int, draws uint8) (members, error) {
 	heard := make(map[string]standing)
 	var others []string
@@ -154,7 +154,7 @@ func (s members) decides(i int, draws uint8) (members, error) {
 	return s, nil
 }
 
-// explore visits all reachable states.
+// explore visits all reachable states, and returns a predecessor of each.
 func explore(t *testing.T, wipes, draws uint8) map[members]members {
 	t.Helper()
 	start := members{own: [agreeing]folder{void, void, void}}
@@ -176,8 +176,8 @@ func explore(t *testing.T, wipes, draws uint8) map[members]members {
 	return before
 }
 
-// A cluster may be founded only if no directory has the seed of another founded cluster, and not by a member that has
-// already founded it and lost the directory.
+// A cluster may be founded only if no directory has the seed of another founded cluster, and never by a member that
+// already founded it and then lost its directory.
 func TestDecide_InEveryOrderWithLostDataDirs_OneClusterIsFounded(t *testing.T) {
 	again := 0
 	states := explore(t, 3, 2)
@@ -197,7 +197,7 @@ func TestDecide_InEveryOrderWithLostDataDirs_OneClusterIsFounded(t *testing.T) {
 func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 	for s := range explore(t, 0, 1) {
 		to := s
-		for range 4 { // drawn, stored by the others, founded, followed
+		for range 4 { // the id is drawn, the others store it, the first member founds the cluster, the others follow
 			for i := range to.own {
 				for j := range to.own {
 					if i != j {
@@ -221,7 +221,7 @@ func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 	}
 }
 
-func TestDecide_Waiting_SaysForWhichMember(t *testing.T) {
+func TestDecide_Waiting_NamesTheMember(t *testing.T) {
 	empty := void.standing()
 	holds := func(seed uint64) standing { return standing{peer.Holds, ClusterID{seed, 1}} }
 	founded := func(seed uint64) standing { return standing{peer.Founded, ClusterID{seed, 1}} }
@@ -229,7 +229,7 @@ func TestDecide_Waiting_SaysForWhichMember(t *testing.T) {
 		self   string
 		own    standing
 		heard  map[string]standing
-		member string // the member that it waits for; empty if it refuses to start
+		member string // the member that self waits for; empty if self refuses to start
 		want   []string
 	}{
 		"the first member, while another has not stored the id": {"gk1", holds(1), map[string]standing{"gk2": empty, "gk3": holds(1)}, "gk2", []string{"has not stored"}},

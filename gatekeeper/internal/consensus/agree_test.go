@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// starting is a member of a new set. It can be started more than once on one directory.
+// starting is a member of a new set. It can be started more than once on the same directory.
 type starting struct {
 	Member
 	t       *testing.T
@@ -31,12 +31,12 @@ type starting struct {
 	ended  chan struct{} // closed when Agree has returned; the fields below are valid then
 	id     ClusterID
 	err    error
-	shut   func() // stops the server that it became
+	shut   func() // stops the server that serve started
 
 	log startLog
 }
 
-// startLog records a member's log. It can also make the member crash at a line.
+// startLog records a member's log. It can also make the member crash at a given line.
 type startLog struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
@@ -64,7 +64,7 @@ func newSet(t *testing.T, ids ...string) []*starting {
 	set, listeners := namedSet(t, ids...)
 	var all []*starting
 	for i, m := range set {
-		listeners[i].Close() // not listening yet
+		listeners[i].Close() // the member does not listen until it is started
 		all = append(all, &starting{Member: m, t: t, dir: t.TempDir(), set: set, name: "test"})
 	}
 	return all
@@ -125,14 +125,14 @@ func (s *starting) serve(folder *DataDir, listener net.Listener) {
 	}
 }
 
-// stop stops the member in any state.
+// stop stops the member, whatever its state.
 func (s *starting) stop() {
 	s.cancel()
 	<-s.ended
 	s.shut()
 }
 
-// wipe empties the directory of a stopped member.
+// wipe stops the member and gives it an empty directory.
 func (s *starting) wipe() {
 	s.t.Helper()
 	s.stop()
@@ -149,7 +149,7 @@ func (s *starting) founded() ClusterID {
 	return s.id
 }
 
-// foundedOne waits until all members are founded and returns the id on which they agree.
+// foundedOne waits until all members have founded the cluster, and returns the id on which they agree.
 func foundedOne(t *testing.T, set []*starting) ClusterID {
 	t.Helper()
 	for _, s := range set {
@@ -178,7 +178,7 @@ func TestAgree_InEveryOrderOfStart_AllGetOneID(t *testing.T) {
 		set := newSet(t, "gk1", "gk2", "gk3")
 		for n, i := range order {
 			set[i].start()
-			for _, j := range order[:n] { // members that started earlier have either missed it or heard from it
+			for _, j := range order[:n] { // each earlier member has finished a round of queries without success
 				until(t, "a waiting member logs that it cannot start yet", func() bool { return n == 2 || set[j].log.contains("cannot start yet") })
 			}
 			if n < 2 {
@@ -196,20 +196,20 @@ func TestAgree_InEveryOrderOfStart_AllGetOneID(t *testing.T) {
 	}
 }
 
-// faults makes a member crash at one chosen moment.
+// faults makes a member crash at one chosen step.
 type faults struct {
 	where string
-	at    int64 // the number of the moment among those of its kind
+	at    int64 // the occurrence of that step, counted from 1
 
 	cancel context.CancelFunc
 
 	mu    sync.Mutex // guards the fields below
 	count int64
 	dead  bool
-	over  bool // the test is over, ignore further moments
+	over  bool // ignore further steps
 }
 
-// pass counts a moment. It returns false once the member has crashed.
+// pass counts a step. It returns false once the member has crashed.
 func (f *faults) pass(where string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -226,7 +226,7 @@ func (f *faults) pass(where string) bool {
 	return !f.dead
 }
 
-// end reports whether the member has crashed. If not, it will not crash later either.
+// end reports whether the member has crashed, and prevents a later crash.
 func (f *faults) end() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -292,7 +292,8 @@ func (l *faultyListener) Accept() (net.Conn, error) {
 	return &faultyConn{c, l.faults, "answer", "question heard"}, nil
 }
 
-// Each member crashes once at each step: after it has stored something, before it sends, and after it has received.
+// Each member crashes once at each step: after it stores its state, before it sends a message, and after it receives
+// one.
 func TestAgree_CrashAtEachStep_AllGetOneID(t *testing.T) {
 	for where, steps := range map[string]int64{"stored": 2, "question": 8, "answer heard": 8, "question heard": 8, "answer": 8} {
 		for i := range 3 {
@@ -313,7 +314,7 @@ func TestAgree_CrashAtEachStep_AllGetOneID(t *testing.T) {
 						set[i].start()
 					}
 					foundedOne(t, set)
-					if !crashed { // it never reached this moment
+					if !crashed { // it never reached this step
 						return
 					}
 				}
@@ -334,7 +335,7 @@ func TestAgree_MemberWipedBeforeTheFounding_StartsAgain(t *testing.T) {
 	set[2].wipe()
 	set[2].faults, set[2].log.line = nil, nil
 	set[2].start()
-	if err := errors.Join(ended(set[2])...); err != nil { // unless the first had already received its answer
+	if err := errors.Join(ended(set[2])...); err != nil { // the first member had already received its answer
 		if !errors.Is(err, ErrMemberFounded) {
 			t.Fatal(err)
 		}
@@ -351,7 +352,7 @@ func ended(set ...*starting) (errs []error) {
 	return errs
 }
 
-// hold makes the member store an id as if the first had drawn it.
+// hold makes the member store an id as if the first member had drawn it.
 func (s *starting) hold(id ClusterID) {
 	s.t.Helper()
 	f, err := PrepareDataDir(DataDirConfig{Dir: s.dir, MemberID: s.ID, ClusterName: s.name, Members: s.set})
@@ -376,7 +377,7 @@ func TestAgree_FirstMemberWipedBeforeTheFounding_NamesTheDataDirsToEmpty(t *test
 	set[1].wipe()
 	set[1].start()
 	if id := foundedOne(t, set); id == agreed {
-		t.Error("the first adopted an id that it had not drawn")
+		t.Error("the first member adopted an id that it had not drawn")
 	}
 }
 
@@ -444,7 +445,7 @@ func TestAgree_DifferentSets_DoNotStartTogether(t *testing.T) {
 		for i, s := range set[:2] {
 			other := set[1-i].ID
 			until(t, name+": the other member is refused", func() bool {
-				return s.log.contains(other + " was started with other members or another cluster name than " + s.ID)
+				return s.log.contains(other + " was started with different members or a different cluster name than " + s.ID)
 			})
 		}
 		for _, s := range set {

@@ -12,8 +12,8 @@ import (
 )
 
 // transferWatch detects a server that keeps refusing entries because of a leadership transfer that ended long ago
-// (hashicorp/raft issue 696, open in v1.8.0). A failed transfer can leave a server in this state forever, in later
-// terms too. Only a restart helps.
+// (hashicorp/raft issue 696, open in v1.8.0). A failed transfer can leave a server in this state forever, even in later
+// terms. Only a restart helps.
 type transferWatch struct {
 	limit   time.Duration
 	refused prometheus.Counter

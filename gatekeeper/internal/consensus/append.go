@@ -10,9 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Append proposes an entry. When it returns, the entry either has been handed to Raft or certainly never will be. While
-// this server's disk is busy, Append can block for as long as the heartbeat timeout. The Pending reports the outcome.
-// It always completes. If the leadership ends or the server stops first, it completes with an unknown outcome.
+// Append proposes an entry. By the time it returns, the entry either has been handed to Raft or certainly never will
+// be. While this server's disk is busy, Append can block for as long as the heartbeat timeout. The Pending reports the
+// outcome. It always completes. If the leadership ends or the server stops first, it completes with an unknown outcome.
 //
 // An entry can be appended in a later term than the one in which it was proposed.
 func (n *Node) Append(entry []byte) *Pending {

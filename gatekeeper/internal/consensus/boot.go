@@ -27,7 +27,7 @@ func (n *Node) newRaft() error {
 			case r != nil:
 				o.err = fmt.Errorf("start Raft: %v", r)
 			}
-			done <- o // also when this goroutine exited early
+			done <- o // even if a failed store call made this goroutine exit early
 		}()
 		o.raft, o.err = n.bootAndRun()
 	}()
@@ -78,7 +78,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 		}
 		hasState = true
 	}
-	if hasState { // a joiner begins in the replica instead
+	if hasState { // for a joiner, the replica calls begin
 		if err := folder.begin(); err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 	if err == nil {
 		return r, nil
 	}
-	all, _ := s.snapshots.List() // a snapshot that can be listed is the one that Raft failed on
+	all, _ := s.snapshots.List() // if a snapshot can be listed, Raft failed to restore it
 	if len(all) == 0 {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 	case refused != nil:
 		err = refused
 	}
-	return nil, store.Damaged(what, "%w, see the errors logged before", err)
+	return nil, store.Damaged(what, "%w, see the earlier errors in the log", err)
 }
 
 func (n *Node) raftConfig() *raft.Config {

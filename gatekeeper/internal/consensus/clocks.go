@@ -14,7 +14,7 @@ type sample struct {
 	at    time.Time
 }
 
-// MemberClock compares a member's wall clock with that of the member that asked.
+// MemberClock compares a member's wall clock with the clock of the member that called Clocks.
 type MemberClock struct {
 	ID    string
 	Voter bool

@@ -47,7 +47,7 @@ func listenAt(t *testing.T, address string) net.Listener {
 	return l
 }
 
-// boot starts a member in dir whose Leading is a recorder.
+// boot starts a member with a recorder as its Leading.
 func boot(t *testing.T, cfg DataDirConfig, listener net.Listener, adjust func(*Config)) *server {
 	t.Helper()
 	folder, err := PrepareDataDir(cfg)
@@ -120,7 +120,8 @@ func leading(t *testing.T, servers []*server) *server {
 	return elected(t, servers)
 }
 
-// elected waits for a promoted leader without starting an election, because a server was already asked to start one.
+// elected waits for a promoted leader. It does not start an election, because the caller has already made a server
+// start one.
 func elected(t *testing.T, servers []*server) *server {
 	t.Helper()
 	var leader *server
@@ -338,8 +339,8 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 	})
 }
 
-// A follower with a different log is sent a snapshot, which replaces the log. The log on disk must not keep entries
-// after a gap.
+// A follower whose log ends before the leader's log begins receives a snapshot, which replaces its log. The log on disk
+// must not keep entries after a gap.
 func TestCluster_FollowerThatWasDown_ContinuesFromASnapshot(t *testing.T) {
 	eachStore(t, func(t *testing.T, store LogStore) {
 		set, listeners := namedSet(t, "gk1", "gk2", "gk3")
@@ -377,7 +378,7 @@ func TestCluster_FollowerThatWasDown_ContinuesFromASnapshot(t *testing.T) {
 		mustAppend(t, leader.Node, "after")
 		applied(t, "after", again)
 		if first, err := again.stores.log.FirstIndex(); err != nil || first <= last+1 {
-			t.Errorf("the log begins with entry %d, %v: the follower was sent no snapshot", first, err)
+			t.Errorf("the log begins with entry %d, %v: the follower received no snapshot", first, err)
 		}
 		closeNode(t, again.Node)
 		if l, err = net.Listen("tcp", away.PeerAddress()); err != nil {
@@ -387,7 +388,7 @@ func TestCluster_FollowerThatWasDown_ContinuesFromASnapshot(t *testing.T) {
 	})
 }
 
-func TestCluster_MemberThatLostItsData_IsKeptOut(t *testing.T) {
+func TestCluster_MemberThatLostItsData_IsExcluded(t *testing.T) {
 	servers := bootSet(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
 	mustAppend(t, leader.Node, "one")
@@ -412,6 +413,6 @@ func TestCluster_MemberThatLostItsData_IsKeptOut(t *testing.T) {
 		return err != nil && strings.Contains(err.Error(), "new data directory")
 	})
 	if again.machine.State().Retired("two") {
-		t.Error("the member that lost its data takes part")
+		t.Error("the member that lost its data applied a new entry")
 	}
 }

@@ -17,14 +17,14 @@ type ClusterID struct {
 	Incarnation uint64
 }
 
-// String returns the id as seed.incarnation in hexadecimal, the form that ParseClusterID reads. The form is frozen,
+// String returns the id as seed.incarnation in hexadecimal, the format that ParseClusterID reads. The format is frozen,
 // because data directories and snapshots contain it.
 func (c ClusterID) String() string { return fmt.Sprintf("%016x.%x", c.Seed, c.Incarnation) }
 
 // IsZero reports whether c is the zero value, which is not the id of a cluster.
 func (c ClusterID) IsZero() bool { return c == ClusterID{} }
 
-// ParseClusterID parses the form that String returns.
+// ParseClusterID parses the format that String returns.
 func ParseClusterID(s string) (ClusterID, error) {
 	seed, incarnation, ok := strings.Cut(s, ".")
 	if ok && len(seed) == 16 {
@@ -34,7 +34,7 @@ func ParseClusterID(s string) (ClusterID, error) {
 			return id, nil
 		}
 	}
-	return ClusterID{}, fmt.Errorf("consensus: %q is not a cluster id: want 16 hexadecimal digits, a point, and the incarnation", s)
+	return ClusterID{}, fmt.Errorf("consensus: %q is not a cluster id: want 16 hexadecimal digits, a dot, and the incarnation", s)
 }
 
 // DrawClusterID draws the id of a new cluster, with a new random seed.

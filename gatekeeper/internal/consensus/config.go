@@ -60,22 +60,22 @@ const clientRetry = time.Second
 //
 // Before a new leader can grant again, the followers must miss the old one, which takes up to two heartbeat timeouts,
 // and elect another, which takes up to two election timeouts if the first vote is split. Then the client must find it.
-// A client refreshes at a third of the duration. It stops the job a fifth of the duration before its deadline, which is
-// 2 % early. So a leader that dies just before it answers leaves 44 % of the duration.
+// A client refreshes at a third of the duration. It stops the job a fifth of the duration before its deadline, and it
+// sets that deadline 2 % early. A leader that dies just before it answers therefore leaves 44 % of the duration.
 func (t Timeouts) SmallestDuration() time.Duration {
 	const left = 0.44
 	failover := 2*t.Heartbeat + 2*t.Election + clientRetry
 	return (time.Duration(float64(failover)/left) + time.Second - 1).Truncate(time.Second)
 }
 
-// Config configures Open. DataDir and Machine are required, and one of PeerListener and PeerAddress.
+// Config configures Open. DataDir, Machine, and either PeerListener or PeerAddress are required.
 type Config struct {
 	// DataDir is owned by the node once Open has succeeded.
 	DataDir *DataDir
 	Machine Machine
 
-	// LogStore is how a new data directory stores its log. An existing directory must already use this kind. Default:
-	// the kind of the existing directory, LogStoreBolt for a new one.
+	// LogStore is the kind of store in which a new data directory keeps its log. An existing directory must already use
+	// this kind. Default: the kind of the existing directory, LogStoreBolt for a new one.
 	LogStore LogStore
 
 	// PeerListener accepts connections from peers. If it is nil, Open listens on PeerAddress. The node owns it once
@@ -84,20 +84,20 @@ type Config struct {
 	// PeerDial makes connections to other members. Default: TCP.
 	PeerDial    func(ctx context.Context, address string) (net.Conn, error)
 	PeerAddress string
-	// AdvertisePeer is the address at which other members reach this one. Default: this member's own in Members, else
-	// that of the listener. It must not be an unspecified address such as 0.0.0.0.
+	// AdvertisePeer is the address at which other members reach this one. Default: this member's address in Members, or
+	// else the listener's. It must not be an unspecified address such as 0.0.0.0.
 	AdvertisePeer string
 	// APIAddress is the advertised address of this member's API, sent to peers.
 	APIAddress string
-	// Members is the named set that starts a new cluster together. It must be the same on all of them, and is empty for
-	// a single server. It is read only while the data directory has no state, and never by a joiner.
+	// Members is the named set that starts a new cluster together. It must be the same on every member, and is empty
+	// for a single server. It is read only while the data directory has no state, and never by a joiner.
 	Members []Member
 
 	// Level is the newest feature level that this member supports. Default 1.
 	Level uint32
 
 	Timeouts Timeouts    // default DefaultTimeouts
-	TLS      certs.Files // zero: peers talk in the clear
+	TLS      certs.Files // zero value: connections between peers are not encrypted
 
 	// StoreTimeout is how long a store call may take before it counts as a fault. Default 10 s.
 	StoreTimeout time.Duration
@@ -176,7 +176,7 @@ func (c *Config) advertise(id string, listener net.Addr) (string, error) {
 	case address == "":
 		address = listener.String()
 	case own != "" && own != address:
-		return "", fmt.Errorf("consensus: %s is %s among the members but advertises %s", id, own, address)
+		return "", fmt.Errorf("consensus: the list of members gives %s the address %s, but the member advertises %s", id, own, address)
 	}
 	return address, checkAddress(address)
 }
@@ -196,7 +196,7 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// checkMemberID restricts ids to characters that fit in file names, addresses and log lines.
+// checkMemberID restricts ids to characters that are safe in file names, addresses and log lines.
 func checkMemberID(id string) error {
 	ok := len(id) >= 1 && len(id) <= 64
 	for _, r := range id {

@@ -36,7 +36,7 @@ type confirmer struct {
 	woken chan struct{} // holds a token when a caller arrived that no pending round covers, or a leadership ended
 
 	begun    uint64        // rounds requested from Raft; used only by run
-	answered atomic.Uint64 // the latest of them that Raft is known to have finished
+	answered atomic.Uint64 // the latest round that Raft is known to have finished
 
 	// proven is the latest proof found for the waiters. A proof stays valid forever.
 	proven atomic.Pointer[proof]
@@ -59,7 +59,7 @@ type proof struct {
 type waiter struct {
 	term uint64
 	t    time.Time
-	late time.Time   // when it gets errNoAnswer; zero if its context has a deadline
+	late time.Time   // when it fails with errNoAnswer; zero if confirm enforces the limit
 	tell func(error) // must not block
 }
 
@@ -68,8 +68,8 @@ var (
 	errNoAnswer = errors.New("no majority of the voters answered in time")
 )
 
-// newConfirmer returns a confirmer for a leader with the given lease. A round that finds no majority is restarted as
-// often as Raft sends heartbeats anyway.
+// newConfirmer returns a confirmer for a leader with the given lease. If a round finds no majority, the next one starts
+// after the interval at which Raft sends heartbeats anyway.
 func newConfirmer(r leadership, self raft.ServerID, a *answers, lease time.Duration, rounds func(), spawn func(func()) bool) *confirmer {
 	return &confirmer{raft: r, self: self, answers: a, again: lease / 10, bound: 2 * lease, rounds: rounds, spawn: spawn,
 		woken: make(chan struct{}, 1)}
@@ -111,7 +111,7 @@ func (c *confirmer) later(term uint64, t time.Time, tell func(error)) {
 }
 
 // already reports whether the latest proof suffices. It does not look at answers that arrived while nobody was waiting,
-// because they are seldom late enough. A lone voter needs no answers.
+// because they are seldom recent enough. A lone voter needs no answers.
 func (c *confirmer) already(term uint64, t time.Time) bool {
 	p := c.proven.Load()
 	if p == nil || p.term != term {
@@ -128,17 +128,17 @@ func (c *confirmer) already(term uint64, t time.Time) bool {
 }
 
 // covered returns the latest time t such that a majority of voters is known to have been in term with this server at or
-// after t, whether this server leads in term, and whether it is the only voter. This is where the proof is made.
+// after t, whether this server leads in term, and whether it is the only voter. This function establishes the proof.
 func (c *confirmer) covered(term uint64) (latest time.Time, leads, alone bool) {
-	// Self counts as of now, provided that the values read below confirm it. No answer can be later than the moment
-	// when the answers are read. The result may already be old when it is used, which errs on the safe side. The
-	// configuration and the term are read last, so that they are read at or after the result.
+	// This server counts as of now, provided that the values read below confirm it. No answer can be later than the
+	// time at which the answers are read. The result may already be old when it is used, which errs on the safe side.
+	// The configuration and the term are read after now, so they were current at or after the returned time.
 	now := time.Now()
 	configuration := c.raft.GetConfiguration().Configuration()
 	if c.raft.CurrentTerm() != term || c.raft.State() != raft.Leader || c.raft.CurrentTerm() != term {
 		return time.Time{}, false, false
 	}
-	var room [9]time.Time // on the stack: runs for every refresh and denial, and few clusters have more voters
+	var room [9]time.Time // on the stack, because this runs for every refresh and denial; few clusters have more voters
 	times := room[:0]
 	for _, server := range configuration.Servers {
 		switch {
@@ -200,9 +200,10 @@ const (
 	probeEvery = 8
 )
 
-// ask has Raft send a round of heartbeats, unless too many rounds are pending. In that case, Raft's regular heartbeats
-// serve the waiters. The result of a round's future does not matter, only that it completes. A few futures never
-// complete, for example when the membership changes in the meantime. The next watched round then updates the count.
+// ask makes Raft send a round of heartbeats, unless too many rounds are pending. In that case, Raft's regular
+// heartbeats serve the waiters. The result of a round's future does not matter, only that it completes. A few futures
+// never complete, for example when the membership changes in the meantime. The next watched round then updates the
+// count.
 func (c *confirmer) ask() {
 	if c.begun-c.answered.Load() >= mostRounds {
 		return
@@ -258,7 +259,7 @@ func (c *confirmer) settle(kicked time.Time) (answered []verdict, next bool) {
 	return answered, len(left) > 0 && !kicked.After(covered)
 }
 
-// add hands w to the goroutine of run. It returns false if that goroutine has exited.
+// add hands w to the goroutine that executes run. It returns false if that goroutine has exited.
 func (c *confirmer) add(w *waiter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -294,7 +295,7 @@ func (c *confirmer) close() {
 // Confirm returns nil if this server led in term at or after t. The caller must have read t on this server after it
 // received the request that it wants to answer. Confirm returns a wrapped ErrNotConfirmed before the promotion of term,
 // after the end of term, and when a majority of the voters does not answer within twice the lease or before ctx ends.
-// Any number of callers share a round of heartbeats.
+// Any number of callers can share a round of heartbeats.
 func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 	err := n.leadsIn(term)
 	if err == nil {

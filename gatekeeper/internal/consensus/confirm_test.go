@@ -90,7 +90,7 @@ func nonVoter(id raft.ServerID) raft.Server { return raft.Server{ID: id, Suffrag
 
 const lease = time.Second
 
-// confirming runs f in a bubble with a confirmer for server a in term 5.
+// confirming runs f in a synctest bubble with a confirmer for server a in term 5.
 func confirming(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *confirmer)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &fakeRaft{term: 5, state: raft.Leader, servers: servers}
@@ -213,7 +213,7 @@ func TestConfirm_RoundIsNeverAnswered_OthersAreRequested(t *testing.T) {
 		defer close(over)
 		r.set(func(r *fakeRaft) {
 			r.answer = func(kick int) {
-				if kick <= mostRounds/2 { // more than can be pending at a time
+				if kick <= mostRounds/2 { // includes a round that the confirmer watches
 					<-over
 				}
 			}
@@ -332,7 +332,7 @@ func TestConfirm_ManyCallers_ShareARound(t *testing.T) {
 	})
 }
 
-// A waiter that arrives during a round can be served only by answers.
+// Only answers can serve a waiter that arrives during a round.
 func TestConfirm_CallersDuringARound_DoNotReadTheConfiguration(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		calls := []<-chan error{asked(c, 5, time.Now())}
@@ -406,7 +406,7 @@ func TestConfirm_NoMajority_EndsWithinTwiceTheLease(t *testing.T) {
 	})
 }
 
-// yes is a transport whose peer accepts everything.
+// yes is a transport whose peer accepts all requests except entries of term 4.
 type yes struct{ innerTransport }
 
 func (yes) InstallSnapshot(_ raft.ServerID, _ raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, _ io.Reader) error {
@@ -445,7 +445,7 @@ func TestTransport_RaftsBypassesOfItsMainLoop_AreDisabled(t *testing.T) {
 	tr := &transport{inner: inner}
 	tr.SetHeartbeatHandler(func(raft.RPC) {})
 	if inner.handlers != 0 {
-		t.Error("the inner transport got Raft's heartbeat handler, which can make logs diverge (hashicorp/raft issue 695)")
+		t.Error("the inner transport received Raft's heartbeat handler, which can make logs diverge (hashicorp/raft issue 695)")
 	}
 	if _, err := tr.AppendEntriesPipeline("b", "b:1"); !errors.Is(err, raft.ErrPipelineReplicationNotSupported) {
 		t.Errorf("AppendEntriesPipeline() = %v, want ErrPipelineReplicationNotSupported", err)

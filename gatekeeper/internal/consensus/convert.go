@@ -19,7 +19,7 @@ func ConvertDataDir(dir string, newMachine func(clusterID string) Machine) (kept
 		}
 	}()
 	// This does not create the LOCK file, because a directory that does not belong to a server must stay unchanged. A
-	// server that starts in between is detected below.
+	// server that starts before the directory is locked is detected below.
 	r := &Remains{Dir: dir}
 	err = r.open()
 	if r.lock != nil {

@@ -52,12 +52,12 @@ func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 			if err != nil || len(files) != 1+len(tc.more) {
 				t.Fatalf("snapshot files %v, %v", files, err)
 			}
-			if err := os.Truncate(files[len(files)-1], 30); err != nil { // the names begin with the term
+			if err := os.Truncate(files[len(files)-1], 30); err != nil { // the names sort by term
 				t.Fatal(err)
 			}
 			err = openOn(t, dir)
 			if !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "snapshot up to entry") || !strings.Contains(err.Error(), "remove this member") {
-				t.Errorf("open = %v, want ErrDataDirDamaged with the loss and the next steps", err)
+				t.Errorf("open = %v, want ErrDataDirDamaged, naming the loss and the next steps", err)
 			}
 		})
 	}
@@ -85,7 +85,7 @@ func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 			}
 			_, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
 			if !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "raft.db") || !strings.Contains(err.Error(), "remove this member") {
-				t.Errorf("PrepareDataDir() = %v, want ErrDataDirDamaged with the loss and the next steps", err)
+				t.Errorf("PrepareDataDir() = %v, want ErrDataDirDamaged, naming the loss and the next steps", err)
 			}
 			// An empty raft.db replaces the lost one.
 			guard := store.NewGuard(store.GuardConfig{Timeout: time.Minute, Slow: time.Minute})
@@ -139,7 +139,7 @@ func TestOpen_IntactSnapshotNotForThisServer_IsNotDamaged(t *testing.T) {
 			t.Error(err)
 		}
 		if !errors.Is(err, why) || errors.Is(err, ErrDataDirDamaged) || strings.Contains(err.Error(), "remove this member") {
-			t.Errorf("open = %v, want only the reason", err)
+			t.Errorf("open = %v, want only the machine's error", err)
 		}
 	}
 }

@@ -30,7 +30,7 @@ var (
 	ErrForeignDataDir = errors.New("not this member's")
 	// ErrDataDirDamaged means that the content of the data directory is missing or corrupt.
 	ErrDataDirDamaged = store.ErrDamaged
-	// ErrLogStore means that the data directory stores its log in a different way than the one requested.
+	// ErrLogStore means that the data directory uses a different kind of log store than the requested one.
 	ErrLogStore = store.ErrKind
 	// ErrDataDirNotEmpty means that the new data directory is not empty.
 	ErrDataDirNotEmpty = errors.New("not empty")
@@ -50,7 +50,7 @@ type DataDirConfig struct {
 	// without Join before it has heard from the cluster.
 	Join bool
 	// ClusterID is the id of the cluster to join, or of the cluster that Members found. An existing data directory
-	// already knows it. Without it, the new directory of one of several members has no id until Agree has returned.
+	// already knows it. If it is zero, the new directory of one of several members has no id until Agree has returned.
 	ClusterID ClusterID
 }
 
@@ -90,7 +90,7 @@ const (
 	folderFormat  = 2
 )
 
-// clusterFile is the content of cluster.json. It is frozen. A different form needs a new format number.
+// clusterFile is the content of cluster.json. Its format is frozen. A different format needs a new format number.
 type clusterFile struct {
 	Format      int    `json:"format"`
 	ClusterID   string `json:"cluster_id"`
@@ -101,8 +101,8 @@ type clusterFile struct {
 }
 
 // seedFile is the content of seed.json. A member of a new set stores it before the cluster is founded, which creates
-// cluster.json. The file is kept after that, so that the members that agreed are the ones that bootstrap. It is frozen.
-// A different form needs a new format number.
+// cluster.json. The file is kept after that, so that the members that agreed are the ones that bootstrap. Its format is
+// frozen. A different format needs a new format number.
 type seedFile struct {
 	Format    int    `json:"format"`
 	ClusterID string `json:"cluster_id"`
@@ -110,8 +110,8 @@ type seedFile struct {
 	Set       string `json:"set"` // see digest
 }
 
-// begunFile is the content of begun.json. It is frozen. Only the existence of the file matters, so older and newer
-// builds agree on it.
+// begunFile is the content of begun.json. Its format is frozen. Only the existence of the file matters, so older and
+// newer builds agree on it.
 type begunFile struct {
 	MemberID string `json:"member_id"`
 }
@@ -121,10 +121,10 @@ type succeededFile struct {
 	Reason string `json:"reason"`
 }
 
-// PrepareDataDir creates or opens a data directory, locks it, and determines the cluster id. Only the new directory of
-// one of several Members has none before Agree. It returns ErrClusterIDNeeded, ErrDataDirInUse, ErrForeignDataDir,
-// ErrDataDirDamaged, ErrInvalidMember, or an error from the system. Once a server of that directory has stopped with
-// ErrSucceeded, every call returns that error.
+// PrepareDataDir creates or opens a data directory, locks it, and determines the cluster id. Before Agree, the new
+// directory of one of several Members has no cluster id. It returns ErrClusterIDNeeded, ErrDataDirInUse,
+// ErrForeignDataDir, ErrDataDirDamaged, ErrInvalidMember, or an error from the system. Once a server of that directory
+// has stopped with ErrSucceeded, every call returns that error.
 func PrepareDataDir(cfg DataDirConfig) (*DataDir, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
 		return nil, err
@@ -256,7 +256,7 @@ func (f *DataDir) readSeed(cfg DataDirConfig) error {
 		return fmt.Errorf("%w: %s: %w", ErrDataDirDamaged, seedFileName, err)
 	}
 	if f.seed.MemberID != cfg.MemberID || f.seed.Set != digest(cfg.ClusterName, cfg.Members) {
-		return fmt.Errorf("%w: it was created to start a new cluster as member %q, but with other members or under another cluster name than now, "+
+		return fmt.Errorf("%w: it was created to start a new cluster as member %q, but with different members or under a different cluster name, "+
 			"and has no data yet: start it with the same settings as before, or empty the directory", ErrForeignDataDir, f.seed.MemberID)
 	}
 	return nil
@@ -283,7 +283,7 @@ func (f *DataDir) create(cfg DataDirConfig) error {
 	}
 }
 
-// found permanently assigns a new directory to a member of the cluster id.
+// found permanently assigns a new directory to this member of the cluster id.
 func (f *DataDir) found(id ClusterID) error {
 	var number [8]byte
 	rand.Read(number[:]) // never fails, see crypto/rand
@@ -333,7 +333,7 @@ func (f *DataDir) compare(id, folder string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if known, ok := f.met[id]; ok && known != folder {
-		return fmt.Errorf("%s returned with a new data directory: it has lost what others count on; remove it and add it under a new id", id)
+		return fmt.Errorf("%s returned with a new data directory: it has lost data that others rely on; remove it and add it under a new id", id)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func TestDataDir_OfAnotherMember_IsRefusedNamingBoth(t *testing.T) {
 		id.String(), "0000000000000001.2")
 }
 
-// By then, the list may name later members.
+// Once a member has state, the list may also name members that were added later.
 func TestDataDir_WithState_IgnoresTheListOfMembers(t *testing.T) {
 	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: named}
 	dir := t.TempDir()

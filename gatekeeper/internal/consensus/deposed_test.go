@@ -31,8 +31,8 @@ func patientLeader(t *testing.T) (leader *member, rest []*member) {
 	return leader, members[1:]
 }
 
-// cutOff drops all messages between m and the rest, except responses to requests that m has already sent. These
-// responses pass through after.
+// cutOff drops all messages between m and the rest, except responses to requests that m has already sent. If after is
+// not nil, it is called before m receives such a response.
 func cutOff(m *member, rest []*member, after func(raft.ServerID)) {
 	m.wire.set(func(raft.ServerID, any) error { return errCut }, after)
 	for _, r := range rest {
@@ -71,7 +71,8 @@ func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
 		arrive() // now the old responses arrive
 
 		if err := verify.Error(); err != nil {
-			// Confirm exists because of this bug. If a later Raft returns an error here, Confirm can be simplified.
+			// Confirm exists because of this bug. If a later version of Raft returns an error here, Confirm can be
+			// simplified.
 			t.Errorf("VerifyLeader on a deposed leader = %v, but in v1.8.0 it was satisfied by responses to earlier requests", err)
 		}
 		if err := <-confirm; !errors.Is(err, ErrNotConfirmed) {
@@ -105,7 +106,7 @@ func TestConfirm_DeposedLeaderCutOff_FailsInTimeWhileTheNewOneSucceeds(t *testin
 			t.Errorf("Confirm of an earlier term = %v, want %v", err, ErrNotConfirmed)
 		}
 		if err := old.Confirm(t.Context(), term, begun); !errors.Is(err, ErrNotConfirmed) {
-			t.Errorf("Confirm after the leadership = %v, want %v", err, ErrNotConfirmed)
+			t.Errorf("Confirm after the end of the leadership = %v, want %v", err, ErrNotConfirmed)
 		}
 	})
 }
@@ -125,7 +126,7 @@ func TestConfirm_ContextEnds_ReturnsItsError(t *testing.T) {
 	})
 }
 
-func TestAppend_LeaderCutOff_EndsAsUnknown(t *testing.T) {
+func TestAppend_LeaderCutOff_OutcomeIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		old := leaderOf(t, members...)

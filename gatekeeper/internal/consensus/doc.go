@@ -3,42 +3,44 @@
 // interface.
 //
 // The library is hashicorp/raft v1.8.0. Code that works around one of its bugs names the issue, so that the workaround
-// can be removed once a later release fixes the bug. The workarounds for storage are described in package store, those
-// for connections in package peer.
+// can be removed once a later release fixes the bug. The workarounds for storage are described in package store, and
+// those for connections in package peer.
 //
 // # Leadership
 //
 // An epoch is one leadership: a term in which this server leads. Raft's leadership channel keeps only its newest value,
-// so a leadership that was lost and regained can look like none at all or like two in a row. The watcher therefore
-// compares terms. A leader's term never changes while it leads, so an unchanged term means an unbroken leadership. Once
-// the watcher has seen a new epoch, a barrier makes sure that everything committed before has been applied here. Then
-// the state and the term are checked again, the epoch is published, and Leading.Promote is called. When the epoch ends,
-// everything that depends on it ends immediately, without waiting for Raft's futures, some of which never complete. One
-// goroutine calls Promote and Demote in order, so the next epoch waits for the previous one's Demote. Nothing is
-// appended or confirmed in the meantime.
+// so a leadership that was lost and regained can look like no leadership at all, or like two in a row. The watcher
+// therefore compares terms. A leader's term never changes while it leads, so an unchanged term means an unbroken
+// leadership. Once the watcher has seen a new epoch, a barrier makes sure that everything committed before has been
+// applied here. Then the state and the term are checked again, the epoch is published, and Leading.Promote is called.
+// When the epoch ends, everything that depends on it ends immediately, without waiting for Raft's futures, some of
+// which never complete. One goroutine calls Promote and Demote in order, so the next epoch waits for the previous one's
+// Demote. Nothing is appended or confirmed in the meantime.
 //
 // # Confirm
 //
 // Confirm(term, t) answers the question: did this server still lead in term at or after t? It is the step from "I
-// believe I lead" to "I may extend a permit". The safety of every permit that outlives a leadership depends on it:
+// believe I lead" to "I may extend a permit". The safety of every permit that outlives a leadership depends on this
+// argument:
 //
-//	A voter that acknowledged term T to something sent at or after t cannot have voted for a later term before t. If a
-//	majority of voters did, every majority contains one of them, so nobody was elected in a later term before t.
+//	A voter that acknowledged, in term T, a request sent at or after t cannot have voted in a later term before t. If
+//	a majority of voters did so, every majority contains one of them, so no server was elected in a later term
+//	before t.
 //
 // Raft's own VerifyLeader does not prove this. Any response that arrives after the call satisfies it, even the response
-// to a request sent long before, so it succeeds on a leader that was deposed in between
+// to a request sent long before, so it succeeds on a leader that was deposed in the meantime
 // (TestConfirm_VerifyLeaderSatisfiedByLateAnswer). It also counts the responses of non-voters toward a quorum of
 // voters. We therefore wrap Raft's transport. For each AppendEntries, heartbeat or not, the wrapper reads the clock
-// before it sends the request. If that peer answers with success in the same term, the wrapper records (peer, term,
-// that time). Confirm succeeds when times at or after t are recorded for a majority of the voters of Raft's latest
-// configuration, read at or after t. This server needs no response from itself. It counts only if it is a voter in that
-// configuration and Raft reports, at or after t, that it leads in that very term, because the epoch may lag behind.
-// Responses to InstallSnapshot do not count, and neither does anything before the promotion.
+// before it sends the request. If that peer answers with success in the same term, the wrapper records the peer, the
+// term and that time. Confirm succeeds when times at or after t are recorded for a majority of the voters of Raft's
+// latest configuration, read at or after t. This server needs no response from itself. It counts only if it is a voter
+// in that configuration and Raft reports, at or after t, that it leads in exactly that term, because the epoch may lag
+// behind. Responses to InstallSnapshot do not count, and neither does anything before the promotion.
 //
 // VerifyLeader is called only to make Raft send a round of heartbeats. All callers share rounds. A round sends every
 // peer one heartbeat. A new round starts when a majority has answered the previous one and a caller is still waiting,
-// unless Raft has too many rounds pending. A caller gets its answer as soon as the covered time has reached its t, no
-// matter which round or log entry advanced it, and never earlier.
+// unless Raft has too many rounds pending. A caller receives its answer as soon as the covered time has reached its t,
+// no matter which round or log entry advanced it, and never earlier.
 //
 // The latest configuration may be uncommitted and may lag the log by one entry. That is safe, because majorities of
 // adjacent configurations overlap.
@@ -48,21 +50,21 @@
 // Raft lets the transport answer heartbeats on a separate goroutine. Its handler changes the term concurrently with the
 // main loop, and logs can diverge (issue 695). The wrapper therefore ignores Raft's handler and installs one that
 // changes nothing. A follower that follows the sender, in the term of the request, answers with success immediately.
-// Every other heartbeat goes to the main loop, unless the member has a fault. So does a copy of an answered one when
-// the main loop has not heard from the leader for a moment.
+// Every other heartbeat goes to the main loop, unless the member has a fault. A copy of an answered heartbeat also goes
+// to the main loop if the loop has not heard from the leader for a moment.
 //
 // Such a response may count for Confirm, because only its term matters. The member read its term after the request had
-// arrived, and the term was T. Raft stores a new term before it votes in it, the term that the handler reads changes in
-// between, and terms never decrease. So the member had not voted in a term later than T when the request was sent,
-// neither before a restart nor after it. A response from the main loop says no more than that. If a leader of a later
-// term was elected before then, it has the votes of a majority without that member, and majorities overlap. The
-// follower's state and its leader are checked only for Raft's sake: a candidate, or a follower that knows no leader or
-// a different one, must first change something.
+// arrived, and the term was T. Raft stores a new term before it votes in it, the term that the handler reads changes
+// between those two steps, and terms never decrease. Therefore, the member had not voted in a term later than T when
+// the request was sent, neither before a restart nor after it. A response from the main loop proves no more than that.
+// If a leader of a later term was elected before then, it has the votes of a majority without that member, and
+// majorities overlap. The follower's state and its leader are checked only for Raft's sake: a candidate, or a follower
+// that knows no leader or a different one, must first change something.
 //
 // A follower whose disk stalls therefore keeps confirming. A leader steps down only when it cannot reach a majority for
 // the length of its lease, the heartbeat timeout. The lease plays no part in safety. While the disks of a majority
-// stall, no other server could lead anyway, because votes are stored as well. A store call that does not return within
-// Config.StoreTimeout is a fault, after which the member answers no heartbeats.
+// stall, no other server could lead anyway, because votes must be stored as well. A store call that does not return
+// within Config.StoreTimeout is a fault, after which the member answers no heartbeats.
 //
 // # Membership
 //
@@ -73,15 +75,15 @@
 //
 // # Clocks
 //
-// Wall clocks decide nothing here. A member states its clock in the handshake, so that a leader can compare the clocks
-// of all members (Clocks), because due times of firings are compared with the leader's clock. A leader whose clock is
-// off hands leadership over, see gatekeeper/memberclocks.go.
+// No decision in this package depends on wall clocks. A member states its clock in the handshake, so that a leader can
+// compare the clocks of all members (Clocks). This matters because due times of firings are compared with the leader's
+// clock. A leader whose clock is off hands leadership over, see gatekeeper/memberclocks.go.
 //
 // # The first start of several members
 //
-// The members of a new set agree on the cluster's id before any of them starts Raft. See DataDir.Agree, and decide for
-// the rule. Each member queries all others on the peer port. Each is empty, or holds an id, or has founded the cluster
-// with that id. Every step is on disk before another member can learn of it.
+// The members of a new set agree on the cluster's id before any of them starts Raft. DataDir.Agree implements this, and
+// decide contains the rule. Each member queries all others on the peer port. A member is empty, holds an id, or has
+// founded the cluster with that id. Every step is on disk before another member can learn of it.
 //
 //  1. When all others have answered that they are empty, the first member in the sorted list draws an id with a random
 //     seed and holds it.
@@ -89,29 +91,29 @@
 //  3. When all others have answered that they hold its id, the first member founds the cluster and bootstraps.
 //  4. The others found it and bootstrap when any member has founded it.
 //
-// A directory never replaces the id that it holds. So when a cluster is founded, every directory in the list has held
-// its id, and another id needs all of them too: a second cluster can be founded only when all directories with the
-// first id are lost. The argument does not depend on the order or the age of messages. It holds even if two servers are
-// started as the first member by mistake.
+// A directory never replaces the id that it holds. When a cluster is founded, the directories of all listed members
+// have held its id, and another id needs all of these directories too. A second cluster can therefore be founded only
+// when all directories with the first id are lost. The argument does not depend on the order or the age of messages. It
+// holds even if two servers are started as the first member by mistake.
 //
-// A member that founded a cluster, voted, and then lost its directory cannot return to it. It would have to adopt the
-// id from a first member that merely holds it and answers its query, but the first member founds before all others, and
-// permanently. A first member that lost its directory draws another seed. Either is refused as soon as it reaches a
-// member with data, and waits while any member is silent.
+// A member that founded a cluster, voted, and then lost its directory cannot return to that cluster. It would have to
+// adopt the id from a first member that merely holds it and answers its query, but the first member founds the cluster
+// before all others, and permanently. A first member that lost its directory draws another seed. In both cases, the
+// member is refused as soon as it reaches a member with data, and waits while any member is silent.
 //
-// When the first member loses its directory in between, others hold an id that it does not know. It does not adopt that
-// id, because it may have founded a cluster with it that had data. The others do not replace theirs. The log tells
-// operators which directories to empty.
+// If the first member loses its directory during the start, others may hold an id that it does not know. It does not
+// adopt that id, because it may have founded a cluster with that id, and that cluster may have had data. The others do
+// not replace their ids. The log tells operators which directories to empty.
 //
-// What a member states in its own queries is only a reason to query it. Only its answers count, at the address that the
-// list gives for it.
+// A member's own queries are only a reason to query that member. Only the answers that it gives at its listed address
+// count.
 //
 // # Recovery
 //
 // A cluster that has permanently lost its majority is recovered offline. ReadDataDir reads what is left without writing
-// to it, Latest chooses by the order in which Raft elects, and Found creates the data directory of a new cluster of one
-// server. Raft's files are never edited in place, so a failed recovery leaves the old directories unchanged. The new
-// cluster has the old seed and a later incarnation. Its members refuse the old servers in the handshake, as they refuse
-// all strangers. Incarnations are ordered, so the old servers learn that their cluster has a successor, and they stop:
-// a majority of them that came back would grant too.
+// to it, Latest chooses by the order that Raft uses in elections, and Found creates the data directory of a new cluster
+// of one server. Raft's files are never edited in place, so a failed recovery leaves the old directories unchanged. The
+// new cluster has the old seed and a later incarnation. Its members refuse the old servers in the handshake, as they
+// refuse all strangers. Incarnations are ordered, so the old servers learn that their cluster has a successor, and they
+// stop: if a majority of them came back, it would also grant permits.
 package consensus

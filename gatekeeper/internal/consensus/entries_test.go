@@ -95,8 +95,8 @@ func TestEntries_AfterTheNewestSnapshot_AreAccepted(t *testing.T) {
 	}
 }
 
-// The leader's commit index is beyond the entries that it sends, and the follower has entries of another leader there.
-// Raft alone would apply those.
+// The leader's commit index is beyond the entries that it sends, and the follower has entries of another leader at
+// those indexes. Raft alone would apply them.
 func TestEntries_CommitIndexBeyondSentEntries_OnlySentOnesAreApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, last, term := alone(t)

@@ -9,12 +9,13 @@ import (
 var (
 	// ErrNotAppended means that the entry is certainly not in the log and never will be, so it can be proposed again.
 	ErrNotAppended = errors.New("consensus: the entry was not appended")
-	// ErrUnknownOutcome means that the entry may be in the log, or may still get there.
+	// ErrUnknownOutcome means that the entry may be in the log, or may still be added to it.
 	ErrUnknownOutcome = errors.New("consensus: the outcome of the entry is unknown")
 	// ErrNotConfirmed means that Confirm could not establish in time whether this server still led. It says nothing
 	// about which server leads.
 	ErrNotConfirmed = errors.New("consensus: leadership not confirmed")
-	// ErrRemoved is the fault of a server that was removed from the cluster. It is of no further use and must stop.
+	// ErrRemoved is the fault of a server that was removed from the cluster. The cluster no longer needs it, and it
+	// must stop.
 	ErrRemoved = errors.New("consensus: this server was removed from the cluster")
 	// ErrSucceeded is the fault of a server whose cluster was recovered or restored without it. If it continued, two
 	// clusters would grant the same permits.

@@ -56,7 +56,7 @@ func (d *disk) Set(key, value []byte) error {
 
 func (d *disk) StoreLog(log *raft.Log) error { return d.StoreLogs([]*raft.Log{log}) }
 
-// withDisk starts one member with its log on a disk.
+// withDisk starts one member with its log on a disk whose writes call write first.
 func withDisk(t *testing.T, write func() error) (*member, *disk) {
 	t.Helper()
 	members := memoryCluster(t, 1, nil)
@@ -197,7 +197,7 @@ func TestTransferWatch_RefusalsWithoutATransfer_AreAFault(t *testing.T) {
 	})
 }
 
-func TestSnapshotAlarm_SnapshotAfterSnapshot_RaisesIt(t *testing.T) {
+func TestSnapshotAlarm_SnapshotAfterSnapshot_RaisesTheAlarm(t *testing.T) {
 	m := newMetrics()
 	raised := 0
 	a := &snapshotAlarm{sent: m.snapshotsSent, alarms: m.snapshotAlarms, logger: countWarnings(&raised), follows: make(map[raft.ServerID]*snapshotsTo)}

@@ -8,7 +8,7 @@ type futures struct {
 	mu     sync.Mutex // guards the fields below
 	count  int
 	closed bool
-	idle   chan struct{} // closed when closed and count is 0
+	idle   chan struct{} // closed when closed is set and count is 0
 }
 
 func newFutures() *futures { return &futures{idle: make(chan struct{})} }

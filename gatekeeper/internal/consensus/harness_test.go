@@ -31,7 +31,7 @@ type wire struct {
 	mu sync.Mutex // guards the hooks
 	// before runs before a request is sent. If it returns an error, that is the result of the request.
 	before func(to raft.ServerID, question any) error
-	// after runs when a response to AppendEntries has arrived, before the caller gets it.
+	// after runs when a response to AppendEntries has arrived, before the caller receives it.
 	after func(to raft.ServerID)
 }
 
@@ -208,7 +208,7 @@ func closeNode(t *testing.T, n *Node) {
 	}
 }
 
-// until polls until cond holds. In a bubble, it polls in the bubble's time.
+// until polls until cond holds. In a synctest bubble, it uses the bubble's clock.
 func until(t *testing.T, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(30 * time.Second)

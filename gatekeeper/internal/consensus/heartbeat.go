@@ -15,11 +15,12 @@ import (
 // (hashicorp/raft issue 695, open in v1.8.0). This one changes nothing. "Heartbeats" in the package documentation
 // explains why such a response may count.
 
-// recent returns the fraction of the heartbeat timeout during which Raft's main loop is not notified of the leader
-// again. It is much less than the interval between two heartbeats, so it hardly affects how silence is measured.
+// recent returns a fraction of the heartbeat timeout: the time after a contact during which Raft's main loop is not
+// notified of the leader again. It is much less than the interval between two heartbeats, so it hardly affects how
+// silence is measured.
 func recent(heartbeat time.Duration) time.Duration { return heartbeat / 50 }
 
-// heartbeat answers the leader that this member follows immediately, and leaves everything else to Raft's main loop.
+// heartbeat immediately answers the leader that this member follows, and leaves everything else to Raft's main loop.
 // After a fault it answers with an error. The transport calls it on the goroutine of the connection.
 func (i *incoming) heartbeat(rpc raft.RPC) {
 	select {
@@ -59,7 +60,7 @@ func (i *incoming) follows(req *raft.AppendEntriesRequest) bool {
 		leader != "" && string(leader) == string(req.ID) && i.raft.CurrentTerm() == req.Term
 }
 
-// tell passes the queued heartbeats on to Raft's main loop when it has time.
+// tell passes the queued heartbeats on to Raft's main loop when the loop is ready.
 func (i *incoming) tell() {
 	for {
 		select {

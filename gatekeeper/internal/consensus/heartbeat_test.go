@@ -60,7 +60,7 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderKeepsConfirming(t *testing.T) 
 			end()
 		}
 		if a := late.Wait(); a.Err != nil {
-			t.Errorf("the entry appended before the stall: %v", a.Err)
+			t.Errorf("Append during the stall: %v", a.Err)
 		}
 		pass(time.Minute)
 		if now, leads := leads(leader.raft); !leads || now != term {
@@ -94,7 +94,7 @@ func TestHeartbeat_DiskOfTheLeaderStalls_LeaderKeepsConfirming(t *testing.T) {
 		}
 		end()
 		if a := late.Wait(); a.Err != nil {
-			t.Errorf("the entry appended before the stall: %v", a.Err)
+			t.Errorf("Append during the stall: %v", a.Err)
 		}
 		if now, leads := leads(leader.raft); !leads || now != term {
 			t.Errorf("after the stall the leader of term %d is in term %d, leads: %v", term, now, leads)
@@ -119,8 +119,8 @@ func TestHeartbeat_OnlyHeartbeats_NoElection(t *testing.T) {
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); pass(50 * time.Millisecond) {
 			for _, f := range others(members, leader) {
 				heartbeat := f.cfg.Timeouts.Heartbeat
-				// Two heartbeats are at most a fifth of the timeout apart, and one within a fiftieth of the previous is
-				// not passed on.
+				// Two heartbeats are at most a fifth of the timeout apart, and a heartbeat that follows another within
+				// a fiftieth of the timeout is not passed on.
 				if silent := time.Since(f.raft.LastContact()); silent > heartbeat/5+heartbeat/50 {
 					t.Fatalf("%s has not heard from a leader for %v", f.ID(), silent)
 				}
@@ -147,8 +147,8 @@ func (m *member) ask(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse 
 	}
 }
 
-// A success without Raft's main loop means: I follow you in this term. Only the leader that the member follows, in its
-// current term, may get it.
+// A success response that bypasses Raft's main loop means that the member follows the sender in this term. Only the
+// leader that the member follows, in its current term, may receive it.
 func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -171,11 +171,11 @@ func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
 		leader.Append(entry(t, "stalls"))
 		synctest.Wait()
 		if a := follower.ask(right); a == nil || !a.Success || a.Term != right.Term || string(a.ID) != string(follower.id) {
-			t.Errorf("the leader gets %+v while the disk stalls, want success", a)
+			t.Errorf("the leader received %+v while the disk stalls, want success", a)
 		}
 		for name, req := range wrong {
 			if a := follower.ask(req); a != nil {
-				t.Errorf("%s gets %+v without the main loop, want no response", name, a)
+				t.Errorf("%s received %+v without the main loop, want no response", name, a)
 			}
 		}
 		end()
@@ -184,8 +184,8 @@ func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
 	})
 }
 
-// A response without the main loop may count because of the order in which Raft votes: it stores and adopts the term
-// first, and stores the vote afterwards.
+// A response that bypasses the main loop may count because of the order in which Raft votes: it stores and adopts the
+// term first, and stores the vote afterwards.
 func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -217,7 +217,7 @@ func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 			t.Errorf("a vote for term %d is stored in term %d", old.Term+1, term)
 		}
 		if a := voter.ask(old); a != nil {
-			t.Errorf("the old leader gets %+v, want no response", a)
+			t.Errorf("the old leader received %+v, want no response", a)
 		}
 	})
 }
@@ -245,7 +245,7 @@ func TestHeartbeat_ToANonFollower_IsLeftToRaft(t *testing.T) {
 	})
 }
 
-// A fault need not block Raft's main loop, but the member must be silent anyway.
+// A fault does not necessarily block Raft's main loop, but the member must refuse heartbeats in any case.
 func TestHeartbeat_FaultOutsideTheMainLoop_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)

@@ -12,9 +12,9 @@ import (
 // when the leader is silent (vote.go), corrects how Raft handles entries (entries.go), and answers heartbeats without
 // the main loop (heartbeat.go).
 //
-// A leader that gets no response in time sends a snapshot again, although the first one may have arrived. Raft (v1.8.0)
-// installs every snapshot, even over entries that it has applied since. It reverts to the older state and the older
-// membership, and panics when the log does not reach back far enough. A member that has applied everything in a
+// A leader that receives no response in time sends a snapshot again, although the first one may have arrived. Raft
+// (v1.8.0) installs every snapshot, even over entries that it has applied since. It reverts to the older state and the
+// older membership, and panics when the log does not reach back far enough. A member that has applied everything in a
 // snapshot already has what the leader wants it to have, so it answers with success, as in the Raft paper, figure 13,
 // InstallSnapshot, step 6.
 type incoming struct {
@@ -50,7 +50,7 @@ func (i *incoming) serves(r *raft.Raft) {
 	close(i.running)
 }
 
-// close stops forwarding requests and waits until forwarding has ended. It may be called again.
+// close stops forwarding requests and waits until forwarding has ended. It may be called more than once.
 func (i *incoming) close() {
 	i.once.Do(func() { close(i.done) })
 	i.work.Wait()
@@ -91,7 +91,7 @@ func (i *incoming) pass(rpc raft.RPC) bool {
 }
 
 // late reports whether rpc is a snapshot that this member has already applied. Nothing is applied between this check
-// and the next request, because a follower applies only what it is sent.
+// and the next request, because a follower applies only the entries that it receives.
 func (i *incoming) late(rpc raft.RPC) bool {
 	snapshot, ok := rpc.Command.(*raft.InstallSnapshotRequest)
 	if !ok || !i.idle() {

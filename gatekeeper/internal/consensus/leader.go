@@ -15,8 +15,8 @@ type Leader struct {
 // one of them runs, the end of a leadership may be reported late, but never early.
 type Leading interface {
 	// Promote reports that this server leads in term. Everything committed before has been applied, and after that Raft
-	// still reported this server as the leader of that term. done is closed when the leadership is over. That is before
-	// Demote is called, and possibly while Promote is still running.
+	// still reported this server as the leader of that term. done is closed when the leadership is over. This happens
+	// before Demote is called, and possibly while Promote is still running.
 	Promote(term uint64, done <-chan struct{})
 	// Demote reports that the leadership of term, for which Promote was called, is over.
 	Demote(term uint64)
@@ -28,7 +28,7 @@ type Member struct {
 	PeerAddress string
 	// APIAddress is the address that the member stated in the peer handshake. It is empty before that.
 	APIAddress string
-	// Name is the member's name, see Node.Name. It is empty until this member has met it.
+	// Name is the member's name, see Node.Name. It is empty until this server has met that member.
 	Name   string
 	Voter  bool
 	Leader bool

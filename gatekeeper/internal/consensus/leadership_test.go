@@ -19,7 +19,7 @@ func (r *recorder) expect(t *testing.T, want ...string) {
 		select {
 		case got := <-r.events:
 			if got != w {
-				t.Fatalf("Leading got %q, want %q", got, w)
+				t.Fatalf("Leading recorded %q, want %q", got, w)
 			}
 		default:
 			t.Fatalf("Leading was not called, want %q", w)
@@ -27,7 +27,7 @@ func (r *recorder) expect(t *testing.T, want ...string) {
 	}
 	select {
 	case got := <-r.events:
-		t.Fatalf("Leading also got %q", got)
+		t.Fatalf("Leading also recorded %q, want nothing more", got)
 	default:
 	}
 }
@@ -97,7 +97,7 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
 		first := back()
 		synctest.Wait()
 		leader.leading.expect(t, fmt.Sprint("promote ", first))
-		// The leadership is lost, and Promote has not returned. No more entries may be appended in it.
+		// The leadership is lost, and Promote has not returned. No more entries may be appended in that term.
 		if err := leader.raft.LeadershipTransferToServer(other.id, other.address).Error(); err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
 	})
 }
 
-// depose sends m a message of a leader of a later term, which then stays silent.
+// depose sends m one message from a leader of a later term, which then sends nothing more.
 func depose(t *testing.T, m *member, term uint64) {
 	t.Helper()
 	_, stranger := raft.NewInmemTransport("stranger.test:1")
@@ -208,7 +208,7 @@ func TestWatch_LossSkippedByTheChannel_IsDetectedByTerm(t *testing.T) {
 		}
 		cancel()
 		if _, more := <-epochs; more {
-			t.Error("an epoch was sent after the watcher ended")
+			t.Error("an epoch was sent after the watcher stopped")
 		}
 	})
 }

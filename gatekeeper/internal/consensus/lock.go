@@ -11,8 +11,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockDataDir locks the lock file at path. The system releases the lock whenever the process exits. The file
-// contains the process id, for the error message of the next process.
+// lockDataDir locks the lock file at path. The operating system releases the lock when the process exits for any
+// reason. The file contains the process id, for the error message of the next process.
 func lockDataDir(path string) (io.Closer, error) {
 	file := flock.New(path)
 	if ok, err := file.TryLock(); !ok {
@@ -25,7 +25,7 @@ func lockDataDir(path string) (io.Closer, error) {
 }
 
 // watchDataDir locks the lock file at path without writing to it, so that no server can start in the meantime. A
-// directory without a lock file, such as a copy, has no server to keep out.
+// directory without a lock file, such as a copy, needs no lock because no server uses it.
 func watchDataDir(path string) (io.Closer, error) {
 	file := flock.New(path, flock.SetFlag(os.O_RDONLY))
 	ok, err := file.TryRLock()

@@ -16,8 +16,8 @@ type Addition struct {
 	ID, PeerAddress string
 	// NonVoter leaves the member without a vote.
 	NonVoter bool
-	// Joining means that the server itself asks, and has not been accepted before. Such a request does not override an
-	// operator who added the server as a non-voter.
+	// Joining means that the server itself sent the request, and has not been accepted before. Such a request does not
+	// override an operator who added the server as a non-voter.
 	Joining bool
 }
 
@@ -72,12 +72,12 @@ func addAgain(e *epoch, member raft.Server, a Addition) error {
 	return nil
 }
 
-// RemoveMember permanently removes a member. It retires the id first, so that a failure in between never leaves an id
-// that another server can take. A second call completes the removal. Removing a member that has already been removed
-// does nothing and sets Removal.Already.
+// RemoveMember permanently removes a member. It retires the id first, so that a failure halfway never leaves an id that
+// another server can reuse. A second call completes the removal. Removing a member that has already been removed does
+// nothing and sets Removal.Already.
 //
 // Unless force is set, RemoveMember refuses to leave fewer responsive voters than a majority of the remaining ones,
-// because the removal itself could not be committed then. A leader that is asked to remove itself transfers the
+// because the removal itself could then not be committed. A leader that is asked to remove itself transfers the
 // leadership and returns a *NotLeaderError; retry on the new leader. RemoveMember can also return *QuorumError,
 // ErrNoSuchMember, ErrLastVoter, ErrUnknownOutcome, or an error from Config.Retire.
 func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal, error) {
@@ -115,8 +115,8 @@ func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal
 }
 
 // Transfer hands the leadership to the voter id, or to the voter that is furthest ahead if id is empty. It returns nil
-// when this server no longer leads, or when id already leads. Otherwise, it returns
-// ErrNoSuchMember, ErrNotAVoter, *NotLeaderError, or an error from Raft, after which this server still leads.
+// when this server no longer leads, or when id already leads. Otherwise, it returns ErrNoSuchMember, ErrNotAVoter,
+// *NotLeaderError, or an error from Raft, after which this server still leads.
 func (n *Node) Transfer(ctx context.Context, id string) error {
 	e, servers, unlock, err := n.change(ctx)
 	if err != nil {

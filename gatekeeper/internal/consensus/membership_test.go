@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-func TestAddMember_Unreachable_StaysWithoutAVote(t *testing.T) {
+func TestAddMember_Unreachable_RemainsANonVoter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leader := leaderOf(t, memoryCluster(t, 1, nil)...)
 		if err := leader.AddMember(t.Context(), Addition{ID: "gk2", PeerAddress: "gk2.test:7421"}); err != nil {
@@ -39,7 +39,7 @@ func TestAddMember_RetiredID_IsRefused(t *testing.T) {
 	})
 }
 
-func TestAddMember_LeaderCutOff_EndsAsUnknown(t *testing.T) {
+func TestAddMember_LeaderCutOff_OutcomeIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -77,5 +77,5 @@ func TestOpen_AddressOfAnotherMember_IsRefused(t *testing.T) {
 	if err := folder.Close(); err != nil {
 		t.Fatal(err)
 	}
-	boot(t, cfg, listen(t), nil) // nothing was changed
+	boot(t, cfg, listen(t), nil) // the rejected call changed nothing
 }

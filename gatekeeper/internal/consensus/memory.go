@@ -55,7 +55,7 @@ type SnapshotPace struct {
 	Trailing  uint64
 }
 
-// NewMemoryOn returns a Memory whose log and votes are on the given disk, which may be slow or record what it did. A
+// NewMemoryOn returns a Memory whose log and votes are on the given disk, which may be slow or record its operations. A
 // disk that implements raft.SnapshotStore also stores the snapshots.
 func NewMemoryOn(disk Disk, options MemoryOptions) *Memory {
 	m := &Memory{options: options, log: disk, files: make(map[string][]byte)}

@@ -43,7 +43,7 @@ type Node struct {
 	epoch    atomic.Pointer[epoch] // the published epoch, or nil
 	promoted atomic.Uint64         // the term for which Promote has returned, or 0
 
-	started  atomic.Bool   // raft may be used by goroutines and callbacks started before it
+	started  atomic.Bool   // set once goroutines and callbacks that were started earlier may use raft
 	changing chan struct{} // holds a token while no membership change is in progress
 	asked    chan struct{} // holds a token when acquaint should dial the others
 
@@ -66,7 +66,8 @@ type stores struct {
 	close     func() error
 }
 
-// Open starts a member. Until an election, or until a leader finds it, the member is a follower or has no role at all.
+// Open starts a member. Until an election, or until a leader contacts it, the member is a follower or has no role at
+// all.
 func Open(cfg Config) (*Node, error) {
 	cfg.setDefaults()
 	if cfg.DataDir.ClusterID().IsZero() {
@@ -173,7 +174,7 @@ func newNode(cfg Config, address string) *Node {
 	return n
 }
 
-// fault is called at the first fault. From then on, this server acknowledges nothing.
+// fault is called at the first fault. After a fault, this server acknowledges nothing.
 func (n *Node) fault(err error) {
 	n.cfg.Logger.Error("this server must stop", "error", err)
 	n.die()
@@ -294,8 +295,8 @@ func (n *Node) ask() {
 	}
 }
 
-// Level returns the newest feature level that every member of the latest configuration supports, as stated when each
-// one last connected. A member that has not connected yet counts as level 1. Only a leader hears from all members.
+// Level returns the newest feature level that every member of the latest configuration supports, as stated when the
+// member last connected. A member that has not connected yet counts as level 1. Only a leader hears from all members.
 func (n *Node) Level() uint32 {
 	servers, err := n.servers()
 	if err != nil {
@@ -313,7 +314,7 @@ func (n *Node) Level() uint32 {
 }
 
 // Fatal returns a channel for the fault after which this server acknowledges nothing more: a store that failed or hung,
-// an entry that the state machine cannot apply, or a Raft that is stuck. The process, or at least this Node, must then
+// an entry that the state machine cannot apply, or a stuck Raft instance. The process, or at least this Node, must then
 // stop.
 func (n *Node) Fatal() <-chan error { return n.fatal }
 

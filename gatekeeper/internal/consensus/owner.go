@@ -22,8 +22,8 @@ func (o owner) name() string {
 	return id
 }
 
-// heir returns the owner of the directory dir, who gets the files that root writes there, and dir as top. If dir does
-// not exist yet, top is the outermost directory that must be created, and the owner is that of top's parent.
+// heir returns the owner of the directory dir, to whom files that root writes there must belong, and dir as top. If dir
+// does not exist yet, top is the outermost directory that must be created, and the owner is that of top's parent.
 func heir(dir string) (o owner, top string, err error) {
 	top = filepath.Clean(dir)
 	for at := top; ; at = filepath.Dir(at) {
@@ -66,7 +66,7 @@ func handOver(top string, o owner) error {
 	return errors.Join(err, root.Close())
 }
 
-// withOwner adds to a permission error the owner of the file and a way to fix the permissions.
+// withOwner extends a permission error with the owner of the file and a command that fixes the permissions.
 func (f *DataDir) withOwner(err error) error {
 	denied, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !errors.Is(denied, fs.ErrPermission) {

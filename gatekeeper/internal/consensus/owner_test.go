@@ -81,7 +81,7 @@ func TestLeaveAdminRequest_ByRoot_BelongsToTheOwnerOfTheDataDir(t *testing.T) {
 	owned(t, dir, another)
 }
 
-// The old files come from an archive and stay in the directory under other names.
+// The old files come from an archive and are kept in the directory under other names.
 func TestConvertDataDir_ByRoot_FilesBelongToTheOwnerOfTheDataDir(t *testing.T) {
 	requireRoot(t)
 	archive := filepath.Join("..", "..", "..", "cmd", "gatekeeperd", "testdata", "old-folder.tar.gz")
@@ -96,7 +96,7 @@ func TestConvertDataDir_ByRoot_FilesBelongToTheOwnerOfTheDataDir(t *testing.T) {
 	owned(t, dir, another)
 }
 
-func TestHandOver_FilesOfOthersAndOutside_StayTheirs(t *testing.T) {
+func TestHandOver_FilesOfOthersAndOutside_KeepTheirOwners(t *testing.T) {
 	requireRoot(t)
 	dir, third, roots := t.TempDir(), owner{uid: 65533, gid: 65533}, owner{}
 	outside, theirs := filepath.Join(t.TempDir(), "outside"), filepath.Join(dir, "theirs")

@@ -45,7 +45,7 @@ type Remains struct {
 	// empty for any other member.
 	Succeeded string
 	// State is the state after the last entry. The last entries may never have been committed. Only a majority of the
-	// directories can tell.
+	// directories shows whether they were.
 	State *fsm.State
 
 	lock io.Closer
@@ -80,8 +80,8 @@ func ofDataDir(dir string, err error) error {
 	return fmt.Errorf("consensus: data directory %s: %w", dir, err)
 }
 
-// noDataDirError means that a directory is not the data directory of a server. It matches ErrForeignDataDir, but has a
-// different text because that one is about another member.
+// noDataDirError means that a directory is not the data directory of a server. It matches ErrForeignDataDir, but its
+// text differs, because the text of ErrForeignDataDir is about another member.
 type noDataDirError struct{ dir, why string }
 
 func (e *noDataDirError) Error() string {
@@ -246,7 +246,7 @@ func (r *Remains) play(old *store.Old, machine Machine) error {
 		return err
 	}
 	if len(r.Members) == 0 {
-		return errors.New("it does not say who the members are")
+		return errors.New("it does not contain the list of members")
 	}
 	r.Term = max(r.Term, r.LastTerm)
 	r.State = machine.State()
@@ -324,7 +324,7 @@ func configured(c raft.Configuration) []Member {
 }
 
 // Latest returns the remains with the highest (last term, last index). If all contains the remains of a majority of the
-// last voters, the result has every entry that was ever committed, because Raft elects leaders by the same order.
+// last voters, the result has every entry that was ever committed, because Raft uses the same order to elect leaders.
 func Latest(all []*Remains) *Remains {
 	return slices.MaxFunc(all, func(a, b *Remains) int {
 		return cmp.Or(cmp.Compare(a.LastTerm, b.LastTerm), cmp.Compare(a.LastIndex, b.LastIndex))
@@ -333,8 +333,8 @@ func Latest(all []*Remains) *Remains {
 
 // Quorum returns the number of voters in the last configuration, which is that of Latest, and the number of those
 // voters whose remains are in all. Copies of one member's directory count once. An uncommitted change to the membership
-// does no harm. Majorities of adjacent configurations overlap, so a majority of this one knows of every later one that
-// was committed.
+// does no harm. Majorities of adjacent configurations overlap, so a majority of this configuration knows of every later
+// configuration that was committed.
 func Quorum(all []*Remains) (read, voters int) {
 	for _, m := range Latest(all).Members {
 		if !m.Voter {

@@ -78,12 +78,12 @@ func TestReadDataDir_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 			r.Close()
 		}
 		if !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "entry 20") || !strings.Contains(err.Error(), "entry 10") {
-			t.Errorf("%s cut short: got error %v, want ErrDataDirDamaged with the lost entries", file, err)
+			t.Errorf("%s truncated: got error %v, want ErrDataDirDamaged, naming the lost entries", file, err)
 		}
 	}
 }
 
-func TestReadDataDir_Twice_SharesTheLockAndKeepsServersOut(t *testing.T) {
+func TestReadDataDir_Twice_SharesTheLockAndExcludesServers(t *testing.T) {
 	dir := found(t)
 	a, err := ReadDataDir(dir, newMachine)
 	if err != nil {

@@ -12,13 +12,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// Raft does not notify a member of its removal. The leader sends it the entry but never that the entry was committed,
-// and a member that was down does not even get the entry. Such a member would wait for a leader forever. So a member
-// that hears from no leader introduces itself to the others again, and a member that knows of the removal reports it.
+// Raft does not notify a member of its removal. The leader sends it the entry of the removal but never reports that the
+// entry was committed, and a member that was down does not even receive the entry. The removed member would wait for a
+// leader forever. Therefore, a member that hears from no leader introduces itself to the others again, and a member
+// that knows of the removal reports it.
 
-// removed reports whether a member was certainly removed: its id is retired, and both the latest and the committed
-// configuration lack it. The latest configuration alone proves nothing. If no majority ever stores a removal, the next
-// leader undoes it. A member that had stopped because of it would then be missing from the majority.
+// removed reports whether a member was certainly removed: its id is retired, and it is in neither the latest nor the
+// committed configuration. The latest configuration alone proves nothing. If no majority ever stores a removal, the
+// next leader undoes it. If the member had already stopped because of the removal, it would then be missing from the
+// majority.
 func (n *Node) removed(id string) bool {
 	if !n.started.Load() || !n.cfg.Retired(id) {
 		return false

@@ -40,7 +40,7 @@ func stopped(t *testing.T, s *server) error {
 	case err := <-s.Fatal():
 		return err
 	case <-time.After(30 * time.Second):
-		t.Fatalf("%s does not stop", s.ID())
+		t.Fatalf("%s did not stop", s.ID())
 		return nil
 	}
 }
@@ -66,7 +66,7 @@ func TestRemoveMember_Running_StopsAndIsRetired(t *testing.T) {
 	}
 }
 
-// The member was down, and does not even have the entry that removes it.
+// The member was down, so it does not even have the entry that removes it.
 func TestRemoveMember_MemberIsDown_StopsWhenItIsBack(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
@@ -85,7 +85,7 @@ func TestRemoveMember_MemberIsDown_StopsWhenItIsBack(t *testing.T) {
 	}
 }
 
-// The leader stopped between the two halves. A second call completes the removal.
+// The leader stopped after it had retired the id and before it removed the member. A second call completes the removal.
 func TestRemoveMember_AlreadyRetired_SecondCallRemovesIt(t *testing.T) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)
@@ -125,7 +125,7 @@ func TestRemoveMember_CannotRetire_RemovesNothing(t *testing.T) {
 }
 
 // A joiner is not in any configuration that it knows of, but it was not removed.
-func TestJoiner_NotYetAMember_Stays(t *testing.T) {
+func TestJoiner_NotYetAMember_KeepsRunning(t *testing.T) {
 	servers := bootRetiring(t, "gk1")
 	leader := leading(t, servers)
 	node := new(*Node)
@@ -175,19 +175,19 @@ func TestRemoveMember_WouldLoseQuorum_IsRefused(t *testing.T) {
 }
 
 // A removal that is stored only on the leader may still be undone, so the removed member must not stop.
-func TestRemoveMember_NotCommitted_NobodyLeaves(t *testing.T) {
+func TestRemoveMember_NotCommitted_NoMemberStops(t *testing.T) {
 	for range 5 {
 		if removeWithOneDead(t) {
 			return
 		}
 	}
-	t.Error("every removal was committed with the previous configuration")
+	t.Error("every removal was committed under the previous configuration")
 }
 
 // removeWithOneDead removes one of three members while the third is dead, so that the new configuration has no
 // majority. It returns false if the removal was committed anyway. Raft hands the entry to its replicators before it
-// counts by the new configuration, and an acknowledgement that arrives in between counts by the old one. That does no
-// harm, because every majority of either configuration then includes a member with the entry.
+// starts to count by the new configuration, and an acknowledgement that arrives before then counts under the old one.
+// That is harmless, because every majority of either configuration then includes a member with the entry.
 func removeWithOneDead(t *testing.T) (uncommitted bool) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)

@@ -11,7 +11,7 @@ import (
 // ClusterID returns the id of the cluster.
 func (n *Node) ClusterID() ClusterID { return n.cfg.DataDir.ClusterID() }
 
-// Name returns a globally unique name of this server, made of the cluster's id, the member's id, and the number of its
+// Name returns a globally unique name for this server, made of the cluster's id, the member's id, and the number of its
 // data directory. Only the number distinguishes two clusters that were created with the same names.
 func (n *Node) Name() string { return n.cfg.DataDir.nameOf(n.ID()) }
 
@@ -122,7 +122,7 @@ func (n *Node) Ready() error {
 	}
 	if term, leads := leads(n.raft); leads {
 		if n.promoted.Load() != term {
-			return errors.New("consensus: elected, and catching up with what was committed before")
+			return errors.New("consensus: elected, but still applying the entries that were committed before")
 		}
 		return nil
 	}
@@ -131,7 +131,7 @@ func (n *Node) Ready() error {
 		return err
 	}
 	if find(servers, n.id) == nil {
-		return errors.New("consensus: not a member yet, or no longer")
+		return errors.New("consensus: not yet a member, or no longer one")
 	}
 	if n.Leader().ID == "" {
 		return errors.New("consensus: no leader known")

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A stranger knows the cluster's id, as every client does.
+// In these tests, a stranger may know the cluster's id, as every client does.
 
 // sayHello connects to a member's peer port, sends fields, and returns the status and the text of the answer.
 func sayHello(t *testing.T, to *server, fields ...string) (status byte, said string) {
@@ -45,7 +45,7 @@ func sayHello(t *testing.T, to *server, fields ...string) (status byte, said str
 func TestStranger_OfAnotherCluster_GetsNoReason(t *testing.T) {
 	s := bootSet(t, "gk1")[0]
 	if status, said := sayHello(t, s, "x", "nobody", "x", "", "f", "2"); status != 1 || said != "" {
-		t.Errorf("the stranger gets status %d with text %q, want 1 without text", status, said)
+		t.Errorf("the stranger received status %d with text %q, want 1 without text", status, said)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestStranger_ClaimsALaterIncarnation_StopsNoServer(t *testing.T) {
 	later := leader.ClusterID().Next(time.Now())
 	for range 3 {
 		if status, _ := sayHello(t, leader, later.String(), "gk2", leader.ID(), "", "f", "2"); status == 0 {
-			t.Fatal("the stranger is welcomed")
+			t.Fatal("the stranger was accepted")
 		}
 	}
 	mustAppend(t, leader.Node, "one")

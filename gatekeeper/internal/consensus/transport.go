@@ -45,7 +45,7 @@ var (
 	_ raft.WithClose   = (*transport)(nil)
 )
 
-var errFaulty = errors.New("consensus: this member has a fault and says nothing more")
+var errFaulty = errors.New("consensus: this member has a fault and no longer responds")
 
 func (t *transport) mute() bool {
 	select {
@@ -126,7 +126,7 @@ func (t *transport) TimeoutNow(id raft.ServerID, address raft.ServerAddress, req
 func (t *transport) Consumer() <-chan raft.RPC     { return t.incoming.to }
 func (t *transport) LocalAddr() raft.ServerAddress { return t.advertise }
 
-// Close may be called again. Raft does so when it shuts down.
+// Close may be called more than once. Raft calls it when it shuts down.
 func (t *transport) Close() error {
 	err := t.inner.Close() // before incoming, whose goroutines may wait for a sender
 	t.incoming.close()

@@ -8,22 +8,23 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A follower of Raft (v1.8.0) refuses every vote while it believes in its leader, and rechecks that belief only once
-// every one to two heartbeat timeouts. So the slowest member of a majority determines when a dead leader is replaced.
-// Here a follower checks as soon as its vote is requested, so the first member to notice determines it.
+// In Raft (v1.8.0), a follower refuses every vote while it considers its leader alive, and rechecks that only once
+// every one to two heartbeat timeouts. The slowest member of a majority therefore determines when a dead leader is
+// replaced. Here a follower checks as soon as its vote is requested, so the first member that notices determines it.
 //
-// A pre-vote commits a follower to nothing. Votes are still granted by Raft, by term, log and previous votes. Only the
-// belief in a leader is bypassed, and no guarantee of Raft or of Gatekeeper depends on it: no response relies on a
-// lease, and Confirm asks a majority. The belief keeps a member from being elected if it alone does not hear the
-// leader. It still does so here, because the other members hear the leader then.
+// A pre-vote commits a follower to nothing. Raft still grants the votes, based on term, log and previous votes. Only
+// Raft's check for a live leader is bypassed, and no guarantee of Raft or of Gatekeeper depends on it: no response
+// relies on a lease, and Confirm requires responses from a majority. That check prevents the election of a member if
+// only that member does not hear the leader. Such an election is still prevented here, because the other members then
+// hear the leader.
 
-// silence returns the fraction of the heartbeat timeout after which a follower that is asked for its vote considers the
-// leader gone. The candidate has heard nothing for the full timeout, and a leader may contact one member up to two
-// tenths of it later than another.
+// silence returns a fraction of the heartbeat timeout: the time without contact after which a follower that is asked
+// for its vote considers the leader gone. The candidate has heard nothing for the full timeout, and a leader may
+// contact one member up to two tenths of the timeout later than another.
 func silence(heartbeat time.Duration) time.Duration { return heartbeat * 3 / 4 }
 
-// preVote grants a pre-vote that Raft would refuse only because of a leader that is gone. It returns false if Raft must
-// answer.
+// preVote grants a pre-vote that Raft would refuse only because it has not noticed yet that the leader is gone. It
+// returns false if Raft must answer.
 func (i *incoming) preVote(rpc raft.RPC) bool {
 	req, ok := rpc.Command.(*raft.RequestPreVoteRequest)
 	if !ok || !i.leaderless() || req.Term <= i.raft.CurrentTerm() || !i.votes(raft.ServerID(req.ID)) || !i.upToDate(req.LastLogTerm, req.LastLogIndex) {
@@ -37,9 +38,9 @@ func (i *incoming) preVote(rpc raft.RPC) bool {
 // answered.
 //
 // Raft (v1.8.0) records its vote under the candidate's address. If two members advertise the same address, for example
-// because of a copied unit file, both would get this member's vote in one term, the second one regardless of its log.
-// So this function replaces the candidate's address with its id. A member's vote for itself is stored under its real
-// address, which never equals an id in that form.
+// because of a copied unit file, both would receive this member's vote in one term, the second one regardless of its
+// log. Therefore, this function replaces the candidate's address with its id. A member's vote for itself is stored
+// under its real address, which never equals an id in that form.
 func (i *incoming) vote(rpc *raft.RPC) (answered bool) {
 	asked, ok := rpc.Command.(*raft.RequestVoteRequest)
 	if !ok {
@@ -50,15 +51,15 @@ func (i *incoming) vote(rpc *raft.RPC) (answered bool) {
 		return true
 	}
 	req := *asked
-	// For a voter, LeadershipTransfer only means that it does not insist on its current leader.
+	// For a voter, LeadershipTransfer only means that it may vote although it has a leader.
 	req.LeadershipTransfer = req.LeadershipTransfer || i.leaderless() || i.isLeader(req.ID)
 	req.Addr = []byte("member " + string(req.ID))
 	rpc.Command = &req
 	return false
 }
 
-// isLeader reports whether this member follows the member with that id. Raft lets its own leader become a candidate
-// again, but recognizes it by address.
+// isLeader reports whether this member follows the member with that id. Raft also accepts its current leader as a
+// candidate, but recognizes it by address.
 func (i *incoming) isLeader(id []byte) bool {
 	if !i.runs() {
 		return false

@@ -102,8 +102,8 @@ func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {
 	})
 }
 
-// Without a leader, neither a member whose log is behind nor a stranger gets a vote.
-func TestVote_LeaderGone_OnlyForAnUpToDateMember(t *testing.T) {
+// Without a leader, neither a member whose log is behind nor a stranger receives a vote.
+func TestVote_LeaderGone_OnlyAnUpToDateMemberGetsVotes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -127,8 +127,8 @@ func TestVote_LeaderGone_OnlyForAnUpToDateMember(t *testing.T) {
 	})
 }
 
-// Raft records its vote under the candidate's address. Two members that advertise the same address must not both get
-// it.
+// Raft records its vote under the candidate's address. Two members that advertise the same address must not both
+// receive that vote.
 func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -141,7 +141,7 @@ func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
 		}
 		cutOff(leader, rest, nil)
 		candidate, voter := rest[0], rest[1]
-		until(t, "the voter has no leader", voter.transport.incoming.leaderless)
+		until(t, "the voter considers the leader gone", voter.transport.incoming.leaderless)
 		term := voter.raft.CurrentTerm() + 10
 		ask := func(id raft.ServerID, address string, lastTerm, lastIndex uint64) bool {
 			t.Helper()

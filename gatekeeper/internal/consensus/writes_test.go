@@ -11,7 +11,7 @@ func TestWrites_CoverTheLatest(t *testing.T) {
 	if got := w.latest(); got != (Writes{}) {
 		t.Errorf("latest() before the first write = %+v, want zero", got)
 	}
-	w.note(time.Hour) // no longer among the latest at the end
+	w.note(time.Hour) // overwritten by the last of the 128 writes below
 	for i := range 128 {
 		w.note(time.Duration(i+1) * time.Millisecond)
 		if got := w.latest(); i < 127 && got.Longest != time.Hour {

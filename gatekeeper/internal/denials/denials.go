@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxSemaphores is the number of semaphores that the memory keeps, and maxStrangers the number of callers of
+	// maxSemaphores is the number of semaphores that the memory keeps, and maxStrangers is the number of callers of
 	// undefined names.
 	maxSemaphores = 2000
 	maxStrangers  = 200
@@ -30,7 +30,7 @@ type Denial struct {
 	Message     string
 	Count       int
 	First, Last time.Time
-	// Passed is set if the caller asked again after Last, and at most a free permit was missing.
+	// Passed is set if the caller asked again after Last and was not denied, or only for lack of a free permit.
 	Passed bool
 
 	changed uint64 // the value of Memory.changes when the denial began, was repeated for the first time, or passed
@@ -41,8 +41,8 @@ type Memory struct {
 	// count is the number of denials, so that calls can see without the lock that there are none.
 	count atomic.Int64
 
-	mu sync.Mutex // guards all below
-	// known is by semaphore. unknown holds the denials of undefined names, by caller.
+	mu sync.Mutex // guards the fields below
+	// known holds the denials of defined names, by semaphore. unknown holds those of undefined names, by caller.
 	known, unknown pool
 	changes        uint64
 }
@@ -71,8 +71,8 @@ func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message 
 	m.count.Store(int64(m.known.count + m.unknown.count))
 }
 
-// Passed records that at most a free permit was missing for a request. If there are no denials, it only reads a
-// counter.
+// Passed records that a request was not denied, or only for lack of a free permit. If there are no denials, it only
+// reads a counter.
 func (m *Memory) Passed(req *semaphore.Request) {
 	if m.count.Load() == 0 {
 		return
@@ -87,7 +87,7 @@ func (m *Memory) Passed(req *semaphore.Request) {
 	}
 }
 
-// note counts a change of a denial. The caller holds mu.
+// note counts a change of a denial. The caller must hold mu.
 func (m *Memory) note(d *Denial) {
 	m.changes++
 	d.changed = m.changes
@@ -110,8 +110,8 @@ func (m *Memory) Changed(after uint64) (names []string, now uint64) {
 	return names, m.changes
 }
 
-// Of returns the denials of a semaphore that are not too old at that time, the newest first, without those from before
-// it was defined. It costs one map look-up, so it suits listings of many definitions.
+// Of returns the denials of a semaphore that are not too old at the time now, newest first. It omits those from before
+// the semaphore was defined. It costs one map look-up, so it suits listings of many definitions.
 func (m *Memory) Of(name string, now time.Time) []Denial {
 	if m.count.Load() == 0 {
 		return nil
@@ -123,7 +123,7 @@ func (m *Memory) Of(name string, now time.Time) []Denial {
 	return found
 }
 
-// All returns all denials that are not too old at that time, the newest first.
+// All returns all denials that are not too old at the time now, newest first.
 func (m *Memory) All(now time.Time) []Denial {
 	if m.count.Load() == 0 {
 		return nil

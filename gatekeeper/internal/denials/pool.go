@@ -11,7 +11,7 @@ import (
 type pool struct {
 	shelves map[shelfKey]*list.Element // of *shelf
 	order   list.List                  // most recently used first
-	count   int                        // of denials
+	count   int                        // number of denials
 }
 
 // shelfKey is a semaphore, or a group and an acquirer.
@@ -29,8 +29,8 @@ type shelf struct {
 	denials []Denial
 }
 
-// asks returns a predicate that reports whether a denial is of the same semaphore, group and acquirer as req. Holder
-// ids differ from one acquisition to the next.
+// asks returns a predicate that reports whether a denial has the same semaphore, group and acquirer as req. It ignores
+// holder ids, which differ from one acquisition to the next.
 func asks(req *semaphore.Request) func(Denial) bool {
 	return func(d Denial) bool {
 		return d.Semaphore == req.Semaphore && d.Identity.Group == req.Identity.Group && d.Identity.Acquirer == req.Identity.Acquirer
@@ -45,7 +45,7 @@ func (p *pool) of(name string) []Denial {
 	return nil
 }
 
-// find returns the denial of the caller of a request, or nil. It counts as a use of the shelf.
+// find returns the denial of a request's caller, or nil. It counts as a use of the shelf.
 func (p *pool) find(key shelfKey, req *semaphore.Request) *Denial {
 	at := p.shelves[key]
 	if at == nil {
@@ -60,7 +60,8 @@ func (p *pool) find(key shelfKey, req *semaphore.Request) *Denial {
 	return &s.denials[i]
 }
 
-// add returns an empty denial for the caller to fill in. It makes room for it, and keeps at most most shelves.
+// add returns an empty denial for the caller to fill in. It evicts older denials if necessary; most is the maximum
+// number of shelves.
 func (p *pool) add(key shelfKey, most int) *Denial {
 	at := p.shelves[key]
 	if at == nil {
@@ -90,7 +91,7 @@ func (p *pool) add(key shelfKey, most int) *Denial {
 	return &s.denials[len(s.denials)-1]
 }
 
-// remove forgets the denial of the caller of a request.
+// remove forgets the denial of a request's caller.
 func (p *pool) remove(key shelfKey, req *semaphore.Request) {
 	at := p.shelves[key]
 	if at == nil {

@@ -11,7 +11,7 @@
 //  3. The room calls Begin. It stores the instant, creates empty maps, and starts its goroutines. That takes as long
 //     with a million permits as with none, because nothing walks the state yet.
 //  4. The goroutines start. One adopts the contents of the state: it walks the state in chunks (Walk) concurrently with
-//     the traffic. Another does what is due (Run) or has a regular chore (Every).
+//     the traffic. Others perform work when it is due (Run) or periodically (Every).
 //  5. Entries are applied again. The room receives the events of each one in order, under the lock that it also holds
 //     while it adopts. So an item may be reached by its event first and by the walk later, or the reverse, and a room
 //     must handle both.
@@ -19,7 +19,7 @@
 // # What happens at demotion
 //
 //  1. The keeper calls Demote on each room. Under the lock, the room discards all of its data by dropping references.
-//     The time for that does not depend on the amount of data either.
+//     This takes the same time for any amount of data, too.
 //  2. When Demote returns, no more commands are handed to the log in that term. Earlier ones may still be applied.
 //     Every command of a room carries its term, and the state machine ignores it in an entry of another term.
 //  3. Outcomes that arrive later are dropped: settled is called only in the epoch of its proposal.

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// Chunk is the number of items handled under one hold of the lock, so that traffic can proceed in between.
+	// Chunk is the number of items handled each time the lock is held, so that traffic can proceed between chunks.
 	Chunk = 512
 	// RetryAfter is how long to wait before a command that did not reach the log is proposed again.
 	RetryAfter = 50 * time.Millisecond
@@ -43,9 +43,9 @@ func (e *Epoch) During(do func()) (current bool) {
 	return true
 }
 
-// Run starts a goroutine that does whatever is due until the epoch ends. It calls collect under the lock. collect
-// returns a function to call without the lock, or nil and the time until something is due. Run calls collect again
-// after act has returned, and after Wake.
+// Run starts a goroutine that performs work when it is due, until the epoch ends. It calls collect under the lock.
+// collect returns a function to call without the lock, or nil and the time until something is due. Run calls collect
+// again after act has returned, and after Wake.
 func (e *Epoch) Run(collect func() (act func(), next time.Duration)) {
 	e.room.Go(func() {
 		timer := time.NewTimer(0)

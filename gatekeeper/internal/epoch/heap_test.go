@@ -35,7 +35,7 @@ func TestHeap_AnyOrder_EarliestFirst(t *testing.T) {
 				heap.Fix(&h, j.index)
 			}
 			if h[j.index] != j {
-				t.Fatal("an item was given the wrong index by Moved")
+				t.Fatal("Moved() was called with the wrong index")
 			}
 		}
 		for last := 0; len(h) > 0; {

@@ -16,7 +16,7 @@ const (
 	// maxBodies limits the total size of the bodies of all requests in progress, in bytes. Bodies are read before their
 	// callers are known, so without this limit anyone who can reach the port could exhaust the memory.
 	maxBodies = 64 << 20
-	// maxBodiesOfOne limits the share of one address, so that it cannot lock out the others.
+	// maxBodiesOfOne limits the share of one address, so that one address cannot block the others.
 	maxBodiesOfOne = maxBodies / 4
 	// bodiesRetry is when a client should retry. A slow body can hold its bytes for seconds.
 	bodiesRetry = 2 * time.Second

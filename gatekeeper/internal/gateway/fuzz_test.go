@@ -23,7 +23,7 @@ type closedAPI struct {
 
 func (c *closedAPI) refuse(ctx context.Context) error {
 	c.md, _ = metadata.FromOutgoingContext(ctx)
-	return status.Error(codes.Unauthenticated, "nobody comes in")
+	return status.Error(codes.Unauthenticated, "every call is refused")
 }
 
 func (c *closedAPI) Invoke(ctx context.Context, _ string, _, _ any, _ ...grpc.CallOption) error {

@@ -28,7 +28,7 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// The read deadline of a request must end with its body, since a stream takes longer.
+// The read deadline of a request must no longer apply once its body has been read, because a stream lasts longer.
 func TestServeHTTP_Stream_HasNoDeadlineForReading(t *testing.T) {
 	t.Parallel()
 	g, err := New(Config{

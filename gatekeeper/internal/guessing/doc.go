@@ -10,7 +10,7 @@
 //
 // Attempts of one source that are checked concurrently may all fail and exceed the limit by their number. Checking a
 // token takes microseconds, and no rate of attempts finds a token of 256 bits. The limit keeps guesses from using up
-// processors and filling logs, and limits the guesses against anything weaker.
+// CPU time and filling logs, and slows down guesses at any weaker secret.
 //
 // # Sources
 //
@@ -21,7 +21,7 @@
 //
 // # Clients that are not locked out
 //
-// Many clients may share an address with a guesser, for example behind a NAT. Three kinds of them are not affected.
+// Many clients may share an address with a guesser, for example behind a NAT. Three kinds of clients are not affected.
 //
 // A client certificate was verified by TLS, and cannot be guessed. Calls with a certificate are not counted here, and a
 // blocked source can present one.
@@ -37,8 +37,8 @@
 // # Memory
 //
 // Unauthenticated callers determine how many sources there are. Each source takes about 100 bytes. If there are too
-// many, the source with the fewest failures left is dropped, so a guesser cannot end its block by failing once from
-// many other addresses. The number of remembered credentials is bounded too.
+// many, the source whose failures expire first is dropped, so a guesser cannot end its block by failing once from many
+// other addresses. The number of remembered credentials is bounded too.
 //
 // # The audit log
 //

@@ -212,14 +212,14 @@ func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 			Failures: rapid.IntRange(1, 5).Draw(t, "failures"), Window: time.Minute,
 			Sources: rapid.SampledFrom([]int{5, 20, 60}).Draw(t, "sources"), Known: rapid.IntRange(1, 4).Draw(t, "known"), Now: c.Now,
 		})
-		addresses := make([]netip.Addr, 60) // as many as are remembered, or more
+		addresses := make([]netip.Addr, 60) // at least as many as are remembered
 		for i := range addresses {
 			b := [16]byte{0x20, 0x01}
 			binary.BigEndian.PutUint32(b[4:], uint32(i))
 			addresses[i] = netip.AddrFrom16(b)
 		}
 		guesser := addresses[0]
-		var failures []time.Time // of the guesser
+		var failures []time.Time // times of the guesser's failures
 		steps := rapid.SliceOfN(rapid.IntRange(0, 99), 1, 400).Draw(t, "steps")
 		for _, step := range steps {
 			switch {
@@ -239,7 +239,7 @@ func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 				c.pass(time.Duration(step-89) * 3 * time.Second)
 			}
 			if len(l.sources) > l.Sources || len(l.sources) != len(l.order) || len(l.known) > l.Known || len(l.older) > l.Known {
-				t.Fatalf("%d sources, %d in order, %d known and %d older credentials", len(l.sources), len(l.order), len(l.known), len(l.older))
+				t.Fatalf("got %d sources, %d in the heap, %d known and %d older credentials", len(l.sources), len(l.order), len(l.known), len(l.older))
 			}
 			for i, s := range l.order {
 				if l.sources[s.prefix] != s || s.index != i || s.paid.Sub(c.now) > l.Window {
@@ -285,7 +285,7 @@ func TestLimit_ManyGoroutines(t *testing.T) {
 	}
 	group.Wait()
 	if len(l.sources) > 8 || len(l.order) != len(l.sources) {
-		t.Errorf("%d sources, %d in order", len(l.sources), len(l.order))
+		t.Errorf("got %d sources and %d in the heap, want the same number, at most 8", len(l.sources), len(l.order))
 	}
 }
 

@@ -41,7 +41,7 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 		round
 	}
 	var together []decided
-	var received time.Time // the latest one: a server that led after it led after it received each call
+	var received time.Time // the latest: a confirmation at or after it covers every call
 	for i, call := range calls {
 		r, ok := k.unchanging(call) // decide every call before confirming: the confirmation then covers every decision
 		if !ok {
@@ -87,7 +87,7 @@ func (k *Keeper) ahead(sem string, key *queue.Key) bool {
 	return k.queue.Ahead(sem, key, k.cfg.Machine.State().Work(sem).Waiting)
 }
 
-// asked records who asks for which semaphore.
+// asked records which caller asks for which semaphore.
 func (k *Keeper) asked(call *AcquireCall) {
 	k.seen.saw(k.cfg.Machine.State(), call.Identity, call.Received)
 	k.missed.Asked(call.Semaphore)
@@ -145,7 +145,7 @@ func (r round) leaving(left bool) round {
 
 func denied(d *Denial) round { return round{answer: Answer{Outcome: semaphore.Denied, Denial: d}} }
 
-// settle runs rounds until the call is answered or has to wait. One round may not be enough, because a decision may no
+// settle runs rounds until the call is answered or must wait. One round may not be enough, because a decision may no
 // longer hold when it is applied.
 func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
 	for {
@@ -226,7 +226,7 @@ func (k *Keeper) await(ctx context.Context, t *tenure, rec *pending, call *Acqui
 	}
 }
 
-// replay answers a retry of the request that holds the permit. Such a retry is a refresh in every respect.
+// replay answers a retry of the request that holds the permit. The retry is treated exactly like a refresh.
 func (k *Keeper) replay(ctx context.Context, t *tenure, call *AcquireCall, own *semaphore.Permit) round {
 	refresh := []lessor.Refresh{{Token: own.Token}}
 	before, seen := k.lessor.Renew(t.term, lessor.Frame{Received: call.Received}, refresh, k.admit, nil)

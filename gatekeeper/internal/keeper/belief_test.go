@@ -18,14 +18,15 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// TestBelief_UnderFaults_NeverExceedsPermits runs clients that rely on permits by the client's rule, on clocks that run
-// at slightly different rates. The leader is paused, deposed and elected again. Its entries are delayed, lost, or found
-// in the log after all. The definition's duration changes, and operators pause, cordon, revoke, delete and make
-// temporary edits, with and without drains. Half of the clients keep their identity across acquisitions, and two
-// processes share one identity. They retry immediately with a new request id, or with none, while one of their earlier
-// acquires, cancels or releases is still in flight. Some claim firings, and their jobs end in every possible way.
-// Callers take over from holders. At every instant, the identities that believe they hold a permit must not have more
-// total weight than there are permits, and no firing may be attempted more often than its definition allows.
+// TestBelief_UnderFaults_NeverExceedsPermits runs clients that rely on permits according to the client's rule, with
+// clocks that run at slightly different rates. The leader is paused, deposed and elected again. Its entries are
+// delayed, lost, or found in the log after all. The definition's duration changes, and operators pause, cordon, revoke,
+// delete and make temporary edits, with and without drains. Half of the clients keep their identity across
+// acquisitions, and two processes share one identity. They retry immediately with a new request id, or with none, while
+// one of their earlier acquires, cancels or releases is still in flight. Some claim firings, and their jobs end with
+// every possible outcome. Callers take over from holders. At every instant, the total weight of the identities that
+// believe they hold a permit must not exceed the number of permits, and no firing may be attempted more often than its
+// definition allows.
 //
 // GATEKEEPER_SEED repeats one run: workload, faults and virtual times, but not the order of goroutines.
 func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
@@ -60,14 +61,14 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 			})
 		})
 	}
-	t.Logf("%d grants, %d refreshes, %d of them while draining, %d replays believed, %d re-acquisitions, %d takeovers, firings: %v",
+	t.Logf("%d grants, %d refreshes, %d of them while draining, %d replays, %d re-acquisitions, %d takeovers, firings: %v",
 		total.granted, total.refreshed, total.drained, total.replayed, total.reacquired, total.takenOver, total.ends)
 	if total.granted == 0 || total.refreshed == 0 || len(seeds) > 1 && (total.replayed == 0 || total.drained == 0 || total.reacquired == 0) {
 		t.Fatal("the storm did not exercise all kinds of answers")
 	}
 	for _, end := range []semaphore.ClaimState{semaphore.ClaimDone, semaphore.ClaimFailed, semaphore.ClaimCutShort, semaphore.ClaimSpent, semaphore.ClaimOpen} {
 		if len(seeds) > 1 && (total.ends[end] == 0 || total.takenOver == 0) {
-			t.Errorf("the storm left no firing %s, or made no takeover", end)
+			t.Errorf("the storm produced no firing in state %s, or no takeover", end)
 		}
 	}
 }
@@ -114,8 +115,8 @@ func (b *beliefs) count(n *int) {
 	*n++
 }
 
-// check sweeps over the beliefs. At the same instant, ends come before starts. Several beliefs of one identity belong
-// to one permit.
+// check sweeps over the beliefs in order of time. At the same instant, ends come before starts. Overlapping beliefs of
+// one identity belong to one permit.
 func (b *beliefs) check(t *testing.T, permits uint32) {
 	t.Helper()
 	type edge struct {
@@ -274,8 +275,9 @@ func (w *world) operate(rng *rand.Rand) {
 	}
 }
 
-// client relies on a permit by the rules in the package comment: from the send of the answered attempt, plus waited,
-// for the duration, minus a margin of twice the allowed difference between clock rates.
+// client relies on a permit according to the rules in the package comment. The period begins when the answered attempt
+// was sent. It lasts for the waited time plus the duration, minus a margin of twice the allowed difference between
+// clock rates.
 type client struct {
 	w        *world
 	b        *beliefs
@@ -283,9 +285,9 @@ type client struct {
 	name     string
 	rate     float64 // the rate of its clock
 	requests int
-	late     *sync.WaitGroup // requests that it has sent and does not wait for
+	late     *sync.WaitGroup // requests that were sent and are not waited for
 
-	// A stable client is one of the two processes of a shared identity. It acquires again and again under the same
+	// A stable client keeps its identity across acquisitions. A shared client is one of the two processes with the same
 	// identity.
 	stable, shared    bool
 	process, holderID string
@@ -329,7 +331,7 @@ func (c *client) acquire(ctx context.Context) {
 		again := *call
 		base := time.Now()
 		again.Received = base.Add(time.Duration(c.rng.Int64N(int64(time.Second))))
-		time.Sleep(time.Until(again.Received)) // the network
+		time.Sleep(time.Until(again.Received)) // network delay of the request
 		var a Answer
 		var err error
 		if waits {
@@ -348,12 +350,12 @@ func (c *client) acquire(ctx context.Context) {
 			default:
 			}
 			c.b.count(&c.b.granted)
-			time.Sleep(time.Duration(c.rng.Int64N(int64(time.Second)))) // the network again
+			time.Sleep(time.Duration(c.rng.Int64N(int64(time.Second)))) // network delay of the answer
 			c.hold(a.Permit, base, a.Waited)
 			return
 		case err == nil && a.Denial != nil, ctx.Err() != nil:
 			return
-		case c.stable && c.rng.IntN(2) == 0: // it asks again under another request id, and may cancel this one
+		case c.stable && c.rng.IntN(2) == 0: // it retries with another request id, and may cancel this one
 			c.straggle(call)
 			return
 		}
@@ -393,14 +395,14 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		if !time.Now().Before(x.until) {
 			return // lost; a lost permit never returns
 		}
-		if c.rng.IntN(8) == 0 { // another stream
+		if c.rng.IntN(8) == 0 { // switch to another stream
 			l.Close()
 			l = c.w.Listen()
 		}
 		send := time.Now()
 		refresh := []TokenRefresh{{Token: p.Token, Duration: counts}}
-		// It relies on the permit for as long as it may. Only a duration that it has stated can end an older, longer
-		// belief.
+		// The client relies on the permit for as long as the rules allow. Only a duration that it has stated can end an
+		// older, longer belief.
 		x.until = earlier(x.until, c.deadline(send, 0, counts))
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		var r []TokenResult

@@ -18,7 +18,7 @@ type turn struct {
 	waits bool
 	// me is the call in the queue; nil if it is not in the queue.
 	me *waiting
-	// opened is what the commands ahead of the grant in its log entry free and take.
+	// opened is the capacity that the commands ahead of the grant in its log entry free and take.
 	opened opening
 }
 
@@ -35,8 +35,8 @@ func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d se
 	return d, waits
 }
 
-// decision is what the state in memory says about a call. If its first three fields are unset, the call changes
-// nothing, and answer is its answer as soon as leadership is confirmed.
+// decision is the result of deciding a call on the state in memory. If its first three fields are unset, the call
+// changes nothing, and answer is its answer as soon as leadership is confirmed.
 type decision struct {
 	waits   bool
 	replays *semaphore.Permit // the request holds this permit
@@ -122,7 +122,7 @@ func (k *Keeper) facts(state *fsm.State, call *AcquireCall) semaphore.Facts {
 	return facts
 }
 
-// admit answers the lessor: does the rule still admit the holder of this permit?
+// admit decides for the lessor whether the rule still admits the holder of a permit.
 func (k *Keeper) admit(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision {
 	facts := k.holding(state, p)
 	facts.OwnOverheld = overheld

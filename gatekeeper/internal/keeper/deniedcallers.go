@@ -41,7 +41,7 @@ func (k *Keeper) noteDenied(call *AcquireCall, d *Denial) {
 }
 
 // needsAction reports whether the same request is denied until somebody acts: edits the definition, resumes, uncordons,
-// clears a slot, or asks in another way. client.DeniedError.NeedsAction draws the same line, except that a pause needs
+// clears a slot, or changes the request. client.DeniedError.NeedsAction draws the same line, except that a pause needs
 // no warning.
 func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State) bool {
 	switch d.Reason {
@@ -66,7 +66,7 @@ func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State)
 }
 
 // DeniedCallersOf returns the callers that a semaphore denied lately, with the likely cause of trouble first; see
-// urgency. Only a leader knows any.
+// urgency. Only a leader has any.
 func (k *Keeper) DeniedCallersOf(state *fsm.State, name string) []DeniedCaller {
 	return k.judged(state, k.denials.Of(name, k.cfg.WallClock()))
 }
@@ -132,8 +132,8 @@ func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
 	return k.denyAll(state, name, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// denyAll is DeniesAll for the denials of a semaphore. It stops at the first that shows a served caller, so that the
-// others of a semaphore with many standbys cost nothing.
+// denyAll is DeniesAll for the denials of a semaphore. It stops at the first that shows a served caller, so that it
+// need not examine every caller of a semaphore with many standbys.
 func (k *Keeper) denyAll(state *fsm.State, name string, of []denials.Denial) (all, byCordon bool) {
 	if sd := state.Definition(name); sd != nil && sd.Pause != nil {
 		return false, false
@@ -223,8 +223,8 @@ func (v *DeniedCaller) urgency() int {
 }
 
 // decideAgain reports whether the same request would still be denied until somebody acts, and why. A caller that has
-// asked again without being denied counts as served: a later cause shows when it asks again. A pause is the reason only
-// if it was the reason of the recorded denial, because a pause says nothing about the rule.
+// asked again without being denied counts as served: any later cause will show when it asks again. A pause is the
+// reason only if it was the reason of the recorded denial, because a pause says nothing about the rule.
 func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaphore.Reason, message string, still bool) {
 	if d.Passed {
 		return 0, "", false
@@ -239,7 +239,7 @@ func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaph
 	now, waits := semaphore.DecideWaiting(&d.Request, &facts)
 	switch {
 	case d.Worker && (waits || now.Reason == semaphore.HeldForOperator):
-		return 0, "", false // its slot is in the queue, or has had its task: no slot asks twice
+		return 0, "", false // each slot of a worker asks once, so this one is in the queue or has had its task
 	case now.Reason == semaphore.AlreadyHeld && d.Reason != semaphore.AlreadyHeld:
 		return 0, "", false // it was granted a permit, and holds it
 	}

@@ -430,7 +430,7 @@ func TestDeniedCallers_PausedLater_ThePauseIsNotTheReason(t *testing.T) {
 		w.granted(ask("app1", ""))
 		w.pause(true, "patching")
 		if v := w.denied1(); !v.Cured {
-			t.Errorf("app1 got a permit since, but is not cured: %+v", v)
+			t.Errorf("app1 has had a permit since, but is not cured: %+v", v)
 		}
 	})
 }
@@ -501,7 +501,7 @@ func TestMisspellings_NameLikeOneThatIsDefined(t *testing.T) {
 	})
 }
 
-// Denials are forgotten at the end of an epoch, and none of them is in the log.
+// Denials are forgotten at the end of an epoch, and are never written to the log.
 func TestDeniedCallers_NewEpoch_StartsEmpty(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.denied(ask("a", ""), semaphore.NoSuchSemaphore)
@@ -511,10 +511,10 @@ func TestDeniedCallers_NewEpoch_StartsEmpty(t *testing.T) {
 			w.denied(ask("a", ""), semaphore.NoSuchSemaphore)
 		}
 		if n := w.tape.entries() - before; n != 0 {
-			t.Errorf("denials wrote %d entries", n)
+			t.Errorf("denials wrote %d entries, want none", n)
 		}
 		if v := w.denied1(); v.Count != 101 {
-			t.Errorf("it counts %d", v.Count)
+			t.Errorf("Count = %d, want 101", v.Count)
 		}
 		w.demote()
 		if _, _, _, err := w.DeniedCallers(context.Background(), ofAny); err == nil {

@@ -64,7 +64,7 @@ func (k *Keeper) dispatch() {
 	defer tick.Stop()
 	gather := time.NewTimer(0)
 	defer gather.Stop()
-	var gathering *tenure              // the tenure whose waiters are still coming back
+	var gathering *tenure              // the tenure whose waiters are still returning
 	moved := make(map[string]struct{}) // queues whose places have changed since they were last sent
 	for {
 		select {
@@ -129,8 +129,8 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	case fsm.DrainedEvent:
 		k.drained(e, touched)
 	case fsm.JobSubmitted, fsm.TaskSettled, fsm.TasksChanged, fsm.JobCancelled:
-		// This also matters when the last task is taken: workers are absent from then on, and the waiters behind them
-		// get their turn.
+		// This also matters when the last task is taken: workers then count as absent, and the waiters behind them get
+		// their turn.
 		touched[e.Semaphore] = struct{}{}
 	case fsm.QuarantineEnded:
 		for _, sem := range k.queue.Semaphores() {
@@ -139,7 +139,7 @@ func (k *Keeper) hear(e *fsm.Event, touched map[string]struct{}) {
 	}
 }
 
-// drained notifies the holders of permits whose drain is over. Until now the drain allowed them to continue.
+// drained notifies the holders of permits whose drain is over. The drain has allowed them to continue so far.
 func (k *Keeper) drained(e *fsm.Event, touched map[string]struct{}) {
 	switch {
 	case e.Permit != nil:

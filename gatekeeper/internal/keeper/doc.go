@@ -2,15 +2,15 @@
 //
 // # The argument
 //
-// A voter that acknowledged term T to something sent at or after t cannot have voted for a later term before t. So any
-// later promotion P comes after t. A new leader restarts every permit's full duration at P; the client counts from its
-// send c, and c <= t < P, so c + D < P + D: what the client believes ends before the new leader can end it.
+// A voter that acknowledged term T to something sent at or after t cannot have voted for a later term before t. Any
+// later promotion P therefore comes after t. A new leader restarts every permit's full duration at P; the client counts
+// from its send c, and c <= t < P, so c + D < P + D: what the client believes ends before the new leader can end it.
 //
 // Everything here protects the premises. t is read when the call is received, after the client's c. A refresh moves the
-// deadline out first, under the lessor's lock, then confirms that this server still led at or after t, then looks
-// again. A denial decides, confirms, and finds its tenure unchanged. A grant needs no confirmation, because its entry
-// is committed by a majority that acknowledged it after it was handed to Raft; the client counts from its send plus the
-// time it waited until just before that moment, never later.
+// deadline out first, under the lessor's lock, then confirms that this server still led at or after t, and then checks
+// the permit again. For a denial, the keeper decides, confirms, and checks that its tenure has not changed. A grant
+// needs no confirmation, because its entry is committed by a majority that acknowledged it after it was handed to Raft;
+// the client counts from its send plus the time it waited until just before that moment, never later.
 //
 // # Four ways to be answered
 //
@@ -21,19 +21,19 @@
 //
 // # From one holder to the next
 //
-// A release carries the grants of the next waiters in its log entry, so that a hand-over costs one commit. So do all
-// releases of one entry together, and the end of a submission, whose first tasks go to idle workers. The grants are
-// made when the entry is cut: every earlier entry has been applied by then, so the state shows everything except the
-// entry's own commands. They are decided again when they are applied, after those commands: a wrong guess is refused
-// there, and its waiter keeps its place. The grant is handed to the waiting call, which gets the outcome as if it had
-// proposed the grant itself, and gives the permit back if it has left the queue. Every other end of a permit, and a
-// release that cools first, is noticed only after it has been applied, and only then do the waiters propose: two
-// commits.
+// A release carries the grants of the next waiters in its log entry, so that a hand-over costs one commit. All releases
+// in one entry do this together, and so does the end of a submission, whose first tasks go to idle workers. The grants
+// are made when the entry is cut: every earlier entry has been applied by then, so the state shows everything except
+// the entry's own commands. They are decided again when they are applied, after those commands: a wrong guess is
+// refused there, and its waiter keeps its place. The grant is handed to the waiting call, which gets the outcome as if
+// it had proposed the grant itself, and gives the permit back if it has left the queue. Every other end of a permit,
+// and a release that cools first, is noticed only after it has been applied. The waiters propose after that, so the
+// hand-over costs two commits.
 //
 // # One acquisition, several calls
 //
 // Retries carry the same request id. While a grant is being proposed, later calls of the acquisition attach to the same
-// pending record, and all of them get the same outcome. If all of them have ended before any was answered, nobody knows
-// of the permit: it is abandoned, marked first as for an expiry. A later call finds the permit in the state, or its end
-// remembered, and is never granted again.
+// pending record, and all of them get the same outcome. If all of them have ended before any was answered, no caller
+// knows of the permit, so it is abandoned. Before that it is marked, as for an expiry. A later call finds the permit in
+// the state, or its end remembered, and is never granted again.
 package keeper

@@ -10,13 +10,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// shutOut is one way to shut out the holder of "job", which is host "a" of the group "prod".
+// shutOut is a change that shuts out the holder of "job", which is host "a" of the group "prod".
 type shutOut struct {
 	name   string
 	cause  semaphore.StopCause
-	denial semaphore.Reason // the holder's when it asks again
+	denial semaphore.Reason // why the holder is denied when it asks again
 	do     func(w *world, token uint64, drain time.Duration) error
-	// next may have the slot when it is free. The zero Identity means that nobody may.
+	// next is a caller that may get the slot when it is free. The zero Identity means that nobody may.
 	next semaphore.Identity
 }
 
@@ -70,7 +70,7 @@ func shutOuts() []shutOut {
 	}
 }
 
-// inEachWay runs a test once for each way to shut out a holder.
+// inEachWay runs a test once for each change that shuts out a holder.
 func inEachWay(t *testing.T, test func(w *world, way shutOut)) {
 	t.Helper()
 	for _, way := range shutOuts() {
@@ -224,7 +224,7 @@ func TestDrain_AfterFailOver_StartsOverInFull(t *testing.T) {
 		const drain = 3 * time.Minute
 		p := w.granted(ask("a", "1"))
 		w.shut(&way, p.Token, drain)
-		for range 2 { // two fail-overs, each shortly before the end
+		for range 2 { // two fail-overs, each shortly before the drain ends
 			for range 8 {
 				w.sleep(20 * time.Second)
 				w.wantStatus(p.Token, StatusRefreshed)

@@ -12,7 +12,7 @@ import (
 // Edit applies a batch of edits: all of them, or none. It checks the rules of each definition, including patterns,
 // because only the leader compiles patterns: an *EditFieldError names the first edit that breaks a rule. A
 // *ConflictError names the first edit whose expected version is not the current one. If end is set, the replaced fields
-// get their old values back at that time. A *semaphore.FieldError says what is wrong with end or the drain. Edit sets
+// revert to their old values at that time. A *semaphore.FieldError says what is wrong with end or the drain. Edit sets
 // At and Until of the batch.
 func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch, end Ending) (fsm.EditResult, error) {
 	now := time.Now()

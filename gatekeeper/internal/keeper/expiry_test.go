@@ -79,7 +79,7 @@ func TestRefresh_ExpiryOutcomeUnknown_MarkStaysForTheEpoch(t *testing.T) {
 		w.sleep(10 * time.Minute)
 		w.wantStatus(p.Token, StatusRetry)
 
-		// The next epoch knows nothing of the mark: the permit gets its full duration again.
+		// The next epoch does not know about the mark: the permit gets its full duration again.
 		w.demote()
 		w.promote(2)
 		w.wantStatus(p.Token, StatusRefreshed)

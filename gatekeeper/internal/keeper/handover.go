@@ -80,7 +80,7 @@ func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 //
 // The rule is applied to the current state plus what the entry opens. That guess can be wrong, but every grant is
 // decided again when it is applied, like any other grant. A waiter whose grant is refused then keeps its place. If the
-// rule does not grant here, or a slot is freed in another way, the dispatcher takes over when the slot is free.
+// rule does not grant here, or a slot is freed by something else, the dispatcher takes over when the slot is free.
 func (k *Keeper) complete(cmds []fsm.Command) []batcher.Call {
 	t := k.tenure.Load()
 	if t == nil || t.over() || !k.gathered(t) || k.queue.Empty() {

@@ -17,7 +17,7 @@ import (
 )
 
 // releasing starts a release while the log holds entries back. It returns when the release is in flight; the channel
-// gets its result.
+// receives its result.
 func (w *world) releasing(token uint64) <-chan error {
 	w.t.Helper()
 	ended := make(chan error, 1)
@@ -40,7 +40,7 @@ func (w *world) grantedTo() (hosts []string) {
 	return hosts
 }
 
-// answered returns the answer to a call, which must be there by now.
+// answered returns the answer to a call, which must have arrived already.
 func (tw *testWaiter) answered(t *testing.T) Answer {
 	t.Helper()
 	select {
@@ -223,7 +223,7 @@ func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 			if token <= last {
 				t.Fatalf("waiter %d has token %d, and a waiter ahead of it has %d", i, token, last)
 			}
-			if i < maxHandOver { // the others all come at the same time
+			if i < maxHandOver { // the remaining ones all come at the same time
 				last = token
 			}
 		}
@@ -429,7 +429,8 @@ func TestHandOver_WaiterLeavesWhileItsGrantIsInFlight_NextIsGranted(t *testing.T
 	}
 }
 
-// blocked starts a waiter whose connection accepts nothing: its call is stuck sending its place, and gets no news.
+// blocked starts a waiter whose connection accepts nothing: its call is stuck sending its place, and receives no
+// updates.
 func (w *world) blocked(call *AcquireCall) (tw *testWaiter, unblock func(error)) {
 	tw = &testWaiter{answer: make(chan Answer, 1), err: make(chan error, 1)}
 	stuck := make(chan error, 1)

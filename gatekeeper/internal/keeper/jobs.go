@@ -70,8 +70,8 @@ func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, aut
 	return k.jobResult(ctx, j, fsm.CancelJob{Job: j.Number, Cause: work.CancelAsked, Author: author, Reason: reason, At: time.Now()})
 }
 
-// changeAtOnce is the largest number of tasks that one command changes. Such a command keeps the state machine busy for
-// some 20 ms. Changing all tasks of the largest job in one command would take 200 ms.
+// changeAtOnce is the largest number of tasks that one command changes. A command of that size keeps the state machine
+// busy for about 20 ms. Changing all tasks of the largest job in one command would take 200 ms.
 const changeAtOnce = 10_000
 
 // ChangeTasks retries failed tasks, or drops them. It sets Job and At of the command. If there are more than
@@ -140,7 +140,8 @@ func (k *Keeper) job(ctx context.Context, id string) (*work.Job, error) {
 	return nil, &NoSuchJobError{id}
 }
 
-// submission is like job, but returns only a job that was submitted at that revision. If submitted is 0, any will do.
+// submission is like job, but returns only a job that was submitted at that revision. If submitted is 0, any revision
+// matches.
 func (k *Keeper) submission(ctx context.Context, id string, submitted uint64) (*work.Job, error) {
 	j, err := k.job(ctx, id)
 	if err == nil && submitted != 0 && j.Submitted != submitted {
@@ -197,12 +198,12 @@ func (e *NoSuchJobError) Error() string {
 type SubmissionLostError struct{ ID string }
 
 func (e *SubmissionLostError) Error() string {
-	return fmt.Sprintf("the submission of job %q was dropped, or another submission of that id has begun: submit it again", e.ID)
+	return fmt.Sprintf("the submission of job %q was dropped, or another submission with that id has begun: submit it again", e.ID)
 }
 
 // JobNotOverError refuses to delete a job with tasks that are waiting or held.
 type JobNotOverError struct{ ID string }
 
 func (e *JobNotOverError) Error() string {
-	return fmt.Sprintf("job %q is not over: cancel it, wait until no worker holds a task of it, then delete it", e.ID)
+	return fmt.Sprintf("job %q is not over: cancel it, wait until no worker holds one of its tasks, then delete it", e.ID)
 }

@@ -171,7 +171,7 @@ func TestAcquire_WorkerIsLost_TheTaskGoesToAnother(t *testing.T) {
 	})
 }
 
-func TestAcquire_WorkerThatIsNotLetIn_GetsNoTask(t *testing.T) {
+func TestAcquire_WorkerThatIsNotAdmitted_GetsNoTask(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
 		w.submit("j", nil, "x")
@@ -198,7 +198,7 @@ func TestAcquire_WorkerThatIsCordoned_GetsNoTask(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.submit("j", nil, "x")
-		for what, worker := range map[string]*testWaiter{"waits since before": waiting, "comes after": w.wait1(works("w2"))} {
+		for what, worker := range map[string]*testWaiter{"waited before the cordon": waiting, "came after the cordon": w.wait1(works("w2"))} {
 			if a := worker.answered(t); a.Denial == nil || a.Denial.Decision.Reason != semaphore.Cordoned {
 				t.Fatalf("the worker that %s: Acquire() = %+v, want denied as cordoned", what, a)
 			}
@@ -303,10 +303,10 @@ func TestTimers_OfJobs(t *testing.T) {
 		}
 		time.Sleep(59 * time.Second)
 		w.demote()
-		w.promote(2) // both times start again
+		w.promote(2) // both timers restart
 		time.Sleep(59 * time.Second)
 		if s := w.machine.State(); s.Job("late").State != work.Open || s.Job("cut") == nil {
-			t.Fatal("the change of leader did not restart the time")
+			t.Fatal("the change of leader did not restart the timers")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -538,8 +538,9 @@ func TestChangeTasks_OfMany_IsSplit(t *testing.T) {
 	})
 }
 
-// A waiter that is woken just when the leadership ends may find its place lost. A call that is never retried must not
-// be asked to retry. Which event a waiter sees first is a matter of chance, so the test uses many waiters.
+// A waiter that is woken just when the leadership ends may find that it has lost its place. A call that is never
+// retried must not be asked to retry. Which event a waiter sees first is a matter of chance, so the test uses many
+// waiters.
 func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)

@@ -26,7 +26,7 @@ type Machine interface {
 	Sync(fn func(*fsm.State))
 }
 
-// Leadership says who leads, and confirms that this server still does.
+// Leadership says who leads, and confirms that this server still leads.
 type Leadership interface {
 	// Confirm returns nil only if this server was still the leader of that term at or after t.
 	Confirm(ctx context.Context, term uint64, t time.Time) error
@@ -153,8 +153,8 @@ func New(cfg Config) *Keeper {
 }
 
 // Promote begins the leadership of that term. It implements consensus.Leading. After Close it does nothing, because no
-// epoch can begin then. It subscribes to applied entries and stores the instant from which permits get their full
-// duration in one step: no entry is applied in between.
+// epoch can begin then. In one step, it subscribes to applied entries and stores the instant from which permits get
+// their full duration, so that no entry is applied between the two.
 func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	k.cfg.Machine.Sync(func(state *fsm.State) {
 		now := time.Now()
@@ -184,7 +184,7 @@ func (k *Keeper) Demote(term uint64) {
 	k.clear()
 }
 
-// clear forgets what calls and streams have left behind, after the leadership is over.
+// clear removes the data that calls and streams have left behind, after the leadership is over.
 func (k *Keeper) clear() {
 	k.queue.Clear()
 	k.notices.closeAll()
@@ -255,7 +255,7 @@ func (k *Keeper) applied(a fsm.Applied) {
 	k.news.add(a)
 }
 
-// Read returns a state that includes everything that any server had answered before the call.
+// Read returns a state that reflects every answer that any server had given before the call.
 func (k *Keeper) Read(ctx context.Context) (*fsm.State, error) {
 	at := time.Now()
 	t, err := k.leading()
@@ -279,7 +279,7 @@ func (k *Keeper) Remaining(token uint64) (time.Duration, bool) {
 // Leases returns the number of deadlines that the leader keeps, for metrics.
 func (k *Keeper) Leases() int { return k.lessor.Len() }
 
-// Missed reports whether a semaphore with expect_every is missing its work, and in which way. Only a leader knows.
+// Missed reports whether a semaphore with expect_every is missing its work, and how. Only a leader knows this.
 func (k *Keeper) Missed(sem string) (missed.Report, bool) { return k.missed.Of(sem) }
 
 // Missing returns the number of semaphores that are missing their work in that way, for metrics.

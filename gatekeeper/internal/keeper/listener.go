@@ -36,8 +36,8 @@ func (k *Keeper) Listen() *Listener {
 	return l
 }
 
-// Notices carries what the server sends without being asked: tokens whose holders must stop, and tokens that are lost.
-// It is closed when the leadership ends, and when the Listener is closed.
+// Notices carries the messages that the server sends without being asked: tokens whose holders must stop, and tokens
+// that are lost. It is closed when the leadership ends, and when the Listener is closed.
 func (l *Listener) Notices() <-chan []TokenResult { return l.ch }
 
 // Frame is a frame of refreshes on a stream. After Receive the caller must soon call Refresh or Drop, because no permit
@@ -64,8 +64,8 @@ func (f *Frame) Drop() { f.processed() }
 
 // Refresh is Keeper.Refresh for one frame of the stream, but does not wait for the answer. When it returns, the
 // deadlines have moved. It calls ready once, when Results may be called, on any goroutine and perhaps before it
-// returns. ready must not block. ctx limits only the wait until longer durations are committed. From now on the stream
-// gets a notice when the holder of one of these tokens must stop, and when a token is lost.
+// returns. ready must not block. ctx limits only the wait until longer durations are committed. After Refresh the
+// stream gets a notice when the holder of one of these tokens must stop, and when a token is lost.
 func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []TokenRefresh, ready func()) {
 	l, k := f.listener, f.listener.k
 	if f.visible, f.err = k.visible(owner, tokens); f.err != nil {
@@ -147,7 +147,7 @@ func (l *Listener) follow(tokens []TokenRefresh) {
 	l.mu.Lock()
 	closed := l.closed
 	l.mu.Unlock()
-	if closed { // Close may have come in between, before the tokens were followed
+	if closed { // Close may have run just before the tokens were followed
 		l.k.notices.forget(l, fresh)
 	}
 }

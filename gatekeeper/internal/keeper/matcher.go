@@ -39,8 +39,8 @@ type cordonSet struct {
 type compiledCordon struct {
 	semaphore.Cordon
 	group, acquirer *semaphore.Pattern
-	// broken is why this server cannot compile a pattern of the cordon. Such a cordon catches everybody, because it is
-	// unknown which callers it was meant for, and a cordon protects a place where running does harm.
+	// broken is why this server cannot compile a pattern of the cordon. The cordon then catches everybody, because it
+	// is unknown which callers it was meant for, and a cordon protects a place where running does harm.
 	broken error
 }
 

@@ -17,7 +17,7 @@ type Ending struct {
 	Lasts time.Duration
 }
 
-// Validate checks an end and a drain with the rules of the change. The error is a *semaphore.FieldError.
+// Validate checks an end time and a drain with the rules of the change. The error is a *semaphore.FieldError.
 func (e Ending) Validate(drain time.Duration) error {
 	if _, err := e.instant("until", time.Now()); err != nil {
 		return err
@@ -25,8 +25,8 @@ func (e Ending) Validate(drain time.Duration) error {
 	return validDrain(drain)
 }
 
-// instant returns the end by the leader's clock, or the zero time for never. The error is a *semaphore.FieldError for
-// that field.
+// instant returns the end time by the leader's clock, or the zero time for never. The error is a *semaphore.FieldError
+// for that field.
 func (e Ending) instant(field string, now time.Time) (time.Time, error) {
 	switch {
 	case e.Lasts < 0:
@@ -140,7 +140,7 @@ func (k *Keeper) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.
 	return do[fsm.FiringsResult](ctx, k, cmd)
 }
 
-// Undo makes the changes that preview.Undo planned, as one change. If something has changed since, the result names it,
+// Undo makes the changes that undo.NewPlan planned, as one change. If something has changed since, the result names it,
 // and nothing is done. Undo checks the rules of definitions as Edit does: an *EditFieldError names a definition that
 // breaks a rule by now. Undo sets At of the command.
 func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {

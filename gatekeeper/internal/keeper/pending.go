@@ -84,7 +84,7 @@ func (k *Keeper) entrusted(me *waiting) bool {
 	return me.entrusted != nil
 }
 
-// withdraw records that a waiting call ends, and that nothing may be proposed on its behalf from now on. If a grant was
+// withdraw records that a waiting call ends, and that nothing more may be proposed on its behalf. If a grant was
 // already proposed, withdraw returns false, and the call must continue to get the outcome.
 func (k *Keeper) withdraw(me *waiting) bool {
 	k.pending.mu.Lock()

@@ -129,7 +129,7 @@ func TestGiveUp_AnotherCallGotTheGrant_PermitStays(t *testing.T) {
 				p := w.granted(ask("a", "1"))
 				me := &waiting{call: ask("b", "2"), wake: make(chan struct{}, 1)}
 				w.queue.Join(queue.Key{Semaphore: "job", Identity: me.call.Identity, RequestID: "2"}, me.call.Request, nil, me, time.Now(), 0)
-				w.release(p.Token) // b is granted by it, and has not received the outcome yet
+				w.release(p.Token) // this grants b, which has not received the outcome yet
 				granted := w.machine.State().Own("job", me.call.Identity)
 				if granted == nil {
 					t.Fatal("b was not granted")

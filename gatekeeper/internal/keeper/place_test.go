@@ -38,7 +38,7 @@ func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		first := w.wait1(ask("b", "2"))
 		w.tape.hold()
-		w.releasing(p.Token) // and the grant of the first call with it
+		w.releasing(p.Token) // the same entry grants the first call
 
 		// The retry decided before the grant was proposed, and joins only now.
 		call := ask("b", "2")
@@ -81,7 +81,7 @@ func TestAcquire_EarlierCallGrantedBeforeTheRepeatJoins_RepeatIsAnswered(t *test
 		old := w.machine.State()
 		w.release(p.Token)
 		granted := b.wantGranted(t)
-		w.cfg.Machine = &decidesByOld{Machine: w.cfg.Machine, old: []*fsm.State{old, old}} // for asked and for the decision
+		w.cfg.Machine = &decidesByOld{Machine: w.cfg.Machine, old: []*fsm.State{old, old}} // one for Keeper.asked and one for the decision
 		repeat := w.wait1(ask("b", "2"))
 		if a := repeat.answered(t); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
 			t.Fatalf("retry = %+v, want a refresh of its permit", a)

@@ -68,7 +68,7 @@ func TestAcquire_AfterARecovery_NothingIsGrantedUntilEveryEarlierPermitHasEnded(
 		if left, recovering := w.Recovering(); !recovering || left != fullWait {
 			t.Errorf("Recovering() of a server that is not the leader = %v, %v, want %v, true", left, recovering, fullWait)
 		}
-		w.promote(2) // the whole time starts again
+		w.promote(2) // the full wait restarts
 		w.sleep(fullWait - time.Second)
 		refused()
 		w.sleep(time.Second)

@@ -221,8 +221,8 @@ func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
 	})
 }
 
-// inWorldBetween runs between after a grant was published and before its event is delivered, as the first subscriber
-// can.
+// inWorldBetween is inWorld with a hook: the test can pass between a function that runs once, after the next grant was
+// published and before its event is delivered. The function runs in the first subscriber.
 func inWorldBetween(t *testing.T, test func(w *world, between func(func()))) {
 	t.Helper()
 	var then func()
@@ -255,7 +255,7 @@ func TestRefresh_BetweenTheGrantAndItsEvent_IsNotForgotten(t *testing.T) {
 			failed <- err
 		}()
 		synctest.Wait()
-		cancel() // its caller leaves before the entry is committed
+		cancel() // its caller disconnects before the entry is committed
 		<-failed
 		var token uint64
 		between(func() {
@@ -270,7 +270,7 @@ func TestRefresh_BetweenTheGrantAndItsEvent_IsNotForgotten(t *testing.T) {
 	})
 }
 
-func TestRefresh_BetweenTheGrantAndItsEvent_IsHeldSinceNow(t *testing.T) {
+func TestRefresh_BetweenTheGrantAndItsEvent_HoldBeginsNow(t *testing.T) {
 	inWorldBetween(t, func(w *world, between func(func())) {
 		w.define("job", func(d *semaphore.Definition) { d.MaxHold, d.MinHold = 2*time.Minute, time.Minute })
 		w.sleep(5 * time.Minute)

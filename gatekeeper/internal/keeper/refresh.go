@@ -52,7 +52,7 @@ type visibleTokens struct {
 	hidden []bool         // by index in asked
 }
 
-// visible leaves out the tokens of other principals. It needs a state that includes everything ever answered, so it
+// visible leaves out the tokens of other principals. It needs a state that reflects every answer given so far, so it
 // fails if this server is not the leader.
 func (k *Keeper) visible(owner semaphore.Owner, tokens []TokenRefresh) (visibleTokens, error) {
 	if owner.Principal == nil {

@@ -66,8 +66,8 @@ func (k *Keeper) cooling(state *fsm.State, p *semaphore.Permit) time.Duration {
 	return left
 }
 
-// Revoke orders the holder of a live permit to stop. Its refreshes are refused from now on, or, with a drain, from the
-// end of the drain. Revoke frees nothing, unless UnsafeNow is set: then the permit ends immediately, even if its holder
+// Revoke orders the holder of a live permit to stop. Its refreshes are refused immediately or, with a drain, once the
+// drain is over. Revoke frees nothing, unless UnsafeNow is set: then the permit ends immediately, even if its holder
 // still relies on it. If the permit is already due to stop at that time or earlier, it is returned unchanged. Revoke
 // sets At of the command.
 func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {

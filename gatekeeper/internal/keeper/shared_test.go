@@ -10,7 +10,7 @@ import (
 // Without a holder id, two processes of one host share a permit. The duration that one of them states says nothing
 // about the other. The replicated duration is all that the next leader knows, so it stays until the other process no
 // longer relies on it.
-func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillCountsOnTheLonger(t *testing.T) {
+func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillReliesOnTheLonger(t *testing.T) {
 	for name, other := range map[string]func(w *world, token uint64){
 		"by a replay": func(w *world, token uint64) {
 			if a := w.try(ask("a", "2")); a.Outcome != semaphore.Refreshed || a.Permit.Duration != time.Minute {

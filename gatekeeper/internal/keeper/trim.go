@@ -30,8 +30,7 @@ func (k *Keeper) housekeep(e *epoch.Epoch, past *history) {
 }
 
 // keeping returns the definition that says how long the firings of a name are remembered. The firings of a deleted
-// definition are kept for the default time, because the name may be defined again, and would then have its firings
-// again.
+// definition are kept for the default time, because the name may be defined again, and then regains its firings.
 func keeping(state *fsm.State, name string) *semaphore.Definition {
 	if sd := state.Definition(name); sd != nil {
 		return sd.Definition
@@ -51,8 +50,8 @@ const maxForgotten = 4096
 // Past firings are forgotten up to one due time, because the low-water mark that refuses their repeats compares due
 // times only. The mark never rises above now. Firings that are due too far ahead to be claimed are forgotten one by
 // one, without the mark. Firings that are due sooner are kept until their due time: nothing would refuse their repeats.
-// The same holds for firings without a due time, so they are forgotten after all others, unless they are known to be
-// old.
+// Nothing would refuse repeats of firings without a due time either, so those are forgotten last, unless they are known
+// to be old.
 func forgettable(def *semaphore.Definition, claims []*semaphore.Claim, now time.Time) (fsm.Forget, bool) {
 	horizon := now.Add(-def.FiringRetention)
 	ahead, bounded := def.MaxAhead()

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Verification is the result of verifying a token, as of one moment.
+// Verification is the result of verifying a token at one moment.
 type Verification struct {
 	// Valid is set if the token's permit was live, and belonged to the requested semaphore.
 	Valid bool

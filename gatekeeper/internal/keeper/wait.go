@@ -24,7 +24,7 @@ type waiting struct {
 	cancelled atomic.Bool
 
 	// entrusted is a grant that a hand-over proposed on the call's behalf, and whose outcome the call has not received
-	// yet. ended is set when the call has ended; from then on no grant is entrusted to it. Both are guarded by
+	// yet. ended is set when the call has ended; after that, no grant is entrusted to it. Both are guarded by
 	// pendings.mu.
 	entrusted *pending
 	ended     bool
@@ -103,7 +103,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 }
 
 // settled reports whether an acquisition is over: it was answered, or failed with an error that every retry would get.
-// After any other error the acquisition may be retried, and finds its place.
+// After any other error the acquisition may be retried, and gets its place back.
 func settled(err error) bool {
 	return err == nil || errors.Is(err, ErrRequestEnded) || errors.Is(err, ErrRequestReused) || errors.Is(err, ErrRequestTooOld) ||
 		errors.Is(err, ErrRevisionChanged) || errors.Is(err, ErrRefused)
@@ -122,7 +122,7 @@ func (k *Keeper) leave(place queue.Key, me *waiting) {
 	}
 }
 
-// wait stays in the queue until the call has an answer.
+// wait keeps the call in the queue until it has an answer.
 func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queue.Waiter[*waiting], me *waiting, progress func(Place) error) round {
 	limit := time.NewTimer(k.cfg.MaxWait)
 	defer limit.Stop()
@@ -182,7 +182,7 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 }
 
 // placeID returns the name of the acquisition in the queue. An acquisition without a request id cannot be retried, so
-// any unique name will do.
+// any unique name works.
 func (k *Keeper) placeID(call *AcquireCall) string {
 	if call.RequestID != "" {
 		return call.RequestID

@@ -331,7 +331,8 @@ func TestRefresh_LongerDuration_IsCommittedBeforeItIsAnswered(t *testing.T) {
 	})
 }
 
-// The holder may rely on the old, longer duration until it states the shorter one. So the next leader must too.
+// The holder may rely on the old, longer duration until it states the shorter one. The next leader must therefore count
+// the longer duration too.
 func TestRefresh_ShorterDuration_AppliesOnlyOnceTheHolderStatesIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

@@ -149,7 +149,7 @@ func TestAcquire_OnePerAcquirer_FurtherCallsAreDenied(t *testing.T) {
 	})
 }
 
-func TestAcquire_Paused_WhatWaitingDoesNotCure_EndsTheWait(t *testing.T) {
+func TestAcquire_PausedAndDeniedForAnotherReason_EndsTheWait(t *testing.T) {
 	for _, test := range []struct {
 		want semaphore.Reason
 		do   func(*world) error

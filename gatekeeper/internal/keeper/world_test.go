@@ -272,7 +272,7 @@ func (t *tape) setTerm(term uint64) {
 	t.term = term
 }
 
-// hold keeps entries back from now on: they are handed to Raft, and their outcome is unknown.
+// hold makes the tape keep entries back: they are handed to Raft, and their outcome is unknown.
 func (t *tape) hold() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

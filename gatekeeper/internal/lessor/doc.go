@@ -5,22 +5,22 @@
 //
 // # Why a permit never ends early
 //
-// A client counts from before it sent the request whose answer it uses, and subtracts a margin. The lessor counts from
-// a later moment, the apply of the grant or the receipt of the refresh, and adds a grace. So if the clocks run at
-// nearly the same rate, the client's local deadline is before the lessor's.
+// A client counts from the time just before it sent the request whose response it relies on, and subtracts a margin.
+// The lessor counts from a later moment, when the grant is applied or the refresh is received, and adds a grace period.
+// So if the clocks run at nearly the same rate, the client's local deadline is before the lessor's.
 //
 // A new leader cannot know when the old one last extended a deadline. It gives every permit its full duration again,
 // counted from one instant, its promotion. A permit without a lease in this epoch has the deadline instant + duration +
 // grace. A promotion only stores the instant. The leases themselves are created afterwards, a few at a time,
-// concurrently with the traffic, beginning with permits of a short duration. A lease that is created late can only
-// expire late.
+// concurrently with the traffic, beginning with permits that have a short duration. A lease that is created late can
+// only expire late.
 //
 // # Marks
 //
 // An expiry is a log command. Until its outcome is known, the permit is neither alive nor ended. So the lease is marked
 // first, under the lock that also protects refreshes: a marked lease is not refreshed, and a lease that was just
 // refreshed is not marked. The mark belongs to the epoch. It is removed only if the command certainly never reached the
-// log. After an unknown outcome it stays, because the command may still be applied.
+// log. After an unknown outcome, the mark remains, because the command may still be applied.
 //
 // An abandoned grant, which no caller received, is marked in the same way, but only if it has not been renewed since.
 //

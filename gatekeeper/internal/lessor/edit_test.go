@@ -30,7 +30,7 @@ func BenchmarkApplied_EditOfASemaphoreWithManyHolders(b *testing.B) {
 	}
 }
 
-// max_hold is edited while the semaphore has several chunks of holders. All of them, old and new, are notified when it
+// max_hold is edited while the semaphore has several chunks of holders. All holders, old and new, are notified when it
 // has passed.
 func TestApplied_MaxHoldEdited_EveryHolderIsNotifiedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

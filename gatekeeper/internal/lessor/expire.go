@@ -42,7 +42,7 @@ func (l *Lessor) collect() (due []uint64, over []*semaphore.Permit, next time.Du
 	return due, over, time.Hour
 }
 
-// end reports permits that have been held for too long, and proposes the end of permits that are due.
+// end reports permits that have been held for too long, and proposes to end the permits that are due.
 func (l *Lessor) end(e *epoch.Epoch, due []uint64, over []*semaphore.Permit) {
 	for _, p := range over {
 		l.cfg.Overheld(p)
@@ -74,7 +74,7 @@ func (l *Lessor) settle(term uint64, due []uint64) (ends []fsm.Command, tokens [
 			continue
 		}
 		if le.cooling != (p.State == semaphore.Cooling) {
-			continue // the permit was just released: this is not the deadline of the cooling, whose event is outstanding
+			continue // the permit was just released: this is not the deadline of its cooling, whose event has not arrived yet
 		}
 		if le.deadline > now && !le.abandoned {
 			l.reschedule(le)
@@ -111,13 +111,13 @@ func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
 		if le == nil || le.mark == nil {
 			return
 		}
-		// If the command was applied but the lease still exists, the permit no longer was in the state that the command
+		// If the command was applied but the lease still exists, the permit was no longer in the state that the command
 		// expected. Check again.
 		again := le.next()
 		if errors.Is(err, consensus.ErrNotAppended) {
 			again = l.now().add(epoch.RetryAfter)
 		} else if err != nil {
-			return // the command may still be applied, so the mark stays for the rest of the epoch
+			return // the command may still be applied, so the mark remains for the rest of the epoch
 		}
 		le.resolve()
 		l.schedule(le, again)
@@ -126,7 +126,7 @@ func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
 }
 
 // adopt creates the leases of the permits that existed at the promotion. It skips permits that have ended since. If the
-// event of such an end came first, the newest state lacks the permit. If it comes later, it drops the lease.
+// event of the end came first, the newest state lacks the permit. If the event comes later, it drops the lease.
 //
 // Permits with a short lifetime come first. The others can wait, but callers that wait for a grant of the new leader
 // cannot. So the other leases are created with rests between chunks, but still in time. Only the notification of a

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The state is published before its events are delivered. A deadline that passes in between belongs to the live permit,
-// and does not apply to the cooling that has just begun.
+// The state is published before its events are delivered. A deadline that passes in the meantime belongs to the live
+// permit, and does not apply to the cooling that has just begun.
 func TestSettle_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)
@@ -38,7 +38,7 @@ func TestSettle_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		if p := b.State().Permit(token); p != nil {
-			t.Fatalf("the slot still cools: %+v", p)
+			t.Fatalf("the slot is still cooling: %+v", p)
 		}
 	})
 }
@@ -67,7 +67,7 @@ func TestAdopt_CoolsSinceThePromotion_CoolsForItsFullTime(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if p := b.State().Permit(last); p != nil {
-			t.Fatalf("the slot still cools: %+v", p)
+			t.Fatalf("the slot is still cooling: %+v", p)
 		}
 	})
 }
@@ -83,7 +83,7 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 		b.Abandon(1, first)
 		b.Abandon(1, second)
 		synctest.Wait()
-		// Meanwhile a caller refreshes the second permit and learns that it holds that permit.
+		// In the meantime, a caller refreshes the second permit and learns that it holds that permit.
 		admit := func(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 			return semaphore.Decision{Outcome: semaphore.Refreshed}
 		}

@@ -34,7 +34,7 @@ type Lessor struct {
 	promoted moment
 	// lastToken is the last token issued before the promotion. Permits with a later token were granted in this epoch.
 	lastToken uint64
-	// marks counts the ends proposed in this epoch; see Unchanged.
+	// marks counts the proposals to end a permit in this epoch; see Unchanged.
 	marks  uint64
 	leases map[uint64]*lease
 	due    epoch.Heap[*lease]
@@ -53,13 +53,14 @@ type lease struct {
 	overAt moment
 	// plain is the last judgement without an objection to the permit. It is valid until its rules change.
 	plain judgement
-	// shortening is the shorter duration being committed, or zero. Until the outcome is known, no answer may exceed it.
+	// shortening is the shorter duration being committed, or zero. Until the outcome is known, no response may exceed
+	// it.
 	shortening time.Duration
 	// stream and received belong to the newest frame that renewed the lease; see durations.
 	stream   uint64
 	received moment
-	// others is an upper bound for the time at which an answer was last sent outside that stream. It is zero if there
-	// was none since the grant.
+	// others is an upper bound for the time at which a response was last sent outside that stream. It is zero if none
+	// was sent since the grant.
 	others moment
 	// mark is set while the end of the permit is proposed, and closed when the proposal is resolved.
 	mark chan struct{}
@@ -68,8 +69,8 @@ type lease struct {
 	index int32 // int32, because a leader may have a million leases
 	// cooling reports whether the permit is cooling rather than live.
 	cooling bool
-	// renewed reports whether a refresh or a replay may have returned this permit to a caller. It can no longer be
-	// abandoned then.
+	// renewed reports whether a refresh or a replay may have returned this permit to a caller. It can then no longer be
+	// abandoned.
 	renewed bool
 	// abandoned means that no caller received this permit, so it ends as soon as possible unless it is renewed first.
 	abandoned bool
@@ -82,8 +83,8 @@ func New(cfg Config) *Lessor {
 	return l
 }
 
-// Promote starts an epoch. The caller must pause the application of entries meanwhile, so that state is exactly the one
-// before the first event of the epoch. Permits get their full duration again, counted from instant.
+// Promote starts an epoch. The caller must not apply entries during the call, so that state is exactly the one before
+// the first event of the epoch. Permits get their full duration again, counted from instant.
 func (l *Lessor) Promote(term uint64, instant time.Time, state *fsm.State) {
 	l.Begin(term, func(e *epoch.Epoch) {
 		l.promoted, l.lastToken, l.marks = l.moment(instant), state.LastToken(), 0
@@ -186,7 +187,7 @@ func (l *Lessor) put(p *semaphore.Permit, then moment) *lease {
 
 // lookup returns the lease of a permit, and creates it if the epoch has none yet. If the permit existed before the
 // epoch, its time begins at the promotion. Otherwise it begins now, because the permit's event is outstanding and can
-// only move the start back.
+// only move the beginning to an earlier time.
 func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	le := l.leases[p.Token]
 	if le == nil {

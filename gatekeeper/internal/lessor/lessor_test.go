@@ -36,7 +36,7 @@ func (b *bench) edit(change func(*semaphore.Definition)) fsm.EditBatch {
 	return fsm.EditBatch{Changes: []fsm.Change{b.Replace("pool", change)}}
 }
 
-// fill grants n permits of one pool. Permits have different durations if the pool is edited in between.
+// fill grants n permits of one pool. Permits have different durations if the pool is edited between calls.
 func (b *bench) fill(n int) {
 	b.T.Helper()
 	b.Do(fsm.EditBatch{Changes: []fsm.Change{epochtest.Create("pool", func(d *semaphore.Definition) { d.Permits = semaphore.MaxPermits })}})
@@ -103,7 +103,7 @@ func TestPromote_ShortPermits_GetLeasesFirst(t *testing.T) {
 	})
 }
 
-// A longer duration is sent once it is committed. From then on, the holder may count on it.
+// A longer duration is sent once it is committed. After that, the holder may rely on it.
 func TestApplied_LongerDurationBeforeTheLease_CountsFromTheEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -159,15 +159,15 @@ func admitAll(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 	return semaphore.Decision{Outcome: semaphore.Refreshed}
 }
 
-// A waiter for the outcome of a marked permit is notified that the epoch is over, and the next epoch can begin
-// meanwhile.
+// A waiter for the outcome of a marked permit is notified that the epoch is over, and the next epoch can begin in the
+// meantime.
 func TestDemote_MarkedPermits_AreResolved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fill(10)
 		l := New(Config{
 			State:    b.State,
-			Propose:  func(fsm.Command, func(batcher.Outcome)) {}, // the outcome stays unknown
+			Propose:  func(fsm.Command, func(batcher.Outcome)) {}, // the outcome remains unknown
 			Overheld: func(*semaphore.Permit) {},
 		})
 		defer l.Close()

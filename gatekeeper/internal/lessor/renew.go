@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Status is the finding of Renew or Check for one permit.
+// Status is the status that Renew or Check finds for one permit.
 type Status uint8
 
 const (
@@ -48,7 +48,7 @@ type Verdict struct {
 	Status   Status
 	Permit   *semaphore.Permit // nil if Ended or NotLeading
 	Decision semaphore.Decision
-	// Answer is the duration that may be sent in the answer now.
+	// Answer is the duration that may be sent in the response now.
 	Answer time.Duration
 	// Lengthen, if not 0, is the definition's longer duration. It may be sent instead once it has been committed.
 	Lengthen time.Duration
@@ -176,18 +176,18 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 	return v, le
 }
 
-// durations determines the duration in the answer to a renewal, and whether the replicated one must be changed.
+// durations determines the duration in the response to a renewal, and whether the replicated one must be changed.
 //
-// The replicated duration is the longest one that the holder may still count on, because a new leader starts from it.
-// So a longer one is committed before it is sent. A shorter one is sent immediately, but committed only when the holder
+// The replicated duration is the longest one that the holder may still rely on, because a new leader starts from it. So
+// a longer one is committed before it is sent. A shorter one is sent immediately, but committed only when the holder
 // has stated that it uses it, and nothing longer can have been sent since. That requires a frame of the stream that
 // last refreshed this permit, and the frame must not be older than any that was already answered. From the claim until
-// its outcome is known, nothing longer is sent. Without a holder id, several processes share a permit, and one of them
-// cannot speak for the others. So all other answers, through a replay, on another stream, from the previous leader or
+// its outcome is known, nothing longer is sent. Without a holder id, several processes share a permit, and one process
+// cannot speak for the others. So all other responses, through a replay, on another stream, from the previous leader or
 // for a superseded token, must have run out as well.
 //
-// A client does its part. Once a frame has stated a duration, the client never counts the answer to an earlier frame
-// for longer than that.
+// A client does its part. Once a frame has stated a duration, the client never relies on the response to an earlier
+// frame for longer than that.
 func (le *lease) durations(v *Verdict, stream uint64, received moment, states time.Duration, now, owed moment) {
 	replicated, want := v.Permit.Duration, v.duration
 	sameStream := stream != 0 && stream == le.stream
@@ -215,8 +215,8 @@ func (le *lease) durations(v *Verdict, stream uint64, received moment, states ti
 	}
 }
 
-// Shortened records that the outcome of a claimed shortening is known. While it is unknown the claim stays, because the
-// command may still be applied in this epoch.
+// Shortened records that the outcome of a claimed shortening is known. While it is unknown, the claim remains, because
+// the command may still be applied in this epoch.
 func (l *Lessor) Shortened(term, token uint64) {
 	l.Lock()
 	defer l.Unlock()
@@ -257,7 +257,7 @@ func (l *Lessor) Held(p *semaphore.Permit) time.Duration {
 }
 
 // Owed returns how long the slot of a live permit must cool if the permit ends now, because holders of superseded
-// tokens may still count on it.
+// tokens may still rely on it.
 func (l *Lessor) Owed(p *semaphore.Permit) time.Duration {
 	if !p.Owes {
 		return 0

@@ -50,7 +50,7 @@ func TestRenew_DependencyOfTheRuleChanges_IsJudgedAgain(t *testing.T) {
 				var judged int
 				admit := func(_ *fsm.State, p *semaphore.Permit, _ bool) semaphore.Decision {
 					if judged++; p != b.State().Permit(1) {
-						t.Error("an old permit is judged")
+						t.Error("an old permit was judged")
 					}
 					return semaphore.Decision{Outcome: semaphore.Refreshed}
 				}
@@ -139,7 +139,7 @@ func TestUnchanged_EntryMarkOrEpoch_IsSeen(t *testing.T) {
 		}
 		l := New(Config{
 			State:    b.Machine.State,
-			Propose:  func(fsm.Command, func(batcher.Outcome)) {}, // the outcome stays unknown
+			Propose:  func(fsm.Command, func(batcher.Outcome)) {}, // the outcome remains unknown
 			Overheld: func(*semaphore.Permit) {},
 		})
 		defer l.Close()

@@ -16,8 +16,8 @@ import (
 //	/debug/pprof/   profiles of the process, for go tool pprof
 //
 // A nil function counts as one that returns nil. Handler does not authenticate: anyone who reaches the port can read
-// all of it and take profiles, so bind it where only operators can reach it. The caller sets the timeouts. A profile
-// extends the write timeout of its response.
+// everything on it and take profiles, so bind it where only operators can reach it. The caller sets the timeouts. A
+// profile extends the write timeout of its response.
 func Handler(g prometheus.Gatherer, healthy, ready func() error) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{EnableOpenMetrics: true}))

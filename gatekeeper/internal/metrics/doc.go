@@ -1,8 +1,8 @@
 // Package metrics collects the server's metrics, and serves the admin port: metrics, health and profiles.
 //
 // All metrics are named gatekeeper_*, in base units. A Metrics has a separate registry, so that the admin port shows
-// the metrics of this server only, and one process can run several servers. An embedding program can also have the
-// metrics in its registry.
+// the metrics of this server only, and one process can run several servers. An embedding program can also register the
+// metrics in its own registry.
 //
 // Counting costs a few nanoseconds per call: every counter that is known in advance is looked up once, when the server
 // starts, and then found by index. Values that are states rather than events (definitions, permits, queue lengths) are

@@ -20,7 +20,7 @@ type Sources struct {
 	Waiters, Deadlines, Watchers, Waiting func() int
 	// Recovering returns how much longer nothing is granted after a recovery, or false if permits are granted.
 	Recovering func() (time.Duration, bool)
-	// Missing returns how many semaphores with expect_every miss their work in the given way.
+	// Missing returns the number of semaphores with expect_every that miss their work, for one kind of missed work.
 	Missing func(fsm.Missed) int
 	// HostClocks returns how many callers have clocks that differ from this server's.
 	HostClocks func() int
@@ -126,7 +126,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 			if !recovering {
 				return 0
 			}
-			return max(left.Seconds(), 0.001) // nothing is granted until the log says so, even if no time is left
+			return max(left.Seconds(), 0.001) // nothing is granted until the end of the quarantine is applied, even if no time is left
 		}),
 		counter("audit_lines_lost_total", "Lines that the audit log could not write.", func(s *Sources) func() uint64 { return s.AuditLost }),
 		counter("authentications_blocked_total", "Calls refused because too many wrong bearer tokens came from their address.", func(s *Sources) func() uint64 { return s.Blocked }),

@@ -41,7 +41,7 @@ func New(also prometheus.Registerer) (*Metrics, error) {
 }
 
 // Close unregisters these metrics from the registry that New was given. Metrics that were registered through Registerer
-// stay.
+// remain.
 func (m *Metrics) Close() { m.registerer.Unregister(&m.own) }
 
 // Registerer returns a registerer with which other packages add their metrics to these.

@@ -56,7 +56,7 @@ func use(m *Metrics) {
 	m.Entry(batcher.Entry{Commands: 3, Bytes: 200, Took: time.Millisecond})
 }
 
-func TestMetrics_AllOfThem_PassTheLinter(t *testing.T) {
+func TestMetrics_All_PassTheLinter(t *testing.T) {
 	m := newMetrics(t)
 	use(m)
 	problems, err := testutil.GatherAndLint(m)

@@ -99,7 +99,7 @@ func (l *Listener) lookAt(term uint64, from int) (notes []fsm.Command, names []s
 		r.noting = true
 		cmd := fsm.NoteMissed{Semaphore: r.name, Term: term, Missed: r.Kind, Text: r.Text, At: now}
 		if r.Kind == fsm.Heard {
-			cmd.Text = "it missed its work, and is heard of again"
+			cmd.Text = "it missed its work, and there is activity again"
 		}
 		notes, names = append(notes, cmd), append(names, r.name)
 	}
@@ -111,7 +111,7 @@ func (l *Listener) judge(r *record, now time.Time) {
 	report, next := r.judge(now, l.cfg.Waits(r.name))
 	r.next = next
 	if r.fromJournal && report.Kind == fsm.Heard {
-		return // nothing is known yet but the journal
+		return // only the journal is known so far
 	}
 	if r.fromJournal && report.Kind == fsm.AskedButDenied {
 		report.Since = r.Since // it has not been held since then either

@@ -34,7 +34,7 @@ type Report struct {
 	Reason semaphore.Reason
 }
 
-// Kinds is the number of kinds of missed work, including fsm.Heard. They count from 0.
+// Kinds is the number of kinds of missed work, including fsm.Heard. They are numbered from 0.
 const Kinds = int(fsm.HeldLong) + 1
 
 // Listener tracks expected work during one epoch. It is safe for concurrent use. While this server is not the leader,

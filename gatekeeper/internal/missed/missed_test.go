@@ -37,7 +37,7 @@ func TestMissed_DeniedEachTime_SaysWhyAndWho(t *testing.T) {
 		}
 		w.Sleep(2 * time.Second)
 		r := w.want(fsm.AskedButDenied)
-		if r.Reason != semaphore.GroupMismatch || !strings.Contains(r.Text, `"a" in group "prod" was denied last`) {
+		if r.Reason != semaphore.GroupMismatch || !strings.Contains(r.Text, `"a" in group "prod" was last denied`) {
 			t.Errorf("Of() = %+v, want GroupMismatch and the denied caller", r)
 		}
 		w.deny(semaphore.Paused)

@@ -108,7 +108,7 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 		if since.Equal(r.from) { // the time before that is unknown
 			began = "at least "
 		}
-		text := fmt.Sprintf("nobody has asked since %s%s; somebody is expected every %v", began, instant(since), r.every)
+		text := fmt.Sprintf("nobody has asked since %s%s; a caller is expected every %v", began, instant(since), r.every)
 		return Report{Kind: fsm.NobodyAsked, Since: since, Text: text}, now.Add(r.every)
 	}
 }
@@ -116,9 +116,9 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 func (r *record) deniedText(quiet time.Time) string {
 	text := fmt.Sprintf("nobody has had a permit since %s, and one is expected every %v", instant(quiet), r.every)
 	if r.denied.IsZero() {
-		return text + "; somebody waits in the queue"
+		return text + "; a caller waits in the queue"
 	}
-	return text + fmt.Sprintf("; %s was denied last, at %s: %s", who(r.asker), instant(r.denied), r.message)
+	return text + fmt.Sprintf("; %s was last denied at %s: %s", who(r.asker), instant(r.denied), r.message)
 }
 
 // judgeHeld is judge for a semaphore with holders. It reports the worst holder: without progress for the longest time,
@@ -154,7 +154,7 @@ func (r *record) judgeHeld(now time.Time) (report Report, next time.Time) {
 		if since.IsZero() {
 			since = h.since
 		}
-		text := fmt.Sprintf("token %d is held by %s since %s, and the next is expected every %v", long, who(h.id), instant(since), r.every)
+		text := fmt.Sprintf("token %d has been held by %s since %s, and a new holder is expected every %v", long, who(h.id), instant(since), r.every)
 		return Report{Kind: fsm.HeldLong, Since: since, Text: text}, next
 	}
 	return Report{}, next

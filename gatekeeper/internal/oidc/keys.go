@@ -105,7 +105,7 @@ func (s *keySet) has(k *key) bool {
 
 // verified caches logins by the hashes of their JWTs.
 type verified struct {
-	mu  sync.Mutex // guards all
+	mu  sync.Mutex // guards the map
 	all map[[32]byte]*Login
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// MaxToken is the maximum size of a JWT in bytes. JWTs of Kubernetes have about 1 KiB, and all headers of a call are
+// MaxToken is the maximum size of a JWT in bytes. The JWTs of Kubernetes are about 1 KiB, and all headers of a call are
 // limited to 16 KiB.
 const MaxToken = 8 << 10
 
@@ -87,7 +87,7 @@ func (l *Login) String() string { return l.name }
 func (l *Login) Ended(now time.Time) string {
 	switch set := l.verifier.keys.Load(); {
 	case !now.Before(l.expires):
-		return "the JWT has expired at " + l.expires.UTC().Format(time.RFC3339)
+		return "the JWT expired at " + l.expires.UTC().Format(time.RFC3339)
 	case set != l.of && !set.has(l.key):
 		return "the issuer has withdrawn the key that signed the JWT"
 	}
@@ -150,7 +150,7 @@ func (v *Verifier) check(c *jwt.Claims, now time.Time) error {
 	case c.Expiry == nil:
 		return refused("the JWT has no expiry (exp)")
 	case !now.Before(c.Expiry.Time()):
-		return refused("the JWT has expired at %s", c.Expiry.Time().UTC().Format(time.RFC3339))
+		return refused("the JWT expired at %s", c.Expiry.Time().UTC().Format(time.RFC3339))
 	case c.NotBefore != nil && now.Add(leeway).Before(c.NotBefore.Time()):
 		return refused("the JWT is not valid before %s (nbf)", c.NotBefore.Time().UTC().Format(time.RFC3339))
 	case c.IssuedAt != nil && now.Add(leeway).Before(c.IssuedAt.Time()):

@@ -100,7 +100,7 @@ func TestVerify_TokenOfAServiceAccount_ProvesItsSubject(t *testing.T) {
 	if again := accepted(t, v, token); again != l {
 		t.Error("a verified JWT was verified again, want the cached login")
 	}
-	if now := time.Now(); l.Ended(now) != "" || !strings.Contains(l.Ended(now.Add(time.Hour)), "has expired at") {
+	if now := time.Now(); l.Ended(now) != "" || !strings.Contains(l.Ended(now.Add(time.Hour)), "expired at") {
 		t.Errorf("Ended() = %q now, %q in an hour, want only the second to have expired", l.Ended(now), l.Ended(now.Add(time.Hour)))
 	}
 }
@@ -129,7 +129,7 @@ func TestVerify_HostileToken_IsRefused(t *testing.T) {
 		"no issuer":                {signed("iss", nil), `from issuer ""`},
 		"another audience":         {signed("aud", []string{"vault"}), `for audience "vault"`},
 		"no audience":              {signed("aud", nil), `for audience ""`},
-		"expired":                  {signed("exp", in(-time.Second)), "has expired at"},
+		"expired":                  {signed("exp", in(-time.Second)), "expired at"},
 		"without an expiry":        {signed("exp", nil), "has no expiry"},
 		"not yet valid":            {signed("nbf", in(time.Minute)), "not valid before"},
 		"issued in the future":     {signed("iat", in(time.Minute)), "issued in the future"},
@@ -319,7 +319,7 @@ func TestVerify_IssuerDownAtTheStart_IsUnavailable(t *testing.T) {
 	v := fetching(t, i)
 	token := key.Sign(oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports"))
 	if _, err := v.Verify(t.Context(), token); !strings.Contains(errorText(err), "cannot be fetched") {
-		t.Errorf("Verify() while the issuer is down = %v, want that keys cannot be fetched", err)
+		t.Errorf("Verify() while the issuer is down = %v, want an error that keys cannot be fetched", err)
 	}
 	i.SetDown(false)
 	accepted(t, v, token)

@@ -24,7 +24,7 @@ func (e *SourceError) Error() string { return e.From + ": " + e.Err.Error() }
 
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// maxDocument is the maximum size of a response of the issuer in bytes.
+// maxDocument is the maximum size of the issuer's responses in bytes.
 const maxDocument = 1 << 20
 
 // keysFile is a file with a JWK Set.

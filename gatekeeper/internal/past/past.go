@@ -66,7 +66,7 @@ func Ended(state *fsm.State, name string) map[uint64]Holding {
 
 func held(state *fsm.State, name string, at time.Time) (holdings []Holding) {
 	for p := range state.Holders(name) {
-		// The holder of a cooling permit has ended it, and the end is in the journal.
+		// A cooling permit has already ended, and its end is in the journal.
 		if p.State != semaphore.Cooling && !p.GrantedAt().After(at) {
 			holdings = append(holdings, Holding{Permit: p})
 		}

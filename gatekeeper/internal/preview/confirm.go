@@ -49,9 +49,9 @@ func (c *Change) since() time.Time {
 // Confirm returns why an operator must confirm a change with these effects, which Effects returned for the same state.
 // It returns nothing for a change that a script may make without asking.
 //
-// Sightings show that a caller asks somewhere in the cluster, not for which semaphore. So "asked there" means: the rule
-// admitted the caller before the change, and the caller was seen asking. A plain pause shuts nobody out, because its
-// callers wait.
+// Sightings show that a caller asks somewhere in the cluster, but not for which semaphore. A caller therefore counts as
+// one that asked for a semaphore if the rule admitted it before the change, and it was seen asking. A plain pause shuts
+// nobody out, because its callers wait.
 func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []Confirmation {
 	var reasons []Confirmation
 	add := func(kind ConfirmationKind, format string, args ...any) {
@@ -110,7 +110,7 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 	return reasons
 }
 
-// confirmUndoFirings is confirmForgetting for an undo that forgets firings which an earlier undo brought back.
+// confirmUndoFirings is confirmForgetting for an undo that forgets firings that an earlier undo restored.
 func confirmUndoFirings(state *fsm.State, undos []fsm.UndoFirings) (reasons []Confirmation) {
 	for _, u := range undos {
 		before := state.LowWater(u.Semaphore)

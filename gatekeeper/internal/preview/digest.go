@@ -58,7 +58,7 @@ func PauseTargets(state *fsm.State, names []string) (targets []Target) {
 	return targets
 }
 
-// expected returns what a pause or a resume of these definitions expects to find if it is decided from this state.
+// expected returns the expectations of a pause or a resume of these definitions that is decided from this state.
 func expected(state *fsm.State, names []string) []fsm.Expected {
 	all := make([]fsm.Expected, len(names))
 	for i, name := range names {
@@ -140,8 +140,8 @@ func asShown(state *fsm.State, shown *Digest, targets []Target) error {
 	return &ChangedError{ChangedSince(state, shown.Revision)}
 }
 
-// PausesAsShown returns what a pause or a resume of these definitions expects to find, or nil if its caller accepts
-// anything. It returns a *ChangedError if that is not what the caller was shown.
+// PausesAsShown returns the expectations of a pause or a resume of these definitions, or nil if its caller accepts any
+// state. It returns a *ChangedError if the targets differ from those that the caller was shown.
 func PausesAsShown(state *fsm.State, shown *Digest, names []string) ([]fsm.Expected, error) {
 	if shown == nil {
 		return nil, nil

@@ -15,8 +15,8 @@ func TestDigest_AnotherNameVersionOrTarget_Differs(t *testing.T) {
 		"another name":    of(7, edit("a", 1, "dr"), edit("c", 2, "dr")),
 		"another version": of(7, edit("a", 1, "dr"), edit("b", 3, "dr")),
 		"another target":  of(7, edit("a", 1, "dr"), edit("b", 2, "dev")),
-		"another cut":     of(7, edit("a", 1, "d"), edit("rb", 2, "dr")),
-		"one less":        of(7, edit("a", 1, "dr")),
+		"another split":   of(7, edit("a", 1, "d"), edit("rb", 2, "dr")),
+		"one fewer":       of(7, edit("a", 1, "dr")),
 		"one more":        of(7, edit("a", 1, "dr"), edit("b", 2, "dr"), edit("c", 2, "dr")),
 	} {
 		if shown.Same(other) {

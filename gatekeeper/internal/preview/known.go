@@ -101,7 +101,7 @@ func (w *world) callers(e *Effect) {
 }
 
 // gain returns the known callers that the patterns of to admit and those of from do not. It returns at most MaxCallers
-// of them, and counts all.
+// callers, and counts all.
 func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, count int) {
 	was, will := pairOf(from), pairOf(to)
 	key := [4]string{was[0], was[1], will[0], will[1]}

@@ -6,8 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// ConfirmSettings returns why an operator must confirm a change to the settings: whatever exceeds a lowered bound is
-// lost.
+// ConfirmSettings returns why an operator must confirm a change to the settings: data beyond a lowered bound is lost.
 func ConfirmSettings(before, after fsm.Settings) (reasons []Confirmation) {
 	was, is := before.Requests.OrDefault(), after.Requests.OrDefault()
 	lower := func(fell bool, text string) {

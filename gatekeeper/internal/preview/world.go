@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// world is a state with what was computed from it for one plan.
+// world is a state and the values computed from it for one plan.
 type world struct {
 	state    *fsm.State
 	patterns Patterns

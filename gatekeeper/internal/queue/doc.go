@@ -1,7 +1,7 @@
 // Package queue keeps the waiters for permits and their order.
 //
 // A queue exists only in the leader's memory. It has no log entries, no clock and no goroutines: callers pass the time.
-// Its owner makes the decisions; the queue only knows places.
+// The owner of the queue makes the decisions; the queue only tracks places.
 //
 // # First come, first served
 //
@@ -13,10 +13,10 @@
 //
 // A waiter is one acquisition: an identity and a request id. Waiting may take a long time, but a single call does not:
 // it ends after a minute and is retried, or its connection breaks. A place therefore belongs to the waiter, and a call
-// is only attached to it. After the call has ended, the place is kept for Linger. Meanwhile the waiter is absent. It
-// keeps its place and counts for later waiters, but it is not offered anything, because nobody would receive the grant;
-// waiters behind it are served. A second call of a waiter replaces the first, which is returned to the caller so that
-// it can be notified.
+// is only attached to it. After the call has ended, the place is kept for Linger. During that time the waiter is
+// absent. It keeps its place and counts for later waiters, but it is not offered anything, because nobody would receive
+// the grant; waiters behind it are served. A second call of a waiter replaces the first, which is returned to the
+// caller so that it can be notified.
 //
 // # Workers
 //
@@ -38,15 +38,16 @@
 // goes to the end, no matter what age it claims.
 //
 // While the lines gather, no waiter is offered anything. A caller that asks once and does not wait still gets an
-// immediate response: it is denied if a waiter is already in the line, and granted if there is room and no waiter. It
-// may thereby overtake a waiter that has not returned yet. The alternative would be to hold back all such calls until
+// immediate response: it is denied if a waiter is already in the line, and granted if there is room and no waiter. Such
+// a caller may overtake a waiter that has not returned yet. The alternative would be to hold back all such calls until
 // the lines have gathered. After each failover, every job of the cluster would then get no response for 300 ms, only to
 // save places that a few waiters were never promised.
 //
 // # Costs
 //
-// A line consists of five ordered trees. One has all waiters. Workers and other waiters each have two more: one of all
-// of them, and one of those that can be offered something. Joining, leaving, detaching and each offer cost O(log n).
-// Place uses bisection in O(log² n), which takes about a microsecond among ten thousand waiters. That is cheap enough
-// to compute a place when a waiter is notified, instead of updating the places of all waiters at every grant.
+// A line consists of five ordered trees. One tree holds all waiters. Workers and other waiters have two more trees
+// each: one for all waiters of that kind, and one for those that can be offered something. Joining, leaving, detaching
+// and each offer cost O(log n). Place uses bisection in O(log² n), which takes about a microsecond among ten thousand
+// waiters. That is cheap enough to compute a place when a waiter is notified, instead of updating the places of all
+// waiters at every grant.
 package queue

@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// line has the waiters of one semaphore.
+// line holds the waiters of one semaphore.
 type line[C comparable] struct {
 	all     *btree.BTreeG[*Waiter[C]] // all waiters, in order
 	workers kind[C]
@@ -17,10 +17,10 @@ type line[C comparable] struct {
 	taking  uint64 // number of workers being offered
 }
 
-// kind is the subset of the workers of a line, or of all others.
+// kind is a subset of a line: its workers, or all other waiters.
 type kind[C comparable] struct {
 	all   *btree.BTreeG[*Waiter[C]]
-	ready *btree.BTreeG[*Waiter[C]] // those with a call that are not being offered
+	ready *btree.BTreeG[*Waiter[C]] // the waiters that have a call and are not being offered anything
 }
 
 func newLine[C comparable]() *line[C] {

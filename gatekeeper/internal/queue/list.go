@@ -83,7 +83,7 @@ func (q *Queue[C]) Total(tasks func(sem string) uint64) (total int) {
 	return total
 }
 
-// Waiting returns the waiters of a semaphore in order, so that they can be decided again after an edit.
+// Waiting returns the waiters of a semaphore in order, so that their requests can be decided again after an edit.
 func (q *Queue[C]) Waiting(sem string) []*Waiter[C] {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -45,20 +45,20 @@ type Waiter[C comparable] struct {
 
 	// guarded by the queue's lock
 	call    C         // zero if absent
-	until   time.Time // until when the place of an absent waiter is kept
+	until   time.Time // the time until which the place of an absent waiter is kept
 	offered bool
 	line    *line[C] // nil after it has left
 }
 
-// Queue has the waiters of one leader. C is the type of a waiting call, usually a pointer; its zero value means no
-// call. The methods may be called from any goroutine. Those that take a Waiter have no effect after it has left.
+// Queue holds the waiters of one leader. C is the type of a waiting call, usually a pointer; its zero value means no
+// call. The methods may be called from any goroutine. Methods that take a Waiter have no effect after it has left.
 type Queue[C comparable] struct {
 	mu      sync.Mutex // guards the fields below and the mutable fields of the waiters
 	waiters map[Key]*Waiter[C]
 	lines   map[string]*line[C] // only nonempty lines
 	// hosts counts the waiters that are not workers and have no firing. It has no zero counts.
 	hosts map[host]int
-	// absent has the waiters without a call that are not being offered, ordered by when they are dropped.
+	// absent holds the waiters without a call that are not being offered, ordered by when they are dropped.
 	absent *btree.BTreeG[*Waiter[C]]
 	gather time.Time
 	seq    uint64

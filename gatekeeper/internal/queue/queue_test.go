@@ -115,7 +115,7 @@ func TestDetach_Absent_KeepsItsPlaceForAWhileAndIsSkipped(t *testing.T) {
 	if !q.Ahead("s", &Key{Semaphore: "s"}, 0) || q.Call(w) != nil {
 		t.Error("the absent waiter does not count, or has a call")
 	}
-	wantNumbers(t, "offered meanwhile", q.Offer("s", 1, 0), 2)
+	wantNumbers(t, "offered while the first is absent", q.Offer("s", 1, 0), 2)
 	wantNumbers(t, "dropped too early", q.Expire(start.Add(Linger-1)))
 	if at, ok := q.NextExpiry(); !ok || !at.Equal(start.Add(Linger)) {
 		t.Errorf("NextExpiry() = %v, %v, want Linger after the start", at, ok)

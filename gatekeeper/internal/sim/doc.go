@@ -22,10 +22,10 @@
 // # What is checked
 //
 // The callers write a history (package internal/history), and the checkers of internal/check read it. In addition,
-// log_test.go replays the log that the members agree on, and compares it with the answers that clients got and with
-// what they believed: no slot is freed while its holder believes in it, every member has the same state, and everything
+// log_test.go replays the log that the members agree on, and compares it with the responses and the beliefs of clients:
+// no slot is freed while its holder believes that it holds the permit, every member has the same state, and everything
 // acknowledged exists. tasks_test.go does the same for tasks: a task is not handed out while a permit carries it or
-// after its end, and its end is the one that its worker reported. Every job must be over at the end.
+// after its end, and its end is the one that its worker reported. Every job must have ended by the end of the run.
 //
 // # Rare paths
 //

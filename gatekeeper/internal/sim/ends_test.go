@@ -76,7 +76,7 @@ func (w *world) granted(semaphore string, token uint64, ends time.Duration, luck
 	})
 }
 
-// judges judges holders dead about which the caller knows little. Some have ended long ago, and some belong to
+// judges judges holders dead although the caller knows little about them. Some have ended long ago, and some belong to
 // semaphores that do not allow takeovers.
 func (w *world) judges(end <-chan struct{}) {
 	luck := luckOf(w.plan.seed, "judge")
@@ -124,7 +124,7 @@ func (p *process) lostClaim(w wish, token uint64, luck *rand.Rand) {
 }
 
 // awaits follows another holder's claim until it ends or the run ends. Most claims are followed by a process that
-// survives every fault, and must learn of each end.
+// survives every fault, and must learn how each claim ended.
 func (p *process) awaits(semaphore string, due time.Time, token uint64, luck *rand.Rand) {
 	w := p.world
 	if luck.IntN(3) > 0 {

@@ -127,7 +127,7 @@ func (w *world) hang(m *member) {
 		select {
 		case <-server.Done():
 			w.paths.met(leftByItself)
-		case <-time.After(30 * time.Second): // the server writes nothing: it is an idle follower, or was stopped meanwhile
+		case <-time.After(30 * time.Second): // the server writes nothing: it is an idle follower, or has been stopped in the meantime
 		}
 	}
 	goOn()

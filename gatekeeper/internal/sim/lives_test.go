@@ -38,7 +38,7 @@ func selvesOf(machineIndex, job int) selves {
 func groupOf(machineIndex int) string { return []string{"prod", "dr"}[machineIndex%2] }
 
 // lives makes several acquisitions under one identity, one after another. Calls of an earlier acquisition may still be
-// in flight, and its holder may still believe in its permit.
+// in flight, and their holder may still believe that it holds a permit.
 func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 	w.guise = false
 	w.identity = []history.Identity{self.own, self.nameless, self.shared}[luck.IntN(3)]
@@ -82,7 +82,7 @@ func (p *program) insist(now *process, w wish, luck *rand.Rand) {
 	}
 }
 
-// held is a token of a caller without the client library, and the time until which the caller counts on it, by the
+// held is a token of a caller without the client library, and the time until which the caller relies on it, by the
 // bubble's clock.
 type held struct {
 	token uint64
@@ -98,7 +98,7 @@ func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 	for range 2 + luck.IntN(3) {
 		replaces := uint64(0)
 		if luck.IntN(2) == 0 {
-			replaces = last.token // the caller no longer believes in it
+			replaces = last.token // the caller no longer relies on it
 		}
 		if replaces != 0 {
 			now.believe(w, last.token, min(last.until, now.world.now()))
@@ -114,14 +114,14 @@ func (p *program) poll(now *process, w wish, luck *rand.Rand) {
 		pass(between(luck, 0, 400*time.Millisecond))
 	}
 	if last.token == 0 || luck.IntN(4) == 0 {
-		return // believes in it until the deadline, and does not release it
+		return // relies on it until the deadline, and does not release it
 	}
 	now.believe(w, last.token, min(last.until, now.world.now()))
 	now.giveBack(w, last.token)
 }
 
-// ignore acquires a permit and ignores all notices about it. It believes in the permit until the deadline, or releases
-// the permit or cancels the request at some moment, early or late.
+// ignore acquires a permit and ignores all notices about it. It believes until the deadline that it holds the permit,
+// or releases the permit or cancels the request at some moment, early or late.
 func (p *program) ignore(now *process, w wish, luck *rand.Rand) {
 	request := fmt.Sprintf("r%x", luck.Uint64())
 	after, ends := between(luck, 0, 3*time.Second), luck.IntN(3)
@@ -162,7 +162,8 @@ func (w *wish) asked(request string) history.Request {
 	return r
 }
 
-// ask acquires without the library's renewer, and counts on the answer by the rule that every caller must follow.
+// ask acquires without the library's renewer, and relies on the response for as long as the rule for all callers
+// permits.
 func (p *process) ask(w wish, request string, replaces uint64, luck *rand.Rand) (held, bool) {
 	asked := w.asked(request)
 	asked.Replaces = replaces
@@ -201,21 +202,21 @@ func (p *process) ask(w wish, request string, replaces uint64, luck *rand.Rand) 
 	return held{}, false
 }
 
-// believe records the time until which the process believes in a token.
+// believe records the time until which the process believes that it holds a token.
 func (p *process) believe(w wish, token uint64, until time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	from, ok := p.believed[token]
 	if !ok {
 		if from = p.world.now(); from >= until {
-			return // the answer came too late
+			return // the response came too late
 		}
 		p.believed[token] = from
 	}
 	p.record.Belief(history.Belief{Semaphore: w.semaphore, Token: token, Weight: w.weight, From: from, Until: max(from, until)})
 }
 
-// giveBack releases a permit in which the process no longer believes.
+// giveBack releases a permit after the process has stopped relying on it.
 func (p *process) giveBack(w wish, token uint64) {
 	asked := releaseOf(w.semaphore, token, w.outcome)
 	m := &gatekeeperv1.ReleaseRequest{Token: token, Outcome: w.outcome, Failure: asked.Failure}

@@ -209,16 +209,16 @@ func (tr *truth) admitted(p *semaphore.Permit, l raft.Log) {
 	}
 }
 
-// compare reports answers to callers that contradict the log, and slots that were freed while their holder believed in
-// them.
+// compare reports responses that contradict the log, and slots that were freed while their holder believed that it held
+// the permit.
 func (tr *truth) compare(h *history.History) {
 	for _, b := range h.Beliefs {
 		end, ended := tr.freed(b.Token)
 		switch {
 		case tr.granted[b.Token] == nil:
-			tr.breaks("%s believes in token %d of %s, which was never granted", b.Client, b.Token, b.Semaphore)
+			tr.breaks("%s believes that it holds token %d of %s, which was never granted", b.Client, b.Token, b.Semaphore)
 		case ended && b.Until > end.at:
-			tr.breaks("token %d of %s ended at %v (event %d), but %s believed in it until %v", b.Token, b.Semaphore, end.at, end.kind, b.Client, b.Until)
+			tr.breaks("token %d of %s ended at %v (event %d), but %s believed until %v that it held the token", b.Token, b.Semaphore, end.at, end.kind, b.Client, b.Until)
 		}
 	}
 	for token, at := range tr.world.lost {

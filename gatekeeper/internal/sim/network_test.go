@@ -10,7 +10,7 @@ import (
 )
 
 // network connects hosts in memory, on the bubble's time. As on a real network, nobody notices an interruption. Data
-// that is sent meanwhile arrives when the network works again, unless its sender has given up by then.
+// that is sent in the meantime arrives when the network works again, unless its sender has given up by then.
 type network struct {
 	mu      sync.Mutex // guards the fields below, and every host and conn
 	doors   map[string]*door

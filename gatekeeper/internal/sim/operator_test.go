@@ -209,7 +209,7 @@ func (o *operator) pause(ctx context.Context, drain time.Duration) {
 	_, _ = o.client.Operator().Pause(ctx, req) // the semaphore may be deleted, or the servers unavailable
 }
 
-// cordon shuts out a machine temporarily.
+// cordon excludes a machine temporarily.
 func (o *operator) cordon(ctx context.Context, drain time.Duration) {
 	req := &gatekeeperv1.CordonRequest{AcquirerPattern: machine(o.luck.IntN(machines)), Reason: "sim", Author: "ops"}
 	req.End = &gatekeeperv1.CordonRequest_Lasts{Lasts: durationpb.New(between(o.luck, 500*time.Millisecond, 5*time.Second))}

@@ -48,7 +48,7 @@ const (
 	batched             path = "a call was answered in a batch"
 	leftOpen            path = "a batch left a call open"
 	refusedRefresh      path = "a refresh was refused"
-	lostRefresh         path = "a refresh was answered that the permit is lost"
+	lostRefresh         path = "the response to a refresh said that the permit is lost"
 	reacquired          path = "an identity that held a permit acquired again"
 	cooledForOld        path = "a slot cooled for a superseded token"
 	supersededLater     path = "a superseding token was ended under a later leadership"
@@ -196,8 +196,8 @@ func (p *paths) entry(entries []raft.Log, i int, w *world) {
 	if l.Type != raft.LogCommand || i+1 >= len(entries) || entries[i+1].Term == l.Term {
 		return
 	}
-	// For the last entry of a leadership: was it committed by the next leadership? If not, only its own leader wrote it
-	// early.
+	// This is the last entry of a leadership. It was uncommitted at the next promotion if at most half of the members
+	// had written it by then.
 	commands, err := fsm.Decode(l.Data)
 	if err != nil || !expires(commands) {
 		return

@@ -29,9 +29,9 @@ type process struct {
 	crashed  chan struct{}
 
 	mu       sync.Mutex               // guards the fields below; never held for long
-	believed map[uint64]time.Duration // the time since which the process believes in a token that it got without the library
-	last     map[place]uint64         // the last token of an identity; the process no longer believes in it when it acquires again
-	stated   map[uint64]time.Duration // the time until which the last frame sent lets this process count on a token
+	believed map[uint64]time.Duration // when the process began to believe that it holds a token that it got without the library
+	last     map[place]uint64         // the last token of an identity; the process stops relying on it when it acquires again
+	stated   map[uint64]time.Duration // the time until which the last frame sent lets this process rely on a token
 }
 
 // place is an identity at a semaphore.
@@ -102,7 +102,7 @@ type statingStream struct {
 	process *process
 }
 
-// SendMsg records the latest time until which the process counts on a permit if neither this frame nor a later one is
+// SendMsg records the latest time until which the process relies on a permit if neither this frame nor a later one is
 // answered.
 func (s statingStream) SendMsg(m any) error {
 	if f, ok := m.(*gatekeeperv1.KeepAliveRequest); ok {
@@ -125,7 +125,7 @@ func (p *process) states(duration time.Duration, tokens ...uint64) {
 	}
 }
 
-// countedAtMost returns the latest time until which the process can have counted on a token when it lost the token. A
+// countedAtMost returns the latest time until which the process can have relied on a token when it lost the token. A
 // frame sent after the belief was read may have stated a shorter duration.
 func (p *process) countedAtMost(token uint64, read time.Duration) time.Duration {
 	p.mu.Lock()
@@ -160,15 +160,15 @@ type wish struct {
 	deaf      bool                        // continues after its context has ended
 	outcome   gatekeeperv1.ReleaseOutcome // the outcome that it reports when it ends
 	refresh   bool                        // also refreshes and verifies explicitly
-	// identity and requestID are drawn if they are empty, and are unique then.
+	// identity and requestID are generated if they are empty, and are then unique.
 	identity  history.Identity
 	requestID string
 	leaves    bool // does not cancel a request whose outcome is unknown
 	guise     bool // the identity is that of a worker
 }
 
-// run makes one acquisition and holds the permit that it gets. unknown reports that the outcome of the acquisition is
-// unknown.
+// run makes one acquisition and holds the permit that it gets. unknown reports whether the outcome of the acquisition
+// is unknown.
 func (p *process) run(w wish, luck *rand.Rand) (asked history.Request, unknown bool) {
 	if w.identity == (history.Identity{}) {
 		w.identity = history.Identity{Group: p.group, Acquirer: p.acquirer, HolderID: fmt.Sprintf("h%x", luck.Uint64())}
@@ -249,7 +249,7 @@ func (p *process) setLast(w wish, token uint64) {
 }
 
 // takeBack cancels an acquisition whose outcome is unknown. The client does that only for request ids that it has
-// drawn.
+// generated.
 func (p *process) takeBack(asked history.Request) {
 	p.record.Call(history.Request{Kind: history.Cancel, Semaphore: asked.Semaphore, Identity: asked.Identity, RequestID: asked.RequestID})
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
@@ -260,8 +260,8 @@ func (p *process) takeBack(asked history.Request) {
 	})
 }
 
-// believes returns the time until which the client counts on a permit, by the bubble's clock, or 0 if the client does
-// not count on it.
+// believes returns the time until which the client relies on a permit, by the bubble's clock, or 0 if the client does
+// not rely on it.
 func (p *process) believes(permit *client.Permit) time.Duration {
 	until := permit.SafeUntil()
 	if until.IsZero() {
@@ -274,13 +274,13 @@ func (p *process) believes(permit *client.Permit) time.Duration {
 // earlier than a previous one, because a refresh may bring a shorter duration.
 const ownDeadline = "its deadline passed"
 
-// hold does the job of a permit, records how long the client believed in the permit, and releases it.
+// hold does the job of a permit, records how long the client believed that it held the permit, and releases it.
 func (p *process) hold(permit *client.Permit, w wish) {
 	b := history.Belief{Semaphore: w.semaphore, Token: permit.Token(), Weight: w.weight, From: p.world.now()}
 	done := time.NewTimer(w.hold)
 	defer done.Stop()
 	told := permit.Context().Done()
-	var counted time.Duration // the time until which it believes in the permit without further news
+	var counted time.Duration // the time until which it relies on the permit if no response arrives
 	lapse := time.NewTimer(0)
 	defer lapse.Stop()
 	for until := p.believes(permit); until > 0; until = p.believes(permit) {

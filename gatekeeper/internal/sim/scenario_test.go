@@ -102,7 +102,7 @@ func (s *stage) lead() *member {
 	return s.members[0]
 }
 
-// only lets a machine reach only the given member, or none if it is nil.
+// only cuts a machine off from all members except the given one, which may be nil.
 func (s *stage) only(machine string, m *member) (heal func()) {
 	var ways []way
 	for _, other := range s.members {
@@ -116,7 +116,7 @@ func (s *stage) only(machine string, m *member) (heal func()) {
 func (s *stage) transfer() {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	_, _ = s.operator.client.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{}) // the answer may be lost on purpose
+	_, _ = s.operator.client.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{}) // the response may be lost on purpose
 }
 
 // try requests a permit again and again until the slot is free.
@@ -129,7 +129,7 @@ func (s *stage) hold(p *process, semaphore string, hold time.Duration) {
 }
 
 // deposed: all messages from the others reach the leader late. A transfer deposes the leader, which also learns of that
-// late. Meanwhile, a holder that reaches only this leader refreshes its permit.
+// late. In the meantime, a holder that reaches only this leader refreshes its permit.
 func deposed(s *stage, phase int) {
 	leader := s.lead()
 	defer s.only(s.a.acquirer, leader)()
@@ -235,7 +235,7 @@ func lateExpiry(s *stage, phase int) {
 	)
 }
 
-// lateAnswer: the answer to an acquire takes nearly as long as the permit lives, and then its holder is cut off.
+// lateAnswer: the response to an acquire takes nearly as long as the permit lives, and then its holder is cut off.
 func lateAnswer(s *stage, _ int) {
 	var back []way
 	for _, m := range s.members {
@@ -259,7 +259,7 @@ func lateAnswer(s *stage, _ int) {
 	)
 }
 
-// shortenedUnheard: a definition's duration is shortened. The holder's next frame arrives, but the answer does not.
+// shortenedUnheard: a definition's duration is shortened. The holder's next frame arrives, but the response does not.
 // Then the leadership changes.
 func shortenedUnheard(s *stage, _ int) {
 	leader := s.lead()
@@ -275,7 +275,7 @@ func shortenedUnheard(s *stage, _ int) {
 	s.together(
 		func() { s.hold(s.a, single, 20*time.Second) },
 		func() {
-			pass(1500 * time.Millisecond) // it was refreshed once, and counts on six seconds
+			pass(1500 * time.Millisecond) // it was refreshed once, and relies on six seconds
 			short := definition(single)
 			short.Duration = durationpb.New(300 * time.Millisecond)
 			s.replace(ctx, short)
@@ -347,8 +347,8 @@ func answeredCall(s *stage, _ int) {
 	)
 }
 
-// lateCancel: an application retries under new request ids, and cancels the earlier ones once the last was answered.
-// The first request never arrived.
+// lateCancel: an application retries under new request ids, and cancels the earlier requests once the last one was
+// answered. The first request never arrived.
 func lateCancel(s *stage, _ int) {
 	w := s.again(single)
 	s.together(
@@ -384,7 +384,7 @@ func overtakenRelease(s *stage, _ int) {
 	)
 }
 
-// unheardSuccessor: of two processes with one identity, the first counts on its permit, while the second has superseded
+// unheardSuccessor: of two processes with one identity, the first relies on its permit, while the second has superseded
 // it and releases it.
 func unheardSuccessor(s *stage, _ int) {
 	w := s.again(single)

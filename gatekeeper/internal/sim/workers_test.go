@@ -95,8 +95,8 @@ type working struct {
 	stream    grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]
 	mu        sync.Mutex // guards the fields below, and sending
 	frames    []time.Duration
-	said      map[uint64]func(*gatekeeperv1.TaskEnded) // records the outcome of the end of a task
-	until     map[uint64]time.Duration                 // the time until which the worker counts on a token
+	said      map[uint64]func(*gatekeeperv1.TaskEnded) // by token, records the response to the end of a task
+	until     map[uint64]time.Duration                 // the time until which the worker relies on a token
 }
 
 func (k *working) send(m *gatekeeperv1.WorkRequest) error {
@@ -238,7 +238,7 @@ func identityOf(p *gatekeeperv1.Permit) history.Identity {
 	return history.Identity{Group: id.GetGroup(), Acquirer: id.GetAcquirer(), HolderID: id.GetHolderId()}
 }
 
-// endOf returns the answer to the end of a task.
+// endOf returns the response to the report that a task has ended.
 func endOf(asked history.Request, recorded bool) history.Response {
 	switch {
 	case asked.NotRun, asked.CutShort:
@@ -268,7 +268,7 @@ func (k *working) refreshes(w wish, token uint64, duration time.Duration) bool {
 	return true
 }
 
-// counts records the time until which the worker counts on a permit.
+// counts records the time until which the worker relies on a permit.
 func (k *working) counts(w wish, token uint64, until time.Duration) {
 	k.mu.Lock()
 	k.until[token] = until

@@ -1,5 +1,5 @@
-// Package timers ends temporary changes while this server leads: drains, pauses and cordons with an end, edits whose
-// old values are restored, and the quarantine after a recovery.
+// Package timers ends temporary changes while this server leads: drains, pauses and cordons with an end time, edits
+// whose old values are restored, and the quarantine after a recovery.
 //
 // # Two clocks
 //
@@ -7,12 +7,12 @@
 // the change was applied here, or in full from the promotion if an earlier leader started them. Setting a clock never
 // shortens them; a change of leaders makes them longer.
 //
-// The other ends are instants that people choose. They follow the wall clock, which is read again every few seconds so
-// that a clock change is noticed.
+// The other timers are due at instants that people choose. They follow the wall clock, which is read again every few
+// seconds so that a clock change is noticed.
 //
-// # Commands that name what they end
+// # Commands name the change that they end
 //
 // A timer that is due becomes a log command with the term and the change to end. The command does nothing if that
-// change was replaced or ended manually, or if another server leads when the command is appended. An end may therefore
-// be proposed again whenever its outcome is unknown, and a timer may be stale: the state decides.
+// change was replaced or ended manually, or if another server leads when the command is appended. A command may
+// therefore be proposed again whenever its outcome is unknown, and a timer may be stale: the state decides.
 package timers

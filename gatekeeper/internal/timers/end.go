@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// kind says what ends.
+// kind is the kind of change that a timer ends.
 type kind uint8
 
 const (
@@ -27,16 +27,16 @@ const (
 	ownEnd // the semaphore that was created for a finished job
 )
 
-// end identifies one pending end by the change that started it.
+// end identifies a timer by the change that it ends.
 type end struct {
 	kind   kind
 	change uint64
-	name   string // of the semaphore or the cordon
+	name   string // the name of the semaphore or the cordon
 	token  uint64
 	job    uint64 // the job's number
 }
 
-// holds reports whether there is still something to end.
+// holds reports whether the timer still has something to end.
 func (e end) holds(state *fsm.State) bool {
 	switch e.kind {
 	case drainEnd:
@@ -66,8 +66,8 @@ func (e end) holds(state *fsm.State) bool {
 // by is the author of commands that the server itself proposes.
 const by = "gatekeeper"
 
-// commands returns the commands for the ends that are due, and the ends of each command. The names of one change share
-// a command.
+// commands returns the commands for the timers that are due, and the timers that each command covers. The names of one
+// change share a command.
 func commands(due []end, term uint64, now time.Time) (cmds []fsm.Command, ends [][]end) {
 	slices.SortFunc(due, func(a, b end) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.change, b.change), cmp.Compare(a.name, b.name), cmp.Compare(a.token, b.token), cmp.Compare(a.job, b.job))
@@ -83,7 +83,7 @@ func commands(due []end, term uint64, now time.Time) (cmds []fsm.Command, ends [
 	return cmds, ends
 }
 
-// shares reports whether one command can carry out both ends.
+// shares reports whether one command can cover both timers.
 func (e end) shares(other end) bool {
 	named := e.kind == drainEnd || e.kind == editEnd || e.kind == pauseEnd
 	return named && e.kind == other.kind && e.change == other.change

@@ -10,9 +10,10 @@ import (
 // SubmissionTimeout is how long an unfinished submission waits for its next tasks before it is dropped.
 const SubmissionTimeout = time.Minute
 
-// ofJob adds the timers of a job. A timeout and the end of a submission are durations, and the end of retention is an
-// instant. A job that is retried after it has finished gets its full timeout again. An unfinished submission is
-// identified by its number of tasks, because the revision of its job also changes when its submitter acquires again.
+// ofJob adds the timers of a job. The timeouts of a job and of a submission are durations. The time until which a
+// finished job is kept is an instant. A job that is retried after it has finished gets its full timeout again. An
+// unfinished submission is identified by its number of tasks, because the revision of its job also changes when its
+// submitter acquires again.
 func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 	switch {
 	case j.State == work.Receiving:
@@ -33,7 +34,7 @@ func (t *Timers) ofJob(state *fsm.State, j *work.Job, now time.Time) {
 	}
 }
 
-// ofJob reports whether there is still something to end for a job.
+// ofJob implements holds for the timers of a job.
 func (e end) ofJob(state *fsm.State) bool {
 	j := state.JobOf(e.job)
 	switch {

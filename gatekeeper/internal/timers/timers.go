@@ -17,11 +17,11 @@ import (
 const (
 	// recheck is how often the wall clock is read while a timer depends on it.
 	recheck = 5 * time.Second
-	// retryUnknown is how long to wait before an end whose outcome is unknown is proposed again.
+	// retryUnknown is how long to wait before a command whose outcome is unknown is proposed again.
 	retryUnknown = time.Second
 	// chunk limits the names in one command.
 	chunk = 1000
-	// roomy is the minimum number of ends that triggers a sweep.
+	// roomy is the minimum number of timers that triggers a sweep.
 	roomy = 1024
 )
 
@@ -33,8 +33,8 @@ type Config struct {
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
 }
 
-// Timers schedules and proposes the ends of changes during one epoch. It is safe for concurrent use. While this server
-// is not the leader, it has no timers. See package epoch for Demote and Close.
+// Timers ends temporary changes during one epoch: it proposes a command when the timer of a change is due. It is safe
+// for concurrent use. While this server is not the leader, it has no timers. See package epoch for Demote and Close.
 type Timers struct {
 	*epoch.Room // its lock guards all fields below except cfg
 
@@ -42,12 +42,12 @@ type Timers struct {
 	// promoted is when the epoch began, and before is the last revision that had been applied by then.
 	promoted time.Time
 	before   uint64
-	// known has the time at which each end is due.
+	// known holds the time at which each timer is due.
 	known map[end]time.Time
 	spans epoch.Heap[planned] // on the monotonic clock
 	dates epoch.Heap[planned] // on the wall clock
-	// sweepAt is the number of known ends that triggers a sweep. Without sweeps, an end that was replaced or made
-	// manually would stay until it is due, which may be never.
+	// sweepAt is the number of known timers that triggers a sweep. Without sweeps, the timer of a change that was
+	// replaced or ended manually would remain until it is due, which may be never.
 	sweepAt int
 }
 
@@ -169,8 +169,8 @@ func (t *Timers) from(change uint64, now time.Time) time.Time {
 	return now
 }
 
-// note adds a timer for an end, unless there is one. It is due at that time on the monotonic clock or, if date is set,
-// at date on the wall clock.
+// note adds a timer, unless it already exists. It is due at the time at on the monotonic clock or, if date is set, at
+// date on the wall clock.
 func (t *Timers) note(e end, at, date time.Time) {
 	if _, ok := t.known[e]; ok {
 		return
@@ -235,7 +235,7 @@ func (t *Timers) collect() (due []end, next time.Duration) {
 	return due, next
 }
 
-// over returns a function that drops an end if there is nothing left to end, because it was ended or replaced.
+// over returns a function that drops a timer if its change has ended or was replaced, and reports whether it did.
 func (t *Timers) over() func(end) bool {
 	state := t.cfg.State()
 	return func(e end) bool {
@@ -247,7 +247,7 @@ func (t *Timers) over() func(end) bool {
 	}
 }
 
-// sweep drops stale ends before they are due.
+// sweep drops stale timers before they are due.
 func (t *Timers) sweep() {
 	over := t.over()
 	for _, ends := range []*epoch.Heap[planned]{&t.spans, &t.dates} {
@@ -257,7 +257,8 @@ func (t *Timers) sweep() {
 	t.sweepAt = max(roomy, 2*len(t.known))
 }
 
-// propose proposes the ends that are due. It drops those that were applied, and schedules the others again.
+// propose proposes the commands of the timers that are due. It drops the timers whose commands were applied, and
+// schedules the others again.
 func (t *Timers) propose(e *epoch.Epoch, due []end) {
 	cmds, ends := commands(due, e.Term, time.Now())
 	e.Propose(func(i int, err error) {
@@ -278,7 +279,7 @@ func (t *Timers) propose(e *epoch.Epoch, due []end) {
 	}, cmds...)
 }
 
-// planned is an end and the time at which it is due.
+// planned is a timer and the time at which it is due.
 type planned struct {
 	end end
 	at  time.Time
@@ -287,10 +288,10 @@ type planned struct {
 // Before implements epoch.Item.
 func (p planned) Before(other planned) bool { return p.at.Before(other.at) }
 
-// Moved implements epoch.Item. It does nothing, because an end is never looked up in its heap.
+// Moved implements epoch.Item. It does nothing, because a timer is never looked up in its heap.
 func (p planned) Moved(int) {}
 
-// take pops the ends that are due at now and appends them to due.
+// take pops the timers that are due at now and appends them to due.
 func take(ends *epoch.Heap[planned], due []end, now time.Time) []end {
 	for len(*ends) > 0 && !(*ends)[0].at.After(now) {
 		due = append(due, heap.Pop(ends).(planned).end) //nolint:forcetypeassert // the heap holds only planned

@@ -71,7 +71,7 @@ func TestEnd_OfAReplacedChange_IsNotProposed(t *testing.T) {
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(0)
 		if !b.lasts(w.State()) {
-			t.Fatal("the end of the first change ended the second")
+			t.Fatal("the timer of the first change ended the second")
 		}
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(1)
@@ -219,7 +219,7 @@ func TestTimers_ReplacedRepeatedly_DropsStaleEnds(t *testing.T) {
 		known := len(w.timers.known)
 		w.timers.Unlock()
 		if known > 2*roomy {
-			t.Fatalf("%d ends are known for one change that was replaced repeatedly", known)
+			t.Fatalf("got %d timers for one change that was replaced repeatedly, want at most %d", known, 2*roomy)
 		}
 		w.Sleep(1001 * time.Hour)
 		w.WantProposed(1)
@@ -271,7 +271,7 @@ func TestQuarantine_RunsInFullFromThePromotion(t *testing.T) {
 	})
 }
 
-// If an undo restores a definition, the ends of its pause and of its temporary edit are pending again, and both are
+// If an undo restores a definition, the timers of its pause and of its temporary edit run again, and both commands are
 // proposed.
 func TestEnd_OfAChangeRestoredByAnUndo_IsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -49,7 +49,7 @@ func (w *world) wantKnown(n int) {
 	t.Lock()
 	defer t.Unlock()
 	if due := len(t.spans) + len(t.dates); len(t.known) != n || due != n {
-		w.T.Fatalf("got %d known ends and %d scheduled ones, want %d", len(t.known), due, n)
+		w.T.Fatalf("got %d known timers and %d scheduled timers, want %d of each", len(t.known), due, n)
 	}
 }
 
@@ -72,7 +72,7 @@ func (w *world) edit(pattern string, drain time.Duration, until time.Time, names
 	return w.do(fsm.EditBatch{Changes: changes, Drain: drain, Until: until})
 }
 
-// begun is a change that ends at a time.
+// begun is a change that ends at a given time.
 type begun struct {
 	name  string
 	begin func(w *world, lasts time.Duration)

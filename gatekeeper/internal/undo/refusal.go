@@ -47,7 +47,7 @@ func (p *Plan) Expect(shown, id string) error {
 	if shown == "" || shown == id {
 		return nil
 	}
-	return p.conflict("the undo would now do something else than what was shown: preview it again")
+	return p.conflict("the undo would no longer do what was shown: preview it again")
 }
 
 // Overtaken returns the *ConflictError of a plan that the state machine refused.

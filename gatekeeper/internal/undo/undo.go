@@ -57,11 +57,12 @@ func (e *NoSuchChangeError) Error() string {
 	return fmt.Sprintf("there is no change %d in the journal, which begins with %d: gkctl history lists what can be undone", e.Change, e.Oldest)
 }
 
-// NewPlan plans to undo changes as of now, the newest first, as one change. An edit is undone field by field, unless a
-// field has been set again since. A pause, a resume, a cordon or the end of a cordon is undone as a whole if it is
-// still in effect. The earlier state is restored as it would now be. This includes the pause or cordon that was
-// replaced and, for a deletion, the pause and the temporary edits of the definition. Nothing is done for changes that
-// were already undone, so a retried undo has no effect and never undoes itself. The error is a *NoSuchChangeError.
+// NewPlan plans the undo of changes as of now: the newest first, and all as one change. An edit is undone field by
+// field, unless a field has been set again since. A pause, a resume, a cordon or the end of a cordon is undone as a
+// whole if it is still in effect. The earlier state is restored as it would now be. This includes the pause or cordon
+// that was replaced and, for a deletion, the pause and the temporary edits of the definition. Nothing is done for
+// changes that were already undone, so a retried undo has no effect and never undoes itself. The error is a
+// *NoSuchChangeError.
 func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 	p := planner{
 		out:   Plan{request: what},
@@ -187,8 +188,8 @@ func (p *planner) missing() *Missing {
 	return m
 }
 
-// takeAll undoes the entries of one change, except for those that were already undone. If all of them were, it returns
-// the undo that did it.
+// takeAll undoes the entries of one change, except for those that were already undone. If all of them had been undone
+// already, it returns the undo that did so.
 func (p *planner) takeAll(entries []*fsm.JournalEntry) *undo {
 	var by *undo
 	var names []string

@@ -223,13 +223,13 @@ func TestUndo_RecreatedSince_LeavesTheNewDefinition(t *testing.T) {
 			remove(c)
 			create(c)
 		}, false, false},
-		"another created in between, then the first restored": {create, func(c *cluster) {
+		"another created, then the first restored": {create, func(c *cluster) {
 			deleted := remove(c)
 			create(c)
 			remove(c)
 			c.carryOut(c.undo(deleted))
 		}, false, true},
-		"creation of the one in between": {func(c *cluster) uint64 {
+		"creation of the second definition": {func(c *cluster) uint64 {
 			create(c)
 			remove(c)
 			return create(c)

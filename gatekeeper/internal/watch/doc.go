@@ -3,7 +3,7 @@
 // The state machine calls the Hub for every applied entry on the applying goroutine, so the Hub never makes that
 // goroutine wait. The Hub keeps the latest events in a ring, and watchers read at their own pace. A slow watcher delays
 // nobody and costs no memory: when the ring overwrites events that it has not read, its next batch says so
-// (Batch.Missed), and it continues from the present after it has read the state again. The same holds for a subscriber
+// (Batch.Missed), and it continues from the present after it has read the state again. The same applies to a subscriber
 // that resumes from a revision that is no longer remembered, and for all watchers that were behind when a snapshot
 // replaced the state, because a snapshot has no history.
 //
@@ -16,7 +16,8 @@
 //
 // # Costs
 //
-// Entries are kept as they came. Their events are never copied, neither into the ring nor out of it. A watcher finds
-// its place by binary search. There is no goroutine per watcher: all watchers that have read everything wait for one
-// channel, which the next entry closes. Waking a thousand watchers takes a while, so a separate goroutine does it.
+// Entries are stored as they were received. Their events are never copied, neither into the ring nor out of it. A
+// watcher finds its place by binary search. There is no goroutine per watcher: all watchers that have read everything
+// wait for one channel, which the next entry closes. Waking a thousand watchers takes a while, so a separate goroutine
+// does it.
 package watch

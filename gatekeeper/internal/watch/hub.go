@@ -24,8 +24,8 @@ type Hub struct {
 	// revision is the latest revision.
 	revision uint64
 	begun    bool
-	// news is closed when there is something new. If awaited says that a watcher may be waiting for it, it is then
-	// replaced.
+	// news is closed and replaced when there is something new, but only if awaited says that a watcher may be waiting
+	// for it.
 	news    chan struct{}
 	awaited atomic.Bool // set while mu is held for reading
 
@@ -34,7 +34,7 @@ type Hub struct {
 
 // entry holds the effects of one log entry. Its events are shared and never changed.
 type entry struct {
-	revision uint64 // after the log entry
+	revision uint64 // the revision after the log entry
 	events   []fsm.Event
 }
 

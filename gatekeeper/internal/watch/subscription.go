@@ -11,7 +11,7 @@ import (
 // ErrClosed means that the subscription was closed.
 var ErrClosed = errors.New("watch: the subscription is closed")
 
-// Batch is what a watcher gets next: the events of one log entry, or the news that it has missed some.
+// Batch is one delivery to a watcher: the events of one log entry, or the fact that the watcher has missed some.
 type Batch struct {
 	// Events are all events above the revision of the last batch, up to Revision, in order. If there are none, only the
 	// revision has moved. They are shared and must not be changed.

@@ -41,7 +41,7 @@ type Offer struct {
 	Owner semaphore.Owner
 }
 
-// Room has the workers of this server. It is safe for concurrent use.
+// Room holds the workers of this server. It is safe for concurrent use.
 type Room struct {
 	keeper Keeper
 

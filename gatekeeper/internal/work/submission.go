@@ -74,7 +74,7 @@ func (s *Submission) hash(text string) {
 	s.content.Write([]byte(text))
 }
 
-// Add adds the next tasks. It returns once those that fill an entry are committed. It retains the payloads.
+// Add adds the next tasks. It returns once the tasks that fill an entry are committed. It retains the payloads.
 func (s *Submission) Add(ctx context.Context, tasks [][]byte) error {
 	for _, t := range tasks {
 		s.content.Write(binary.BigEndian.AppendUint64(nil, uint64(len(t))))

@@ -421,7 +421,7 @@ func TestSubmission_CutShort_LeavesNothing(t *testing.T) {
 		}
 	}
 	if s.m.State().Job("j") == nil {
-		t.Fatal("the submission has written nothing before it was cut short")
+		t.Fatal("the submission wrote nothing before it was cut short")
 	}
 	sub.Abort()
 	if s.m.State().Job("j") != nil || s.m.State().WorkBytes() != 0 {
@@ -501,7 +501,7 @@ func TestWorker_ManyFramesDuringACommit_TheGrantIsCountedFromOneBeforeIt(t *test
 		during(4*time.Second, time.Millisecond/2)
 		g := w.counted(handed, keeper.Answer{})
 		if g.Frame == 0 || g.Frame > last || g.Waited > 50*time.Millisecond {
-			t.Errorf("counted from frame %d of %d, which arrived %v before", g.Frame, last, g.Waited)
+			t.Errorf("counted from frame %d of %d, which arrived %v earlier", g.Frame, last, g.Waited)
 		}
 		if len(w.frames) > keptFrames {
 			t.Errorf("%d frames are kept, want at most keptFrames", len(w.frames))

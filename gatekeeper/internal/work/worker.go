@@ -61,7 +61,7 @@ type Worker struct {
 	offer  Offer
 	opened time.Time
 	prefix string
-	// answers has the messages to the worker. The owner of the stream sends them.
+	// answers holds the messages to the worker. The owner of the stream sends them.
 	answers chan Answer
 	ctx     context.Context //nolint:containedctx // the context of the stream
 	take    context.Context //nolint:containedctx // also ends with the first Drain
@@ -71,13 +71,13 @@ type Worker struct {
 
 	// Guarded by Room.mu.
 	closed   bool
-	count    int // of requested permits
+	count    int // number of requested permits
 	free     int
 	draining bool
 	denied   semaphore.Reason
 	paused   *semaphore.Pause // the pause of which the worker was notified
 	tasks    map[uint64]*Held
-	frames   []frame // the newest last
+	frames   []frame // newest last
 }
 
 // frame is a received message.
@@ -99,7 +99,7 @@ func (r *Room) Open(ctx context.Context, offer Offer) *Worker {
 	return w
 }
 
-// Close removes the worker after its stream has ended, and waits for its goroutines. The permits of its tasks stay.
+// Close removes the worker after its stream has ended, and waits for its goroutines. The permits of its tasks remain.
 func (w *Worker) Close() {
 	w.drain()
 	w.room.mu.Lock()
@@ -159,9 +159,9 @@ func (w *Worker) fits(n int) error {
 	return nil
 }
 
-// open opens a slot. It calls placed once the slot is in the queue, or does not take a task. withdraw ends the slot and
-// waits for it; a task that the slot got in the meantime is returned. The caller of open must hold the lock, and the
-// caller of withdraw must not.
+// open opens a slot. It calls placed once the slot is in the queue, or once it is clear that the slot takes no task.
+// withdraw ends the slot and waits for it; a task that the slot got in the meantime is returned. The caller of open
+// must hold the lock, and the caller of withdraw must not.
 func (w *Worker) open(placed func()) (withdraw func()) {
 	if w.draining || w.closed {
 		placed()
@@ -313,7 +313,7 @@ func (w *Worker) withdrawn(ctx context.Context) bool { return ctx.Err() != nil &
 // giveBack bounds the return of a task that was not sent to the worker.
 const giveBack = 5 * time.Second
 
-// counted returns the grant, with the last frame that had arrived by the time in handed. The caller must hold the lock.
+// counted returns the grant, with the last frame that had arrived by the time handed. The caller must hold the lock.
 func (w *Worker) counted(handed time.Time, a keeper.Answer) *Grant {
 	// If no remembered frame had arrived by then, the grant names none, and the worker does not rely on it yet.
 	g := &Grant{Answer: a}
@@ -392,7 +392,7 @@ func (w *Worker) run(f func()) {
 	}
 }
 
-// isOfTheEnd reports whether an error concerns the worker's request to end a task, and not the server.
+// isOfTheEnd reports whether an error concerns the worker's request to end a task rather than the server.
 func isOfTheEnd(err error) bool {
 	_, limit := errors.AsType[*keeper.WorkLimitError](err)
 	_, field := errors.AsType[*semaphore.FieldError](err)
@@ -422,7 +422,7 @@ func (w *Worker) drop(token uint64) {
 	delete(w.tasks, token)
 }
 
-// send passes an answer to the owner of the stream, and reports whether it was received.
+// send passes a message to the owner of the stream, and reports whether it was received.
 func (w *Worker) send(ctx context.Context, a Answer) bool {
 	select {
 	case w.answers <- a:

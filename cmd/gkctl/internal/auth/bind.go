@@ -121,7 +121,7 @@ func newBind(f *conn.Factory, run func(*bindOptions, context.Context) error) *co
 must match all of the given flags. Each role becomes a separate grant with the same scope. --group and --acquirer are RE2 patterns that match
 whole names, as in definitions: callers may only use groups and acquirers that match. The role admin has no scope.
 
-With --replace, --subject replaces the subjects and --role replaces all grants, instead of adding to them. Tokens stay. Callers may lose access,
+With --replace, --subject replaces the subjects and --role replaces all grants, instead of adding to them. Tokens are kept. Callers may lose access,
 so gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl auth bind orders --subject cert:orders --role acquirer --semaphores 'orders-*' --group prod
   gkctl auth bind oncall --subject cert:alice --subject cert:bob --role operator --reason "new rota"

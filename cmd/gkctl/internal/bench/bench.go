@@ -102,7 +102,7 @@ include the CPU time of gkctl itself: on the same machine as the servers, rates 
 	return cmd
 }
 
-// usualKinds returns the default workloads: those that leave almost nothing in the journal.
+// usualKinds returns the default workloads, which add almost nothing to the journal.
 func usualKinds() []string { return []string{"acquire", "deny", "refresh", "stream", "mixed"} }
 
 func kindNames() []string {

@@ -35,7 +35,7 @@ type benchPlan struct {
 	DryRun      bool     `json:"dry_run,omitempty"`
 
 	reached, definitions, permits int
-	kept                          int // ends of permits that the journal will keep
+	kept                          int // permit ends that the journal will keep
 	edits                         bool
 	warmUp, window, takes         time.Duration
 }
@@ -74,7 +74,7 @@ func (o *benchOptions) plan(ctx context.Context, c *client.Client, field *worklo
 	return p, nil
 }
 
-// lines returns the plan for a person.
+// lines returns the plan as text.
 func (p *benchPlan) lines() []string {
 	how := "each calling again immediately"
 	if p.Rate > 0 {
@@ -89,7 +89,7 @@ func (p *benchPlan) lines() []string {
 			words.Plural(p.definitions, "definition", "definitions"), words.Plural(p.permits, "permit", "permits")),
 		fmt.Sprintf("load: %s by %s callers on %s, %s, for %s plus %s of warm-up each: %s plus preparation", strings.Join(p.Workloads, ", "),
 			strings.Join(words.Mapped(p.Concurrency, strconv.Itoa), ", "), words.Plural(p.Connections, "connection", "connections"), how, words.Brief(p.window), words.Brief(p.warmUp), words.Brief(p.takes)),
-		fmt.Sprintf("%s below %s/ are created, and deleted at the end; the journal keeps %s and up to %d ends of permits, and forgets as many of the oldest ones if it is full",
+		fmt.Sprintf("%s below %s/ are created, and deleted at the end; the journal keeps %s and up to %d permit ends, and forgets as many of the oldest ones if it is full",
 			words.Plural(p.Semaphores, "semaphore", "semaphores"), p.Prefix, changes, p.kept),
 	}
 }

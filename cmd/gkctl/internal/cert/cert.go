@@ -107,7 +107,7 @@ type issued struct {
 	pair  *authority.Pair
 }
 
-// report prints the certificates and, as text for a person, the next steps.
+// report prints the certificates and, after a table, the next steps.
 func report(f *conn.Factory, o ui.Output, all []issued, next ...string) error {
 	l := listing()
 	var items []shown

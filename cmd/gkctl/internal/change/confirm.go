@@ -19,7 +19,7 @@ import (
 
 // AsksText is the part of a command's help that says when the command asks for confirmation.
 const AsksText = `It shows the effect and asks for confirmation (in a script, pass --yes) when the change stops a holder, locks out every caller
-that asked within 7 days, sets permits to 0, deletes several definitions, or changes more than 20.`
+seen in the last 7 days, sets permits to 0, deletes several definitions, or changes more than 20.`
 
 // YesFlag holds --yes, which confirms a change in advance.
 type YesFlag struct{ Yes bool }

@@ -72,7 +72,7 @@ func PrintStopped(out io.Writer, effects []*gatekeeperv1.Effect, most int) error
 	return someLines(out, []string{"STOPS", "GROUP", "ACQUIRER", "TOKEN", "SINCE", "FREE WITHIN"}, lines, most)
 }
 
-// heldLines returns a line for each slot that stays taken until an operator clears it.
+// heldLines returns a line for each slot that remains taken until an operator clears it.
 func heldLines(effects []*gatekeeperv1.Effect) (lines []string) {
 	for _, e := range effects {
 		lines = append(lines, words.Mapped(e.GetHeld(), words.HeldText)...)

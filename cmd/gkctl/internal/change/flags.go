@@ -15,14 +15,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// EndingFlags holds --for and --until, which set the end of a change.
+// EndingFlags holds --for and --until, which say when a change ends.
 type EndingFlags struct {
 	lasts time.Duration
 	until string
 	flags *pflag.FlagSet
 }
 
-// Ending is the end of a change. At most one of its fields is set.
+// Ending says when a change ends, as a duration or as a time. At most one of its fields is set.
 type Ending struct {
 	Lasts *durationpb.Duration
 	Until *timestamppb.Timestamp
@@ -35,7 +35,7 @@ func (f *EndingFlags) Register(cmd *cobra.Command, what string) {
 	f.flags.StringVar(&f.until, "until", "", "the same, as a time: 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time")
 }
 
-// Read validates the flags and returns the end. now is the local time, to which times of day refer.
+// Read validates the flags and returns the ending. Times of day are resolved relative to now, the local time.
 func (f *EndingFlags) Read(now time.Time) (Ending, error) {
 	lasts, until := f.flags.Changed("for"), f.flags.Changed("until")
 	switch {
@@ -58,10 +58,10 @@ func (f *EndingFlags) Read(now time.Time) (Ending, error) {
 	return Ending{}, nil
 }
 
-// Given reports whether an end was given.
+// Given reports whether --for or --until was given.
 func (e Ending) Given() bool { return e.Lasts != nil || e.Until != nil }
 
-// Text returns " for 2h" or " until TIME", or an empty string if no end was given.
+// Text returns " for 2h" or " until TIME", or an empty string if neither was given.
 func (e Ending) Text() string {
 	switch {
 	case e.Lasts != nil:

@@ -71,7 +71,7 @@ func Begin(path string, args []string) {
 	syscall.CloseOnExec(gateFile)
 	syscall.CloseOnExec(failedFile)
 	runtime.LockOSThread()
-	dieWithParent() // comes first: if the wrapper dies in between, the gate is closed
+	dieWithParent() // must come first: if the wrapper has already died, opened reads end of file
 	if !opened() {
 		return
 	}

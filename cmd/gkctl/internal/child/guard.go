@@ -34,8 +34,8 @@ func startGuard(command []string, rubbish string) (*guard, error) {
 		return nil, fmt.Errorf("guard: %w", err)
 	}
 	defer r.Close() // the guard has its own copy
-	// The guard inherits only the pipe. It must not keep an output open that somebody reads to the end, use the working
-	// directory, or hold secrets.
+	// The guard inherits only the pipe. It must not keep open an output that another process reads until end of file,
+	// use the working directory, or hold secrets.
 	cmd := &exec.Cmd{Path: command[0], Args: command, Env: []string{}, Dir: "/", Stdin: r, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
 	if err := ours.add(func() (int, error) {
 		if err := cmd.Start(); err != nil {
@@ -79,8 +79,8 @@ func (g *guard) dismiss() {
 	ours.remove(g.cmd.Process.Pid)
 }
 
-// Guard is the main loop of the guard process. It reads the wrapper's messages from r. It kills the group at the end of
-// r, or at the time until which the group may run.
+// Guard is the main loop of the guard process. It reads the wrapper's messages from r. It kills the group at end of
+// file on r, or at the time until which the group may run.
 func Guard(r io.Reader) {
 	// Signals that end the wrapper's session are meant for the wrapper. The guard must outlive the wrapper.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,

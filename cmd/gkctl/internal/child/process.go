@@ -40,7 +40,7 @@ type Spec struct {
 	// known. It may be nil.
 	Waits func(pids []int)
 	// MayContinue is called after the whole job was stopped at its terminal and continued. If it returns false, the
-	// command stays stopped until Kill. It may be nil.
+	// command remains stopped until Kill. It may be nil.
 	MayContinue func() bool
 }
 
@@ -130,7 +130,7 @@ func (p *Process) PID() int { return p.pid }
 func (p *Process) Until(at time.Duration) { p.guard.until(at) }
 
 // Signal sends a signal to all processes of the group. After SIGTERM it also continues a stopped group, because
-// otherwise the signal would stay pending.
+// otherwise the signal would remain pending.
 func (p *Process) Signal(sig syscall.Signal) error {
 	err := syscall.Kill(-p.pid, sig)
 	if sig == syscall.SIGTERM {
@@ -242,10 +242,10 @@ func (p *Process) stopped(sig syscall.Signal) {
 		lent = p.terminal.lendWhenOurs(p.pid)
 	}
 	switch {
-	case p.spec.MayContinue != nil && !p.spec.MayContinue(): // the command stays stopped until Kill
+	case p.spec.MayContinue != nil && !p.spec.MayContinue(): // the command remains stopped until Kill
 	case lent:
 		_ = syscall.Kill(-p.pid, syscall.SIGCONT) // the id is valid, because the command has not been reaped
-	default: // as the kernel does with stopped processes that no parent can continue
+	default: // the kernel does the same to a stopped group that no parent can continue
 		_ = syscall.Kill(-p.pid, syscall.SIGHUP)
 		_ = syscall.Kill(-p.pid, syscall.SIGCONT)
 	}
@@ -293,7 +293,7 @@ func ignoringEINTR(f func() error) error {
 // Forwarded returns the signals that a wrapper passes on. These are all signals that can be caught, with these
 // exceptions: signals that a process causes itself (faults, SIGCHLD, SIGPIPE, resource limits), SIGURG, which Go's
 // runtime uses, and the signals for background processes of a terminal. A signal that is ignored, such as SIGHUP under
-// nohup, is not forwarded and stays ignored for the command too.
+// nohup, is not forwarded, and the command ignores it too.
 func Forwarded() []os.Signal {
 	all := []os.Signal{
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,

@@ -34,7 +34,7 @@ const waitOptions = syscall.WUNTRACED
 // hasExited returns false: this system cannot detect an exit without reaping the process.
 func hasExited(int) bool { return false }
 
-// parentOf returns 0, for unknown: the parent could only be read from the kernel's tables.
+// parentOf returns 0, which means unknown: the parent could only be read from the kernel's tables.
 func parentOf(int) int { return 0 }
 
 // alive returns known == false: the processes could only be read from the kernel's tables.
@@ -46,8 +46,8 @@ func systemSignals() []os.Signal { return []os.Signal{syscall.SIGINFO} }
 // kernelStops reports whether SIGTTOU keeps its default action; unstopped ignores it here.
 const kernelStops = false
 
-// unstopped calls f, which may use the terminal from the background without being stopped by SIGTTOU. The signal stays
-// ignored afterwards.
+// unstopped calls f, which may use the terminal from the background without being stopped by SIGTTOU. The signal
+// remains ignored afterwards.
 func unstopped(f func()) {
 	signal.Ignore(syscall.SIGTTOU)
 	f()

@@ -146,7 +146,7 @@ func printLeader(f *conn.Factory, o ui.Output, id string) error {
 	return err
 }
 
-// transferToAny lets the leader choose its successor, and prints the new leader. It has to ask the members for the new
+// transferToAny lets the leader choose its successor, and prints the new leader. It must ask the members for the new
 // leader, because the old leader does not know it yet.
 func transferToAny(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output) error {
 	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))

@@ -68,8 +68,8 @@ func (o *statusOptions) run(ctx context.Context) error {
 	})
 }
 
-// stops counts paused definitions, cordons and missed work. They are reasons why little is granted although all servers
-// are healthy.
+// stops counts paused definitions, cordons and missed work. These are reasons why few permits are granted although all
+// servers are healthy.
 type stops struct {
 	Paused  int `json:"paused"`
 	Cordons int `json:"cordons"`

@@ -204,8 +204,8 @@ func newDelete(f *conn.Factory, run func(*deleteOptions, context.Context) error)
 		Use:        "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
 		SuggestFor: []string{"rm", "remove"},
 		Short:      "Delete definitions; their holders must stop",
-		Long: `Deletes definitions, all in one step or none. Their holders must stop; --drain gives them time to do so. A slot stays taken until its holder
-has released it or the permit has expired, even if a definition with the same name is created meanwhile.
+		Long: `Deletes definitions, all in one step or none. Their holders must stop; --drain gives them time to do so. A slot remains taken until its holder
+has released it or the permit has expired, even if a definition with the same name is created in the meantime.
 
 ` + change.AsksText,
 		Example: `  gkctl delete nightly-export --reason "it moved to another cluster"

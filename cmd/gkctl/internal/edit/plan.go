@@ -196,7 +196,7 @@ func stale(ctx context.Context, c *client.Client, ch *step, refused error, again
 	}
 	now := r.GetRecord()
 	if ch.before == nil {
-		return &staleError{ui.WithHint(fmt.Errorf("%s was created meanwhile, %s", ch.name, byWhom(now)), "%s", hint)}
+		return &staleError{ui.WithHint(fmt.Errorf("%s was created in the meantime, %s", ch.name, byWhom(now)), "%s", hint)}
 	}
 	lines := []string{fmt.Sprintf("%s was changed since you read it: you saw version %d, now it is version %d, %s",
 		ch.name, ch.before.GetVersion(), now.GetVersion(), byWhom(now))}

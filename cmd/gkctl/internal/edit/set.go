@@ -151,7 +151,7 @@ func (o *setOptions) run(ctx context.Context) error {
 }
 
 // ofAShortTime returns an error if a field would be set to a value that it has only until a temporary edit ends.
-// Setting it would change nothing, and the old value would still come back.
+// Setting it would change nothing, and the old value would still be restored.
 func ofAShortTime(plan []step, fields []assignment) error {
 	for _, c := range plan {
 		if c.action() != actionUnchanged {

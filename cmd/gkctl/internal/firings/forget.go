@@ -131,7 +131,7 @@ func nothingForgotten(r *gatekeeperv1.ForgetFiringsResponse) bool {
 	return len(r.GetChange().GetFirings()) == 0 && !words.MarkMoved(r.GetChange())
 }
 
-// lines returns a line for each of the first most forgotten firings, and the number of the others.
+// lines returns a line for each of the first most forgotten firings, followed by the number of remaining ones.
 func (o *firingsForgetOptions) lines(r *gatekeeperv1.ForgetFiringsResponse, most int) []string {
 	firings := r.GetChange().GetFirings()
 	lines := words.Mapped(firings[:min(most, len(firings))], func(f *gatekeeperv1.FiringClaim) string { return foundText(f, nil) })

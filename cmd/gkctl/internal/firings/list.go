@@ -48,8 +48,8 @@ func newFiringsList(f *conn.Factory, run func(*firingsListOptions, context.Conte
 		Use:   "list NAME [--name FIRING-NAME] [--after TIME]",
 		Short: "Show which firings a semaphore remembers",
 		Long: `Shows the firings that a semaphore remembers, who claimed them, and how they ended: first those without a due time, then the others by due time.
-It also says how many are remembered, the limit, and up to which due time firings are forgotten. A firing that was due before that time and is not
-listed is denied as FIRING_FORGOTTEN.`,
+It also shows the number of remembered firings, the limit, and the due time up to which firings are forgotten. A firing that was due before that
+time and is not listed is denied as FIRING_FORGOTTEN.`,
 		Example: `  gkctl firings list nightly-export
   gkctl firings list nightly-export --after 2026-06-01T00:00:00Z
   gkctl firings list nightly-export -o name`,

@@ -38,7 +38,7 @@ func Line(name string) cobra.PositionalArgs {
 	}
 }
 
-// Find finds the executable for a command line or, if shell is set, for the shell that runs its only word. The error
+// Find finds the executable for a command line or, if shell is set, for the shell that runs its only element. The error
 // has the exit code that a shell would use, or says that this system cannot run commands.
 func Find(line []string, shell bool) (Command, error) {
 	if !child.Supported {
@@ -63,7 +63,7 @@ func Find(line []string, shell bool) (Command, error) {
 // Name returns the name to show. It omits the arguments, because they may contain secrets.
 func (c Command) Name() string { return filepath.Base(c.Args[0]) }
 
-// nameless reports whether a file is a script without an interpreter line, as far as this can be known without
+// nameless reports whether a file is a script without an interpreter line, as far as this can be determined without
 // executing it. A shell runs such a script, but exec fails. It returns false if the system has additional interpreters
 // registered, because only the kernel knows whether one of them matches.
 func nameless(path string) bool {

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// DefaultKillAfter is the default time that a command has to exit after SIGTERM.
+	// DefaultKillAfter is how long a command may take to exit after SIGTERM by default.
 	DefaultKillAfter = 5 * time.Second
-	// killReserve is the time between SIGKILL and the end of the permit, in which the kernel must end the processes
-	// even on a busy machine.
+	// killReserve is the time between SIGKILL and the end of the permit, within which the kernel must terminate the
+	// processes even on a busy machine.
 	killReserve = 500 * time.Millisecond
 	// GuardCommand is the hidden gkctl command that calls child.Guard.
 	GuardCommand = "run-guard"
@@ -128,8 +128,8 @@ func (p *Process) stopCause() error {
 	return nil
 }
 
-// End kills the rest of the command's group and waits until it is gone. Meanwhile the permit is kept as long as
-// possible.
+// End kills the rest of the command's group and waits until it is gone. In the meantime the permit is kept for as long
+// as possible.
 func (p *Process) End() child.State {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -148,7 +148,7 @@ func (p *Process) End() child.State {
 	return state
 }
 
-// enforce ends the group when the context has ended. It sends SIGTERM immediately, and SIGKILL after KillAfter or at
+// enforce stops the group when the context has ended. It sends SIGTERM immediately, and SIGKILL after KillAfter or at
 // the end of a drain if that is later, but always before the permit ends. The client ends the context StopTime before
 // the local deadline. If the servers report the permit as lost, enforce sends SIGKILL immediately.
 func (p *Process) enforce(stop <-chan struct{}) {

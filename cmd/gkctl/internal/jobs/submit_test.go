@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job may be stored although no answer arrived. It can only be found by its id.
+// A job may be stored even if no response arrived. It can only be found by its id.
 func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestSubmit_InterruptedWhileNoServerAnswers_ReportsThatNothingWasSubmitted(t
 	})
 }
 
-// The submitter's permit expires after gkctl has exited without an answer, unless the same command is run again and
+// The submitter's permit expires after gkctl has exited without a response, unless the same command is run again and
 // takes it over.
 func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessSubmittedAgain(t *testing.T) {
 	t.Parallel()
@@ -88,7 +88,7 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessSubmittedAgain
 			srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
 			args := []string{"resize", "a.jpg", "--id", "holiday", "--cancel-with-me"}
 			s := newSubmission(t, srv, late(t, srv, time.Second), args...)
-			go func() { // every answer takes a second, so the network fails while the answer to the submission is in flight
+			go func() { // every response takes a second, so the network fails while the response to the submission is in flight
 				awaitStored(t, srv, "holiday")
 				srv.Partition(t, s.client)
 			}()
@@ -123,7 +123,7 @@ func awaitStored(t *testing.T, srv *gktest.Server, id string) {
 	})
 }
 
-// late returns a function that delays the servers' answers to a client.
+// late returns a function that delays the servers' responses to a client.
 func late(t *testing.T, srv *gktest.Server, d time.Duration) func(*client.Client) {
 	return func(c *client.Client) { srv.SlowDown(t, d, c) }
 }

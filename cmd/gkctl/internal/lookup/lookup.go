@@ -102,7 +102,8 @@ func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDen
 	return r
 }
 
-// DeniedLines returns the servers' texts about the first callers, limited by most, and the number of the others.
+// DeniedLines returns the servers' texts about the first callers, limited by most, followed by the number of remaining
+// callers.
 func DeniedLines(callers []*gatekeeperv1.DeniedCaller, most int) []string {
 	lines := words.Mapped(callers[:min(len(callers), most)], func(d *gatekeeperv1.DeniedCaller) string { return words.Cell(d.GetText()) })
 	if more := len(callers) - len(lines); more > 0 {
@@ -191,7 +192,7 @@ func DefinitionNames(ctx context.Context, c *client.Client, globs []string) ([]s
 func Annotate(ctx context.Context, c *client.Client, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), client.DefaultAttemptTimeout)
 	defer cancel()
-	switch e := err.(type) { //nolint:errorlint // joined and already annotated errors stay as they are
+	switch e := err.(type) { //nolint:errorlint // joined and already annotated errors are returned unchanged
 	case *ui.CodeError:
 		// A DeniedError does not suggest a name.
 		if d, ok := errors.AsType[*client.DeniedError](e.Err); ok && e.Code == ui.ExitNoSuch {

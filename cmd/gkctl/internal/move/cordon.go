@@ -41,8 +41,8 @@ func newCordon(f *conn.Factory, run func(*cordonOptions, context.Context) error)
 their current permits; --drain gives them time to do so. If both patterns are given, a caller that matches either of them is locked out. With
 --for or --until the cordon ends automatically. A cordon with the same id replaces the old one. The default id is derived from the patterns.
 
-It shows the effect and asks for confirmation (in a script, pass --yes) when it stops a holder, or locks out every caller that asked
-within 7 days.`,
+It shows the effect and asks for confirmation (in a script, pass --yes) when it stops a holder, or locks out every caller seen in
+the last 7 days.`,
 		Example: `  gkctl cordon --acquirer app7 --for 30m --drain 2m --reason "kernel update"
   gkctl cordon --group 'zone-b.*' --id zone-b --reason "zone b loses packets"`,
 		Args: ui.NoArgs,

@@ -25,7 +25,7 @@ type update struct {
 	at       time.Time
 }
 
-// watch watches tasks from a revision on, until ctx ends. Then it closes the channel.
+// watch watches tasks, starting at a revision, until ctx ends. Then it closes the channel.
 func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []string, from uint64) <-chan update {
 	req := &gatekeeperv1.WatchRequest{FromRevision: from, Permits: true}
 	if len(names) <= lookup.Max {

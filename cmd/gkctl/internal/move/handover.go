@@ -30,7 +30,7 @@ type handover struct {
 	pattern string // the group pattern after the move
 	old     []*oldHolder
 	started []newHolder
-	held    []*gatekeeperv1.Permit // permits whose slots stay taken until an operator clears them
+	held    []*gatekeeperv1.Permit // permits whose slots remain taken until an operator clears them
 	drained bool                   // whether the drain is over, so that refreshes of old holders are refused
 }
 
@@ -50,7 +50,7 @@ type newHolder struct {
 	after  time.Duration
 }
 
-// The ways in which an old holder can stop.
+// The values of oldHolder.how.
 const (
 	howReleased = "released"
 	howExpired  = "expired"
@@ -102,7 +102,7 @@ func (h *handovers) event(e *gatekeeperv1.Event, at time.Time) string {
 		t.drained = t.drained || e.GetChange() == h.change
 	case gatekeeperv1.EventKind_EVENT_KIND_REPLACED, gatekeeperv1.EventKind_EVENT_KIND_REVERTED:
 		if e.GetRevision() == h.change && at.Before(h.begun) {
-			h.begun = at // the event arrived before the answer to the move
+			h.begun = at // the event arrived before the response to the move
 		}
 		if p := e.GetDefinition().GetDefinition().GetGroupPattern(); e.GetRevision() > h.change && p != t.pattern {
 			t.pattern = p
@@ -134,7 +134,7 @@ func (h *handovers) granted(t *handover, e *gatekeeperv1.Event, at time.Time) st
 	return fmt.Sprintf("%s granted to %s after %s", e.GetSemaphore(), words.HolderText(p), words.Elapsed(after))
 }
 
-// overtaken processes an edit made after the move. From then on, that edit decides whether the old holders must stop.
+// overtaken processes an edit made after the move. That edit then decides whether the old holders must stop.
 func (h *handovers) overtaken(t *handover, e *gatekeeperv1.Event, at time.Time) string {
 	for _, o := range t.old {
 		if o.how == "" {
@@ -211,7 +211,7 @@ func (h *handovers) waiting() (texts []string) {
 	return texts
 }
 
-// held returns the permits whose slots stay taken until an operator clears them, as far as known.
+// held returns the permits whose slots remain taken until an operator clears them, as far as known.
 func (h *handovers) held() (permits []*gatekeeperv1.Permit) {
 	for _, name := range h.names {
 		permits = append(permits, h.tasks[name].held...)
@@ -219,14 +219,14 @@ func (h *handovers) held() (permits []*gatekeeperv1.Permit) {
 	return permits
 }
 
-// heldError returns an error if tasks of the move grant nothing until an operator clears their slots.
+// heldError returns an error if tasks of the move have slots that only an operator can free.
 func (h *handovers) heldError() error {
 	held := h.held()
 	if len(held) == 0 {
 		return nil
 	}
 	tokens := words.Mapped(held, func(p *gatekeeperv1.Permit) string { return words.Number(p.GetToken()) })
-	return ui.WithHint(fmt.Errorf("%s for an operator, of %s: the new group is granted nothing there", words.Plural(len(held), "slot is held", "slots are held"),
+	return ui.WithHint(fmt.Errorf("%s for an operator in %s: the new group cannot get these slots", words.Plural(len(held), "slot is held", "slots are held"),
 		words.SomeNames(words.Mapped(held, (*gatekeeperv1.Permit).GetSemaphore))),
 		"When you know that the jobs have stopped: gkctl clear %s", strings.Join(tokens, " "))
 }

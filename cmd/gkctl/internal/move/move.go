@@ -40,7 +40,7 @@ func newMove(f *conn.Factory, run func(*moveOptions, context.Context) error) *co
 		Use:     "move --from GROUP --to GROUP [NAME|GLOB...|-l SELECTOR|--all] [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Move tasks from one group to another in one step",
 		Long: `Changes definitions that admit the group --from so that they admit the group --to instead. By default it changes all of these definitions;
-names, globs and labels narrow the choice. Other groups stay admitted. gkctl shows the effect, asks for confirmation, and edits all of the
+names, globs and labels narrow the choice. Other groups remain admitted. gkctl shows the effect, asks for confirmation, and edits all of the
 definitions in one step or none. If one of them was changed concurrently, it changes nothing. Then it shows how old holders stop and new holders
 get permits, until the last old holder has stopped, and lists the holders that stopped too late. A slot is granted to a new holder only after the
 old holder has released it, or at the old holder's deadline.
@@ -48,7 +48,7 @@ old holder has released it, or at the old holder's deadline.
 --drain is how long old holders may continue; without it, their next refresh is refused. A task whose pattern is not a plain list of
 groups is listed but not moved, and gkctl exits with 1. It also exits with 1 if a slot is held for an operator (on_expiry: hold), because
 a move does not free it. --force is needed if no caller was ever seen in the new group, or if a task would admit no known caller.
---timeout, if given, also limits how long gkctl follows the progress. The move is not reverted when the time is over.`,
+--timeout, if given, also limits how long gkctl follows the progress. The move is not reverted when that time is up.`,
 		Example: `  gkctl move --from prod --to dr-site --drain 2m --dry-run
   gkctl move --from prod --to dr-site 'nightly-*' --drain 2m --reason "the storage of prod is failing"
   gkctl move --from prod --to dr-site -l team=data --yes -o json`,
@@ -159,7 +159,8 @@ func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
 	return o.notAllMoved(moves)
 }
 
-// noteNothing prints that the chosen tasks are already in the new group. Tasks that cannot be moved were listed before.
+// noteNothing prints that the chosen tasks are already in the new group. Tasks that cannot be moved have already been
+// listed.
 func (o *moveOptions) noteNothing(moves *gatekeeperv1.MoveResponse) {
 	if o.notAllMoved(moves) == nil {
 		o.f.Say("Nothing to move: every chosen semaphore that admits %s already admits %s.", o.from, o.to)
@@ -202,7 +203,7 @@ func warningsOf(moves *gatekeeperv1.MoveResponse) []string {
 	return slices.Concat(moves.GetWarnings(), moves.GetDoubts())
 }
 
-// notAllMoved returns an error if tasks were not moved that should have been. The table has already listed them.
+// notAllMoved returns an error if tasks that should have been moved were not. The table has already listed them.
 func (o *moveOptions) notAllMoved(moves *gatekeeperv1.MoveResponse) error {
 	var names []string
 	for _, n := range moves.GetNotMoved() {

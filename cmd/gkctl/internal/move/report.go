@@ -28,7 +28,7 @@ type moveReport struct {
 	Followed bool `json:"followed"`
 	Left     int  `json:"left"`
 
-	what string // a text with the numbers of tasks and pools
+	what string // the numbers of moved tasks and pools, as text
 }
 
 type moveTask struct {

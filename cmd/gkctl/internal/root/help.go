@@ -111,7 +111,7 @@ func ownExits(command string) []exitText {
 	return nil
 }
 
-// exitHelp returns the exit codes for a command's help text. run and work list theirs themselves.
+// exitHelp returns the exit codes for a command's help text. The help texts of run and work list their own exit codes.
 func exitHelp(cmd *cobra.Command) string {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	exits := generalExits()
@@ -224,7 +224,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 	return text
 }
 
-// valueRule returns what is wrong with a flag's value, or what it must be.
+// valueRule says why a flag's value is invalid, or what it must be.
 func valueRule(e *pflag.InvalidValueError) string {
 	switch e.GetFlag().Value.Type() {
 	case "duration", "DURATION":

@@ -170,7 +170,7 @@ func (i *interruption) by() os.Signal {
 	return i.signal
 }
 
-// over stops watching for signals, and returns the signal that arrived before, or nil. It does not cancel the context.
+// over stops watching for signals, and returns the signal that has arrived, or nil. It does not cancel the context.
 func (i *interruption) over() os.Signal {
 	i.once.Do(func() { close(i.stop) })
 	i.work.Wait()

@@ -114,14 +114,14 @@ when the permit is safe (safe_until).`,
 	flags.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
 	flags.DurationVar(&o.timeout, "timeout", 0, "wait at most this long for a permit")
 	flags.Var(&o.onDenied, "on-denied", "what to do if the permit is denied: fail; wait (in the queue, at most --timeout, unless another run of this host already waits); queue (wait in any case); skip (exit with 0)")
-	flags.Var(&o.onUnavailable, "on-unavailable", "when no server answers for --patience: fail, or wait")
+	flags.Var(&o.onUnavailable, "on-unavailable", "what to do when no server answers for --patience: fail, or wait")
 	flags.DurationVar(&o.patience, "patience", client.DefaultOutageLimit, "how long to keep trying when no server answers")
 	flags.IntVarP(&o.conflictCode, "conflict-exit-code", "E", ui.ExitNotAcquired, "exit code if no permit was acquired")
 	flags.StringVar(&o.firing, "firing", "", "run only once for this firing: cron:SCHEDULE, auto, auto:DURATION, NAME@TIME or NAME; NAME@cron:SCHEDULE, NAME@auto")
 	flags.StringVar(&o.tz, "tz", "", "time zone of the schedule in --firing cron:SCHEDULE, such as Europe/Berlin; default: the host's")
 	flags.DurationVar(&o.killAfter, "kill-after", held.DefaultKillAfter, "time between SIGTERM and SIGKILL when the command must stop")
 	flags.BoolVar(&o.shell, "shell", false, "run the command, given as one argument, with sh -c")
-	flags.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what happens")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "report progress on standard error")
 	flags.StringVar(&o.statusFile, "status-file", "", "write the outcome to this file as JSON")
 	o.onDenied.complete(cmd, "on-denied")
 	o.onUnavailable.complete(cmd, "on-unavailable")
@@ -146,7 +146,8 @@ func newRunBegin() *cobra.Command {
 	}
 }
 
-// run makes all checks that need no server, then acquires the permit, then runs the command. It writes the status file.
+// run performs all checks that need no server, then acquires the permit, then runs the command. It writes the status
+// file.
 func (o *runOptions) run(ctx context.Context) error {
 	o.status = runStatus{Semaphore: o.semaphore, Outcome: outcomeNotStarted, Started: time.Now()}
 	file, err := newStatusFile(o.statusFile)
@@ -180,7 +181,8 @@ func (o *runOptions) checked(ctx context.Context) error {
 	}
 	defer file.Remove()
 
-	// From here on, a signal either ends the wait or is passed to the command. It never kills gkctl in between.
+	// After this point, a signal either ends the wait or is passed to the command. It never kills gkctl between the
+	// two.
 	o.signals = make(chan os.Signal, 64)
 	signal.Notify(o.signals, child.Forwarded()...)
 	defer signal.Stop(o.signals)
@@ -207,9 +209,9 @@ func (o *runOptions) check() error {
 	case o.limited && o.timeout < 0:
 		return ui.Usagef("--timeout must not be negative")
 	case o.nonblock && o.queues():
-		return ui.Usagef("--nonblock and --on-denied %s cannot be combined: one asks once, the other waits", o.onDenied.String())
+		return ui.Usagef("--nonblock and --on-denied %s cannot be combined: one tries once, the other waits", o.onDenied.String())
 	case o.nonblock && o.waits():
-		return ui.Usagef("--nonblock and --timeout cannot be combined: one asks once, the other waits")
+		return ui.Usagef("--nonblock and --timeout cannot be combined: one tries once, the other waits")
 	case o.limited && o.timeout == 0 && o.queues():
 		return ui.Usagef("--timeout 0 and --on-denied %s cannot be combined: omit --timeout to wait without a limit", o.onDenied.String())
 	case o.killAfter < 0:

@@ -19,7 +19,7 @@ import (
 
 // The outcomes of a run in the status file. Scripts rely on them.
 const (
-	outcomeRan         = "ran"         // the command ran to its end
+	outcomeRan         = "ran"         // the command ran to completion
 	outcomeLost        = "lost"        // the command was stopped because the permit was lost or had to be given up
 	outcomeDenied      = "denied"      // no permit was granted
 	outcomeClaimed     = "claimed"     // another holder has claimed or run the firing
@@ -37,7 +37,7 @@ type runStatus struct {
 	ExitCode int `json:"exit_code"`
 	// Reason is a constant: the reason for the denial, or why the command was stopped.
 	Reason string `json:"reason,omitempty"`
-	// Message is a text for people.
+	// Message is a human-readable text.
 	Message string       `json:"message,omitempty"`
 	Token   string       `json:"token,omitempty"`
 	Firing  *held.Firing `json:"firing,omitempty"`
@@ -146,7 +146,7 @@ func (f *statusFile) put(s *runStatus) error {
 	case err != nil || !info.Mode().IsRegular():
 	case strings.HasPrefix(f.path, "/dev/"), strings.HasPrefix(f.path, "/proc/"): // such as /dev/stdout, shared with the command
 		flags |= os.O_APPEND
-	default: // a symbolic link, which must stay one
+	default: // a symbolic link, which must not be replaced by a file
 		flags |= os.O_TRUNC
 	}
 	file, err := os.OpenFile(f.path, flags, 0)

@@ -98,7 +98,7 @@ func newRelease(f *conn.Factory) *cobra.Command {
   gkctl release 4711 --failed --reason "no space left"`,
 	}, o.check, o.release)
 	cmd.Flags().BoolVar(&o.notRun, "not-run", false, "nothing ran: the firing may be claimed again")
-	cmd.Flags().BoolVar(&o.cut, "cut-short", false, "the work was stopped before its end: the definition's firing_on_loss decides what happens to the firing")
+	cmd.Flags().BoolVar(&o.cut, "cut-short", false, "the work was stopped early: the definition's firing_on_loss decides what happens to the firing")
 	cmd.Flags().BoolVar(&o.failed, "failed", false, "the work ended with an error: the firing has failed, and --reason is kept with it")
 	return cmd
 }
@@ -111,7 +111,7 @@ func (o *releaseOptions) check(context.Context) error {
 		return ui.Usagef("--reason needs --failed")
 	}
 	if o.failed && (o.notRun || o.cut) {
-		return ui.Usagef("--failed cannot be combined with --not-run or --cut-short: work that failed has run to its end")
+		return ui.Usagef("--failed cannot be combined with --not-run or --cut-short: work that failed has run to completion")
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func newRevoke(f *conn.Factory) *cobra.Command {
 		Use:        "revoke TOKEN... [--drain 2m] [--unsafe-now] [--reason TEXT]",
 		SuggestFor: []string{"kill", "stop"},
 		Short:      "Revoke permits: their holders must stop",
-		Long: `Revokes permits: their holders must stop. Refreshes are refused from now on or, with --drain, after that time. The slots stay taken until the
+		Long: `Revokes permits: their holders must stop. Refreshes are refused from now on or, with --drain, after that time. The slots remain taken until the
 holders release them, or until their permits expire.
 
 --unsafe-now frees the slots immediately. A holder that is alive still relies on its permit until it is notified, or until its deadline. Two holders

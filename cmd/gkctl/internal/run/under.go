@@ -109,7 +109,7 @@ func (r *running) forward(stop <-chan struct{}) {
 	for {
 		select {
 		case s := <-r.signals:
-			// A group that was stopped beyond the end of its permit must not be continued, not even for a moment.
+			// A group that was stopped until after its permit ended must not be continued, not even for a moment.
 			r.ended = r.ended || held.Ends(s)
 			if n, ok := s.(syscall.Signal); ok && (!child.Continues(n) || r.permit.Held()) {
 				_ = r.proc.Signal(n) // fails if the group has exited, which Wait notices

@@ -30,7 +30,7 @@ func newRefresh(f *conn.Factory, run func(*refreshOptions, context.Context) erro
 		Short:   "Extend permits by their duration from now on",
 		Long: `Refreshes permits once. Exits with 75 if one of them has ended or its refresh is refused: stop the work that it protects in that case.
 
-The duration counts from the start of gkctl, not from its end.`,
+The duration is counted from the start of gkctl, not from its exit.`,
 		Example: `  gkctl refresh "$token" || exit
   gkctl refresh 4711 4712 -o json`,
 		Args:              ui.AtLeastOne("the tokens of permits (`gkctl holders` shows them)"),
@@ -112,8 +112,8 @@ func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error)
 		Long: `Asks the servers whether the permit with this token is live. Exits with 75 if it is not, and says how it ended; with 69 if no server can answer.
 A permit whose holder must stop is valid until it ends, and the output says that it is stopping.
 
-Use it in scripts that write on behalf of another process, which passes its token. The answer may be outdated when it arrives: the permit may
-end between the answer and the write. If the storage itself can compare tokens, use that instead.`,
+Use it in scripts that write on behalf of another process, which passes its token. The response may be outdated when it arrives: the permit
+may end between the response and the write. If the storage itself can compare tokens, use that instead.`,
 		Example:           `  gkctl verify "$token" --semaphore nightly-export && cp export.csv /srv/exports/`,
 		Args:              ui.Exactly(1, "the token of a permit"),
 		ValidArgsFunction: completeTokens(f),

@@ -40,10 +40,10 @@ func newExplain(f *conn.Factory, run func(*explainOptions, context.Context) erro
 		Long: `Shows step by step how the servers would answer a request for a permit, and why. With a glob, labels or several names it explains each
 semaphore in turn.
 
-Without --group, --acquirer and --holder-id it explains each caller that was denied within 7 days for a reason that waiting does not
-cure, so you need not know where the job runs. For a single name it also shows who had a permit last. If no caller was denied, it
-explains a request of the caller that had a permit last, or else of this host. The leader keeps denials in memory: a new leader
-only knows those of callers that have asked since.
+Without --group, --acquirer and --holder-id it explains each caller that was denied in the last 7 days for a reason that waiting does
+not resolve, so you need not know where the job runs. For a single name it also shows the last holder. If no caller was denied, it
+explains a request of the last holder, or of this host if there was none. The leader keeps denials in memory: a new leader knows
+only the denials since it became the leader.
 
 Below the answer it lists the waiters in the queue, the jobs whose tasks wait for a worker, and why they wait. With -o json, one name
 with a caller prints one object; everything else prints {"items": [...]}.`,
@@ -112,7 +112,7 @@ func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string
 	return words.Mapped(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() }), nil
 }
 
-// answer asks the servers each question, and prints the answers.
+// answer sends each question to the servers, and prints the responses.
 func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions []question) error {
 	var items []json.RawMessage
 	for i, q := range questions {
@@ -292,7 +292,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 		first.before = append(before, first.before...)
 		if first.denied == nil {
 			if r.GetSince() != nil {
-				first.before = append(first.before, fmt.Sprintf("No caller was denied for a reason that waiting does not cure since %s, when this leader started recording.", words.When(r.GetSince())))
+				first.before = append(first.before, fmt.Sprintf("No caller was denied for a reason that waiting does not resolve since %s, when this leader started recording.", words.When(r.GetSince())))
 			}
 			if last != nil {
 				first.req.Identity = last
@@ -346,7 +346,7 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 	return "No permit is held, and the journal remembers none.", nil, nil
 }
 
-// item returns an answer as an item of a list.
+// item returns a response as an item of a list.
 func (q *question) item(r *gatekeeperv1.ExplainResponse) (json.RawMessage, error) {
 	more := struct {
 		Semaphore string     `json:"semaphore"`

@@ -33,7 +33,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 // maxDeniedLines is the maximum number of denied callers that get and history list.
 const maxDeniedLines = 10
 
-// sayDenied prints, below a listing, the callers that stay denied until somebody intervenes.
+// sayDenied prints, below a listing, the callers that remain denied until somebody intervenes.
 func sayDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []string, labels string) {
 	if len(names) == 0 && labels == "" || len(names) > lookup.Max {
 		return // a listing of all semaphores could have many, because standbys are denied by design
@@ -69,7 +69,7 @@ func newGet(f *conn.Factory, run func(*getOptions, context.Context) error) *cobr
 
 STATE shows what prevents grants apart from a lack of permits, and which fields return to their old values and when. For names, and with
 -o wide, it also shows how long stopping holders may continue (--drain), and which slots are held for an operator (on_expiry: hold).
-For names or labels, the listing also shows callers that are denied for a reason that waiting does not cure.
+For names or labels, the listing also shows callers that are denied for a reason that waiting does not resolve.
 
 -o yaml writes the file that ` + "`gkctl apply`" + ` reads, with the version of each definition: apply refuses it if one of them was changed since.
 -o json writes the API's records, with version and state.`,

@@ -40,7 +40,7 @@ func newHistory(f *conn.Factory, run func(*historyOptions, context.Context) erro
 how each permit ended. A change is what ` + "`gkctl undo`" + ` undoes. A change to many semaphores is one line; with --change or -o wide it is one
 line per semaphore. --author ann shows the changes of ann from any host. -n counts changes. Times are those of the leaders' clocks. The
 journal is bounded: old entries are forgotten. For names or labels, it also shows callers that are denied now for a reason that waiting
-does not cure.`,
+does not resolve.`,
 		Example: `  gkctl history nightly-export
   gkctl history --since 03:00 --before 04:00 --permits
   gkctl history --author ann --since 1h

@@ -34,8 +34,8 @@ func New(in, out, err *os.File) *IO {
 	return &IO{In: in, Out: out, Err: err, InTTY: isTerminal(in), ErrTTY: isTerminal(err)}
 }
 
-// isTerminal reports whether f is a character device, usually a terminal. It returns true for /dev/null too, which does
-// no harm.
+// isTerminal reports whether f is a character device, usually a terminal. It returns true for /dev/null too, which is
+// harmless.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0

@@ -35,7 +35,7 @@ func Duration(d *durationpb.Duration) string {
 	return deffile.FormatDuration(d.AsDuration())
 }
 
-// Brief formats a duration for people, rounded.
+// Brief formats a duration for display, rounded.
 func Brief(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -58,7 +58,7 @@ func Elapsed(d time.Duration) string {
 	return Brief(d)
 }
 
-// Ago formats the time since t by the local clock. It is only for people, because the local clock may be off.
+// Ago formats the time since t by the local clock. It is only for display, because the local clock may be off.
 func Ago(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""
@@ -112,7 +112,7 @@ func Mapped[A, B any](in []A, f func(A) B) []B {
 	return out
 }
 
-// SomeNames returns the first names and the number of the others.
+// SomeNames returns the first names, followed by the number of remaining ones.
 func SomeNames(names []string) string {
 	const shown = 3
 	text := strings.Join(names[:min(shown, len(names))], ", ")
@@ -208,7 +208,7 @@ func Firing(f *gatekeeperv1.Firing) string {
 	return f.GetName() + "@" + f.GetDue().AsTime().Format(time.RFC3339Nano)
 }
 
-// DueText formats the due time of a firing for people: in UTC, without fractions of a second.
+// DueText formats the due time of a firing for display: in UTC, without fractions of a second.
 func DueText(t *timestamppb.Timestamp) string { return t.AsTime().Format(time.RFC3339) }
 
 // MarkMoved reports whether a change moved the time up to which firings count as forgotten.
@@ -234,7 +234,7 @@ func ForgottenText(c *gatekeeperv1.FiringsChange, verb string) string {
 	return text
 }
 
-// PauseText says until when a pause lasts, and whether holders must stop.
+// PauseText says when a pause ends, and whether holders must stop.
 func PauseText(p *gatekeeperv1.Pause) string {
 	var parts []string
 	if p.GetUntil() != nil {
@@ -249,7 +249,7 @@ func PauseText(p *gatekeeperv1.Pause) string {
 	return strings.Join(parts, ", ")
 }
 
-// CordonText says which callers a cordon matches, and until when it lasts.
+// CordonText says which callers a cordon matches, and when it ends.
 func CordonText(c *gatekeeperv1.CordonRecord) string {
 	parts := []string{strconv.Quote(c.GetId())}
 	if c.GetGroupPattern() != "" {

@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A task of a dead worker stays in the list until another worker can get it.
+// A task of a dead worker remains in the list until another worker can get it.
 func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 	t.Parallel()
 	for state, c := range map[string]struct {

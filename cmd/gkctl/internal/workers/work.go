@@ -112,11 +112,11 @@ GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
 	flags.DurationVar(&o.grace, "grace", 0, "how long running tasks may continue after SIGTERM, for example 30s; default: without a limit")
 	flags.DurationVar(&o.killAfter, "kill-after", held.DefaultKillAfter, "time between SIGTERM and SIGKILL of a command that must stop")
 	flags.BoolVar(&o.shell, "shell", false, "run the command, given as one argument, with sh -c")
-	flags.BoolVarP(&o.verbose, "verbose", "v", false, "report on standard error what happens to each task")
+	flags.BoolVarP(&o.verbose, "verbose", "v", false, "report the progress of each task on standard error")
 	return cmd
 }
 
-// run makes all checks that need no server, then contacts the servers, then takes tasks.
+// run performs all checks that need no server, then contacts the servers, then takes tasks.
 func (o *workOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err

@@ -87,7 +87,7 @@ func name(s os.Signal) string {
 	return s.String()
 }
 
-// admitted checks for errors that would not go away with time.
+// admitted checks for errors that waiting would not resolve.
 func (w *worker) admitted(c *client.Client) error {
 	ctx, cancel := w.f.Bounded(w.draining)
 	defer cancel()

@@ -3,15 +3,16 @@
 //
 // Every connection opens with a handshake in which each side states the cluster's id, its own member id, the member id
 // of the intended peer, and its API address. A side that finds another cluster or another member reports that and
-// closes the connection. Raft itself checks none of this. It counts a response for the member to which it sent the
+// closes the connection. Raft itself checks none of this. It attributes a response to the member to which it sent the
 // request, so this layer must make sure that no other server answers, and that the servers of a cluster's former
 // incarnation cannot join a restored cluster.
 //
-// Anybody can connect and state anything. So a stranger is refused without a reason. A reason is given only to a peer
-// that presents a certificate of the cluster's authority or states this cluster's seed, and it reveals nothing that
-// clients do not know. Statements of an unproved peer are not remembered and have no consequences, see Statement. Above
-// all, a server stops because of a later incarnation of its cluster only on the word of a member that it has dialed
-// itself, at the address that its own configuration gives for that member. An incoming claim only makes it dial.
+// Anybody can connect and state anything. A stranger is therefore refused without a reason. A reason is given only to a
+// peer that presents a certificate of the cluster's authority or states this cluster's seed, and it reveals nothing
+// that clients do not know. Statements of an unproved peer are not remembered and have no consequences, see Statement.
+// Above all, a server stops because of a later incarnation of its cluster only if the report comes from a member that
+// it has dialed itself, at the address that its own configuration gives for that member. An incoming claim only makes
+// the server dial.
 //
 // Members that start a new cluster together have no cluster id yet. They query each other with a Note, one per
 // connection, under the same rules. Every member answers, even one that has a cluster, but it does not reveal the
@@ -22,6 +23,6 @@
 //
 // With TLS, both sides must present a certificate of the cluster's own authority, with TLS 1.3 only. The dialed side's
 // certificate must be for the dialed name. Both certificates must have the extended key usage serverAuth, which client
-// certificates lack. Any such certificate of that authority may speak for any member id. The files are read at every
+// certificates lack. Any such certificate of that authority is valid for any member id. The files are read at every
 // handshake, so certificates are renewed by replacing the files.
 package peer

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// preamble opens either direction: a magic word and the version of the handshake. It is frozen. A different form of the
-// handshake gets a new version. A message is the preamble, a status byte, two bytes of length, and a body. The body of
-// a welcome is a hello. The body of a refusal, with either status, is a sentence, or empty for a stranger. The dialing
-// side sends first, with the status for a welcome.
+// preamble opens each direction: a magic string and the version of the handshake. It is frozen. A different format of
+// the handshake needs a new version. A message is the preamble, a status byte, two bytes of length, and a body. The
+// body of a welcome is a hello. The body of a refusal, with any of its three statuses, is a sentence, or empty for a
+// stranger. The dialing side sends first, with statusWelcome.
 //
 // The fields of a hello are strings, each preceded by two bytes of length. New fields are added at the end. A reader
 // skips fields that it does not know, and treats missing ones as empty.
@@ -23,8 +23,8 @@ const (
 	statusWelcome byte = 0
 	statusRefused byte = 1
 	statusRemoved byte = 2
-	// statusEarlier: the refused peer belongs to an earlier incarnation of the same cluster, which was recovered or
-	// restored since.
+	// statusEarlier: the refused peer belongs to an earlier incarnation of the same cluster, which has been recovered
+	// or restored since.
 	statusEarlier byte = 3
 	// statusAsk and statusTell: the body is a note, see Note.
 	statusAsk  byte = 4
@@ -34,13 +34,13 @@ const (
 // maxBody limits how much a stranger can make this side read.
 const maxBody = 4096
 
-// hello is what each side states about itself in the handshake.
+// hello is the statement that each side makes about itself in the handshake.
 type hello struct {
 	Cluster string // the cluster id
 	From    string // the sender's member id
 	To      string // the member id of the intended peer
 	API     string // the sender's API address
-	DataDir string // drawn when the sender's data directory was created
+	DataDir string // the number drawn when the sender's data directory was created
 	// Level is the newest feature level that the sender supports, in decimal. A sender that states none supports 1.
 	Level string
 	// Clock is the sender's wall clock at the time of sending, in nanoseconds since 1970, in decimal. Older versions do
@@ -67,7 +67,7 @@ func (e *earlierError) Error() string { return e.reason }
 
 // RefusedError is the refusal that the other side sent before it closed a connection.
 type RefusedError struct {
-	// Reason is empty if the other side considers this one a stranger, which gets no reason.
+	// Reason is empty if the other side considers this one a stranger, because strangers receive no reason.
 	Reason string
 	// Removed means that the other side knows for certain that this member was removed from the cluster.
 	Removed bool
@@ -82,13 +82,6 @@ func (e *RefusedError) Error() string {
 	}
 	return "peer: refused: " + e.Reason
 }
-
-// A message is the preamble, a status byte, two bytes of length, and a body. The body of a welcome is a hello. The body
-// of a refusal, with either status, is a sentence, or empty for a stranger. The dialing side sends first, with status
-// welcome.
-//
-// The fields of a hello are strings, each preceded by two bytes of length. New fields are added at the end. A reader
-// skips fields that it does not know, and treats missing ones as empty.
 
 func writeHello(w io.Writer, h hello) error {
 	return writeMessage(w, statusWelcome, texts(h.Cluster, h.From, h.To, h.API, h.DataDir, h.Level, h.Clock))
@@ -113,7 +106,7 @@ func writeRefusal(w io.Writer, why error) error {
 	return writeMessage(w, status, []byte(why.Error()))
 }
 
-// writeNothing refuses a stranger.
+// writeNothing refuses a stranger without stating a reason.
 func writeNothing(w io.Writer) error { return writeMessage(w, statusRefused, nil) }
 
 func writeMessage(w io.Writer, status byte, body []byte) error {

@@ -204,7 +204,7 @@ func (l *Layer) kin(cluster string) bool {
 	return cluster == l.cfg.Cluster || l.cfg.Succeeds(cluster, l.cfg.Cluster) || l.cfg.Succeeds(l.cfg.Cluster, cluster)
 }
 
-// objection returns why the sender of h must be refused, or nil. For proved and ahead see Statement.
+// objection returns the reason why the sender of h must be refused, or nil. For proved and ahead see Statement.
 func (l *Layer) objection(h hello, proved bool, ahead *time.Duration) error {
 	switch {
 	case l.cfg.Held != nil:
@@ -236,7 +236,8 @@ func (l *Layer) hello(to string) hello {
 	}
 }
 
-// introductions limits the number of pending handshakes. If there are too many, the oldest one is closed for a new one.
+// introductions limits the number of pending handshakes. If there are too many, the oldest one is closed to make room
+// for a new one.
 type introductions struct {
 	max int
 
@@ -252,12 +253,12 @@ func (i *introductions) enter(c *conn) (leave func()) {
 	defer i.mu.Unlock()
 	if i.list.Len() >= i.max {
 		oldest := i.list.Remove(i.list.Front()).(*conn)
-		oldest.raw.Close() // its goroutine gets the error and cleans up
+		oldest.raw.Close() // its goroutine receives the error and cleans up
 	}
 	e := i.list.PushBack(c)
 	return func() {
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		i.list.Remove(e) // does nothing if c was closed for a new one
+		i.list.Remove(e) // does nothing if c was closed to make room for a new one
 	}
 }

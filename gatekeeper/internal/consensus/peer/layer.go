@@ -21,7 +21,7 @@ type Config struct {
 	Cluster    string // the cluster id, equal on all members
 	ID         string // this member's id
 	APIAddress string // sent to peers
-	DataDir    string // drawn when this member's data directory was created
+	DataDir    string // the number drawn when this member's data directory was created
 	// Advertise is the address at which peers reach Listener.
 	Advertise string
 	Listener  net.Listener
@@ -40,9 +40,9 @@ type Config struct {
 	// Held is set while this member has no cluster yet. It returns the id that the member has stored so far, or "".
 	// While it is set, all hello handshakes are refused.
 	Held func() string
-	// Asked answers a member that starts for the first time. An error refuses that member and is sent as the reason.
-	// Default: this member belongs to Cluster. Asked is not called for notes from this member itself, or for notes to
-	// another member.
+	// Asked answers a member that starts for the first time. An error refuses that member and is sent as the reason. By
+	// default, the answer states that this member belongs to Cluster. Asked is not called for notes from this member
+	// itself, or for notes to another member.
 	Asked func(Note) (Note, error)
 	// Meet is called with the statement of a peer of this cluster. An error refuses the peer.
 	Meet func(Statement) error
@@ -59,10 +59,10 @@ type Config struct {
 	Rejected func()
 }
 
-// Statement is what a peer of this cluster states about itself.
+// Statement contains the facts that a peer of this cluster states about itself.
 type Statement struct {
 	ID, APIAddress string
-	DataDir        string // drawn when its data directory was created
+	DataDir        string // the number drawn when its data directory was created
 	Level          uint32 // the newest feature level that it supports
 	// Proved means that this side dialed the member at the address that the cluster knows for it, or that the peer
 	// presented a certificate of the cluster's authority. Otherwise anybody who knows the cluster's id may have made
@@ -73,8 +73,8 @@ type Statement struct {
 	Ahead *time.Duration
 }
 
-// Layer is a raft.StreamLayer whose connections have completed the handshake. Its addresses are those that Target
-// returns.
+// Layer is a raft.StreamLayer whose connections have completed the handshake. Dial takes addresses in the format that
+// Target returns.
 type Layer struct {
 	cfg      Config
 	ready    chan net.Conn

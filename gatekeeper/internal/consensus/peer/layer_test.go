@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// host is a layer under test, with the calls that it made.
+// host is a layer under test, with a record of its calls.
 type host struct {
 	*Layer
 	addr     string
@@ -87,7 +87,7 @@ func dial(h *host, id string, to *host) (net.Conn, error) {
 	return h.Dial(Target(raft.ServerID(id), raft.ServerAddress(to.addr)), 5*time.Second)
 }
 
-// talk dials, accepts, and sends a word in each direction.
+// talk dials, accepts, and sends a message in each direction.
 func talk(t *testing.T, from, to *host, toID string) {
 	t.Helper()
 	client, err := dial(from, toID, to)
@@ -155,7 +155,7 @@ func TestAccept_ClaimOfALaterLife_OnlyDials(t *testing.T) {
 	b := open(t, "b", func(c *Config) {
 		laterLives(c)
 		c.Claimed = func() { claimed <- struct{}{} }
-		c.Succeeded = func(said string) { t.Errorf("the layer believed %q", said) }
+		c.Succeeded = func(said string) { t.Errorf("Succeeded was called with %q", said) }
 	})
 	conn, err := net.Dial("tcp", b.addr)
 	if err != nil {
@@ -166,7 +166,7 @@ func TestAccept_ClaimOfALaterLife_OnlyDials(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := readHello(conn); err == nil {
-		t.Error("a claim of a later incarnation was welcomed")
+		t.Error("a claim of a later incarnation was accepted")
 	}
 	<-claimed
 	<-b.rejected
@@ -186,7 +186,7 @@ func TestDial_MemberOfALaterIncarnation_IsBelieved(t *testing.T) {
 		t.Error("a member of a later incarnation accepted one of an earlier incarnation")
 	}
 	if got := <-said; !strings.Contains(got, "c2") || !strings.Contains(got, b.addr) {
-		t.Errorf("Succeeded got %q, want the cluster and the address of b", got)
+		t.Errorf("Succeeded received %q, want the cluster and the address of b", got)
 	}
 	<-b.rejected
 }
@@ -199,7 +199,7 @@ func TestTell_ManyStrangers_MemoryIsBounded(t *testing.T) {
 	b.Layer.mu.Lock()
 	defer b.Layer.mu.Unlock()
 	if n := len(b.lastLogged); n > maxTold {
-		t.Errorf("%d strangers are remembered, want at most the limit", n)
+		t.Errorf("%d strangers are remembered, want at most maxTold", n)
 	}
 }
 
@@ -298,7 +298,7 @@ func TestAccept_TooManySilentConnections_OldestAreClosed(t *testing.T) {
 		defer conn.Close()
 	}
 	talk(t, a, b, "b")
-	for range 20 - 8 + 1 { // including those that a needed
+	for range 20 - 8 + 1 { // including one to make room for a's connection
 		<-b.rejected
 	}
 }
@@ -334,8 +334,8 @@ func FuzzReadHello(f *testing.F) {
 	f.Add(b.Bytes())
 	_ = writeRefusal(&b, errors.New("no"))
 	f.Add(b.Bytes())
-	// A server from before feature levels states none, and one of a later version may send fields that are unknown
-	// here.
+	// A server of a version without feature levels states none, and one of a later version may send fields that are
+	// unknown here.
 	f.Add([]byte("gkpeer\x00\x01\x00\x00\x0f\x00\x01c\x00\x01a\x00\x01b\x00\x01x\x00\x01f"))
 	f.Add([]byte("gkpeer\x00\x01\x00\x00\x15\x00\x01c\x00\x01a\x00\x01b\x00\x01x\x00\x01f\x00\x012\x00\x01z"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -352,7 +352,7 @@ func FuzzReadHello(f *testing.F) {
 		}
 		again, err := readHello(&written)
 		if err != nil || again != h || written.Len() > 0 {
-			t.Errorf("%+v was read again as %+v with %d bytes left (%v); the original is %q", h, again, written.Len(), err, data)
+			t.Errorf("%+v was read back as %+v with %d bytes left (%v); the original is %q", h, again, written.Len(), err, data)
 		}
 	})
 }

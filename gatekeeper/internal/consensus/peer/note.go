@@ -7,11 +7,12 @@ import (
 	"io"
 )
 
-// Note is what a member states about itself before it has a cluster, in queries to other members and in answers.
+// Note is the statement that a member makes about itself before it has a cluster, in queries to other members and in
+// answers.
 //
-// The form is frozen. A query has status 4 and an answer status 5. A refusal has the same form as for a hello. The body
-// contains the five strings in the order below, each preceded by two bytes of length. New ones are added at the end, as
-// in a hello. A server of a version that does not know these statuses closes the connection without an answer.
+// The format is frozen. A query has status 4 and an answer status 5. A refusal has the same format as for a hello. The
+// body contains the five strings in the order below, each preceded by two bytes of length. New strings are added at the
+// end, as in a hello. A server of a version that does not know these statuses closes the connection without an answer.
 type Note struct {
 	// Cluster is the id that the sender has stored. It is empty if the sender has none, or does not reveal it to a
 	// stranger.

@@ -88,19 +88,19 @@ func TestAsk_OtherTLS_SaysWhichFlagsToCompare(t *testing.T) {
 	}
 }
 
-// A member of a cluster reveals that it has one, but it names the cluster only to peers that know the id.
+// A member of a cluster reveals that it belongs to one, but it names the cluster only to peers that know the id.
 func TestAsk_MemberOfACluster_HidesItFromAStranger(t *testing.T) {
 	b := open(t, "b", nil)
 	a := startingMember(t, "a", "")
 	if answer, err := ask(a, "b", b, Note{Set: "set", State: Empty}); err != nil || answer != (Note{From: "b", To: "a", State: Founded}) {
-		t.Errorf("a stranger gets the answer %+v, %v", answer, err)
+		t.Errorf("a stranger received the answer %+v, %v", answer, err)
 	}
 	if answer, err := ask(a, "b", b, Note{Cluster: "c1", Set: "set", State: Holds}); err != nil || answer.Cluster != "c1" || answer.State != Founded {
-		t.Errorf("a peer that knows the id gets the answer %+v, %v", answer, err)
+		t.Errorf("a peer that knows the id received the answer %+v, %v", answer, err)
 	}
 	refused, ok := errors.AsType[*RefusedError](func() error { _, err := ask(a, "x", b, Note{}); return err }())
 	if !ok || refused.Reason != "" {
-		t.Errorf("a stranger that expects another member gets %v, want a refusal without a reason", refused)
+		t.Errorf("a stranger that expects another member received %v, want a refusal without a reason", refused)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestNote_RoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if golden := "gkpeer\x00\x01\x04\x00\x15\x00\x01c\x00\x01a\x00\x01b\x00\x01s\x00\x07founded"; b.String() != golden {
-		t.Errorf("the frozen form is %q, want %q", b.String(), golden)
+		t.Errorf("the frozen format is %q, want %q", b.String(), golden)
 	}
 	status, body, err := readMessage(&b)
 	if err != nil || status != statusAsk {
@@ -168,7 +168,7 @@ func TestNote_RoundTrip(t *testing.T) {
 	}
 }
 
-// Any data in place of a query is either rejected, or parsed as a note that is encoded the same way again.
+// Any data in place of a query is either rejected, or parsed as a note that survives being encoded and parsed again.
 func FuzzParseNote(f *testing.F) {
 	var b bytes.Buffer
 	_ = writeNote(&b, statusAsk, Note{Cluster: "c", From: "a", To: "b", Set: "s", State: Holds})
@@ -194,7 +194,7 @@ func FuzzParseNote(f *testing.F) {
 			t.Fatal(err)
 		}
 		if again, err := parseNote(body); err != nil || again != n {
-			t.Errorf("%+v was read again as %+v, %v", n, again, err)
+			t.Errorf("%+v was read back as %+v, %v", n, again, err)
 		}
 	})
 }

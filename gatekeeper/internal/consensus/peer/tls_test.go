@@ -99,7 +99,7 @@ func TestTLS_BothSidesAreVerified(t *testing.T) {
 		"a client with a certificate of another authority": stranger,
 	} {
 		if _, err := dial(open(t, "a", withTLS(files)), "b", b); err == nil {
-			t.Errorf("%s was welcomed", name)
+			t.Errorf("%s was accepted", name)
 		}
 		<-b.rejected
 	}
@@ -122,7 +122,7 @@ func TestTLS_BothSidesAreVerified(t *testing.T) {
 		if err == nil {
 			_ = writeHello(conn, hello{Cluster: "c1", From: "a", To: "b"})
 			if _, err = readHello(conn); err == nil {
-				t.Errorf("%s was welcomed", name)
+				t.Errorf("%s was accepted", name)
 			}
 			conn.Close()
 		}

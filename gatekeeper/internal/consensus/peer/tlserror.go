@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// explain adds to a TLS error on an outgoing connection the names of the settings to compare on the two members.
+// explain extends a TLS error on an outgoing connection with the names of the settings to compare on the two members.
 func (l *Layer) explain(err error) error {
 	if l.cfg.TLS.IsZero() {
 		return err
@@ -21,10 +21,10 @@ func (l *Layer) explain(err error) error {
 	plain, _ := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case unknown:
-		return fmt.Errorf("%w: its certificate was not issued by the authorities in %q: compare --peer-tls-ca of both members, all members need the same",
+		return fmt.Errorf("%w: its certificate was not issued by the authorities in %q: compare --peer-tls-ca of both members; all members must use the same one",
 			err, l.cfg.TLS.CA)
 	case remote && alert.Op == "remote error" && strings.Contains(err.Error(), "unknown certificate authority"):
-		return fmt.Errorf("%w: it refuses the certificate %q of this server: compare --peer-tls-ca of both members, all members need the same",
+		return fmt.Errorf("%w: it refuses the certificate %q of this server: compare --peer-tls-ca of both members; all members must use the same one",
 			err, l.cfg.TLS.Cert)
 	case plain.Msg != "":
 		return fmt.Errorf("%w: it does not speak TLS: give all members --peer-tls-cert, unless it is another program", err)

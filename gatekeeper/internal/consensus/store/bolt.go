@@ -22,7 +22,8 @@ var errNoKey = raftboltdb.ErrKeyNotFound
 // hold its locks. It is safe for concurrent use.
 //
 // When a write panics, bbolt reads the whole file on another goroutine, where a fault cannot be recovered (v1.5.0,
-// Tx.rollback). So each write first reads the pages that it will change, where a fault is caught.
+// Tx.rollback). Therefore, each write first reads the pages that it will change, on the calling goroutine, where a
+// fault is caught.
 type bolt struct {
 	db     *raftboltdb.BoltStore
 	broken atomic.Pointer[error]

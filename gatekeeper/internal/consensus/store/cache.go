@@ -11,8 +11,8 @@ const (
 	largestCached = 256 << 10
 )
 
-// cache is a raft.LogCache without large entries. Those are read from the file again, by a leader for each follower and
-// by a follower to apply them.
+// cache is a raft.LogCache without large entries. Large entries are read from the file again: by a leader for each
+// follower, and by a follower that applies them.
 type cache struct {
 	*raft.LogCache
 	log raft.LogStore

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// counting counts the reads of the store below.
+// counting counts the reads from the underlying store.
 type counting struct {
 	raft.LogStore
 	read int

@@ -42,7 +42,7 @@ type conversion struct {
 	kept     []string
 }
 
-// steps returns the steps of Convert. The directory has the new format after the last step but one.
+// steps returns the steps of Convert. The directory has the new format after the second-to-last step.
 func (c *conversion) steps() []func() error {
 	return []func() error{c.undo, c.read, c.write, c.verify, c.keepSegments, c.placeLog, c.keepRaftFile, c.placeRaftFile, c.cleanUp}
 }
@@ -83,8 +83,8 @@ func (c *conversion) undo() error {
 	if _, err := os.Stat(c.tmp); err != nil {
 		return fmt.Errorf("%s%s already exists: move it away", wal.Dir, oldSuffix)
 	}
-	// placeLog moves the new segments out of tmp. While they are still there, any segments in their final directory are
-	// a copy of the old ones that an operator has put back, and a server may have written to it since.
+	// placeLog moves the new segments out of tmp. While they are still in tmp, any segments in their final directory
+	// are a copy of the old ones that an operator has put back, and a server may have written to it since.
 	if _, err := os.Stat(segments); err == nil {
 		if _, err := os.Stat(filepath.Join(c.tmp, wal.Dir)); err == nil {
 			return fmt.Errorf("%s was put back after an interrupted conversion kept it as %s%s: move the older of the two away and convert again",

@@ -112,13 +112,13 @@ func (m model) differs(dir string, old bool) (err error) {
 	return nil
 }
 
-// crash is one write of the file, given by its content before and after. bbolt extends the file, writes pages that no
-// valid header refers to, in any order, syncs them, and then writes the older one of the two headers.
+// crash is one write to the file, given by the file's content before and after. bbolt extends the file, writes pages
+// that no valid header refers to, in any order, syncs them, and then overwrites the older of the two headers.
 type crash struct {
 	before, after []byte
 	page          int
-	header        int   // its page
-	written       []int // the other pages
+	header        int   // the page of the header that was written
+	written       []int // the other pages that were written
 }
 
 func newCrash(before, after []byte) (c crash, err error) {
@@ -145,7 +145,8 @@ func newCrash(before, after []byte) (c crash, err error) {
 	return c, nil
 }
 
-// pages returns a file of the length after or before the write, in which some of the pages were written, some partly.
+// pages returns the file after a crash in which only some of the pages were written, some of them partly. If grown is
+// set, the file has the length after the write, otherwise the length before it.
 func (c crash) pages(random *rand.Rand, grown bool) []byte {
 	data := bytes.Clone(c.before)
 	if grown && len(c.after) > len(data) {
@@ -189,7 +190,7 @@ func crashSeed(t *testing.T) (random *rand.Rand, writes int) {
 	return rand.New(rand.NewPCG(seed, 1)), 300
 }
 
-// markAt returns the mark that a crash in a write leaves. The mark is written after entries are written, and before
+// markAt returns the mark that a crash during a write leaves. The mark is written after entries are written, and before
 // entries are deleted.
 func markAt(before, now model, was, is []byte) []byte {
 	if len(now.entries) > len(before.entries) {
@@ -247,7 +248,7 @@ func TestOpen_CrashDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 		}
 		what = fmt.Sprintf("write %d, %s", i, what)
 		crashes(what, before)
-		if random.IntN(25) == 0 { // continue from there
+		if random.IntN(25) == 0 { // continue from the reopened file
 			if err := b.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -265,8 +266,8 @@ func TestOpen_CrashDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 }
 
 // This test tears every header write after each sector, and after each byte for a disk that does not write sectors
-// atomically. On such a disk, a header that was being written cannot be distinguished from one that has rotted, and a
-// server that used the older header could forget a vote.
+// atomically. On such a disk, a header that was being written cannot be distinguished from one that was corrupted
+// later, and a server that used the older header could forget a vote.
 func TestOpen_TornHeader_OlderHeaderOnlyBetweenSectors(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()

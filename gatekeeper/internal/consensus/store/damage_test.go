@@ -174,7 +174,7 @@ func TestOpen_FlippedBit_IsDetectedOrHarmless(t *testing.T) {
 	t.Parallel()
 	whole, want := filledFile(t, 300)
 	noticed, tried := 0, 0
-	for at := 0; at < len(whole); at += 127 { // a prime, to reach all positions in pages and heads
+	for at := 0; at < len(whole); at += 127 { // a prime, to reach all positions in pages and page heads
 		data := bytes.Clone(whole)
 		data[at] ^= 1 << (tried % 8)
 		if damagedOrSame(t, fmt.Sprintf("byte %d flipped", at), data, want) {
@@ -292,7 +292,7 @@ func (r *reader) ReadAt(p []byte, at int64) (int, error) {
 	return r.Reader.ReadAt(p, at)
 }
 
-// A page that claims to be half of a gigabyte file must be refused before it fills the machine's memory.
+// A page that claims to span half of a gigabyte file must be refused before it fills the machine's memory.
 func TestWalk_PageThatClaimsToBeLong_IsNotRead(t *testing.T) {
 	whole := mustRead(t, filepath.Join(filled(t, 300), RaftFile))
 	size, refused := os.Getpagesize(), 0
@@ -337,7 +337,7 @@ func TestBolt_DamageUnderARunningServer_ErrorNamesTheEntry(t *testing.T) {
 	if !errors.Is(err, ErrDamaged) || !bytes.Contains([]byte(err.Error()), []byte("entry 7")) {
 		t.Errorf("GetLog() = %v, want ErrDamaged for entry 7", err)
 	}
-	if err := file.Truncate(0); err != nil { // reads cause a memory fault from now on
+	if err := file.Truncate(0); err != nil { // reads now cause a memory fault
 		t.Fatal(err)
 	}
 	if _, err := o.log.LastIndex(); !errors.Is(err, ErrDamaged) {
@@ -345,7 +345,7 @@ func TestBolt_DamageUnderARunningServer_ErrorNamesTheEntry(t *testing.T) {
 	}
 }
 
-// When a write panics, bbolt reads the whole file on another goroutine, where a memory fault ends the process.
+// When a write panics, bbolt reads the whole file on another goroutine, where a memory fault kills the process.
 func TestBolt_FileTruncatedUnderARunningServer_WriteFails(t *testing.T) {
 	for name, write := range map[string]func(opened) error{
 		"StoreLog":          func(o opened) error { return storeOne(o.log, &raft.Log{Index: 301, Term: 99}) },
@@ -425,7 +425,7 @@ func TestOpen_MarkMissing_IsDamaged(t *testing.T) {
 	}
 }
 
-// Run it on a disk that syncs. It measures batches of one entry and of many.
+// BenchmarkStoreLogs measures batches of one entry and of many. Run it on a disk that really syncs.
 func BenchmarkStoreLogs(b *testing.B) {
 	plain, err := raftboltdb.NewBoltStore(filepath.Join(b.TempDir(), RaftFile))
 	if err != nil {

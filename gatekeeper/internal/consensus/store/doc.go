@@ -4,49 +4,50 @@
 //
 // Raft continues after most failed store calls, panics after others, and lets a leader whose disk hangs lead forever
 // (hashicorp/raft issue 503). None of these is acceptable here. A member that does not know what is on its disk must
-// not answer anything more.
+// not answer any more requests.
 //
-// So every call goes through a Guard. The first call that fails, or does not return within a bound, is a fault. The
-// Guard reports it once, so that the process exits. From then on no call returns to Raft. The goroutine of Raft that
-// made the call waits inside it until the member is closed. Then it exits there, and its deferred functions run. So
-// Raft never acknowledges anything whose write failed, and a program that embeds the member does not panic.
+// Therefore, every call goes through a Guard. The first call that fails, or does not return within a time limit, is a
+// fault. The Guard reports it once, so that the process exits. After that, no call returns to Raft. The goroutine of
+// Raft that made the call waits inside it until the member is closed. Then it exits there, and its deferred functions
+// run. As a result, Raft never acknowledges anything whose write failed, and a program that embeds the member does not
+// panic.
 //
 // # A vote is one write
 //
 // Raft writes the term of its vote first and the candidate second (issue 661). After a crash between the two writes,
 // the member would seem to have voted in the new term for the candidate of the old one. If that candidate asked again,
-// the member would vote for it without comparing logs. So Stable holds the term back, and writes term and candidate as
-// one value.
+// the member would vote for it without comparing logs. Stable therefore holds the term back, and writes term and
+// candidate as one value.
 //
 // # A leader's snapshot replaces the log
 //
 // When a leader sends a snapshot, Raft keeps the old entries, even those that were never committed, and appends after a
-// gap. Here a log has no gap: a write that would leave one is refused. As soon as a snapshot is on disk, Snapshots
-// deletes a log that does not lead to it. If a crash came in between, Open does. The log is not declared monotonic,
-// because then Raft would delete it after every snapshot, even after one that arrives late and is older than entries
-// that this member has acknowledged.
+// gap. Here a log never has a gap: a write that would leave one is refused. As soon as a snapshot is on disk, Snapshots
+// deletes a log that does not lead to it. If a crash occurs before the deletion, Open deletes the log. The log is not
+// declared monotonic, because then Raft would delete it after every snapshot, even after one that arrives late and is
+// older than entries that this member has acknowledged.
 //
 // Raft (v1.8.0) remembers how long the log was. Suppose that a member's log has different entries from the leader's,
-// and reaches as far as the snapshot. After the snapshot that member would accept no entries. So it stops with a fault
-// as soon as the snapshot is on disk, and continues from the snapshot when it is restarted. This is rare: the member
-// must have missed more than TrailingLogs entries.
+// and reaches as far as the snapshot. After the snapshot, that member would accept no entries. It therefore stops with
+// a fault as soon as the snapshot is on disk, and continues from the snapshot when it is restarted. This is rare: the
+// member must have missed more than TrailingLogs entries.
 //
 // # Two log stores, one stable store
 //
 // RaftFile is a file of raft-boltdb (v2.3.0), with NoFreelistSync and the map freelist, and never with NoSync. It keeps
 // the term and the vote, and by default the log. With KindWAL the log is in the segments of package wal. Package intact
-// wraps both stores. It adds checksums to entries and values, refuses gaps, and keeps the mark, which records up to
-// which entry the log was acknowledged. A queue of appends would be a second Log that wraps the inner one (see
-// intact.Log).
+// wraps both stores. It adds checksums to entries and values, refuses gaps, and keeps the mark, which records the last
+// acknowledged entry of the log. A queue of appends would be a second Log that wraps the inner one (see intact.Log).
 //
 // # A damaged file is refused
 //
-// One flipped bit in an entry would silently make this member differ from the others. So each entry and each value has
-// a checksum, and Open reads the whole file, page by page, before bbolt does. bbolt itself checks only its two headers,
-// uses the older one if the newer is damaged, trusts all other pages, and panics on other goroutines. Data that is not
-// as it was written is ErrDamaged. Type bolt catches the panics of bbolt when a file is damaged while it is open.
+// One flipped bit in an entry would silently make this member differ from the others. Therefore, each entry and each
+// value has a checksum, and Open reads the whole file, page by page, before bbolt does. bbolt itself checks only its
+// two headers, uses the older one if the newer is damaged, trusts all other pages, and panics on other goroutines. Open
+// returns ErrDamaged for data that is not as it was written. Type bolt catches the panics of bbolt when a file is
+// damaged while it is open.
 //
-// No check can detect these:
+// No check can detect the following cases:
 //
 //   - The whole disk reverts to an earlier state, including the mark.
 //   - In a power loss, the disk loses the last batch, although it had reported that the batch was synced, and keeps

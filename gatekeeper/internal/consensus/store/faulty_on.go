@@ -13,19 +13,20 @@ import (
 	"time"
 )
 
-// DiskVariable names the file that sets the state of the disk. The file is read before every write, so that a disk can
-// fail and be repaired while the server runs. If it is missing or empty, the disk works. Otherwise it contains one of
+// DiskVariable is the environment variable that names the file that sets the state of the disk. The file is read before
+// every write, so that a disk can fail and be repaired while the server runs. If it is missing or empty, the disk
+// works. Otherwise it contains one of
 //
 //	delay 300ms  every write takes that much longer
 //	fail write   every write fails with EIO, and nothing is written
 //	fail sync    every write fails with EIO after it was written, because the effect of a failed sync is unknown
 //
-// Only builds with the tag `faulty` know the variable, and no release is built with it. Its name does not start with
-// GATEKEEPER_, because a server refuses unknown variables with that prefix.
+// Only builds with the tag `faulty` know the variable, and no release is built with that tag. Its name does not start
+// with GATEKEEPER_, because a server refuses unknown variables with that prefix.
 const DiskVariable = "FAULTY_DISK"
 
-// disturbed runs the store call named op as the state of the disk allows. All store calls go through disturbed. Reads
-// always succeed, because a server has most of the data of a failing disk in memory.
+// disturbed runs the store call named op according to the state of the disk. All store calls go through disturbed.
+// Reads always succeed, because a server has most of the data of a failing disk in memory.
 func disturbed(op string, f func() error) error {
 	file := os.Getenv(DiskVariable)
 	if file == "" || slices.Contains([]string{"first index", "last index", "get log", "get"}, op) {
@@ -54,5 +55,5 @@ func disturbed(op string, f func() error) error {
 	case how == "fail" && what == "sync":
 		return errors.Join(f(), syscall.EIO)
 	}
-	return fmt.Errorf("%s contains %q, which is not a state of a disk", file, words)
+	return fmt.Errorf("%s contains %q, which is not a disk state", file, words)
 }

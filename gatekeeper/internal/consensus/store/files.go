@@ -19,7 +19,7 @@ import (
 // RaftFile is the name of the stable store's file in a data directory. With KindBolt it also contains the log.
 const RaftFile = "raft.db"
 
-// keptSnapshots is the number of snapshots that stay on disk: the newest, and one to fall back on.
+// keptSnapshots is the number of snapshots that are kept on disk: the newest, and one to fall back on.
 const keptSnapshots = 2
 
 // Files are the guarded stores of a data directory.
@@ -76,8 +76,8 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 }
 
 // settle checks that the log leads to the snapshots in dir. If a crash occurred after a snapshot was written but before
-// the log that it replaces was deleted, settle deletes that log now. newest is the index of the newest snapshot; 0 if
-// there is none.
+// the log that it replaces was deleted, settle deletes that log now. newest is the index of the newest snapshot, or 0
+// if there is none.
 func settle(dir string, log intact.Log) (newest uint64, err error) {
 	all, err := finished(dir)
 	if err != nil || len(all) == 0 {
@@ -155,7 +155,7 @@ func checkFile(dir string) error {
 		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil { // snapshots are created after it
 			return damaged("it is gone")
 		}
-		if segments, err := filepath.Glob(filepath.Join(dir, wal.Dir, "*.wal")); len(segments) > 0 || err != nil { // and so do segments
+		if segments, err := filepath.Glob(filepath.Join(dir, wal.Dir, "*.wal")); len(segments) > 0 || err != nil { // and so are segments
 			return damaged("it is gone")
 		}
 		return err
@@ -173,7 +173,8 @@ func checkFile(dir string) error {
 	return errors.Join(check(path), locked.Close())
 }
 
-// create creates the file atomically: under a temporary name, renamed when it is complete.
+// create creates the file atomically: it writes the file under a temporary name, and renames the file when it is
+// complete.
 func create(dir string, kind Kind) error {
 	path := filepath.Join(dir, RaftFile)
 	begin := intact.CreateMark
@@ -202,7 +203,7 @@ func create(dir string, kind Kind) error {
 	return syncDataDir(dir)
 }
 
-// syncDataDir syncs a directory, so that files created in it are found under their names after a crash.
+// syncDataDir syncs a directory, so that the names of files created in it survive a crash.
 func syncDataDir(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {

@@ -122,7 +122,8 @@ func holds(t *testing.T, log raft.LogStore, first, last uint64) {
 }
 
 // A leader's snapshot replaces a log that does not lead to it. Raft keeps the old entries, although they may never have
-// been committed. As a leader, this member would send them to a follower that lacks them, which would apply them.
+// been committed. As a leader, this member would send them to a follower that lacks them, and that follower would apply
+// them.
 func TestSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
 	eachKind(t, testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt)
 }
@@ -195,7 +196,7 @@ func testSnapshot_FromALeader_LogForked_StopsTheMember(t *testing.T, kind Kind) 
 	}
 }
 
-// The crash comes after the snapshot is written and before the log is deleted.
+// The crash occurs after the snapshot is written and before the log is deleted.
 func TestOpen_SnapshotThatReplacedTheLog_IsFinished(t *testing.T) {
 	eachKind(t, testOpen_SnapshotThatReplacedTheLog_IsFinished)
 }

@@ -19,12 +19,12 @@ const (
 	KindWAL Kind = "wal"
 )
 
-// ErrKind means that the data directory has a different log store than the requested one.
+// ErrKind means that the data directory has a different kind of log store than the requested one.
 var ErrKind = errors.New("another log store")
 
 // anotherKind returns an ErrKind that names both kinds and the next steps.
 func anotherKind(own, want Kind) error {
-	return fmt.Errorf("%w: its log is kept in %s, not in %s, and a folder keeps its log store for life: start it without choosing one, or remove this "+
+	return fmt.Errorf("%w: its log is kept in %s, not in %s, and a data directory keeps its log store for life: start it without choosing one, or remove this "+
 		"member and let a new one join under a new id with an empty directory, or create a new directory from this one with recover", ErrKind, own, want)
 }
 

@@ -16,8 +16,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// The format before raft-boltdb. Only Convert reads it, and nothing writes it. It has two buckets, oldEntries and
-// oldFacts, whose values are sealed under their keys. One of the facts records the end of the log.
+// These constants belong to the format before raft-boltdb. Only Convert reads that format, and nothing writes it. It
+// has two buckets, oldEntries and oldFacts, whose values are sealed under their keys. One of the facts records the end
+// of the log.
 const (
 	oldFacts  = "facts"
 	oldEnd    = "gatekeeper.end"
@@ -25,7 +26,8 @@ const (
 	oldNoTime = math.MinInt64 // represents the zero time
 )
 
-// legacy is the content of a directory in the old format. It is read into memory, because snapshots keep the log short.
+// legacy is the content of a directory in the old format. It is read into memory as a whole, because snapshots keep the
+// log short.
 type legacy struct {
 	kind    Kind
 	entries []*raft.Log

@@ -24,8 +24,8 @@ const (
 	snapshotState = "state.bin"
 )
 
-// Old reads the stores of a data directory whose server is not running. Nothing writes to the directory, not even
-// OpenOld, so the disk may be mounted read-only. An Old is not safe for concurrent use.
+// Old reads the stores of a data directory whose server is not running. Neither OpenOld nor any method writes to the
+// directory, so the disk may be mounted read-only. An Old is not safe for concurrent use.
 type Old struct {
 	bolt   *bolt
 	values *intact.Values
@@ -69,7 +69,7 @@ func (o *Old) open() (err error) {
 	return errors.Join(err, mark.Close())
 }
 
-// Kind returns the kind of the directory.
+// Kind returns the kind of log store in the directory.
 func (o *Old) Kind() Kind { return o.kind }
 
 // Close closes the files.
@@ -84,7 +84,7 @@ func (o *Old) Term() (uint64, error) {
 	return term, err
 }
 
-// Bounds returns the indexes of the first and the last entry of the log; 0 and 0 if it is empty.
+// Bounds returns the indexes of the first and the last entry of the log, or 0 and 0 if the log is empty.
 func (o *Old) Bounds() (first, last uint64, err error) {
 	if first, err = o.log.FirstIndex(); err != nil {
 		return 0, 0, err
@@ -102,7 +102,8 @@ func (o *Old) Entry(index uint64) (*raft.Log, error) {
 	return &entry, nil
 }
 
-// Snapshots returns the snapshots in the directory, newest first, without unfinished ones. A damaged one has version 0.
+// Snapshots returns the snapshots in the directory, newest first, without unfinished ones. A damaged snapshot has
+// version 0.
 func (o *Old) Snapshots() ([]raft.SnapshotMeta, error) { return finished(o.dir) }
 
 func finished(dir string) ([]raft.SnapshotMeta, error) {
@@ -124,7 +125,7 @@ func finished(dir string) ([]raft.SnapshotMeta, error) {
 			err = json.Unmarshal(data, &meta)
 		}
 		if err != nil || meta.ID != f.Name() || !named(&meta) {
-			// It is damaged but listed anyway. Otherwise an older one would look like the newest.
+			// The snapshot is damaged but listed anyway. Otherwise an older one would look like the newest.
 			meta = raft.SnapshotMeta{ID: f.Name()}
 			meta.Term, meta.Index = fromName(f.Name())
 		}

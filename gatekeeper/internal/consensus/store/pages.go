@@ -44,8 +44,8 @@ const noFreelist = math.MaxUint64
 // readMeta reads the header at an offset. bbolt keeps two headers. In each write, it first syncs all other pages and
 // then overwrites the older header. If the newer header is broken, bbolt uses the older one. A crash breaks neither
 // header: each lies in the first 80 bytes of its page, and so in one sector, which disks write atomically. A write
-// whose header is not on disk never happened. So a broken header is bit rot, and using the older one would undo an
-// acknowledged write, such as a vote.
+// whose header is not on disk never happened. A broken header is therefore bit rot, and using the older one would undo
+// an acknowledged write, such as a vote.
 func readMeta(file io.ReaderAt, at int64) (meta, error) {
 	b := make([]byte, pageHead+metaSize)
 	if err := intact.ReadAt(file, b, at); err != nil {
@@ -134,7 +134,7 @@ func (p *pages) read(id uint64) ([]byte, error) {
 	return page, nil
 }
 
-// promised returns the number of pages that the elements of a page take. It is checked first, so that a corrupt page
+// promised returns the number of pages that the elements of a page occupy. It is checked first, so that a corrupt page
 // that claims half of the file is not read. bbolt splits pages such that the heads of all elements are on the first
 // one.
 func (p *pages) promised(page []byte) uint64 {
@@ -146,7 +146,7 @@ func (p *pages) promised(page []byte) uint64 {
 	return (start + key + value + p.size - 1) / p.size
 }
 
-// element is an element of a page: of a leaf with a value, or of a branch with a child.
+// element is an element of a page. An element of a leaf has a value, and an element of a branch has a child.
 type element struct {
 	flags      uint32
 	key, value []byte
@@ -166,7 +166,7 @@ func elementAt(page []byte, i int) (start, keySize, valueSize uint64) {
 func count(page []byte) int { return int(binary.NativeEndian.Uint16(page[10:])) }
 
 // layout checks that the elements fill the page without a gap, as bbolt writes them, so that none can be missing. used
-// is the number of bytes that they take, including the page head.
+// is the number of bytes that they occupy, including the page head.
 func layout(page []byte) (used uint64, err error) {
 	if flags := binary.NativeEndian.Uint16(page[8:]); flags != leafPage && flags != branchPage {
 		return 0, fmt.Errorf("its kind is %d", flags)

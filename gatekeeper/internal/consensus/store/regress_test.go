@@ -74,7 +74,7 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessTheLogHasIt(t *testing.T, kin
 		file   string
 		change func([]byte) []byte
 	}{
-		{"its state", snapshotState, flip},
+		{"its state has a flipped bit", snapshotState, flip},
 		{"its state is empty", snapshotState, empty},
 		{"its meta.json is empty", snapshotMeta, empty},
 		{"its meta.json has a different index", snapshotMeta, moved},

@@ -35,7 +35,7 @@ func Plant(dir string, seed Seed) (err error) {
 	if err != nil {
 		return fmt.Errorf("store: open snapshots in %s: %w", dir, err)
 	}
-	// Only needed to encode addresses, which it returns unchanged.
+	// The transport is needed only to encode addresses, which it returns unchanged.
 	_, words := raft.NewInmemTransport("seed")
 	sink, err := snapshots.Create(raft.SnapshotVersionMax, seed.LastIndex, seed.LastTerm, seed.Configuration, seed.LastIndex, words)
 	if err != nil {

@@ -71,8 +71,8 @@ func (s *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 }
 
 // leads returns ErrDamaged if the log does not lead from the snapshot that was found to the newest one that ever
-// existed. from is the index of the snapshot found, or 0 if there is none, and newest is that of the newest one. This
-// member has acknowledged everything up to newest.
+// existed. from is the index of the snapshot that was found, or 0 if there is none. newest is the index of the newest
+// one. This member has acknowledged everything up to newest.
 func leads(log intact.Log, from, newest uint64) error {
 	if from >= newest {
 		return nil
@@ -112,7 +112,7 @@ func (s *snapshotSink) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Cancel and Close may be called more than once. Raft does so.
+// Cancel and Close may be called more than once, because Raft calls them more than once.
 func (s *snapshotSink) Cancel() error { return errors.Join(s.closeFile(), s.SnapshotSink.Cancel()) }
 
 func (s *snapshotSink) closeFile() error {

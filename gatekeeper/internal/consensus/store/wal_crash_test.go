@@ -154,8 +154,8 @@ func checkContinues(t *testing.T, random *rand.Rand, what, dir string, now model
 	}
 }
 
-// If a process was killed between a write and its sync, the entries can be read but are not on disk. A server that
-// relies on them acknowledges them.
+// If a process was killed between a write and its sync, the entries can be read but may not be on disk. A server relies
+// on the entries that it can read, and acknowledges them.
 func TestOpenWAL_KilledBeforeTheSync_IsSyncedByOpen(t *testing.T) {
 	f := wholeWAL(t, 30)
 	name := filepath.Base(f.whole.segments()[0])
@@ -187,7 +187,7 @@ func torn(random *rand.Rand, before, after []byte) []byte {
 	return data
 }
 
-// After a power loss during a write, any of its sectors may be on disk. The mark is from some time before.
+// After a power loss during a write, any of its sectors may be on disk. The mark may be from an earlier write.
 func TestOpenWAL_TornWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
@@ -240,18 +240,19 @@ func TestOpenWAL_TornWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 		if random.IntN(3) == 0 {
 			checkContinues(t, random, what, folder, before.clone())
 		}
-		// With the mark from after the write, the same directory is not the result of a torn write.
+		// With the mark from after the write, the same directory cannot be the result of a torn write.
 		left[mark] = after[mark]
 		if err := before.differs(left.put(t), false); !errors.Is(err, ErrDamaged) {
 			t.Fatalf("%s: got error %v, want ErrDamaged because acknowledged entries are missing", what, err)
 		}
 	}
 	if tornBefore < writes/10 {
-		t.Errorf("%d writes were torn, want more", tornBefore)
+		t.Errorf("%d writes were torn, want at least a tenth of all writes", tornBefore)
 	}
 }
 
-// A failed call returns the cause, even if the next segment could not be created, which happens outside the calls.
+// A failed call returns the cause, even if the cause is a failure to create the next segment, which happens outside the
+// calls.
 func TestWAL_DiskFails_CallsReturnTheCause(t *testing.T) {
 	full := errors.New("no space left")
 	var fails error

@@ -96,7 +96,7 @@ type folder struct {
 	want  []raft.Log
 }
 
-// wholeWAL fills a directory.
+// wholeWAL returns a filled directory with its content.
 func wholeWAL(t *testing.T, entries int) folder {
 	t.Helper()
 	dir := filledWAL(t, entries)
@@ -137,7 +137,7 @@ func (f folder) with(t *testing.T, what, file string, data []byte) (noticed bool
 // end returns the offset at which the zeros of a segment begin.
 func end(data []byte) int { return len(bytes.TrimRight(data, "\x00")) }
 
-// raft-wal mistakes everything that does not fit at the end for a write that a crash cut short, and drops it.
+// raft-wal mistakes anything invalid at the end of the log for a write that a crash cut short, and drops it.
 func TestOpenWAL_FlippedBit_IsDetected(t *testing.T) {
 	t.Parallel()
 	f := wholeWAL(t, 300)
@@ -212,7 +212,8 @@ func TestOpenWAL_TornZeroedOrMissing_IsDamaged(t *testing.T) {
 	}
 }
 
-// The mark is not synced. After a power loss it may be older, and then only later batches prove what was acknowledged.
+// The mark is not synced. After a power loss it may be older, and then only later batches prove which entries were
+// acknowledged.
 func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsDetected(t *testing.T) {
 	f := wholeWAL(t, 30)
 	mark := filepath.Join(f.dir, wal.Dir, intact.MarkFile)
@@ -221,7 +222,7 @@ func TestOpenWAL_OldMark_FlippedBitBeforeTheLastBatch_IsDetected(t *testing.T) {
 	}
 	name := f.whole.segments()[0]
 	whole := f.whole[name]
-	last := bytes.Index(whole, bytes.Repeat([]byte{20}, 20)) // in the second batch of three, which ends here
+	last := bytes.Index(whole, bytes.Repeat([]byte{20}, 20)) // the last entry of the second of three batches
 	for at := 0; at < last; at += 5 {                        // to reach all positions in frames
 		data := bytes.Clone(whole)
 		data[at] ^= 1 << (at % 8)
@@ -248,8 +249,8 @@ func TestWAL_Close_LeavesNoGoroutine(t *testing.T) {
 	}
 }
 
-// A member that gets an older snapshot late must not lose what it has acknowledged since. So the store does not declare
-// itself monotonic, and Snapshots deletes what must be deleted.
+// A member that receives an older snapshot late must not lose what it has acknowledged since. Therefore, the store does
+// not declare itself monotonic, and Snapshots deletes what must be deleted.
 func TestWAL_IsNotMonotonic(t *testing.T) {
 	f := openFiles(t, KindWAL, t.TempDir())
 	defer closeFiles(t, f)
@@ -269,7 +270,7 @@ func TestOpen_AnotherKind_IsRefused(t *testing.T) {
 		g, _ := newGuard(t)
 		_, err := Open(dir, other, g, hclog.NewNullLogger())
 		if !errors.Is(err, ErrKind) || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), fmt.Sprintf("in %s, not in %s", own, other)) {
-			t.Errorf("Open(%s) = %v, want ErrKind with both kinds", other, err)
+			t.Errorf("Open(%s) = %v, want ErrKind, naming both kinds", other, err)
 		}
 		for _, kind := range []Kind{own, ""} {
 			f := openFiles(t, kind, dir)

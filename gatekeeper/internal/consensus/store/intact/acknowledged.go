@@ -29,7 +29,8 @@ func (a *Acknowledged) Close() error {
 }
 
 // StoreLogs writes all entries or none. They must follow the last one without a gap. Entries that they replace must
-// have been deleted before. A leader's snapshot replaces a log that does not lead to it.
+// already have been deleted. In an empty log, the first entry may have any index, because a leader's snapshot replaces
+// a log that does not lead to it.
 func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 	if len(logs) == 0 {
 		return nil
@@ -67,7 +68,7 @@ func (a *Acknowledged) DeleteRange(min, max uint64) error {
 	case min < first:
 		min = first
 	}
-	if max >= last { // the log gets shorter, and the mark on disk must never require a deleted entry
+	if max >= last { // the log becomes shorter, and the mark on disk must never require a deleted entry
 		max = last
 		var left Place
 		if min > first {

@@ -3,8 +3,8 @@
 //
 //   - Entries adds a checksum to each entry of a log, verifies it, and removes it before Raft sees the entry.
 //   - Values seals each value of a stable store, so that a value is bound to its key.
-//   - Mark records up to which entry the log was acknowledged, and Acknowledged maintains it and refuses gaps.
-//   - All of them return ErrDamaged for a file that does not contain what was written to it.
+//   - Mark records the last acknowledged entry of the log. Acknowledged maintains the mark and refuses gaps.
+//   - All return ErrDamaged for a file that does not contain what was written to it.
 //
 // # The checksum of an entry
 //
@@ -17,6 +17,6 @@
 // and refuses any other content. Overwriting that content would silently lose the data of another program.
 //
 // A later version may need Extensions for data that is replicated with an entry. Entries would then keep that data next
-// to the checksum. But an older member refuses an entry with such data and stops with a fault. So only a new feature
-// level may allow a leader to set Extensions: a cluster reaches a level only when every member supports it.
+// to the checksum. But an older member refuses an entry with such data and stops with a fault. Therefore, only a new
+// feature level may allow a leader to set Extensions: a cluster reaches a level only when every member supports it.
 package intact

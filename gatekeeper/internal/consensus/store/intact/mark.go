@@ -17,10 +17,10 @@ const MarkFile = "acknowledged"
 // is compared. The zero Place is before all entries.
 type Place struct{ Index, Term uint64 }
 
-// Mark records up to which entry the log was acknowledged. Its file is a single record within one sector, which is
+// Mark records the last acknowledged entry of the log. Its file is a single record within one sector, which is
 // overwritten in place. It is written after the entries are on disk, and is not synced, except before the log becomes
-// shorter. So however the process ends, the mark is up to date. After a power loss it may be some seconds old, and then
-// it requires fewer entries. The log must contain what the mark requires.
+// shorter. However the process ends, the mark is therefore up to date. After a power loss it may be some seconds old,
+// and then it requires fewer entries. The log must contain the entries that the mark requires.
 type Mark struct {
 	file *os.File
 	part string // the mark's file, as a part of the data directory
@@ -38,7 +38,7 @@ func CreateMark(folder string) error {
 }
 
 // OpenMark reads the mark in the directory folder within the data directory dir. It opens the mark for writing unless
-// readOnly is set. It returns ErrDamaged, also if there is no mark, or an error from the system.
+// readOnly is set. It returns an error from the system, or ErrDamaged if the mark is damaged or missing.
 func OpenMark(dir, folder string, readOnly bool) (*Mark, error) {
 	flag := os.O_RDWR
 	if readOnly {
@@ -119,7 +119,7 @@ func (m *Mark) set(at Place) error {
 	return err
 }
 
-// Settle sets the mark to the result of Check and syncs it, because Raft relies on that result from now on.
+// Settle sets the mark to the result of Check and syncs it, because Raft will rely on that result.
 func (m *Mark) Settle(at Place) error {
 	if m.at == at {
 		return nil

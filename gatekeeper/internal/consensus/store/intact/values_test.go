@@ -46,7 +46,7 @@ func TestValues_Changed_IsDamagedAndNamed(t *testing.T) {
 	}
 }
 
-// Raft compares the text.
+// Raft recognizes a missing key by the text of the error.
 func TestValues_MissingKey_ErrorHasTheTextThatRaftKnows(t *testing.T) {
 	v := NewValues(raft.NewInmemStore(), "the file")
 	_, err := v.Get([]byte("vote"))

@@ -1,29 +1,29 @@
-// Package wal is the log store of raft-wal, which appends entries to segments. The term, the vote and the list of the
-// segments are values of the stable store. An append is one write and one sync of a few hundred bytes.
+// Package wal is a log store based on raft-wal, which appends entries to segments. The term, the vote and the list of
+// the segments are values of the stable store. An append is one write and one sync of a few hundred bytes.
 //
 // raft-wal (v0.4.1) trusts what it wrote. It reads the last segment up to the first frame that it cannot read, rewinds
 // by one batch if the last CRC is wrong, and continues from there without an error. To raft-wal, a flipped bit anywhere
 // in that segment looks like a write that a crash cut short, and it drops all entries after it. It leaves the remains
 // of such a write in place, does not verify sealed segments, has no checksum in its records to verify on a read,
 // refuses to continue after a segment that was sealed just before a crash, and only logs an error when it cannot create
-// the next one. So this package adds the following:
+// the next one. This package therefore adds the following:
 //
 //   - Each entry has a checksum, from package intact.
-//   - raft-wal's state is a value of the stable store. So it has a checksum, and there is no separate file that could
-//     be damaged.
+//   - raft-wal's state is a value of the stable store. It therefore has a checksum, and there is no separate file that
+//     could be damaged.
 //   - All segments are read before raft-wal is opened. A crash can leave remains of only one batch, after the last
 //     complete one, because each batch is on disk before the next is written. These remains are removed, and a segment
 //     that was sealed just before the crash is followed by a new one. Everything else is ErrDamaged.
-//   - raft-wal's files do not show whether a broken last batch was torn, and so never acknowledged, or has rotted. The
-//     mark of package intact, in the segments' directory, records up to which entry the log was acknowledged, and those
-//     entries must exist.
+//   - raft-wal's files do not show whether a broken last batch was torn, and so never acknowledged, or was corrupted
+//     later. The mark of package intact, in the segments' directory, records the last acknowledged entry, and the
+//     entries up to that one must exist.
 //
 // # What is not detected
 //
-// After a power loss, the mark is as old as the system's last write of it, some seconds. An acknowledged batch after
-// the mark that the disk has lost, or that has rotted since, is mistaken for a torn one if it is the very last one. If
-// another batch follows, the broken one was on disk, so this package looks for later batches. Syncing the mark with
-// each batch would be a second sync, which would cost as much as this store gains.
+// After a power loss, the mark may be some seconds old, because the system writes it to disk with a delay. If the very
+// last batch is newer than the mark, was acknowledged, and was then lost or corrupted by the disk, it is mistaken for a
+// torn batch. If another batch follows, the broken one was on disk, so this package looks for later batches. Syncing
+// the mark with each batch would be a second sync, which would cost as much as this store gains.
 //
 // To measure the gain, run go test -bench StoreLogs in package store, and make bench with -parts core, alternating
 // between -log-store bolt and wal.

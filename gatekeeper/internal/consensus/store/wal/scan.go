@@ -34,7 +34,7 @@ func scanLog(folder string, state types.PersistentState, verify func(index uint6
 		name := segment.FileName(info)
 		found := func(index, term uint64) error {
 			if index < info.MinIndex || !info.SealTime.IsZero() && index > info.MaxIndex {
-				return nil // this segment was deleted
+				return nil // this entry was deleted
 			}
 			if s.first == 0 {
 				s.first = index
@@ -56,7 +56,7 @@ func scanLog(folder string, state types.PersistentState, verify func(index uint6
 	return s, nil
 }
 
-// read walks a segment. The file of the last one may be missing, because a crash can come before raft-wal has created
+// read walks a segment. The file of the last one may be missing, because a crash can occur before raft-wal has created
 // it.
 func (s *scan) read(name string, info types.SegmentInfo, found func(index, term uint64) error) (walked, error) {
 	file, err := os.Open(filepath.Join(s.folder, name))
@@ -77,8 +77,8 @@ func (s *scan) read(name string, info types.SegmentInfo, found func(index, term 
 	return w, errors.Join(err, file.Close())
 }
 
-// fits returns an error unless a segment contains the entries that the log's state requires: those up to its seal, and
-// the first remaining entry after its beginning was deleted. Only the last segment, the tail, is not sealed.
+// fits returns an error unless a segment contains the entries that the log's state requires: all entries up to its seal
+// and, if its beginning was deleted, the first remaining entry. Only the last segment, the tail, is not sealed.
 func (s *scan) fits(w walked, tail bool) error {
 	info := w.info
 	switch sealed := !info.SealTime.IsZero(); {
@@ -135,7 +135,7 @@ func (s *scan) settle() (changed bool, err error) {
 	return true, nil
 }
 
-// syncDataDir syncs a directory, so that files created in it are found under their names after a crash.
+// syncDataDir syncs a directory, so that the names of files created in it survive a crash.
 func syncDataDir(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 // is one write and one sync. The rest of the file is zeros. Numbers are little endian.
 //
 // raft-wal itself reads up to the first frame that it cannot read, checks the last batch's CRC, and continues from
-// there. It mistakes everything that does not fit for a write that a crash cut short.
+// there. It mistakes anything invalid for a write that a crash cut short.
 const (
 	segmentHead  = 32
 	segmentMagic = 0x58eb6b0d // and version 0
@@ -59,7 +59,7 @@ type segmentWalk struct {
 	// state of the batch being read
 	frames []frame
 	sealed uint64
-	wrong  error // the first entry that is not as it was written
+	wrong  error // the error of the first entry that is not as it was written
 }
 
 type frame struct {
@@ -132,7 +132,7 @@ func wholeBatch(b []byte) bool {
 	return false
 }
 
-// padded returns the length that the content of a frame takes in the file.
+// padded returns the length that the content of a frame occupies in the file.
 func padded(length uint32) int64 { return (int64(length) + frameHead - 1) / frameHead * frameHead }
 
 // batches walks all complete batches. torn is the end of a batch that is complete but has the wrong CRC.
@@ -213,7 +213,7 @@ func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
 	return true, nil
 }
 
-// list returns the index of all entries read so far.
+// list returns the content of an index frame for all entries read so far.
 func (w *segmentWalk) list() []byte {
 	b := make([]byte, 0, 4*(len(w.offsets)+len(w.frames)))
 	for _, offset := range w.offsets {
@@ -241,7 +241,7 @@ func (w *segmentWalk) commit() error {
 	return nil
 }
 
-// written reports whether a file contains anything but zeros from an offset on.
+// written reports whether a file contains anything but zeros at or after an offset.
 func written(file io.ReaderAt, from, size int64) (bool, error) {
 	in := bufio.NewReaderSize(io.NewSectionReader(file, from, size-from), 1<<16)
 	for {

@@ -23,7 +23,7 @@ import (
 const Dir = "wal"
 
 // key is the key of the list of segments in the stable store. A data directory without it keeps its log in another
-// store. The key is frozen, and so is the form of the value: raft-wal's state as JSON.
+// store. The key is frozen, and so is the format of the value: raft-wal's state as JSON.
 const key = "gatekeeper.wal"
 
 // segmentSize is the size of a segment's file, which has its full length from the beginning.
@@ -142,7 +142,8 @@ func damaged(file, format string, args ...any) error {
 	return intact.Damaged(filepath.Join(Dir, file), format, args...)
 }
 
-// isSystem reports whether an error comes from the system. Such an error says nothing about the content of a file.
+// isSystem reports whether an error comes from the system. An error from the system says nothing about the content of a
+// file.
 func isSystem(err error) bool {
 	_, ok := errors.AsType[*os.PathError](err)
 	return ok
@@ -285,7 +286,7 @@ func (s *state) CommitState(state types.PersistentState) error {
 	return s.beside.note(s.values.Set([]byte(key), data))
 }
 
-// GetStable and SetStable implement a stable store for raft-wal, which is not used as one here.
+// GetStable is unsupported, because raft-wal is not used as a stable store here.
 func (*state) GetStable([]byte) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 // SetStable is unsupported.

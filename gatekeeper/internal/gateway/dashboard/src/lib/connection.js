@@ -1,5 +1,5 @@
-// Whether the cluster is reachable. While it is not, views show the data that they have, and they read again when it
-// is.
+// Tracks whether the cluster is reachable. While it is unreachable, views keep showing their last data. They read again
+// when it becomes reachable.
 import { store } from './store.js';
 
 // connection is {online}. While offline it also has since (ms) and message, the error of the last attempt.

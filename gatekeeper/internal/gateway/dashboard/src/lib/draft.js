@@ -1,4 +1,4 @@
-// A definition as the texts of a form, and the merge of two edits of it.
+// Converts a definition to the texts of a form and back, and merges two edits of it.
 import { fields, fieldText } from './words.js';
 import { seconds, typed } from './format.js';
 
@@ -52,7 +52,7 @@ function parse(f, text) {
         const at = line.indexOf('=');
         const key = (at < 0 ? line : line.slice(0, at)).trim();
         if (!key) throw new Error(`“${line}” has no key. Write key=value.`);
-        if (Object.hasOwn(out, key)) throw new Error(`The key ${key} stands here twice.`);
+        if (Object.hasOwn(out, key)) throw new Error(`The key ${key} appears twice.`);
         Object.defineProperty(out, key, { value: at < 0 ? '' : line.slice(at + 1).trim(), enumerable: true });
       }
       return out;

@@ -1,12 +1,12 @@
-// Who the caller is to the servers, and what it may do. The servers decide. This module asks them in order to explain
-// why a button is disabled.
+// The identity and the permissions of the caller, as the servers report them. The servers decide. This module asks them
+// in order to explain why a button is disabled.
 import { useEffect, useState } from 'preact/hooks';
 import { call, get, post } from './api.js';
 import { sentence } from './format.js';
 import { remembered, store, useStore } from './store.js';
 
-// session is null until it is known. Then it is the WhoAmIResponse with authenticates, which is true if the servers
-// authenticate callers.
+// session is null until it is known. After that it is the WhoAmIResponse with authenticates, which is true if the
+// servers authenticate callers.
 export const session = store(null);
 
 // author is shown in the journal if the servers do not authenticate callers.

@@ -9,7 +9,7 @@ const longest = 5_000; // ms between attempts
 // stream follows url and returns a function that stops it. on has these optional functions:
 //  message(data, id)   an event, by its type: message, live, missed or another
 //  open(again)         connected; again is false the first time
-//  error(APIError)     refused; the stream is not tried again
+//  error(APIError)     refused; the stream is not retried
 //  end()               the server has sent everything
 // It reconnects automatically and resumes after the last event. While the page is hidden, the stream is closed.
 export function stream(url, query, on) {

@@ -90,13 +90,14 @@ export function useSecond() {
   return useStore(second);
 }
 
-// useSoon returns a function that calls f after a delay, once for all calls in between. After burst calls of f in a row
-// it pauses between them. So a single change is shown immediately, and constant change costs the servers little.
+// useSoon returns a function that calls f after a delay. Further calls during the delay are merged into the first.
+// After burst calls of f in a row it pauses between them. A single change is therefore shown immediately, and constant
+// change costs the servers little.
 export function useSoon(f, delay, { rest = delay, burst = 4 } = {}) {
   const newest = useRef(f);
   newest.current = f;
   const timer = useRef(null);
-  const ends = useRef(0); // until when the calls so far count against the burst
+  const ends = useRef(0); // the time until which the calls so far count against the burst
   useEffect(() => () => clearTimeout(timer.current), []);
   return () => {
     if (timer.current !== null) return;

@@ -1,4 +1,4 @@
-// The meaning of the servers' answers, in the words of gkctl and docs/concepts.md.
+// Explains the servers' answers in the words of gkctl and docs/concepts.md.
 import { brief, count, ms, plural, some, soon, typed, when } from './format.js';
 
 // word returns the value of an enumeration in lower case without the name of its type: STOP_CAUSE_HELD_TOO_LONG becomes
@@ -35,14 +35,16 @@ export const stateOf = (value) => states.find((s) => s.value === value) ?? unkno
 // statesOf returns all states of a record, the most urgent first.
 export const statesOf = (record) => states.filter((s) => record.states?.includes(s.value));
 
-// causes are the denials that need an operator, the likely cause first. A caller is a standby while another is served,
-// and when a cordon is why nobody is served, so is a caller that the cordon does not catch.
+// causes are the denials that need an operator, the likely cause first. A caller counts as a standby, and is left out,
+// while another caller is served. If a cordon is the reason that nobody is served, callers that it does not catch are
+// left out too.
 const causes = (record) => {
   const cordoned = record.states?.includes('DEFINITION_STATE_CORDONED');
   return (record.denied ?? []).filter((d) => !d.let_in && (!cordoned || d.reason === 'REASON_CORDONED'));
 };
 
-// notesOf says what keeps callers out, what was missed, which edits end, and what the servers warn about.
+// notesOf returns texts about why callers are denied, what was missed, which edits will be reverted, and what the
+// servers warn about.
 export function notesOf(record) {
   const out = [];
   if (record.disabled) out.push(`Disabled: ${record.disabled}`);
@@ -118,7 +120,7 @@ export const fields = [
   { name: 'min_hold', kind: 'duration', label: 'Min hold',
     help: 'The slot stays taken at least this long after a grant.' },
   { name: 'loss_delay', kind: 'duration', label: 'Loss delay',
-    help: 'After a lost holder the slot stays taken this much longer.' },
+    help: 'After a holder is lost, the slot stays taken this much longer.' },
   { name: 'on_expiry', kind: 'choice', prefix: 'ON_EXPIRY_', values: ['FREE', 'HOLD'], label: 'On expiry',
     help: 'What happens to the slot when a permit expires. hold: it stays taken until an operator clears it.' },
   { name: 'takeover', kind: 'flag', label: 'Takeover',
@@ -129,7 +131,7 @@ export const fields = [
     label: 'Firing on loss', help: 'What happens to a firing whose permit is lost. free: it can be claimed again.' },
   { name: 'firing_retention', kind: 'duration', label: 'Firing retention',
     help: 'How long a firing is remembered after its due time.' },
-  { name: 'firing_limit', kind: 'number', label: 'Firing limit', help: 'How many firings are remembered at most.' },
+  { name: 'firing_limit', kind: 'number', label: 'Firing limit', help: 'The maximum number of remembered firings.' },
   { name: 'firing_max_ahead', kind: 'duration', label: 'Firing max ahead',
     help: 'How far ahead of the leader’s clock a firing may be due. 0: any.' },
   { name: 'max_attempts', kind: 'number', label: 'Max attempts',

@@ -1,4 +1,4 @@
-// The holders that a change stops, until all have stopped.
+// Follows the holders that a change stops until all have stopped.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { all } from '../lib/api.js';
 import { brief, count, counting, ms, plural } from '../lib/format.js';
@@ -7,8 +7,8 @@ import { useSecond, useStream } from '../lib/use.js';
 import { who, word } from '../lib/words.js';
 import { Bar, Table } from './table.js';
 
-// Follow shows how holders stop after a change made at begun (ms by this clock). With later it was opened after the
-// change, so it does not know how long the holders took that stopped before.
+// Follow shows how holders stop after a change made at begun (ms by this clock). If later is set, it was opened after
+// the change, and it does not know how long holders took that had already stopped.
 export function Follow({ change, stopped, begun, later }) {
   const [gone, setGone] = useState({}); // by token: {how, after}
   const caughtUp = useRef(!later);

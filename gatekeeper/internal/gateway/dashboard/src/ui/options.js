@@ -28,7 +28,7 @@ export function EndFields({ value, set, without = 'Empty: until it is ended.', e
       value=${value.lasts ?? ''}
       onInput=${(lasts) => set({ ...value, lasts, until: '' })}
       error=${problem(() => seconds(value.lasts ?? '')) || error}
-      help=${`As 30m or 2h. ${without}`}
+      help=${`For example 30m or 2h. ${without}`}
     />
     <${Text} label="Or until" type="datetime-local" value=${value.until ?? ''}
       onInput=${(until) => set({ ...value, until, lasts: '' })} />`;

@@ -1,4 +1,4 @@
-// Who the caller is to the servers, what it may do, and, for administrators, the bindings of everybody.
+// The caller's identity and permissions and, for administrators, all bindings.
 import { useState } from 'preact/hooks';
 import { get, post } from '../lib/api.js';
 import { count, when } from '../lib/format.js';
@@ -49,7 +49,7 @@ function Bindings({ session: s }) {
   const [words, setWords] = useState('');
   if (bindings.error?.code === 'PERMISSION_DENIED')
     return html`<${Empty} title="Only administrators see who may do what." />`;
-  const why = s?.authenticates === false ? 'These servers do not authenticate callers, so bindings mean nothing.' : '';
+  const why = s?.authenticates === false ? 'These servers do not authenticate callers, so bindings have no effect.' : '';
   const button = (text, kind, ...of) =>
     html`<${Action} role="ROLE_ADMIN" why=${why} kind=${kind} onClick=${() => setDialog(of)}>${text}<//>`;
   const close = { onClose: () => setDialog(null), onDone: bindings.refresh };

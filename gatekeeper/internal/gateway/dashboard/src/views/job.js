@@ -157,7 +157,7 @@ export function Job({ name: id }) {
   });
   if (job.error?.code === 'NOT_FOUND')
     return html`<${Title}>${id}<//>
-      <${Empty} title="There is no job of this id.">It may have been deleted, or kept for its
+      <${Empty} title="There is no job with this id.">It may have been deleted, or kept for its
       time. <a href="/jobs">All jobs</a><//>`;
   if (!j) return html`<${Title}>${id}<//>${job.error &&
     !job.error.offline ? html`<${Failure} error=${job.error}

@@ -39,7 +39,7 @@ export function Login() {
         required
         autofocus
       />
-      ${error && html`<${Failure} error=${error.status === 401 ? { message: 'The servers do not know this token. It may have ended, or been revoked.' } : error} />`}
+      ${error && html`<${Failure} error=${error.status === 401 ? { message: 'The servers do not know this token. It may have expired, or been revoked.' } : error} />`}
       <p class="row end"><button class="primary"
         disabled=${busy || !token.trim()}>${busy ? 'Asking …' : 'Log in'}</button></p>
     </form>

@@ -64,9 +64,9 @@ function Grant({ number, value, set, remove, error }) {
       <${Text} label="Semaphores" area=${2} value=${value.semaphores} onInput=${change('semaphores')}
         error=${error('semaphores')} help="Names or globs, one on each line. Empty: all." />
       <${Text} label="Labels" value=${value.labels} onInput=${change('labels')} error=${error('labels')}
-        help="A selector, as team=data. Empty: any." />
+        help="A selector, such as team=data. Empty: any." />
       <${Text} label="Group" value=${value.group} onInput=${change('group')} error=${error('group')}
-        help="A pattern of the groups as which callers may act. Empty: any." />
+        help="A pattern of the groups that callers may act as. Empty: any." />
       <${Text} label="Acquirer" value=${value.acquirer} onInput=${change('acquirer')} error=${error('acquirer')}
         help="The same for acquirers." />
     </div>
@@ -124,7 +124,7 @@ export function BindingDialog({ binding, onClose, onDone }) {
     preview=${async () => ({})}
     show=${() => html`<${Difference} was=${base} is=${next} />`}
     nothing=${() => {
-      if (theirs) return 'Choose what becomes of the change of somebody else.';
+      if (theirs) return 'First choose which values to keep.';
       if (!next.name) return 'It needs a name.';
       return base && original === JSON.stringify(next) ? 'Nothing was changed.' : '';
     }}
@@ -178,7 +178,7 @@ export function RemoveBindingDialog({ binding: b, onClose, onDone }) {
       ${subjects.length + tokens.length === 0 &&
         html`<p>The binding has no subject and no token, so nobody loses access.</p>`}
       ${subjects.length > 0 &&
-      html`<p>These subjects may do nothing any more:</p>
+      html`<p>These subjects lose all access:</p>
         <ul>${subjects.map((s) => html`<li><code>${s}</code></li>`)}</ul>`}
       ${tokens.length > 0 &&
       html`<p>These tokens end:</p>

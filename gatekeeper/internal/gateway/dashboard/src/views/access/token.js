@@ -35,7 +35,7 @@ function Secret({ of, binding, onClose }) {
   return html`<div class="stack" ref=${field}>
     <p class="note" role="alert">Copy the token now. It is shown only this once: the servers keep a hash of it.</p>
     <${Text} label="Token" value=${of.secret} onInput=${() => {}} readonly />
-    <p>A caller that shows it acts as ${binding}, ${ends}. Its id is <code>${of.token.id}</code>.</p>
+    <p>A caller that presents it acts as ${binding}, ${ends}. Its id is <code>${of.token.id}</code>.</p>
     <p class="row end">
       <span class="grow" role="status">${copied}</span>
       <button type="button" onClick=${copy}>Copy</button>
@@ -70,12 +70,12 @@ export function TokenDialog({ binding, onClose, onDone }) {
     ${created
       ? html`<${Secret} of=${created} binding=${binding} onClose=${onClose} />`
       : html`<form onSubmit=${submit}>
-          <p>A caller that shows the token may do all that the binding grants.</p>
+          <p>A caller that presents the token may do everything that the binding grants.</p>
           <div class="form">
             <${EndFields} value=${o} set=${(v) => (set(v), setError(null))}
               without="Empty: until it is revoked." error=${rule} />
           </div>
-          <${Text} label="Reason" help="For the journal: why you do this." value=${reason}
+          <${Text} label="Reason" help="Why you are doing this. Shown in Activity." value=${reason}
             onInput=${setReason} maxlength="1024" />
           ${error && !rule && html`<${Failure} error=${error} />`}
           <p class="row end">

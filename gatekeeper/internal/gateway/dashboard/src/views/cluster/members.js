@@ -24,14 +24,14 @@ const port = (c) => (c.port === 'CERTIFICATE_PORT_API' ? 'API' : word(c.port, 'C
 
 export const ahead = (d) => (ms(d) < 0 ? `${duration(-ms(d))} behind` : `${duration(ms(d))} ahead`);
 
-// ending describes the end of a certificate: [tone, text]. It is not urgent until 30 days before.
+// ending describes the expiry of a certificate: [tone, text]. It is not urgent until 30 days before.
 function ending(c) {
   if (c.error) return ['deny', c.error];
   const left = Date.parse(c.not_after) - now();
-  if (left <= 0) return ['deny', 'has ended'];
+  if (left <= 0) return ['deny', 'has expired'];
   const days = Math.floor(left / DAY);
   return [days < 7 ? 'deny' : days < 30 ? 'wait' : '',
-    days < 1 ? `ends in ${brief(left)}` : `ends in ${plural(days, 'day', 'days')}`];
+    days < 1 ? `expires in ${brief(left)}` : `expires in ${plural(days, 'day', 'days')}`];
 }
 
 // troubles returns the problems of a member: [tone, text], the worst first.

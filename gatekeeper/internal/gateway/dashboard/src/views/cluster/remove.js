@@ -19,7 +19,7 @@ function Left({ of }) {
   return html`
     <p class="lead">${plural(voters.length, 'voter is', 'voters are')} left: ${voters.join(', ')}.</p>
     <p>The cluster needs ${majority} of ${voters.length === 1 ? 'it' : 'them'}:
-      ${spare ? ` it works on while ${plural(spare, 'voter is', 'voters are')} away.` : ' it stops when one is away.'}</p>
+      ${spare ? ` it keeps working while ${plural(spare, 'voter is', 'voters are')} away.` : ' it stops when one is away.'}</p>
     ${silent.length > 0 && html`<p class="note">${silent.join(', ')} ${silent.length === 1 ? 'does' : 'do'} not answer
       now.</p>`}`;
 }
@@ -36,7 +36,7 @@ export function RemoveDialog() {
     role="ROLE_ADMIN"
     journal=${false}
     preview=${(signal) => post('/v1/members:remove', { id, dry_run: true }, signal)}
-    show=${(p) => html`<p>${id} leaves for good: it stops, and its id can never be used again. A new server
+    show=${(p) => html`<p>${id} leaves permanently: it stops, and its id can never be used again. A new server
       needs a new id and an empty
       data directory.${r.member.leader && ' It leads now, so another server takes over.'}</p><${Left} of=${p} />`}
     nothing=${(p) => (p.already_removed ? `${id} was removed before.` : p.refusal ?? '')}

@@ -13,19 +13,19 @@ import { Facts, Table } from '../../ui/table.js';
 
 const help = {
   max_duration:
-    'The longest duration of a definition. Raising it lengthens, for good, how long a recovered cluster grants nothing.',
+    'The longest duration of a definition. Raising it permanently lengthens how long a recovered cluster grants nothing.',
   journal_per_semaphore: 'Edits that the journal keeps of each semaphore, and as many ends of permits.',
-  journal_total: 'The same of all semaphores together.',
+  journal_total: 'The same for all semaphores together.',
   journal_lifetime: 'How long the journal keeps an entry.',
   remembered_deletions: 'Deleted definitions whose version is remembered.',
-  request_lifetime: 'How long a request is remembered at least, while there is room.',
+  request_lifetime: 'The minimum time for which a request is remembered, while there is room.',
   requests_kept: 'Requests of each semaphore that are remembered for longer.',
-  request_bytes: 'The most bytes for requests.',
-  edit_bytes: 'The most bytes for requests that edit.',
-  max_task_bytes: 'The most bytes of the payload of a task, and of its result.',
-  max_job_bytes: 'The most bytes of the payloads of a job.',
-  max_semaphore_work_bytes: 'The most bytes that the jobs of a semaphore store and reserve.',
-  max_work_bytes: 'The same of all semaphores together.',
+  request_bytes: 'The maximum number of bytes for requests.',
+  edit_bytes: 'The maximum number of bytes for requests that edit.',
+  max_task_bytes: 'The maximum number of bytes of the payload of a task, and of its result.',
+  max_job_bytes: 'The maximum number of bytes of the payloads of a job.',
+  max_semaphore_work_bytes: 'The maximum number of bytes that the jobs of a semaphore store and reserve.',
+  max_work_bytes: 'The same for all semaphores together.',
 };
 
 const isDuration = (v) => typeof v === 'string' && v.endsWith('s');
@@ -106,7 +106,7 @@ function Edit({ settings, onClose, onDone }) {
           ]}
         />
         <${Cautions} of=${p} />
-        <p class="faint">Undo does not take settings back: set the earlier values again.</p>`}
+        <p class="faint">Undo does not restore settings: set the earlier values again.</p>`}
       nothing=${(p) => (differences(p).length ? '' : 'The settings have these values already.')}
       run=${({ reason, author }, p) => put('/v1/settings', { settings: changed, expected: p.before, reason, author })}
       done=${(a) => `${plural(differences(a).length, 'setting is', 'settings are')} changed, as change ${a.revision}.`}

@@ -37,7 +37,7 @@ const (
 type AuthServiceClient interface {
 	// WhoAmI returns the principal of the caller's credential, and its grants.
 	WhoAmI(ctx context.Context, in *WhoAmIRequest, opts ...grpc.CallOption) (*WhoAmIResponse, error)
-	// CanI reports whether the caller is allowed to do something, and why not.
+	// CanI reports whether the caller is allowed to do something and, if not, why.
 	CanI(ctx context.Context, in *CanIRequest, opts ...grpc.CallOption) (*CanIResponse, error)
 	// ListBindings lists all bindings by name.
 	ListBindings(ctx context.Context, in *ListBindingsRequest, opts ...grpc.CallOption) (*ListBindingsResponse, error)
@@ -152,7 +152,7 @@ func (c *authServiceClient) BindAdministrator(ctx context.Context, in *BindAdmin
 type AuthServiceServer interface {
 	// WhoAmI returns the principal of the caller's credential, and its grants.
 	WhoAmI(context.Context, *WhoAmIRequest) (*WhoAmIResponse, error)
-	// CanI reports whether the caller is allowed to do something, and why not.
+	// CanI reports whether the caller is allowed to do something and, if not, why.
 	CanI(context.Context, *CanIRequest) (*CanIResponse, error)
 	// ListBindings lists all bindings by name.
 	ListBindings(context.Context, *ListBindingsRequest) (*ListBindingsResponse, error)

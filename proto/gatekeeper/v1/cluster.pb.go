@@ -129,8 +129,8 @@ func (CertificatePort) EnumDescriptor() ([]byte, []int) {
 // Settings are limits shared by all members.
 type Settings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The maximum duration, min_hold and loss_delay of a definition; initially 1h. Definitions with a longer one keep it
-	// until they are edited. Raising this limit permanently extends the time for which a recovered cluster grants
+	// The maximum duration, min_hold and loss_delay of a definition; initially 1h. Definitions that exceed it keep their
+	// values until they are edited. Raising this limit permanently extends the time for which a recovered cluster grants
 	// nothing.
 	MaxDuration *durationpb.Duration `protobuf:"bytes,1,opt,name=max_duration,json=maxDuration,proto3" json:"max_duration,omitempty"`
 	// How many edits the journal keeps for each semaphore (initially 100) and in total (initially 100 000). The same
@@ -389,8 +389,8 @@ type SetSettingsRequest struct {
 	Reason   string    `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Return what would change without changing it.
 	DryRun bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// The settings as a dry run returned them in before. If they have changed since, the call fails with ABORTED and
-	// reason CHANGED_SINCE. If absent, this is not checked.
+	// The settings that a dry run returned in before. If they have changed since, the call fails with ABORTED and reason
+	// CHANGED_SINCE. If absent, this is not checked.
 	Expected      *Settings `protobuf:"bytes,5,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -702,7 +702,7 @@ type GetStatusResponse struct {
 	// that waiting does not cure would still be denied, and nobody else was granted a permit. Paused semaphores do not
 	// count. Only the leader knows this.
 	DeniedSemaphores uint32 `protobuf:"varint,22,opt,name=denied_semaphores,json=deniedSemaphores,proto3" json:"denied_semaphores,omitempty"`
-	// One caller of each such semaphore, the one whose denial is the likely cause; at most 10. The semaphore with the
+	// One caller of each such semaphore: the caller whose denial is the likely cause; at most 10. The semaphore with the
 	// latest denial comes first.
 	Denied []*DeniedCaller `protobuf:"bytes,23,rep,name=denied,proto3" json:"denied,omitempty"`
 	// Permits with a shorter duration may be lost when the leader dies. Absent in a cluster with one voter.
@@ -711,7 +711,7 @@ type GetStatusResponse struct {
 	LogWrites *LogWrites `protobuf:"bytes,25,opt,name=log_writes,json=logWrites,proto3" json:"log_writes,omitempty"`
 	// The latest snapshot of the answering server; absent if it has none.
 	LastSnapshot *Snapshot `protobuf:"bytes,26,opt,name=last_snapshot,json=lastSnapshot,proto3" json:"last_snapshot,omitempty"`
-	// The certificates of the answering server's ports that use TLS, as its files are now.
+	// The certificates of the answering server's TLS ports, as they are now in its files.
 	Certificates []*Certificate `protobuf:"bytes,27,rep,name=certificates,proto3" json:"certificates,omitempty"`
 	// The bytes that jobs store and have reserved, and the limits of the cluster and of each semaphore.
 	WorkBytes             uint64 `protobuf:"varint,28,opt,name=work_bytes,json=workBytes,proto3" json:"work_bytes,omitempty"`
@@ -1074,11 +1074,12 @@ type MemberStatus struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The member as the answering server knows it.
 	Member *Member `protobuf:"bytes,1,opt,name=member,proto3" json:"member,omitempty"`
-	// Its own status, without what the caller is not allowed to see. Absent if the member did not respond.
+	// The member's own status, without information that the caller has no permission to see. Absent if the member did not
+	// respond.
 	Status *GetStatusResponse `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
 	// Why it did not respond, for people to read; empty if it did.
 	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
-	// How many of the entries that the leader has committed the member has not applied yet. Absent if the member or the
+	// The number of entries that the leader has committed and the member has not yet applied. Absent if the member or the
 	// leader did not respond.
 	Lag           *uint64 `protobuf:"varint,4,opt,name=lag,proto3,oneof" json:"lag,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1419,7 +1420,7 @@ func (x *Certificate) GetError() string {
 	return ""
 }
 
-// MemberClock is a member whose wall clock differs from those of the others.
+// MemberClock is a member whose wall clock differs from the clocks of the other members.
 type MemberClock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1671,7 +1672,7 @@ func (x *AddMemberResponse) GetMembers() []*Member {
 type RemoveMemberRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Remove it even if too few voters that respond would be left. The cluster then stops until enough of them are back.
+	// Remove it even if too few responding voters would be left. The cluster then stops until enough of them are back.
 	Force bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
 	// Return what would be left without changing anything.
 	DryRun        bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
@@ -1849,8 +1850,8 @@ func (x *TransferLeadershipRequest) GetId() string {
 
 type TransferLeadershipResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The server named in the request, or else the leader as far as the answering server knows: the new one, or still
-	// the old one.
+	// The server named in the request. If none was named, the leader as far as the answering server knows, which may
+	// still be the old one.
 	LeaderId      string `protobuf:"bytes,1,opt,name=leader_id,json=leaderId,proto3" json:"leader_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

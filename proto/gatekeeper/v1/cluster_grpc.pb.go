@@ -43,7 +43,7 @@ type ClusterServiceClient interface {
 	// AddMember adds a server as a non-voter and promotes it when it has caught up.
 	AddMember(ctx context.Context, in *AddMemberRequest, opts ...grpc.CallOption) (*AddMemberResponse, error)
 	// RemoveMember removes a server. Its ID can never be reused. It fails with FAILED_PRECONDITION and the ErrorInfo
-	// reason WOULD_LOSE_QUORUM if fewer voters that respond would be left than a majority.
+	// reason WOULD_LOSE_QUORUM if the responding voters that would be left are fewer than a majority.
 	RemoveMember(ctx context.Context, in *RemoveMemberRequest, opts ...grpc.CallOption) (*RemoveMemberResponse, error)
 	// TransferLeadership transfers leadership to a voter.
 	TransferLeadership(ctx context.Context, in *TransferLeadershipRequest, opts ...grpc.CallOption) (*TransferLeadershipResponse, error)
@@ -52,8 +52,8 @@ type ClusterServiceClient interface {
 	// SetSettings changes some of the settings in one step, which is recorded in the journal.
 	SetSettings(ctx context.Context, in *SetSettingsRequest, opts ...grpc.CallOption) (*SetSettingsResponse, error)
 	// SaveSnapshot streams a backup of the cluster: a file for gkctl snapshot inspect and gatekeeperd restore. It
-	// contains everything acknowledged before the call, including the payloads and results of tasks. Of bearer tokens it
-	// contains only hashes.
+	// contains everything acknowledged before the call, including the payloads and results of tasks. Bearer tokens are
+	// included only as hashes.
 	SaveSnapshot(ctx context.Context, in *SaveSnapshotRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SaveSnapshotResponse], error)
 }
 
@@ -168,7 +168,7 @@ type ClusterServiceServer interface {
 	// AddMember adds a server as a non-voter and promotes it when it has caught up.
 	AddMember(context.Context, *AddMemberRequest) (*AddMemberResponse, error)
 	// RemoveMember removes a server. Its ID can never be reused. It fails with FAILED_PRECONDITION and the ErrorInfo
-	// reason WOULD_LOSE_QUORUM if fewer voters that respond would be left than a majority.
+	// reason WOULD_LOSE_QUORUM if the responding voters that would be left are fewer than a majority.
 	RemoveMember(context.Context, *RemoveMemberRequest) (*RemoveMemberResponse, error)
 	// TransferLeadership transfers leadership to a voter.
 	TransferLeadership(context.Context, *TransferLeadershipRequest) (*TransferLeadershipResponse, error)
@@ -177,8 +177,8 @@ type ClusterServiceServer interface {
 	// SetSettings changes some of the settings in one step, which is recorded in the journal.
 	SetSettings(context.Context, *SetSettingsRequest) (*SetSettingsResponse, error)
 	// SaveSnapshot streams a backup of the cluster: a file for gkctl snapshot inspect and gatekeeperd restore. It
-	// contains everything acknowledged before the call, including the payloads and results of tasks. Of bearer tokens it
-	// contains only hashes.
+	// contains everything acknowledged before the call, including the payloads and results of tasks. Bearer tokens are
+	// included only as hashes.
 	SaveSnapshot(*SaveSnapshotRequest, grpc.ServerStreamingServer[SaveSnapshotResponse]) error
 	mustEmbedUnimplementedClusterServiceServer()
 }

@@ -194,7 +194,7 @@ const (
 	DefinitionState_DEFINITION_STATE_UNSPECIFIED DefinitionState = 0
 	// A permit is held.
 	DefinitionState_DEFINITION_STATE_RUNNING DefinitionState = 1
-	// None of the others. A slot may still cool after a permit has ended.
+	// None of the other states applies. A slot may still cool after a permit has ended.
 	DefinitionState_DEFINITION_STATE_IDLE DefinitionState = 2
 	// Its queue has a waiter. An idle worker does not count; see Waiter.
 	DefinitionState_DEFINITION_STATE_WAITING DefinitionState = 3
@@ -209,10 +209,10 @@ const (
 	DefinitionState_DEFINITION_STATE_DENIED DefinitionState = 8
 	// A pattern cannot be used; see disabled.
 	DefinitionState_DEFINITION_STATE_DISABLED DefinitionState = 9
-	// A cordon is why nobody gets a permit: cordons catch all known callers that its patterns match, or it is DENIED and
-	// a caller gets permits again once a cordon is removed.
+	// Nobody gets a permit because of a cordon: cordons exclude all known callers that its patterns match, or it is
+	// DENIED and a caller would get permits again if a cordon were removed.
 	DefinitionState_DEFINITION_STATE_CORDONED DefinitionState = 10
-	// Its patterns match none of the callers that were seen asking for any semaphore. It probably has a typo.
+	// Its patterns match none of the callers that have made requests for any semaphore. It probably has a typo.
 	DefinitionState_DEFINITION_STATE_UNMATCHED DefinitionState = 11
 )
 
@@ -357,9 +357,9 @@ const (
 	EventKind_EVENT_KIND_ABANDONED        EventKind = 16
 	EventKind_EVENT_KIND_DURATION_CHANGED EventKind = 17
 	EventKind_EVENT_KIND_CONFIGURED       EventKind = 18
-	// The drain of a change has ended. From here on, the holders that it excluded are refused.
+	// The drain of a change has ended. After this, the holders that it excluded are refused.
 	EventKind_EVENT_KIND_DRAINED EventKind = 19
-	// A temporary edit has ended, and fields got their old values back.
+	// A temporary edit has ended, and fields have reverted to their old values.
 	EventKind_EVENT_KIND_REVERTED EventKind = 20
 	// Expected work is missed, or it has resumed.
 	EventKind_EVENT_KIND_MISSED EventKind = 21
@@ -526,7 +526,7 @@ type Definition struct {
 	// What happens to firings that nobody claimed when they were due, for example because no host was up. Clients ask
 	// for them with CatchUp.
 	Misfire Misfire `protobuf:"varint,19,opt,name=misfire,proto3,enum=gatekeeper.v1.Misfire" json:"misfire,omitempty"`
-	// How long ago such a firing can have been due. Default 1 h. At most firing_retention, unless misfire is skip.
+	// How long ago a missed firing can have been due. Default 1 h. At most firing_retention, unless misfire is skip.
 	MisfireWindow *durationpb.Duration `protobuf:"bytes,20,opt,name=misfire_window,json=misfireWindow,proto3" json:"misfire_window,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -727,17 +727,17 @@ type DefinitionRecord struct {
 	Holders uint32 `protobuf:"varint,11,opt,name=holders,proto3" json:"holders,omitempty"`
 	// Set while expected work is missed; only in responses of the leader.
 	Missed *Missed `protobuf:"bytes,12,opt,name=missed,proto3" json:"missed,omitempty"`
-	// Temporary edits of the definition, the one that ends first being first.
+	// Temporary edits of the definition, in the order in which they end.
 	Ends []*EditEnd `protobuf:"bytes,13,rep,name=ends,proto3" json:"ends,omitempty"`
 	// Warnings about this definition, for people to read: for example that its permits do not survive a fail-over.
 	Warnings []string `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// Callers that are denied, as in ListDenied without those that are cured; only in responses of the leader.
+	// Callers that are denied, as in ListDenied without cured; only in responses of the leader.
 	Denied []*DeniedCaller `protobuf:"bytes,15,rep,name=denied,proto3" json:"denied,omitempty"`
 	// All states that apply, by number.
 	States []DefinitionState `protobuf:"varint,16,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
 	// The number of waiters in its queue, excluding idle workers; see Waiter. Only in responses of the leader.
 	Waiters uint32 `protobuf:"varint,17,opt,name=waiters,proto3" json:"waiters,omitempty"`
-	// The earliest granted of the permits that occupy slots. The leader includes its remaining time.
+	// The permit that was granted first among those that occupy slots. The leader includes its remaining time.
 	Holder        *Permit `protobuf:"bytes,18,opt,name=holder,proto3" json:"holder,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -971,7 +971,7 @@ func (x *Missed) GetReason() Reason {
 	return Reason_REASON_UNSPECIFIED
 }
 
-// EditEnd is the time at which fields get their old values back, except those that were set again since.
+// EditEnd is the time at which fields revert to their old values, except fields that have been set again since.
 type EditEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The change that set the fields.
@@ -2189,7 +2189,7 @@ type BatchEditRequest struct {
 	// How long holders that this excludes can continue, at most 24 h. Absent or 0: their refreshes are refused
 	// immediately. When a temporary edit ends, it starts a drain of the same length.
 	Drain *durationpb.Duration `protobuf:"bytes,5,opt,name=drain,proto3" json:"drain,omitempty"`
-	// When the fields replaced by these edits get their old values back: at a point in time, or after a time by the
+	// When the fields replaced by these edits revert to their old values: at a point in time, or after a duration on the
 	// leader's clock. Only for batches of replacements.
 	//
 	// Types that are valid to be assigned to End:

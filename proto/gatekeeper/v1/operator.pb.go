@@ -27,7 +27,7 @@ type ConfirmationKind int32
 
 const (
 	ConfirmationKind_CONFIRMATION_KIND_UNSPECIFIED ConfirmationKind = 0
-	// Holders must stop, or get less time for it.
+	// Holders must stop, or get less time to stop.
 	ConfirmationKind_CONFIRMATION_KIND_STOPS_HOLDERS ConfirmationKind = 1
 	// Callers that the rule admitted, and that asked within 7 days, are excluded, and the new rule admits nobody who
 	// asked within 7 days.
@@ -653,12 +653,12 @@ func (x *Stopped) GetDrainLeft() *durationpb.Duration {
 	return nil
 }
 
-// Caller is a group and an acquirer that were seen asking.
+// Caller is a group and an acquirer that have made requests.
 type Caller struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Group    string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer string                 `protobuf:"bytes,2,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
-	// With a coarse resolution.
+	// When it was last seen, with a coarse resolution.
 	LastSeen      *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=last_seen,json=lastSeen,proto3" json:"last_seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -851,8 +851,8 @@ type MoveResponse struct {
 	Warnings []string    `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// As in PreviewResponse.
 	Confirm []*Confirmation `protobuf:"bytes,6,rep,name=confirm,proto3" json:"confirm,omitempty"`
-	// Why the move is probably a mistake, for people to read: nobody was ever seen asking in the new group, or a
-	// definition would admit nobody who was ever seen asking. gkctl makes such a move only with --force. Empty if
+	// Why the move is probably a mistake, for people to read: no caller in the new group has ever made a request, or a
+	// definition would admit no caller that has ever made a request. gkctl makes such a move only with --force. Empty if
 	// nothing looks wrong.
 	Doubts []string `protobuf:"bytes,7,rep,name=doubts,proto3" json:"doubts,omitempty"`
 	// If there is nothing to move and it was not moved before: which part of the request is probably wrong, for people
@@ -1113,7 +1113,7 @@ type PauseRequest struct {
 	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
 	Reason   string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author   string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// When it ends: at a point in time, or after a time by the leader's clock. If neither is set, it ends when it is
+	// When it ends: at a point in time, or after a duration on the leader's clock. If neither is set, it ends when it is
 	// resumed.
 	//
 	// Types that are valid to be assigned to End:
@@ -1482,7 +1482,8 @@ type CordonRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The ID of the cordon, 1 to 256 bytes; derived from its patterns if empty.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// RE2 patterns that must match whole; at least one is required. A caller is caught if either matches.
+	// RE2 patterns that must match the whole name; at least one is required. The cordon excludes a caller if either
+	// matches.
 	GroupPattern    string `protobuf:"bytes,2,opt,name=group_pattern,json=groupPattern,proto3" json:"group_pattern,omitempty"`
 	AcquirerPattern string `protobuf:"bytes,3,opt,name=acquirer_pattern,json=acquirerPattern,proto3" json:"acquirer_pattern,omitempty"`
 	Reason          string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -1492,7 +1493,7 @@ type CordonRequest struct {
 	//	*CordonRequest_Until
 	//	*CordonRequest_Lasts
 	End isCordonRequest_End `protobuf_oneof:"end"`
-	// How long the holders that it catches can continue.
+	// How long the holders that it excludes can continue.
 	Drain *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
 	// As in PauseRequest.
 	RequestId string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
@@ -1901,7 +1902,7 @@ type ListHistoryRequest struct {
 	// them.
 	Since  *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=since,proto3" json:"since,omitempty"`
 	Before *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
-	// Also the end of each permit.
+	// Also return the end of each permit.
 	Permits   bool   `protobuf:"varint,5,opt,name=permits,proto3" json:"permits,omitempty"`
 	PageSize  uint32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -2075,7 +2076,7 @@ func (x *ListHistoryResponse) GetMissing() *MissingEntries {
 	return nil
 }
 
-// MissingEntries is what the journal has forgotten of a change.
+// MissingEntries describes the entries of a change that the journal has forgotten.
 type MissingEntries struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Change uint64                 `protobuf:"varint,1,opt,name=change,proto3" json:"change,omitempty"`
@@ -2965,7 +2966,7 @@ type UndoResponse struct {
 	// The change ID of the undo; 0 for a dry run.
 	Revision uint64    `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Effects  []*Effect `protobuf:"bytes,2,rep,name=effects,proto3" json:"effects,omitempty"`
-	// What it does besides edits of definitions, and what no longer needs to be undone, for people to read.
+	// What it does apart from edits of definitions, and what no longer needs to be undone, for people to read.
 	Notes []string `protobuf:"bytes,3,rep,name=notes,proto3" json:"notes,omitempty"`
 	// The change that had already undone it, in which case nothing is done; 0 if there is none.
 	UndoneBy uint64 `protobuf:"varint,4,opt,name=undone_by,json=undoneBy,proto3" json:"undone_by,omitempty"`
@@ -3204,7 +3205,7 @@ type ListDeniedRequest struct {
 	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	// As in ListDefinitions: only defined semaphores with these labels.
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
-	// Also callers that would no longer be denied for such a reason.
+	// Also return callers that would no longer be denied for such a reason.
 	Cured bool `protobuf:"varint,3,opt,name=cured,proto3" json:"cured,omitempty"`
 	// 1 to 1000; 0 means 100. A page ends with the last caller of a semaphore, so it can contain a few more.
 	PageSize      uint32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`

@@ -63,8 +63,8 @@ type OperatorServiceClient interface {
 	// ListHistory returns the journal, newest entry first, one page at a time.
 	ListHistory(ctx context.Context, in *ListHistoryRequest, opts ...grpc.CallOption) (*ListHistoryResponse, error)
 	// ListFirings returns the firings that a semaphore remembers, one page at a time: first those without a due time,
-	// then the others by due time. It also returns those of a deleted definition, which a new definition of the same
-	// name inherits.
+	// then the others by due time. It also returns the firings of a deleted definition, which a new definition of the
+	// same name inherits.
 	ListFirings(ctx context.Context, in *ListFiringsRequest, opts ...grpc.CallOption) (*ListFiringsResponse, error)
 	// ForgetFirings repairs the memory of a semaphore's firings after a wrong clock has filled it. Forgotten firings can
 	// run again, including those that have run. It fails with FAILED_PRECONDITION (FIRING_CONFLICT), naming the holder,
@@ -75,7 +75,7 @@ type OperatorServiceClient interface {
 	// edits. Later changes are kept. If the same field was set since, or anything else conflicts, the whole undo fails
 	// with FAILED_PRECONDITION, naming the conflict.
 	Undo(ctx context.Context, in *UndoRequest, opts ...grpc.CallOption) (*UndoResponse, error)
-	// ListKnown returns the groups and acquirers that were seen asking.
+	// ListKnown returns the groups and acquirers that have made requests.
 	ListKnown(ctx context.Context, in *ListKnownRequest, opts ...grpc.CallOption) (*ListKnownResponse, error)
 	// ListDenied returns the callers that were recently denied for a reason that waiting does not cure. The leader keeps
 	// a limited number of them in memory for 7 days. A new leader starts with none.
@@ -249,8 +249,8 @@ type OperatorServiceServer interface {
 	// ListHistory returns the journal, newest entry first, one page at a time.
 	ListHistory(context.Context, *ListHistoryRequest) (*ListHistoryResponse, error)
 	// ListFirings returns the firings that a semaphore remembers, one page at a time: first those without a due time,
-	// then the others by due time. It also returns those of a deleted definition, which a new definition of the same
-	// name inherits.
+	// then the others by due time. It also returns the firings of a deleted definition, which a new definition of the
+	// same name inherits.
 	ListFirings(context.Context, *ListFiringsRequest) (*ListFiringsResponse, error)
 	// ForgetFirings repairs the memory of a semaphore's firings after a wrong clock has filled it. Forgotten firings can
 	// run again, including those that have run. It fails with FAILED_PRECONDITION (FIRING_CONFLICT), naming the holder,
@@ -261,7 +261,7 @@ type OperatorServiceServer interface {
 	// edits. Later changes are kept. If the same field was set since, or anything else conflicts, the whole undo fails
 	// with FAILED_PRECONDITION, naming the conflict.
 	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
-	// ListKnown returns the groups and acquirers that were seen asking.
+	// ListKnown returns the groups and acquirers that have made requests.
 	ListKnown(context.Context, *ListKnownRequest) (*ListKnownResponse, error)
 	// ListDenied returns the callers that were recently denied for a reason that waiting does not cure. The leader keeps
 	// a limited number of them in memory for 7 days. A new leader starts with none.

@@ -105,7 +105,7 @@ const (
 	PermitState_PERMIT_STATE_LIVE PermitState = 1
 	// It has expired and is held until an operator clears it.
 	PermitState_PERMIT_STATE_HELD PermitState = 2
-	// It has no holder any more, but its slot stays occupied for a while.
+	// It no longer has a holder, but its slot stays occupied for a while.
 	PermitState_PERMIT_STATE_COOLING PermitState = 3
 )
 
@@ -324,11 +324,11 @@ const (
 	FiringState_FIRING_STATE_DONE    FiringState = 2
 	// Its permit was lost. It was cut short and does not run again.
 	FiringState_FIRING_STATE_SPENT FiringState = 3
-	// It is older than what the semaphore remembers. It is unknown whether it ran.
+	// It is older than the firings that the semaphore remembers. It is unknown whether it ran.
 	FiringState_FIRING_STATE_FORGOTTEN FiringState = 4
 	// It ran to its end and failed. Requires feature level 4, like the states below.
 	FiringState_FIRING_STATE_FAILED FiringState = 5
-	// Its holder stopped the job before its end, and it does not run again. Below feature level 4 it is SPENT.
+	// Its holder stopped the job before it finished, and it does not run again. Below feature level 4 it is SPENT.
 	FiringState_FIRING_STATE_CUT_SHORT FiringState = 6
 	// Another holder has claimed it since. Only in AwaitFiring, for the token in the request.
 	FiringState_FIRING_STATE_TAKEN_OVER FiringState = 7
@@ -396,8 +396,8 @@ const (
 	RefreshStatus_REFRESH_STATUS_REFRESHED   RefreshStatus = 1
 	// Refused: stop the job. The permit can be relied on until its deadline, but no longer.
 	RefreshStatus_REFRESH_STATUS_STOPPING RefreshStatus = 2
-	// There is no such live permit. It was released, expired, superseded or never granted, or it belongs to another
-	// identity than the one named in the call.
+	// There is no such live permit. It was released, expired, superseded or never granted, or it belongs to an identity
+	// other than the one named in the call.
 	RefreshStatus_REFRESH_STATUS_LOST RefreshStatus = 3
 	// The result is unknown at the moment; retry until the local deadline.
 	RefreshStatus_REFRESH_STATUS_RETRY RefreshStatus = 4
@@ -456,8 +456,8 @@ const (
 	ReleaseOutcome_RELEASE_OUTCOME_DONE        ReleaseOutcome = 1
 	// The job did not run, and the firing can be claimed again.
 	ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN ReleaseOutcome = 2
-	// The job was stopped before its end. Its firing is treated as after a loss, by firing_on_loss. A cluster below
-	// feature level 2 treats this as RELEASE_OUTCOME_DONE.
+	// The job was stopped before it finished. As after a loss, firing_on_loss decides what happens to its firing. A
+	// cluster below feature level 2 treats this as RELEASE_OUTCOME_DONE.
 	ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT ReleaseOutcome = 3
 	// The job ran to its end and failed. Its firing does not run again. A cluster below feature level 4 treats this as
 	// RELEASE_OUTCOME_DONE.
@@ -824,9 +824,9 @@ type Pause struct {
 	Stop     bool   `protobuf:"varint,3,opt,name=stop,proto3" json:"stop,omitempty"`
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	Author   string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
-	// With stop: how long holders can continue, until that time is over.
+	// With stop: how long holders can continue; absent once the drain is over.
 	Drain *durationpb.Duration `protobuf:"bytes,6,opt,name=drain,proto3" json:"drain,omitempty"`
-	// The change that set it: the one of revision, unless that was an undo that restored it.
+	// The change that first set it. It differs from revision only if an undo has restored it.
 	Change        uint64 `protobuf:"varint,7,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -921,9 +921,9 @@ type CordonRecord struct {
 	Author          string                 `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
 	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	Revision        uint64                 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Its drain, until it is over.
+	// Its drain; absent once the drain is over.
 	Drain *durationpb.Duration `protobuf:"bytes,8,opt,name=drain,proto3" json:"drain,omitempty"`
-	// The change that set it: the one of revision, unless that was an undo that restored it.
+	// The change that first set it. It differs from revision only if an undo has restored it.
 	Change        uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1050,8 +1050,8 @@ type TryAcquireRequest struct {
 	// Shown to people next to the permit: at most 16 entries, with keys of at most 64 and values of at most 256 bytes.
 	Metadata map[string]string `protobuf:"bytes,7,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A token of this identity on which the caller no longer relies. If this call supersedes that token, a later release
-	// frees the slot immediately, because nobody else can still believe in it. 0 if there is none, or if another process
-	// may still rely on it.
+	// frees the slot immediately, because nobody else can still rely on it. 0 if there is none, or if another process may
+	// still rely on it.
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
 	// With request_id: a revision of the cluster that the caller had seen, in any response, before it generated the
 	// request ID; or a later one at which it knows that this request had no permit yet (Place.revision). 0 if it has
@@ -1262,7 +1262,7 @@ type Grant struct {
 	Refreshed bool `protobuf:"varint,2,opt,name=refreshed,proto3" json:"refreshed,omitempty"`
 	// How long the call had waited at the leader before its grant was handed to the log.
 	Waited *durationpb.Duration `protobuf:"bytes,3,opt,name=waited,proto3" json:"waited,omitempty"`
-	// The token under which the identity held its permit before. That token is lost from now on. 0 if it held none.
+	// The token under which the identity held its permit before. That token is now lost. 0 if it held none.
 	SupersededToken uint64 `protobuf:"varint,4,opt,name=superseded_token,json=supersededToken,proto3" json:"superseded_token,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1617,7 +1617,7 @@ func (x *DeniedCaller) GetWorker() bool {
 	return false
 }
 
-// FiringClaim is the claim of a firing by the holder that ran, or runs, it.
+// FiringClaim is the claim of a firing by the holder that runs it or has run it.
 type FiringClaim struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Firing *Firing                `protobuf:"bytes,1,opt,name=firing,proto3" json:"firing,omitempty"`
@@ -1963,8 +1963,8 @@ type Place struct {
 	QueueLength uint32 `protobuf:"varint,2,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	// The call ends now; repeat it with the same request ID to keep the place.
 	Repeat bool `protobuf:"varint,3,opt,name=repeat,proto3" json:"repeat,omitempty"`
-	// Set while the semaphore is paused: why, and until when. Nobody in the queue is granted a permit before the pause
-	// ends.
+	// Set while the semaphore is paused, with the reason and the end time. Nobody in the queue is granted a permit before
+	// the pause ends.
 	Pause *Pause `protobuf:"bytes,4,opt,name=pause,proto3" json:"pause,omitempty"`
 	// With repeat, if the call had a request_revision: a later revision at which this request still had no permit. Send
 	// it with the repeat.
@@ -2042,7 +2042,7 @@ func (x *Place) GetRevision() uint64 {
 type TokenRefresh struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
-	// The duration that the client uses from now on: that of the last response for this token.
+	// The duration that the client uses after this request: the duration in the last response for this token.
 	Duration *durationpb.Duration `protobuf:"bytes,2,opt,name=duration,proto3" json:"duration,omitempty"`
 	// How long ago the job last reported progress; absent if it does not report any.
 	SinceProgress *durationpb.Duration `protobuf:"bytes,3,opt,name=since_progress,json=sinceProgress,proto3" json:"since_progress,omitempty"`
@@ -2305,8 +2305,8 @@ type KeepAliveRequest struct {
 	Tokens []*TokenRefresh `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`
 	// Tokens for which this stream needs no more notices.
 	Forget []uint64 `protobuf:"varint,3,rep,packed,name=forget,proto3" json:"forget,omitempty"`
-	// More permits to keep alive: those whose jobs report no progress. Only use this on a stream that has received
-	// `refreshed`; an older server ignores it.
+	// More permits to keep alive, whose jobs report no progress. Only use this on a stream that has received `refreshed`;
+	// an older server ignores it.
 	Groups []*TokenGroup `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
 	// This client supports KeepAliveResponse.refreshed.
 	Grouped bool `protobuf:"varint,5,opt,name=grouped,proto3" json:"grouped,omitempty"`
@@ -2388,12 +2388,12 @@ func (x *KeepAliveRequest) GetIdentity() *Identity {
 	return nil
 }
 
-// TokenGroup is a set of permits with the same duration. It replaces a TokenRefresh or a TokenResult for each in a
-// fraction of the bytes.
+// TokenGroup is a set of permits with the same duration. It replaces a TokenRefresh or a TokenResult for each permit,
+// and takes a fraction of the bytes.
 type TokenGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In a request, the duration that the client uses from now on; in a response, the duration to use, counted from the
-	// send time of the frame.
+	// In a request, the duration that the client uses after this request; in a response, the duration to use, counted
+	// from the send time of the frame.
 	Duration      *durationpb.Duration `protobuf:"bytes,1,opt,name=duration,proto3" json:"duration,omitempty"`
 	Tokens        []uint64             `protobuf:"varint,2,rep,packed,name=tokens,proto3" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2607,8 +2607,8 @@ type ReleaseResponse struct {
 	// How it ended, for people to read, if it had already ended.
 	Message  string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// The end of the permit's task that this call reports is recorded, by this call or, for a repeat, by the first one.
-	// Meaningless if the permit has no task.
+	// The end of the permit's task that this call reports is recorded, by this call or, if this is a repeat, by the first
+	// call. Meaningless if the permit has no task.
 	Recorded      bool `protobuf:"varint,5,opt,name=recorded,proto3" json:"recorded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2921,8 +2921,8 @@ type RevokeRequest struct {
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// How long its refreshes continue to be granted. Absent or 0: not at all.
 	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Free the slot immediately. The holder may still believe in its permit, so two holders may then run at the same
-	// time, and only the fencing token prevents the older one from writing. Recorded in the journal.
+	// Free the slot immediately. The holder may still believe that it holds the permit, so two holders may then run at
+	// the same time, and only the fencing token prevents the older one from writing. Recorded in the journal.
 	UnsafeNow     bool `protobuf:"varint,5,opt,name=unsafe_now,json=unsafeNow,proto3" json:"unsafe_now,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3271,7 +3271,7 @@ func (x *AwaitFiringResponse) GetClaim() *FiringClaim {
 type CatchUpRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// The identity that would run them. A caller that the definition does not admit has nothing to run.
+	// The identity that would run the firings. A caller that the definition does not admit has nothing to run.
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	// The name of the firings.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
@@ -3757,7 +3757,7 @@ type ListHoldersRequest struct {
 	PageSize  uint32   `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken string   `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	Stale     bool     `protobuf:"varint,4,opt,name=stale,proto3" json:"stale,omitempty"`
-	// The holders at that time, by the clocks of the leaders, from the journal, which is bounded.
+	// Return the holders at that time, by the clocks of the leaders, from the journal, which is bounded.
 	At *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=at,proto3" json:"at,omitempty"`
 	// As in ListDefinitions: only semaphores whose definitions have these labels now.
 	Labels string `protobuf:"bytes,6,opt,name=labels,proto3" json:"labels,omitempty"`
@@ -4012,8 +4012,8 @@ type Waiter struct {
 	Place     uint32               `protobuf:"varint,4,opt,name=place,proto3" json:"place,omitempty"`
 	Waiting   *durationpb.Duration `protobuf:"bytes,5,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	RequestId string               `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// It is one of a worker's slots. For each task that waits for a worker, one slot waits for it, from the front of the
-	// queue. The other slots are idle: they block nobody, have no place, and do not count in queue lengths.
+	// This is one of a worker's slots. Each task that waits for a worker has one slot waiting for it, from the front of
+	// the queue. The other slots are idle: they block nobody, have no place, and do not count in queue lengths.
 	Worker        bool `protobuf:"varint,7,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4171,7 +4171,7 @@ type ListWaitersResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Waiters       []*Waiter              `protobuf:"bytes,1,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// The other list: jobs with waiting tasks, by semaphore and in the order in which their tasks are handed out. At
+	// The second list: jobs with waiting tasks, by semaphore and in the order in which their tasks are handed out. At
 	// most 1000, on the first page only, and only for requests without a group.
 	Tasks         []*WaitingTasks `protobuf:"bytes,3,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	unknownFields protoimpl.UnknownFields

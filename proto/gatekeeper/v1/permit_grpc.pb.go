@@ -65,12 +65,13 @@ type PermitServiceClient interface {
 	// then call TryAcquire for those. So no caller of a batch waits for the log. A batch changes nothing: it can be
 	// repeated, and if it fails, no outcome is unknown.
 	BatchTryAcquire(ctx context.Context, in *BatchTryAcquireRequest, opts ...grpc.CallOption) (*BatchTryAcquireResponse, error)
-	// Revoke orders a holder to stop. Its refreshes are refused from now on. It does not free the slot.
+	// Revoke orders a holder to stop. The holder's refreshes are then refused, after the drain if there is one. Revoke
+	// does not free the slot.
 	Revoke(ctx context.Context, in *RevokeRequest, opts ...grpc.CallOption) (*RevokeResponse, error)
-	// TakeOver orders a holder to stop because the caller considers it dead. Its refreshes are refused from now on, as
-	// after a revoke without a drain. It does not free the slot: the slot is free when the holder releases it, or at its
-	// deadline. If the holder is then lost, its firing can be claimed again, whatever firing_on_loss is. It fails with
-	// FAILED_PRECONDITION unless the definition allows takeovers and admits the caller.
+	// TakeOver orders a holder to stop because the caller considers it dead. The holder's refreshes are then refused, as
+	// after a revoke without a drain. TakeOver does not free the slot: the slot is free when the holder releases it, or
+	// at its deadline. If the holder is then lost, its firing can be claimed again, regardless of firing_on_loss.
+	// TakeOver fails with FAILED_PRECONDITION unless the definition allows takeovers and admits the caller.
 	TakeOver(ctx context.Context, in *TakeOverRequest, opts ...grpc.CallOption) (*TakeOverResponse, error)
 	// AwaitFiring streams the state of a firing: the current state, then each change, until the firing has ended. A
 	// caller that lost a claim can thus learn without polling whether the winner finished, failed or was lost, and
@@ -305,12 +306,13 @@ type PermitServiceServer interface {
 	// then call TryAcquire for those. So no caller of a batch waits for the log. A batch changes nothing: it can be
 	// repeated, and if it fails, no outcome is unknown.
 	BatchTryAcquire(context.Context, *BatchTryAcquireRequest) (*BatchTryAcquireResponse, error)
-	// Revoke orders a holder to stop. Its refreshes are refused from now on. It does not free the slot.
+	// Revoke orders a holder to stop. The holder's refreshes are then refused, after the drain if there is one. Revoke
+	// does not free the slot.
 	Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error)
-	// TakeOver orders a holder to stop because the caller considers it dead. Its refreshes are refused from now on, as
-	// after a revoke without a drain. It does not free the slot: the slot is free when the holder releases it, or at its
-	// deadline. If the holder is then lost, its firing can be claimed again, whatever firing_on_loss is. It fails with
-	// FAILED_PRECONDITION unless the definition allows takeovers and admits the caller.
+	// TakeOver orders a holder to stop because the caller considers it dead. The holder's refreshes are then refused, as
+	// after a revoke without a drain. TakeOver does not free the slot: the slot is free when the holder releases it, or
+	// at its deadline. If the holder is then lost, its firing can be claimed again, regardless of firing_on_loss.
+	// TakeOver fails with FAILED_PRECONDITION unless the definition allows takeovers and admits the caller.
 	TakeOver(context.Context, *TakeOverRequest) (*TakeOverResponse, error)
 	// AwaitFiring streams the state of a firing: the current state, then each change, until the firing has ended. A
 	// caller that lost a claim can thus learn without polling whether the winner finished, failed or was lost, and

@@ -24,7 +24,7 @@ const (
 
 type WatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The first revision to send; 0 means from now on.
+	// The first revision to send; 0 means only new changes.
 	FromRevision uint64 `protobuf:"varint,1,opt,name=from_revision,json=fromRevision,proto3" json:"from_revision,omitempty"`
 	// Only semaphores whose names match one of these globs; empty means all.
 	Names []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
@@ -38,7 +38,7 @@ type WatchRequest struct {
 	// Instead of events, send the current records of the affected semaphores, for pages that show the current state.
 	// Records are collected for a tenth of a second, or for a second if changes keep coming. An event that affects many
 	// semaphores, such as a cordon, is sent as missed. With live_every, the records of semaphores whose denials have
-	// changed are also sent, with from_revision also of those that had denials before.
+	// changed are also sent; with from_revision, so are those of semaphores that had denials before.
 	Records       bool `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -207,7 +207,7 @@ func (x *WatchResponse) GetUndefined() []string {
 	return nil
 }
 
-// Live is the state of the watched semaphores that only the leader has, in memory.
+// Live is the part of the state of the watched semaphores that only the leader has, in memory.
 type Live struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// By name. A semaphore that is not listed has no permits and no waiters.

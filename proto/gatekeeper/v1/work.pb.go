@@ -2353,8 +2353,8 @@ func (*WorkResponse_Denial) isWorkResponse_Kind() {}
 
 type TaskGrant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its permit. The caller can rely on it from the time at which it sent that frame plus grant.waited, for the
-	// permit's duration less the margin.
+	// Its permit. The caller can rely on it from the time at which it sent the frame with the number below plus
+	// grant.waited, for the permit's duration less the margin.
 	Grant         *Grant   `protobuf:"bytes,1,opt,name=grant,proto3" json:"grant,omitempty"`
 	Frame         uint64   `protobuf:"varint,2,opt,name=frame,proto3" json:"frame,omitempty"`
 	Task          *Task    `protobuf:"bytes,3,opt,name=task,proto3" json:"task,omitempty"`

@@ -66,14 +66,14 @@ type WorkServiceClient interface {
 	// RetryTasks hands failed tasks out again. With as_of a repeat is harmless; without it, a repeat also retries tasks
 	// that have failed since.
 	RetryTasks(ctx context.Context, in *RetryTasksRequest, opts ...grpc.CallOption) (*RetryTasksResponse, error)
-	// DropTasks gives failed tasks up. With as_of a repeat is harmless; without it, a repeat may drop tasks that have
+	// DropTasks gives up failed tasks. With as_of a repeat is harmless; without it, a repeat may drop tasks that have
 	// failed since.
 	DropTasks(ctx context.Context, in *DropTasksRequest, opts ...grpc.CallOption) (*DropTasksResponse, error)
 	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB. With submitted_revision a
 	// repeat is harmless; without it, a repeat removes a later job with the same ID if that job is over.
 	DeleteJob(ctx context.Context, in *DeleteJobRequest, opts ...grpc.CallOption) (*DeleteJobResponse, error)
 	// Work delivers tasks to a worker and takes their results. The permits of its tasks are kept alive by KeepAlive or
-	// Refresh, like any others. A broken stream ends no permit.
+	// Refresh, like any others. A broken stream does not end any permit.
 	Work(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WorkRequest, WorkResponse], error)
 	// ListWorkers returns the workers that offer to work or hold tasks. Only the leader knows them.
 	ListWorkers(ctx context.Context, in *ListWorkersRequest, opts ...grpc.CallOption) (*ListWorkersResponse, error)
@@ -246,14 +246,14 @@ type WorkServiceServer interface {
 	// RetryTasks hands failed tasks out again. With as_of a repeat is harmless; without it, a repeat also retries tasks
 	// that have failed since.
 	RetryTasks(context.Context, *RetryTasksRequest) (*RetryTasksResponse, error)
-	// DropTasks gives failed tasks up. With as_of a repeat is harmless; without it, a repeat may drop tasks that have
+	// DropTasks gives up failed tasks. With as_of a repeat is harmless; without it, a repeat may drop tasks that have
 	// failed since.
 	DropTasks(context.Context, *DropTasksRequest) (*DropTasksResponse, error)
 	// DeleteJob removes a job that is over, with its results. A repeat fails with NO_SUCH_JOB. With submitted_revision a
 	// repeat is harmless; without it, a repeat removes a later job with the same ID if that job is over.
 	DeleteJob(context.Context, *DeleteJobRequest) (*DeleteJobResponse, error)
 	// Work delivers tasks to a worker and takes their results. The permits of its tasks are kept alive by KeepAlive or
-	// Refresh, like any others. A broken stream ends no permit.
+	// Refresh, like any others. A broken stream does not end any permit.
 	Work(grpc.BidiStreamingServer[WorkRequest, WorkResponse]) error
 	// ListWorkers returns the workers that offer to work or hold tasks. Only the leader knows them.
 	ListWorkers(context.Context, *ListWorkersRequest) (*ListWorkersResponse, error)

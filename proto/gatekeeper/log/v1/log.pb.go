@@ -891,7 +891,7 @@ type Definition struct {
 	MaxAttempts uint32 `protobuf:"varint,18,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
 	// What happens to firings that were not claimed when they were due: 0 skip, 1 once, 2 each. Feature level 4.
 	Misfire uint32 `protobuf:"varint,19,opt,name=misfire,proto3" json:"misfire,omitempty"`
-	// The maximum age of such a firing; 0: an hour. Feature level 4.
+	// The maximum age of a missed firing that may run; 0: an hour. Feature level 4.
 	MisfireWindow int64 `protobuf:"varint,20,opt,name=misfire_window,json=misfireWindow,proto3" json:"misfire_window,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1870,7 +1870,7 @@ type EditBatch struct {
 	Reason    string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	RequestId string                 `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	At        int64                  `protobuf:"fixed64,5,opt,name=at,proto3" json:"at,omitempty"`
-	// How long holders that are shut out may continue, in nanoseconds; 0: not at all. Feature level 2.
+	// How long holders that are excluded may continue, in nanoseconds; 0: not at all. Feature level 2.
 	Drain int64 `protobuf:"varint,6,opt,name=drain,proto3" json:"drain,omitempty"`
 	// When the replaced fields revert to their old values, in Unix nanoseconds; 0: never. Feature level 2.
 	Until int64 `protobuf:"fixed64,7,opt,name=until,proto3" json:"until,omitempty"`
@@ -2910,7 +2910,7 @@ type Settings struct {
 	MaxDuration         int64                  `protobuf:"varint,1,opt,name=max_duration,json=maxDuration,proto3" json:"max_duration,omitempty"`
 	JournalPerSemaphore uint32                 `protobuf:"varint,2,opt,name=journal_per_semaphore,json=journalPerSemaphore,proto3" json:"journal_per_semaphore,omitempty"`
 	JournalTotal        uint32                 `protobuf:"varint,3,opt,name=journal_total,json=journalTotal,proto3" json:"journal_total,omitempty"`
-	// Below feature level 3, the maximum number of remembered requests. Not used from level 3 on.
+	// Below feature level 3, the maximum number of remembered requests. Not used at level 3 and above.
 	RememberedRequests  uint32 `protobuf:"varint,4,opt,name=remembered_requests,json=rememberedRequests,proto3" json:"remembered_requests,omitempty"`
 	RememberedDeletions uint32 `protobuf:"varint,5,opt,name=remembered_deletions,json=rememberedDeletions,proto3" json:"remembered_deletions,omitempty"`
 	// Feature level 3.
@@ -3238,8 +3238,8 @@ func (x *RaiseFeatureLevel) GetLevel() uint32 {
 	return 0
 }
 
-// EndDrain ends the drains of one change. From then on, holders that it shut out are refused. The leader proposes the
-// command when its timer expires. Exactly one of names, cordon and token is set.
+// EndDrain ends the drains of one change. After that, holders that the change excluded are refused. The leader proposes
+// the command when its timer expires. Exactly one of names, cordon and token is set.
 type EndDrain struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The change that started the drain.
@@ -3805,7 +3805,7 @@ type UndoEdit struct {
 	Change *Change `protobuf:"bytes,1,opt,name=change,proto3" json:"change,omitempty"`
 	// For a create: the pause that is restored with the definition.
 	Pause *StoredPause `protobuf:"bytes,2,opt,name=pause,proto3" json:"pause,omitempty"`
-	// Temporary edits: those whose end is scheduled again, and the revisions of those that no longer end.
+	// Temporary edits whose end is scheduled again, and the revisions of temporary edits that no longer end.
 	EndsBack      []*StoredRevert `protobuf:"bytes,3,rep,name=ends_back,json=endsBack,proto3" json:"ends_back,omitempty"`
 	EndsGone      []uint64        `protobuf:"varint,4,rep,packed,name=ends_gone,json=endsGone,proto3" json:"ends_gone,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -4044,7 +4044,7 @@ func (x *UndoCordon) GetCordon() *StoredCordon {
 type UndoFirings struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// Firings to remember again. Each is expected not to be claimed.
+	// Firings to remember again. Each is expected to be unclaimed.
 	Back []*StoredClaim `protobuf:"bytes,2,rep,name=back,proto3" json:"back,omitempty"`
 	// Firings to forget again.
 	Forget []*ExpectedClaim `protobuf:"bytes,3,rep,name=forget,proto3" json:"forget,omitempty"`
@@ -4886,7 +4886,7 @@ type StoredDefinition struct {
 	UpdatedAt       int64                  `protobuf:"fixed64,5,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	Pause           *StoredPause           `protobuf:"bytes,7,opt,name=pause,proto3" json:"pause,omitempty"`
-	// Since when the definition has its misfire policy; 0 if that is skip. Feature level 4.
+	// The time since which the definition has had its misfire policy; 0 if the policy is skip. Feature level 4.
 	MisfiresFrom  int64 `protobuf:"fixed64,8,opt,name=misfires_from,json=misfiresFrom,proto3" json:"misfires_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5343,7 +5343,8 @@ type StoredSemaphore struct {
 	Reverts []*StoredRevert `protobuf:"bytes,5,rep,name=reverts,proto3" json:"reverts,omitempty"`
 	// The newest revision of a forgotten request; 0: none. Feature level 3.
 	RequestsForgotten uint64 `protobuf:"varint,6,opt,name=requests_forgotten,json=requestsForgotten,proto3" json:"requests_forgotten,omitempty"`
-	// The latest end of a permit whose end the journal has forgotten, in Unix nanoseconds; 0: none. Feature level 3.
+	// The latest end time among the permit ends that the journal has forgotten, in Unix nanoseconds; 0: none. Feature
+	// level 3.
 	EndsForgotten int64 `protobuf:"fixed64,9,opt,name=ends_forgotten,json=endsForgotten,proto3" json:"ends_forgotten,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5428,7 +5429,7 @@ func (x *StoredSemaphore) GetEndsForgotten() int64 {
 	return 0
 }
 
-// StoredDrain lets permits granted before its revision continue although an edit shut out their holders.
+// StoredDrain lets permits granted before its revision continue although an edit excluded their holders.
 type StoredDrain struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
@@ -5803,7 +5804,7 @@ type StoredClaim struct {
 	At int64 `protobuf:"fixed64,7,opt,name=at,proto3" json:"at,omitempty"`
 	// The reported failure of a failed run. Feature level 4.
 	Failure string `protobuf:"bytes,8,opt,name=failure,proto3" json:"failure,omitempty"`
-	// How many holders claimed the firing and may have started its job; 0: claimed below feature level 4.
+	// How many holders have claimed the firing and may have started its job; 0: it was claimed below feature level 4.
 	Attempts      uint32 `protobuf:"varint,9,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6302,7 +6303,7 @@ type JournalEntry struct {
 	Drain int64 `protobuf:"varint,14,opt,name=drain,proto3" json:"drain,omitempty"`
 	// For missed work: its kind, a value of fsm.Missed. Feature level 2.
 	Missed uint32 `protobuf:"varint,15,opt,name=missed,proto3" json:"missed,omitempty"`
-	// What a pause or a cordon replaced. This and the following fields: feature level 2.
+	// The pause or the cordon that was replaced. This and the following fields: feature level 2.
 	PauseBefore  *StoredPause  `protobuf:"bytes,16,opt,name=pause_before,json=pauseBefore,proto3" json:"pause_before,omitempty"`
 	CordonBefore *StoredCordon `protobuf:"bytes,17,opt,name=cordon_before,json=cordonBefore,proto3" json:"cordon_before,omitempty"`
 	// Temporary edits whose end this entry cancelled, and those whose end it scheduled again.

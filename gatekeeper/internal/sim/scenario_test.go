@@ -27,6 +27,7 @@ func TestAnsweredCall_ItsContextEnds_PermitStays(t *testing.T)    { scenario(t, 
 func TestCancel_OfAnEarlierRequest_EndsNoOther(t *testing.T)      { scenario(t, 1, lateCancel) }
 func TestRelease_OfASupersededToken_FreesNothing(t *testing.T)    { scenario(t, 1, overtakenRelease) }
 func TestSupersededHolder_NeverHears_SlotStaysTaken(t *testing.T) { scenario(t, 1, unheardSuccessor) }
+func TestLeader_LosesItsWrite_NothingWasAnswered(t *testing.T)    { scenario(t, 6, losesItsWrite) }
 func TestSlowClock_CountsNoLongerThanTheServer(t *testing.T)      { scenario(t, 1, slowClock) }
 
 // scenario plays each phase, which shifts one thing relative to the others, and fails if a promise is broken. Since the
@@ -200,6 +201,42 @@ func diesAnswering(s *stage, phase int) {
 		},
 		func() {
 			pass(2500 * time.Millisecond)
+			s.try(s.b, single, time.Second)
+		},
+	)
+}
+
+// losesItsWrite: one follower has stored the entry of a grant, and the leader has not, because its disk is stalled. The
+// leader crashes, which loses the entry, and leads the other follower without it.
+func losesItsWrite(s *stage, _ int) {
+	leader := s.lead()
+	var rest []*member
+	for _, m := range s.members {
+		if m != leader {
+			rest = append(rest, m)
+		}
+	}
+	long := definition(single)
+	long.Duration = durationpb.New(6 * time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	s.replace(ctx, long)
+	without := s.net.cut([]way{{leader.id, rest[1].id}, {rest[1].id, leader.id}})
+	goOn := leader.disk.stall()
+	s.together(
+		func() { s.hold(s.a, single, 8*time.Second) },
+		func() {
+			pass(time.Second)
+			defer s.only(s.a.acquirer, nil)()
+			defer s.net.cut(s.ways(rest[0], true, true, true))()
+			leader.crash(true)
+			without()
+			goOn()
+			s.must(leader.start())
+			pass(8 * time.Second)
+		},
+		func() {
+			pass(1500 * time.Millisecond)
 			s.try(s.b, single, time.Second)
 		},
 	)

@@ -44,7 +44,7 @@ run: build ## Build and start one server with the timetable of the Kubernetes pr
 	@$(call DEPLOY,run) $(ARGS)
 
 .PHONY: demo
-demo: build ## Run three servers and seven groups of hosts, the leader and a host killed; ends with a table (more scenarios follow)
+demo: build ## Run three servers and seven groups of hosts, and kill the leader and a host; ends with a table (more scenarios follow)
 	@$(call DEPLOY,demo) $(ARGS)
 
 .PHONY: demo-jobs
@@ -52,7 +52,7 @@ demo-jobs: build ## Run three servers, three applications with fifty gocron jobs
 	@$(call DEPLOY,demo,jobs) $(ARGS)
 
 .PHONY: demo-move
-demo-move: build ## Run three servers with 510 tasks held in one zone, moved to another by gkctl move, and back; ends with a report
+demo-move: build ## Run three servers with 510 tasks in one zone, and move them to another zone and back with gkctl; ends with a report
 	@$(call DEPLOY,demo,move) $(ARGS)
 
 .PHONY: demo-work
@@ -75,7 +75,7 @@ faults: build build-faulty ## Kill, suspend, isolate and damage real servers und
 	@$(call DEPLOY,proof) -tally bin/faults.tsv $(ARGS)
 
 .PHONY: mutants
-mutants: ## Apply known bugs one at a time, and check that the tests named by each fail (ARGS='-run NAME'; 20 minutes)
+mutants: ## Apply known bugs one at a time, and check that each makes its tests fail (ARGS='-run NAME'; 20 minutes)
 	@go run ./.ci/mutants $(ARGS)
 
 .PHONY: test
@@ -83,7 +83,7 @@ test: ## Run the tests of the product; a skipped test that .ci/skips.txt does no
 	@$(TEST) -timeout 12m $(PACKAGES) | $(SUMMARY)
 
 .PHONY: test-all
-test-all: test ## Run every test, as CI does, including those of deploy, which run demos, faults and benchmarks on real servers
+test-all: test ## Run every test, as CI does, including those in deploy, which run demos, faults and benchmarks on real servers
 	@go -C deploy test -json -count=1 -timeout 12m ./... | $(SUMMARY)
 
 .PHONY: race
@@ -92,7 +92,7 @@ race: ## Run every test under the race detector
 	@go -C deploy test -json -count=1 -race -timeout 20m ./... | $(SUMMARY)
 
 .PHONY: sim
-sim: ## Simulate whole clusters over 1000 seeds (ARGS='-seeds N -from S'); fails if a promise is broken or a rare path was not taken by any seed
+sim: ## Simulate whole clusters over 1000 seeds (ARGS='-seeds N -from S'); fails if a promise is broken, or if no seed takes one of the rare paths
 	@mkdir -p bin
 	@go test -count=1 -timeout 24h -v ./gatekeeper/internal/sim -run TestSeeds -args -seeds 1000 -all-paths $(ARGS) | grep -v '^ *\(===\|--- PASS\)' | tee bin/sim.txt
 
@@ -109,13 +109,13 @@ fuzz: ## Run every fuzz target for FUZZTIME (20s) each
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: bench
-bench: build ## Measure the core against the limits of this machine, the client library, and (without ARGS) peers; prints tables and writes JSON
+bench: build ## Measure the core and the limits of this machine, the client library, and (without ARGS) the peers; prints tables and writes JSON
 	@$(call DEPLOY,bench) $(ARGS)
 	@$(if $(ARGS),,$(PEERS) -parts work,tasks)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory bench-dashboard)
 
 .PHONY: bench-dashboard
-bench-dashboard: ## Measure the dashboard's speed in Chromium, and the server's cost of open pages; writes bin/dashboard.json (3 minutes)
+bench-dashboard: ## Measure the dashboard's speed in Chromium, and what open pages cost the server; writes bin/dashboard.json (3 minutes)
 	@mkdir -p bin
 	@go -C deploy test -count=1 -timeout 9m ./browser -run Speed -v -args -speed $(CURDIR)/bin/dashboard.json | grep -v '^ *\(===\|---\)'
 

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt(t *testing.T) {
+func TestTryAcquire_Retries_KeepTheIDsAndCountTheDurationFromTheAnsweredAttempt(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.refreshNothing()
 		a.release = releases
@@ -88,7 +88,7 @@ func TestTryAcquire_AnswerTooLate_IsRetried(t *testing.T) {
 	})
 }
 
-func TestTryAcquire_ContextEndsWithUnknownOutcome_TakesBack(t *testing.T) {
+func TestTryAcquire_ContextEndsWithUnknownOutcome_CancelsTheRequest(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = func(ctx context.Context, _ *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			<-ctx.Done()
@@ -141,7 +141,7 @@ func TestTryAcquire_StopTimeTooLong_FailsAndGivesThePermitBack(t *testing.T) {
 	})
 }
 
-func TestAcquire_Waits_ReportsThePlaceAndCountsFromSendPlusWaited(t *testing.T) {
+func TestAcquire_Queued_ReportsThePlaceAndCountsTheDurationFromTheEndOfTheWait(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.refreshNothing()
 		var asked []*gatekeeperv1.AcquireRequest
@@ -259,8 +259,8 @@ func TestRelease_PermitHadEnded_ReturnsEndedError(t *testing.T) {
 	})
 }
 
-// A release whose answer was lost may still arrive. So the client must not accept the same token when a retry of the
-// request is granted it again.
+// A release whose answer was lost may still arrive. So if a retry of the request is granted the same token again, the
+// client must not accept it.
 func TestRelease_Unanswered_TokenIsNotAcceptedAgain(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		mine := []AcquireOption{WithHolderID("me"), WithRequestID("import")}

@@ -8,8 +8,8 @@ import (
 )
 
 // Begin acquires a permit for one run, following the Runner's policies. It is for schedulers that call the job
-// themselves; all other callers use Run. The caller must end the Run that Begin returns. With a zero due, no firing is
-// claimed.
+// themselves; all other callers should use Run. The caller must end the Run that Begin returns. With a zero due, no
+// firing is claimed.
 func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	var opts []AcquireOption
 	if !due.IsZero() {
@@ -29,7 +29,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	}
 	unguarded := r.outage == OutageRunUnguarded
 	if unguarded {
-		r.log().Error("gatekeeper: no server answers: the job runs WITHOUT A PERMIT, another holder may run it at the same time", "error", err)
+		r.log().Error("gatekeeper: no server answers: the job runs WITHOUT A PERMIT, and another holder may run it at the same time", "error", err)
 	} else {
 		r.log().Warn("gatekeeper: no server answers: the job does not run", "error", err)
 	}

@@ -23,8 +23,8 @@ const (
 	minConcurrent = 3
 	// maxBatch is the maximum number of requests in a batch; servers refuse larger batches.
 	maxBatch = 1024
-	// maxBatchBytes is the maximum size of a batch, unless its first request alone is larger. Servers accept four times
-	// as much.
+	// maxBatchBytes is the maximum size of a batch, unless its first request alone is larger. Servers accept batches
+	// four times as large.
 	maxBatchBytes = 1 << 20
 	// maxBatched is the maximum size of a request in a batch. A larger request would delay the others.
 	maxBatched = 16 << 10
@@ -36,10 +36,10 @@ const (
 	olderRest = time.Minute
 )
 
-// coalescer sends requests for permits in batches. A batch answers only denials and errors, and changes nothing on the
-// servers. All other requests, and those of a failed batch, are sent again, each as a TryAcquire. To avoid this second
-// call for grants, requests are sent in batches only for semaphores whose last answer was a denial. Only one batch is
-// in flight at a time, and the next one is collected meanwhile.
+// coalescer sends requests for permits in batches. The answer to a batch contains only denials and errors, and a batch
+// changes nothing on the servers. All other requests, and those of a failed batch, are sent again, each as a
+// TryAcquire. To avoid this second call for grants, requests are sent in batches only for semaphores whose last answer
+// was a denial. Only one batch is in flight at a time, and the next one is collected meanwhile.
 type coalescer struct {
 	conn    *grpc.ClientConn
 	timeout time.Duration   // of one batch
@@ -55,7 +55,7 @@ type coalescer struct {
 	rests   time.Time // no batches are sent before this time
 }
 
-// batched is a request that waits for, or is in, a batch.
+// batched is a request that is waiting for a batch, or is in one.
 type batched struct {
 	ctx     context.Context                     //nolint:containedctx // its caller's
 	encoded []byte                              // as a field of the batch

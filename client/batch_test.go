@@ -83,10 +83,10 @@ func (s *server) denies() {
 // A Client behaves the same whether or not its requests are sent in batches.
 func TestCalls_InBatches_BehaveTheSame(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
-		"retries":         TestTryAcquire_Retries_KeepIDsAndCountFromTheAnsweredAttempt,
+		"retries":         TestTryAcquire_Retries_KeepTheIDsAndCountTheDurationFromTheAnsweredAttempt,
 		"denied":          TestTryAcquire_Denied_ReturnsTheReason,
 		"too late":        TestTryAcquire_AnswerTooLate_IsRetried,
-		"unknown outcome": TestTryAcquire_ContextEndsWithUnknownOutcome_TakesBack,
+		"unknown outcome": TestTryAcquire_ContextEndsWithUnknownOutcome_CancelsTheRequest,
 		"stop time":       TestTryAcquire_StopTimeTooLong_FailsAndGivesThePermitBack,
 		"same holder":     TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded,
 		"belief":          TestRelease_BeliefEndsBeforeItIsSent,
@@ -147,7 +147,7 @@ func TestBatch_SemaphoreGrantedLast_IsRequestedAlone(t *testing.T) {
 	})
 }
 
-func TestBatch_InFlight_CollectsTheNext(t *testing.T) {
+func TestBatch_AnotherInFlight_CollectsRequests(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.denies()
 		deny, let := a.tryBatch, make(chan struct{})
@@ -267,7 +267,7 @@ func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 					t.Errorf("TryAcquire() = %v, %v after the calls %v, want a retry with a separate TryAcquire only if the batch did not answer", r, err, calls(a))
 				}
 				if name == "denied" && r.GetDenial() == nil || name == "refused" && !errors.As(err, new(*RevisionChangedError)) {
-					t.Errorf("TryAcquire() = %v, %v, want the denial or error of the batch", r, err)
+					t.Errorf("TryAcquire() = %v, %v, want the denial or error from the batch", r, err)
 				}
 				b.mu.Lock()
 				b.denied["s"] = true

@@ -89,7 +89,7 @@ func (bearer) RequireTransportSecurity() bool { return true }
 
 // errTokenEnded ends an attempt if the caller's token expired or was revoked after the server had accepted the call.
 // The attempt is retried with the new token. If there is none, the next attempt is refused.
-var errTokenEnded = status.Error(codes.Unavailable, "the server ended the call because the token of its caller has ended")
+var errTokenEnded = status.Error(codes.Unavailable, "the server ended the call because the caller's token has ended")
 
 // tokenEnded reports whether a server cannot identify the caller. Use it only for a call that the server has already
 // accepted, or if the token has changed since.
@@ -130,7 +130,7 @@ const shortestToken = 3 + 12 + 1 + 43
 // bearerChars are the characters that any kind of bearer token may contain (RFC 6750, section 2.1).
 const bearerChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/="
 
-// isToken reports whether a text begins like a bearer token of Gatekeeper, or like a JWT.
+// isToken reports whether a text begins like a Gatekeeper bearer token, or like a JWT.
 func isToken(text string) bool {
 	return strings.HasPrefix(text, "gk_") || strings.HasPrefix(text, "eyJ")
 }

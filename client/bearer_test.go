@@ -305,6 +305,6 @@ func TestDial_InvalidBearerToken_ReturnsSpecificError(t *testing.T) {
 		t.Fatal(err)
 	}
 	if heard := ask(); heard != "Bearer filed" {
-		t.Errorf("with both variables: the server received %q, want the token of the file", heard)
+		t.Errorf("with both variables: the server received %q, want the token from the file", heard)
 	}
 }

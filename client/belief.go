@@ -2,12 +2,12 @@ package client
 
 import "time"
 
-// rateDivisor is the divisor for the margin. The margin is twice the allowed difference of clock rates, which is 1 %,
-// so it is 1/50 of the duration.
+// rateDivisor is the divisor for the margin. The margin is twice the allowed difference between clock rates. That
+// difference is 1 %, so the margin is 1/50 of the duration.
 const rateDivisor = 50
 
-// margin returns how much a client subtracts from a duration that a leader measured: twice the allowed difference of
-// rates.
+// margin returns how much a client subtracts from a duration that a leader measured: twice the allowed difference
+// between clock rates.
 func margin(d time.Duration) time.Duration { return d / rateDivisor }
 
 // maxStopTime bounds the default stop time.
@@ -31,9 +31,9 @@ func refreshEvery(stop, duration time.Duration) time.Duration {
 // tooBrief reports whether a permit's duration is too short for the requested stop time.
 func tooBrief(asked, duration time.Duration) bool { return asked > duration/2 }
 
-// drainEnd returns a lower bound for the planned end of a drain, if an answer says that left remains of it. The answer
-// was given at base or later, and left counts from that time. It returns 0 if there is no drain. Belief does not depend
-// on the drain, because an operator may end it, and only answers move belief.
+// drainEnd returns a lower bound for the planned end of a drain. left is the rest of the drain according to an answer.
+// The answer was given at base or later, and left counts from that time. It returns 0 if there is no drain. Belief does
+// not depend on the drain, because an operator may end it, and only answers move belief.
 func drainEnd(base, left time.Duration) time.Duration {
 	if left <= 0 {
 		return 0
@@ -82,8 +82,8 @@ func (b belief) refreshed(sent, duration time.Duration) belief {
 	return n
 }
 
-// stated returns the belief after a frame with b.duration was sent. After that, a leader may pass only that duration to
-// its successor.
+// stated returns the belief after a frame with b.duration has been sent. After that, a leader may pass only that
+// duration to its successor.
 func (b belief) stated(sent time.Duration) belief {
 	b.deadline = min(b.deadline, sent+b.duration-margin(b.duration))
 	return b

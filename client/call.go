@@ -117,8 +117,8 @@ func (c *Client) pause(ctx context.Context, d time.Duration) {
 	sleep(ctx, d)
 }
 
-// certificates reports whether all endpoints were tried and failed because of a certificate, so that another round
-// would fail too. Calls share the router, so one round of attempts may not reach every endpoint.
+// certificates reports whether all endpoints have been tried and have failed because of a certificate, so that another
+// round would fail too. Calls share the router, so one round of attempts may not reach every endpoint.
 func (e *UnavailableError) certificates(endpoints int) bool {
 	return len(e.Tried) >= endpoints && !slices.ContainsFunc(e.Tried, func(a Attempt) bool {
 		_, ok := errors.AsType[*CertificateError](a.Err)
@@ -163,7 +163,7 @@ type verdict struct {
 	wait time.Duration
 }
 
-// judge classifies an error by its ErrorInfo, or by its code if it is not an error of Gatekeeper.
+// judge classifies an error by its ErrorInfo, or by its code if it is not a Gatekeeper error.
 func judge(err error) verdict {
 	if errors.Is(err, errTooLate) {
 		return verdict{}

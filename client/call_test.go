@@ -158,7 +158,7 @@ func TestCall_AddressWithTooManyWrongTokens_IsThrottled(t *testing.T) {
 		if !ok || !u.Throttled() || u.Recovering() {
 			t.Fatalf("ListDefinitions() error = %#v, want Throttled", err)
 		}
-		if !strings.HasPrefix(err.Error(), "the servers answer, but check no token from this address for now: ") {
+		if !strings.HasPrefix(err.Error(), "the servers answer, but are not checking tokens from this address for now: ") {
 			t.Errorf("error = %q", err)
 		}
 	})

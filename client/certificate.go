@@ -91,7 +91,7 @@ func alert(err error) (tls.AlertError, bool) {
 type handshakes struct {
 	credentials.TransportCredentials
 	endpoint string
-	through  *atomic.Bool // set after data was received from a server
+	through  *atomic.Bool // set after data has been received from a server
 	last     *lastHandshake
 }
 
@@ -182,8 +182,8 @@ func (c *firstRead) Read(b []byte) (int, error) {
 }
 
 // Write returns the server's alert if a write fails because of it. A server that rejects the client's certificate
-// closes the connection while the client writes its first message, so the write fails with an error that does not say
-// why.
+// closes the connection while the client is writing its first message, so the write fails with an error that does not
+// say why.
 func (c *firstRead) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	if err == nil || c.heard.Load() {

@@ -124,7 +124,7 @@ func dialTLS(t *testing.T, with TLS, endpoints ...string) *Client {
 	return c
 }
 
-// Each kind of certificate error makes a call fail with a specific error, although its context never ends.
+// Each kind of certificate error makes a call fail with a specific error, even though its context never ends.
 func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 	ours, strangers := newAuthority(t, "ours"), newAuthority(t, "strangers")
 	later := time.Now().Add(time.Hour)
@@ -197,7 +197,7 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 			_, err := client.Semaphore("free").TryAcquire(context.Background())
 			e, ok := errors.AsType[*CertificateError](err)
 			if !ok || e.ByServer != c.byServer || e.Endpoint != a && e.Endpoint != b {
-				t.Fatalf("error = %v, want a *CertificateError of one of the endpoints, got %+v", err, e)
+				t.Fatalf("error = %v, want a *CertificateError for one of the endpoints, got %+v", err, e)
 			}
 			if !c.is(err) {
 				t.Errorf("error = %v, want one that wraps the error of package tls", err)

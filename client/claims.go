@@ -235,7 +235,7 @@ func (r *renewer) resting(key claimKey) (*supersession, time.Duration) {
 }
 
 // changeRest makes the Runners of an identity wait for the same time again. If again is false, they no longer wait. It
-// does nothing if lost is no longer the identity's last loss, or if a permit was granted since.
+// does nothing if lost is no longer the identity's last loss, or if a permit has been granted since.
 func (r *renewer) changeRest(key claimKey, lost *supersession, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -54,8 +54,8 @@ func Dial(ctx context.Context, endpoints []string, opts ...Option) (*Client, err
 }
 
 // Close ends every permit that is still held, with ErrClosed, and returns when all goroutines of the Client have
-// stopped. It does not release the permits, because their jobs may still run; they expire on the servers. Release
-// permits before you call Close.
+// stopped. It does not release the permits, because their jobs may still be running; they expire on the servers.
+// Release permits before you call Close.
 func (c *Client) Close() error {
 	c.renewer.close()
 	c.mu.Lock()

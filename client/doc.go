@@ -56,8 +56,8 @@
 // if making it twice has the same effect as making it once. This is true for reads, refreshes, releases and
 // cancellations, and for acquisitions and edits with a request id. If certificate errors keep a Client from every
 // endpoint, and it has never reached a server before, the call gives up after one round; see CertificateError. The
-// Client classifies errors of servers by google.rpc.ErrorInfo, never by their text. The exception is a failed TLS
-// handshake, which carries only a text.
+// Client classifies errors from servers by google.rpc.ErrorInfo, never by their text. The exception is a failed TLS
+// handshake, whose error carries only text.
 //
 // Goroutines that are denied the same semaphores at the same time request them in batches; see batch.go. A batch makes
 // denials cheaper and changes nothing else. It never grants a permit. Requests that it does not answer are sent again
@@ -82,6 +82,6 @@
 // implement the client interfaces.
 //
 // A client works with servers of the same major version, older or newer. A call that an older server does not support
-// fails with a *StatusError of code Unimplemented. If the cluster must be upgraded before a call works, the error has
+// fails with a *StatusError with code Unimplemented. If the cluster must be upgraded before a call works, the error has
 // the reason FEATURE_LEVEL. Reasons that only a newer server knows are passed on unchanged.
 package client

@@ -82,7 +82,7 @@ func TestEnsure_NoServer_FailsWhenItsContextEnds(t *testing.T) {
 		}
 		<-p.Done()
 		if err := p.Ensure(t.Context(), 0); err == nil {
-			t.Error("Ensure() of a lost permit = nil, want an error")
+			t.Error("Ensure() on a lost permit = nil, want an error")
 		}
 	})
 }
@@ -110,7 +110,7 @@ func TestStallLimit_NoProgress_EndsTheContextAndIsLogged(t *testing.T) {
 		}
 		pass(10 * time.Minute)
 		if !p.Held() {
-			t.Error("the permit was lost although its job may still run")
+			t.Error("the permit was lost even though its job may still be running")
 		}
 		if n := strings.Count(log.String(), "no progress"); n != 1 || !strings.Contains(log.String(), "token=7") {
 			t.Errorf("the stall was logged %d times, want once with the token:\n%s", n, log.String())

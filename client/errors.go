@@ -57,7 +57,7 @@ func (e *UnavailableError) Error() string {
 	case e.NoLeader():
 		b.WriteString("the servers answer, but none of them leads")
 	case e.Throttled():
-		b.WriteString("the servers answer, but check no token from this address for now")
+		b.WriteString("the servers answer, but are not checking tokens from this address for now")
 	default:
 		b.WriteString(ErrUnavailable.Error())
 	}
@@ -199,7 +199,7 @@ type ChangedSinceError struct {
 	*StatusError
 }
 
-// RevisionChangedError says that the semaphore's permit revision is not the expected one: a permit was acquired,
+// RevisionChangedError says that the semaphore's permit revision is not the expected one: a permit has been acquired,
 // released or lost since.
 type RevisionChangedError struct {
 	Semaphore         string
@@ -223,7 +223,8 @@ type NoSuchJobError struct {
 	*StatusError
 }
 
-// JobDiffersError says that a job with this id was already submitted with other tasks or settings. Nothing was stored.
+// JobDiffersError says that a job with this id has already been submitted with other tasks or settings. Nothing was
+// stored.
 type JobDiffersError struct {
 	ID string
 	*StatusError
@@ -287,7 +288,7 @@ func tooOldSince(err error) (revision uint64, tooOld bool) {
 	return revision, true
 }
 
-// typed converts an error of gRPC into one of the errors above. An error of ctx is returned unchanged.
+// typed converts a gRPC error into one of the errors above. An error of ctx is returned unchanged.
 func typed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

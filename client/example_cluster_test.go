@@ -9,7 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-// A client whose endpoints belong to two clusters acquires nothing, because both clusters could grant the same job.
+// A client whose endpoints belong to two clusters acquires nothing, because both clusters could grant a permit for the
+// same job.
 func ExampleWrongClusterError() {
 	one, other := gktest.NewServer("nightly-export"), gktest.NewServer("nightly-export")
 	defer one.Close()

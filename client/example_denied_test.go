@@ -163,8 +163,8 @@ func ExampleWithOneWaiter() {
 	// The semaphore "nightly-export" is paused (the disks are replaced). Another acquire of "app1" in group "default" is already waiting.
 }
 
-// WithExpectedRevision acquires optimistically: the permit is granted only if no permit was acquired, released or lost
-// since the revision was read.
+// WithExpectedRevision acquires optimistically: the permit is granted only if no permit has been acquired, released or
+// lost since the revision was read.
 func ExampleWithExpectedRevision() {
 	clients, end := connect("app1", "app2")
 	defer end()

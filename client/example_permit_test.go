@@ -67,7 +67,7 @@ func ExamplePermit_Release() {
 	// true
 }
 
-// After a run was stopped midway, its definition decides whether another host may run the firing.
+// After a run has been stopped midway, its definition decides whether another host may run the firing.
 func ExamplePermit_ReleaseCutShort() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -116,7 +116,7 @@ func ExamplePermit_ReleaseFailed() {
 	// FIRING_STATE_FAILED the disk is full
 }
 
-// ExampleSemaphore_WatchFiring waits until a firing that another host has claimed can be claimed again, or has ended.
+// ExampleSemaphore_WatchFiring waits until another host's firing can be claimed again, or has ended.
 func ExampleSemaphore_WatchFiring() {
 	clients, end := connect("app1", "app2")
 	defer end()

@@ -30,7 +30,7 @@ func ExampleClient_Definitions() {
 		changed.GroupPattern = new("dr-site")
 		batch.Edits = append(batch.Edits, &gatekeeperv1.Edit{
 			Change:          &gatekeeperv1.Edit_Replace{Replace: changed},
-			ExpectedVersion: record.GetVersion(), // refused if it was edited since
+			ExpectedVersion: record.GetVersion(), // refused if it has been edited since
 		})
 	}
 	_, err := c.Definitions().BatchEdit(ctx, batch)

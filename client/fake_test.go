@@ -226,14 +226,14 @@ func (s *server) meant(ctx context.Context) error {
 	if cluster == "" {
 		return nil
 	}
-	_ = grpc.SetHeader(ctx, metadata.Pairs(clusterHeader, cluster)) // it can only fail if something was sent before
+	_ = grpc.SetHeader(ctx, metadata.Pairs(clusterHeader, cluster)) // it can only fail if something has already been sent
 	if meant := metadata.ValueFromIncomingContext(ctx, clusterHeader); len(meant) > 0 && meant[0] != cluster {
 		return refused(codes.FailedPrecondition, reasonWrongCluster, "cluster", cluster)
 	}
 	return nil
 }
 
-// set changes the hooks. It is safe while calls arrive.
+// set changes the hooks. It is safe while calls are arriving.
 func (s *server) set(f func(*server)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -469,7 +469,7 @@ func result(token uint64, s gatekeeperv1.RefreshStatus, cause gatekeeperv1.StopC
 	return &gatekeeperv1.TokenResult{Token: token, Status: s, Stop: cause, Message: message}
 }
 
-// refused returns the error of a server, with an ErrorInfo.
+// refused returns an error as a server sends it, with an ErrorInfo.
 func refused(code codes.Code, reason string, pairs ...string) error {
 	metadata := make(map[string]string)
 	for i := 0; i < len(pairs); i += 2 {

@@ -19,13 +19,13 @@ type Hooks struct {
 	Unavailable func(context.Context, Outage)
 	// Lost is called when the contexts of the permit and the job have ended while the job is running.
 	Lost func(context.Context, Loss)
-	// Overrun is called when the job is still running although its context has ended.
+	// Overrun is called when the job is still running even though its context has ended.
 	Overrun func(context.Context, Overrun)
-	// Finished is called when the run is over and its permit was released.
+	// Finished is called when the run is over and its permit has been released.
 	Finished func(context.Context, Report)
 }
 
-// Outage describes a run that no server answered.
+// Outage describes a run whose requests no server answered.
 type Outage struct {
 	// Err matches ErrUnavailable.
 	Err error

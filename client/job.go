@@ -50,8 +50,9 @@ func WithOneWaiter() JobOption { return func(r *Runner) { r.oneWaiter = true } }
 
 // WithReleaseLimit bounds how long a run tries to release its permit when no server answers. The caller of the run is
 // blocked during that time. If the release does not get through, the firing ends as if the job had been cut short. By
-// default, or with 0, the run tries while a server may hold the permit, as Permit.Release does; with OutageRunUnguarded
-// it tries for the WithOutageLimit. In any case it gives up 5 s after the context of the run has ended.
+// default, or with 0, the run tries for as long as a server may hold the permit, as Permit.Release does; with
+// OutageRunUnguarded it tries for the WithOutageLimit. Whatever the limit, it gives up 5 s after the run's context has
+// ended.
 func WithReleaseLimit(d time.Duration) JobOption { return func(r *Runner) { r.releaseLimit = d } }
 
 // WithFiringName names the firings of a job with due times. The default is the semaphore's name. Two schedules that
@@ -68,9 +69,9 @@ func WithHooks(h Hooks) JobOption { return func(r *Runner) { r.hooks = append(r.
 
 // Runner runs a job only while it holds a permit. It is safe for concurrent use; each run has its own permit.
 //
-// A run requests a permit and, depending on its policies, skips, waits or runs late. The job's context ends with the
-// caller's context or with the permit's, and has its cause. PermitOf returns the permit of a context. The permit is
-// released only after the job has returned, with a separate context, so that a stopped job also frees its slot
+// A run requests a permit and, depending on its policies, skips, waits or runs late. The job's context ends when the
+// caller's context or the permit's ends, and has the same cause. PermitOf returns the permit of a context. The permit
+// is released only after the job has returned, with a separate context, so that a stopped job also frees its slot
 // immediately. The definition's firing_on_loss decides what happens to the firing of a stopped job. If a run got a
 // permit but did not start its job, it gives the firing back. A job that continues after its context has ended keeps
 // its permit until the permit expires; the job is reported to the hooks and logged as an error. If the job panics, the
@@ -121,7 +122,7 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 // future, or is no longer remembered, so that it is unknown whether it ran. With a zero due, RunDue is Run.
 //
 // If the job returns nil, the firing is done. If it returns an error, the firing has failed. Neither is run again. The
-// job was cut short if it returns ErrCutShort, or any error after its context was ended by its permit or by ctx. Then
+// job was cut short if it returns ErrCutShort, or any error after its permit or ctx has ended its context. Then
 // firing_on_loss decides, as after a loss. With free, another host may claim the firing now, but a host that was
 // already denied it asks again only under DenialRunLate. A job that returns nil has finished, even if its context had
 // ended.

@@ -140,7 +140,7 @@ func TestRunner_FromGrantToRelease_CallsTheHooks(t *testing.T) {
 	})
 }
 
-func TestRunner_DeniedBySkip_DoesNotRun(t *testing.T) {
+func TestRunner_DeniedUnderDenialSkip_DoesNotRun(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
 		err := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }).Run(t.Context())
@@ -393,7 +393,7 @@ func TestRunner_PermitStopped_ReleasesAfterTheJobReturns(t *testing.T) {
 		s.a.set(func(srv *server) {
 			srv.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				if !stopped {
-					t.Error("the permit was released while the job ran")
+					t.Error("the permit was released while the job was running")
 				}
 				return &gatekeeperv1.ReleaseResponse{Released: true}, nil
 			}
@@ -425,11 +425,11 @@ func TestRunner_FinishesAfterANotice_InTime_IsNoError(t *testing.T) {
 		if err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil }).Run(t.Context()); err != nil {
 			t.Error(err)
 		}
-		s.wantReleased(doneOutcome) // it finished although it had to stop
+		s.wantReleased(doneOutcome) // it finished even though it had to stop
 	})
 }
 
-func TestRunner_JobIgnoresItsContext_IsReportedAndReleasedOnlyAfterIt(t *testing.T) {
+func TestRunner_JobIgnoresItsContext_IsReportedAndReleasesOnlyAfterTheJobReturns(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		start := time.Now()
 		time.AfterFunc(time.Second, s.a.down)

@@ -17,7 +17,7 @@ import (
 const (
 	// maxTokens bounds the number of permits in a frame. More permits take several frames, sent one after another.
 	maxTokens = 2000
-	// merge is how long before its due time a permit is refreshed if a frame is sent anyway.
+	// merge is how long before its due time a permit is refreshed if a frame is being sent anyway.
 	merge = 100 * time.Millisecond
 	// idle is how long a stream without permits is kept open.
 	idle = 5 * time.Second
@@ -124,7 +124,7 @@ func (r *renewer) stream(address string, round int) (answered bool, err error) {
 type session struct {
 	renewer *renewer
 	stream  gatekeeperv1.PermitService_KeepAliveClient
-	round   int // how many rounds over all members have failed before
+	round   int // how many rounds over all members have failed since the last answer
 	cancel  context.CancelCauseFunc
 
 	replies  chan *gatekeeperv1.KeepAliveResponse // only responses to frames
@@ -142,7 +142,7 @@ func (s *session) timeout(d time.Duration) time.Duration {
 	return min(t, max(s.renewer.client.settings.attemptTimeout, minFrameTimeout))
 }
 
-// receive passes on the messages of the server until the stream ends. Notices take effect immediately.
+// receive passes on the messages from the server until the stream ends. Notices take effect immediately.
 func (s *session) receive(ctx context.Context) {
 	for {
 		r, err := s.stream.Recv()
@@ -421,7 +421,7 @@ func (r *renewer) failed(address string, err error) {
 	r.trouble = fmt.Errorf("%s: %s", address, plainText(err))
 }
 
-// shortest returns the shortest duration of all permits.
+// shortest returns the shortest duration of any permit.
 func (r *renewer) shortest() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

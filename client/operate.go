@@ -104,7 +104,7 @@ func (c *Client) Move(ctx context.Context, req MoveRequest) (*gatekeeperv1.MoveR
 // End says when a pause or a cordon ends. With the zero value it lasts until somebody ends it. At most one field may be
 // set.
 type End struct {
-	// At is an instant of the leader's clock.
+	// At is a time on the leader's clock.
 	At time.Time
 	// After is a duration that starts when the request is carried out.
 	After time.Duration

@@ -64,7 +64,7 @@ func TestOperate_RequestsCarryEveryField(t *testing.T) {
 	})
 }
 
-// Whatever the outcome of the first call is, the second call must not make the change again.
+// Whatever the outcome of the first call, the second call must not make the change again.
 func TestOperate_SameRequestID_IsCarriedOutOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()

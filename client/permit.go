@@ -39,7 +39,7 @@ type Permit struct {
 	refused  error         // why a refresh was refused; no refresh is sent after that
 	asked    bool          // the frame in flight contains it
 	stopping bool          // the context has ended
-	drain    time.Duration // the time until which refreshes are granted although the holder must stop; 0: no known drain
+	drain    time.Duration // the time until which refreshes are granted even though the holder must stop; 0: no known drain
 	named    uint64        // the last stream on which its token was named
 	waiters  []refreshWaiter
 	at       [schedules]time.Duration
@@ -219,9 +219,9 @@ func (p *Permit) stallsAt() time.Duration {
 
 // Release gives the permit back. The job must have stopped. The permit ends immediately: its context ends with
 // ErrReleased, and Done is closed. Then the servers are notified, with retries until one of them answers, ctx ends, or
-// no server can still hold the permit. The last case takes the permit's remaining time, plus its duration, because a
-// new leader restarts it, plus a few seconds. If ctx has already ended, Release still tries for a short time. Pass a
-// ctx that ends when the process must exit.
+// no server can still hold the permit. The last case takes the permit's remaining time, plus its full duration (which a
+// new leader restarts), plus a few seconds. If ctx has already ended, Release still tries for a short time. Pass a ctx
+// that ends when the process must exit.
 //
 // It returns nil if this release, or a retry of it, freed the slot. It returns an *EndedError if the permit had already
 // ended, for example by expiring. It returns an *UnavailableError if no server answered. Release may then be called

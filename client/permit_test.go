@@ -212,7 +212,7 @@ func TestPermit_StoppingNotice_EndsContextButNotRefreshes(t *testing.T) {
 		}
 		pass(time.Minute)
 		if !p.Held() || isDone(p) {
-			t.Error("belief ended although refreshes are granted")
+			t.Error("belief ended even though refreshes were being granted")
 		}
 	})
 }

@@ -64,7 +64,7 @@ var plainTable = []struct{ part, words string }{ //nolint:gochecknoglobals // a 
 	{"error reading server preface", "the connection was closed immediately: does the server require TLS, which this client does not use, or is it the wrong port?"},
 	{"certificate required", plainNoCertificate},
 	{"bad certificate", plainBadCertificate},
-	{"connection refused", "nothing listens there"},
+	{"connection refused", "nothing is listening there"},
 	{"produced zero addresses", "no host has that name"},
 	{"no such host", "no host has that name"},
 	{"server misbehaving", "the name cannot be looked up now"},
@@ -80,8 +80,8 @@ var plainTable = []struct{ part, words string }{ //nolint:gochecknoglobals // a 
 	{"context canceled", "cancelled"},
 }
 
-// plainWords replaces a text of gRPC, TLS or the system by a plain message. It returns unknown texts unchanged, apart
-// from the prefixes that gRPC adds.
+// plainWords replaces a text from gRPC, TLS or the system with a plain message. It returns unknown texts unchanged,
+// apart from the prefixes that gRPC adds.
 func plainWords(text string) string {
 	if _, inner, ok := strings.Cut(text, `desc = "`); ok {
 		text = strings.TrimSuffix(inner, `"`)

@@ -65,7 +65,7 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 		tls            bool
 		want           string
 	}{
-		{"no server", "127.0.0.1:1", false, "nothing listens there"},
+		{"no server", "127.0.0.1:1", false, "nothing is listening there"},
 		{"unknown host", "nobody.invalid:7420", false, ""},             // the text depends on the system's name resolution
 		{"connection closed", cut, false, "the connection was closed"}, // before or after the preface
 		{"silent", silent, false, "no answer in time"},
@@ -100,10 +100,10 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 
 func TestStatusError_WithoutReason_HasAPlainText(t *testing.T) {
 	for text, err := range map[string]*StatusError{
-		"there is no x":         {Message: "there is no x"}, // made by the application, without a code
-		"no (PermissionDenied)": {Code: codes.PermissionDenied, Message: "no"},
-		"nothing listens there": {Code: codes.Unavailable, Message: `connection error: desc = "transport: Error while dialing: dial tcp [::1]:1: connect: connection refused"`},
-		"as it is":              {Code: codes.Unavailable, Reason: "X", Message: "as it is"},
+		"there is no x":              {Message: "there is no x"}, // made by the application, without a code
+		"no (PermissionDenied)":      {Code: codes.PermissionDenied, Message: "no"},
+		"nothing is listening there": {Code: codes.Unavailable, Message: `connection error: desc = "transport: Error while dialing: dial tcp [::1]:1: connect: connection refused"`},
+		"as it is":                   {Code: codes.Unavailable, Reason: "X", Message: "as it is"},
 	} {
 		if err.Error() != text {
 			t.Errorf("got %q, want %q", err, text)

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// domain is the domain of every google.rpc.ErrorInfo of Gatekeeper.
+// domain is the domain of every google.rpc.ErrorInfo from Gatekeeper.
 const domain = "gatekeeper"
 
 // Reasons in google.rpc.ErrorInfo. They are frozen.

@@ -40,7 +40,7 @@ type renewer struct {
 	claims  claims
 	// takenAway lists losses to other processes that have not been logged yet.
 	takenAway []takenAway
-	// streams is the number of streams that were opened.
+	// streams is the number of streams that have been opened.
 	streams uint64
 	// forget lists tokens that the current stream has named but for which the server should send no more notices.
 	forget []uint64
@@ -171,7 +171,7 @@ func (r *renewer) watch() {
 func (r *renewer) expire() time.Duration {
 	wait, stalled := r.endWhatIsDue()
 	for _, p := range stalled { // without the mutex, because the log handler belongs to the application
-		r.client.settings.logger.Warn("gatekeeper: the job makes no progress and must stop",
+		r.client.settings.logger.Warn("gatekeeper: the job is making no progress and must stop",
 			"semaphore", p.Semaphore(), "token", p.Token(), "stall_limit", p.stall)
 	}
 	return wait
@@ -207,7 +207,7 @@ func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 
 func lostAtDeadline() error { return fmt.Errorf("%w: its deadline passed without a refresh", ErrLost) }
 
-// drained ends the permit's context although refreshes are granted until the end of its drain. Belief continues. The
+// drained ends the permit's context even though refreshes are granted until the end of its drain. Belief continues. The
 // caller holds mu.
 func (r *renewer) drained(p *Permit, res *gatekeeperv1.TokenResult) {
 	_ = r.stopFor(p, &StopError{ // the context's cause is the same error
@@ -315,7 +315,7 @@ func (p *Permit) answerAll(err error) {
 
 // wall converts a clock reading into a wall-clock time for display and timers. The result has no monotonic reading,
 // because the monotonic clock stops while the machine is suspended: compared with a later time.Now(), it would show
-// time left although there is none.
+// time left even though there is none.
 func (r *renewer) wall(at time.Duration) time.Time {
 	return time.Now().Round(0).Add(at - r.clock.Now())
 }

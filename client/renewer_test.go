@@ -84,7 +84,7 @@ func TestRenewer_MachineWasSuspended_WakesBoth(t *testing.T) {
 	clock.now += time.Minute // the timers have not advanced
 	k.granted(t, 2, time.Minute)
 	if !woken(&k.serving) || !woken(&k.watching) {
-		t.Error("the alarms did not ring although the goroutines should be awake")
+		t.Error("the alarms did not ring even though the goroutines should have been awake")
 	}
 }
 

@@ -23,10 +23,10 @@ const (
 	pingTimeout = 5 * time.Second
 	// connectTimeout bounds one attempt to connect, including TLS.
 	connectTimeout = 3 * time.Second
-	// maxMessage bounds the messages that are received. No page or answer of a server is larger.
+	// maxMessage bounds the messages that are received. No page or answer from a server is larger.
 	maxMessage = 64 << 20
-	// hintRest is how long an address from a hint is not tried again after it could not be reached. Behind a load
-	// balancer, such an address may be reachable only from inside the network.
+	// hintRest is how long an address from a hint is left alone after it could not be reached. Behind a load balancer,
+	// such an address may be reachable only from inside the network.
 	hintRest = 10 * time.Second
 )
 
@@ -39,7 +39,7 @@ type router struct {
 	timeout   time.Duration    // of one attempt
 	alone     bool             // no batches
 	binding   *binding
-	through   atomic.Bool // data was received from a server over TLS
+	through   atomic.Bool // data has been received from a server over TLS
 
 	mu     sync.Mutex // guards everything below
 	conns  map[string]*link

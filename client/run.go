@@ -62,7 +62,8 @@ func (r *Runner) newRun(ctx context.Context, due time.Time, p *Permit) *Run {
 // Permit returns the run's permit, or nil if the run is unguarded.
 func (r *Run) Permit() *Permit { return r.permit }
 
-// Context returns the context of the job. It ends with the context of Begin or with the permit's, and has its cause.
+// Context returns the context of the job. It ends when the context of Begin or the permit's ends, and has the same
+// cause.
 func (r *Run) Context() context.Context { return r.ctx }
 
 // Do calls Start, runs job with the run's context, and returns its error.
@@ -157,7 +158,7 @@ func outcome(jobErr, stopped error, held bool) error {
 	case !held && stopped == nil: // the clock is ahead of the timer
 		stopped = lostAtDeadline()
 	case !held && !errors.Is(stopped, ErrLost) && !errors.Is(stopped, ErrClosed):
-		stopped = fmt.Errorf("%w while the job ran: %w", ErrLost, stopped)
+		stopped = fmt.Errorf("%w while the job was running: %w", ErrLost, stopped)
 	case held && (jobErr == nil || stopped == nil || !errors.Is(jobErr, context.Canceled)):
 		return jobErr
 	}
@@ -271,9 +272,9 @@ func (r *Run) drainLeft() time.Duration {
 
 // overrun reports a job that ignores its context.
 func (r *Run) overrun(o Overrun) {
-	text := "gatekeeper: the job still runs although its context has ended"
+	text := "gatekeeper: the job is still running although its context has ended"
 	if o.Gone {
-		text = "gatekeeper: the job still runs although ITS PERMIT IS GONE, another holder may run it at the same time"
+		text = "gatekeeper: the job is still running although ITS PERMIT IS GONE, and another holder may run it at the same time"
 	}
 	token := uint64(0)
 	if o.Permit != nil {

@@ -112,10 +112,10 @@ func WithHolderID(id string) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.holderID = &id })
 }
 
-// WithRequestID names the acquisition, for an application that retries it after an unknown outcome or a crash. Together
-// with WithHolderID, the retry gets the same permit. By default, each acquisition has a new id. Once a permit is
-// released, its request is never granted a permit again. The Client does not cancel such a request when it gives up: if
-// the application does not retry it, a permit that was granted to it expires.
+// WithRequestID names the acquisition, for an application that retries it after an unknown outcome or a crash. If
+// WithHolderID is also given, the retry gets the same permit. By default, each acquisition has a new id. Once a permit
+// is released, its request is never granted a permit again. The Client does not cancel such a request when it gives up:
+// if the application does not retry it, a permit that was granted to it expires.
 func WithRequestID(id string) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.requestID = id })
 }
@@ -139,7 +139,7 @@ func WithLeaveOnPause() AcquireOption {
 }
 
 // WithStallLimit ends the permit's context with ErrStalled, and logs this, if Permit.Progress is not called for d. The
-// permit is kept alive until it is released, because the job may still run. The default, 0, means no limit.
+// permit is kept alive until it is released, because the job may still be running. The default, 0, means no limit.
 func WithStallLimit(d time.Duration) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.stallLimit = d })
 }

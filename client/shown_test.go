@@ -44,8 +44,8 @@ func TestExamples_ShowEveryExportedSymbol(t *testing.T) {
 	}
 }
 
-// exports returns an importer for the packages of this module and their dependencies, which reads the compiler's export
-// data.
+// exports returns an importer for the packages of this module and their dependencies. The importer reads the compiler's
+// export data.
 func exports(t *testing.T, fset *token.FileSet) types.Importer {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-test", "-f", "{{if .Export}}{{.ImportPath}}\t{{.Export}}{{end}}", "./...")

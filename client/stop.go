@@ -32,7 +32,7 @@ var (
 	// ErrExpiring means that no refresh got through, and that the local deadline is no further away than the stop time.
 	ErrExpiring = errors.New("no refresh got through")
 	// ErrStalled means that Progress was not called within the stall limit.
-	ErrStalled = errors.New("the job makes no progress")
+	ErrStalled = errors.New("the job is making no progress")
 	// ErrLost means that the permit can no longer be counted on: its deadline has passed, or the servers report that it
 	// has ended.
 	ErrLost = errors.New("the permit is lost")
@@ -129,7 +129,7 @@ func (e *StopError) sentinel() error {
 	return ErrStopped // a cause that only a newer server knows
 }
 
-// TooShortError is the error of Ensure if even a fresh permit does not last as long as the step.
+// TooShortError is the error that Ensure returns if even a fresh permit does not last as long as the step.
 type TooShortError struct {
 	Wanted, Left time.Duration
 	// Duration is how long a fresh permit lives.
@@ -141,7 +141,7 @@ func (e *TooShortError) Error() string {
 		e.Left.Round(time.Millisecond), e.Wanted, e.Duration)
 }
 
-// EndedError is the error of a release if the permit had already ended.
+// EndedError is the error that a release returns if the permit had already ended.
 type EndedError struct {
 	Token uint64
 	// Ended is how the permit ended; unspecified if the cluster does not remember it or never granted the permit.

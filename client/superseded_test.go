@@ -102,7 +102,7 @@ func TestLoop_Superseded_BacksOffForThePermitsDurationAndWhileTheOtherProcessHol
 		}
 		pass(10 * time.Minute)
 		if n := len(d.asked); n != 1 {
-			t.Fatalf("asked %d times while the other process holds the permit, want 1", n)
+			t.Fatalf("asked %d times while the other process held the permit, want 1", n)
 		}
 		d.a.set(func(*server) { d.theirs = false })
 		pass(11 * time.Second)
@@ -179,7 +179,7 @@ func TestRun_HolderIDInUse_IsLoggedOnce(t *testing.T) {
 		p := acquire(t, sem)
 		for range 3 {
 			if _, ok := errors.AsType[*InUseError](NewRunner(sem, untilEnded).Run(t.Context())); !ok {
-				t.Error("the job ran although the same identity holds a permit")
+				t.Error("the job ran even though the same identity held a permit")
 			}
 			NewRunner(sem, untilEnded).Fire(t.Context(), time.Now())
 		}

@@ -12,15 +12,15 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// unrunnable records which denials were logged, so that a job that runs every minute is not reported every minute. It
-// belongs to the Client, because some schedulers create a new Runner for each run.
+// unrunnable records which denials have been logged, so that a job that runs every minute is not reported every minute.
+// It belongs to the Client, because some schedulers create a new Runner for each run.
 type unrunnable struct {
 	mu     sync.Mutex // guards logged
 	logged map[denialKey]string
 }
 
 // denialKey is a request without its firing. Jobs that share a semaphore may ask with different weights and holder ids.
-// If they shared a key, the grant of one would make the next denial of another look new.
+// If they shared a key, a grant to one would make the next denial of another look new.
 type denialKey struct {
 	semaphore, group, acquirer string
 	holderID                   string // empty unless the application set it

@@ -65,7 +65,7 @@ func TestRunner_DenialThatWaitingDoesNotCure_IsLoggedOncePerCause(t *testing.T) 
 			t.Fatal(err)
 		}
 		s.a.set(func(a *server) { a.tryAcquire = deniesWith(&d) })
-		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // another run was granted since
+		ask(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // another run has been granted a permit since
 	})
 }
 

@@ -20,9 +20,9 @@ type Verification struct {
 	Revision uint64
 }
 
-// NotValidError is the error of Verify if no live permit has the token, or if the permit belongs to another semaphore.
-// This is an error so that callers do not mistake an invalid token for a valid one. It does not mean that the servers
-// have a problem.
+// NotValidError is the error that Verify returns if no live permit has the token, or if the permit belongs to another
+// semaphore. This is an error so that callers do not mistake an invalid token for a valid one. It does not mean that
+// the servers have a problem.
 type NotValidError struct {
 	// Semaphore is the name given to Verify; it may be empty.
 	Semaphore string

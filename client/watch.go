@@ -37,7 +37,7 @@ func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter
 
 // follow keeps a stream open until the work is over or ctx ends. A stream that breaks is reopened, on another member if
 // necessary. open runs one stream; it reports whether the work is over, and whether the stream received anything.
-// refused is called with the error of a server that refuses the request.
+// refused is called with the error from a server that refuses the request.
 func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn *link) (over, heard bool, err error), refused func(error)) {
 	for ctx.Err() == nil {
 		over := false
@@ -62,7 +62,7 @@ func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn
 			refused(err)
 			return
 		}
-		// The server of the stream exited, or is shutting down; other servers may serve the stream.
+		// The stream's server has exited, or is shutting down; other servers may serve the stream.
 		c.router.failed(c.router.pick())
 		sleep(ctx, backoff(1))
 	}

@@ -157,7 +157,7 @@ func (p *place) leave() {
 }
 
 // SubmitBufferError says that a submission failed because no server answers, and WithSubmitBuffer allows no more
-// waiting submissions of this Client. It matches ErrUnavailable. An earlier attempt may have been carried out, so
+// waiting submissions from this Client. It matches ErrUnavailable. An earlier attempt may have been carried out, so
 // submit again with the same id.
 type SubmitBufferError struct{ Limit int }
 

@@ -28,9 +28,9 @@ const (
 	// twice as long as a server needs.
 	keptFrames = 512
 	frameGap   = 20 * time.Millisecond
-	// maxWaited is longer than any wait between the last frame and a grant that a server reports.
+	// maxWaited is more than a server can report as the wait between the last frame and a grant.
 	maxWaited = time.Hour
-	// closeTimeout bounds the wait for the end of a stream after it was closed here.
+	// closeTimeout bounds the wait for the end of a stream after it has been closed here.
 	closeTimeout = 5 * time.Second
 )
 
@@ -138,8 +138,8 @@ func (w *WorkStream) Drain() {
 	w.enqueue(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Drain{Drain: &gatekeeperv1.WorkDrain{}}})
 }
 
-// Close ends the stream once the server has answered everything that was sent before. Tasks may arrive until OfferWork
-// returns. End the tasks that are held before Close, because a task that ends later costs a separate call.
+// Close ends the stream once the server has answered everything that was sent before the call. Tasks may arrive until
+// OfferWork returns. End the tasks that are held before Close, because a task that ends later costs a separate call.
 func (w *WorkStream) Close() {
 	w.mu.Lock()
 	w.closed = true

@@ -43,7 +43,7 @@ type WorkEnd struct {
 
 // Progress reports the progress of the task, for operators. fraction is from 0 to 1. text is cut to 256 bytes. Progress
 // is cheap enough to call in every iteration of a loop: if there are several reports within a short time, only the last
-// one is sent. It also counts as a call of Permit.Progress.
+// one is sent. It also counts as a call to Permit.Progress.
 func (t *WorkTask) Progress(fraction float64, text string) {
 	t.Permit.Progress()
 	if math.IsNaN(fraction) {

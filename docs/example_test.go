@@ -77,7 +77,7 @@ func buildProgram(t *testing.T) (binary string) {
 }
 
 // If the definition is missing or does not match, the program must say so.
-func TestReadme_ProgramThatIsNeverGranted_SaysWhy(t *testing.T) {
+func TestReadme_ProgramThatIsNeverGrantedAPermit_SaysWhy(t *testing.T) {
 	t.Parallel()
 	binary := buildProgram(t)
 	for name, c := range map[string]struct {
@@ -222,7 +222,7 @@ func startProgram(t *testing.T, binary, name string, cluster *servers.Cluster, l
 	stop = sync.OnceFunc(func() {
 		_ = cmd.Process.Kill()
 		<-read
-		_ = cmd.Wait() // fails, since it was killed
+		_ = cmd.Wait() // fails, because it was killed
 	})
 	t.Cleanup(stop)
 	return stop

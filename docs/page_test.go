@@ -146,7 +146,7 @@ func linePattern(line string) *regexp.Regexp {
 	}
 }
 
-// matches compares real output with the page's output. Text that matches varies may differ.
+// matches compares real output with the page's output. Text that matches p.varies may differ.
 func (p *page) matches(want, got []string) bool {
 	if p.varies == nil {
 		return matches(want, got)

@@ -37,7 +37,7 @@ func outcome(t *testing.T, l *log, cmd fsm.Command, want fsm.AccessOutcome) fsm.
 	return r
 }
 
-func TestSetBinding_First_MustAdministerAndIsMadeOnce(t *testing.T) {
+func TestSetBinding_First_NeedsAnAdministratorAndAppliesOnce(t *testing.T) {
 	l := newWorkLog(t)
 	outcome(t, l, fsm.SetBinding{Name: "ops", Binding: &access.Binding{Subjects: []string{"cert:ops"}}}, fsm.AccessLastAdmin)
 	outcome(t, l, fsm.SetBinding{Name: "admin", Binding: admin("cert:admin"), First: true}, fsm.AccessApplied)
@@ -106,7 +106,7 @@ func TestJournal_Bindings_HaveNoTokenHashes(t *testing.T) {
 }
 
 // A new submission with the same id drops an unfinished submission, unless it belongs to another principal.
-func TestSubmit_SubmissionOfAnotherPrincipal_IsNotDropped(t *testing.T) {
+func TestSubmit_AnotherPrincipalsSubmission_IsNotDropped(t *testing.T) {
 	l := newAccessLog(t)
 	submit := func(principal string) fsm.SubmitResult {
 		return one[fsm.SubmitResult](l, fsm.SubmitJob{
@@ -115,14 +115,14 @@ func TestSubmit_SubmissionOfAnotherPrincipal_IsNotDropped(t *testing.T) {
 	}
 	first := submit("one")
 	if r := submit("two"); r.Outcome != fsm.SubmitExists || l.job("j").Number != first.Job.Number {
-		t.Fatalf("SubmitJob of another principal: got %+v, want SubmitExists", r)
+		t.Fatalf("SubmitJob by another principal: got %+v, want SubmitExists", r)
 	}
 	if r := submit("one"); r.Outcome != fsm.SubmitAccepted || l.job("j").Number == first.Job.Number {
-		t.Fatalf("second SubmitJob of the same principal: got %+v, want a new submission", r)
+		t.Fatalf("second SubmitJob by the same principal: got %+v, want a new submission", r)
 	}
 }
 
-// Two principals that use the same names are two callers: neither finds, refreshes or cancels the other's permit.
+// Two principals that use the same names are different callers: neither finds, refreshes or cancels the other's permit.
 func TestPrincipals_WithEqualNames_ShareNothing(t *testing.T) {
 	l := newAccessLog(t)
 	version := l.state().Definition("s").Version

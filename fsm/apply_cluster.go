@@ -51,7 +51,7 @@ func (d *draft) forget(c Forget) Result {
 	return RevisionResult{Applied: true, Revision: revision}
 }
 
-// trimRequests forgets requests that have been remembered long enough by the leader's clock.
+// trimRequests forgets the requests that, by the leader's clock, have been remembered long enough.
 func (d *draft) trimRequests(c Trim) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}
@@ -69,8 +69,8 @@ func (d *draft) trimRequests(c Trim) Result {
 	return RevisionResult{Applied: left < MaxTrimmed}
 }
 
-// keptRequests returns how many requests of a name Trim keeps regardless of their age. It keeps none for a deleted
-// semaphore; otherwise every name that ever existed would keep some.
+// keptRequests returns the number of requests that Trim keeps for a name, regardless of their age. Trim keeps none for
+// a deleted semaphore; otherwise it would keep some for every name that has ever existed.
 func (s *State) keptRequests(name string) int {
 	if name != "" && s.Definition(name) == nil {
 		return 0
@@ -87,13 +87,13 @@ func (s Settings) validate() error {
 	case s.MaxDuration < semaphore.MinDuration || s.MaxDuration > maxMaxDuration:
 		return fmt.Errorf("max_duration %v is not between %v and %v", s.MaxDuration, semaphore.MinDuration, maxMaxDuration)
 	case s.RememberedRequests == 0:
-		return fmt.Errorf("remembered_requests must not be 0: a retry could not find out that its request has ended")
+		return fmt.Errorf("remembered_requests must not be 0: otherwise a retry could not find out that its request has ended")
 	case s.JournalLifetime < 0:
 		return fmt.Errorf("the lifetime of the journal is %v, but must not be negative", s.JournalLifetime)
 	case s.Requests.Lifetime < 0:
 		return fmt.Errorf("the lifetime of requests is %v, but must not be negative", s.Requests.Lifetime)
 	case bounds.RequestBytes < MinRequestBytes || bounds.EditBytes < MinRequestBytes:
-		return fmt.Errorf("the memory of requests is %d bytes and that of edits %d bytes, but each must be at least %d", bounds.RequestBytes, bounds.EditBytes, MinRequestBytes)
+		return fmt.Errorf("the memory limits are %d bytes for requests and %d bytes for edits, but each must be at least %d", bounds.RequestBytes, bounds.EditBytes, MinRequestBytes)
 	}
 	return s.Work.Validate()
 }
@@ -143,7 +143,7 @@ func (d *draft) raiseFeatureLevel(c RaiseFeatureLevel) Result {
 	d.featureLevel = c.Level
 	revision := d.advance()
 	if before < 3 && c.Level >= 3 {
-		d.markForgotten() // requests forgotten so far left no mark
+		d.markForgotten() // requests that were forgotten below level 3 left no mark
 		d.markChangesForgotten()
 		d.boundRequests()
 	}

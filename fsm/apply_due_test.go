@@ -251,7 +251,7 @@ func TestEditBatch_Until_OnlyReplacesAndIsBounded(t *testing.T) {
 	if why := unchanged[fsm.InvalidResult](l, until(at(100), l.replaceNow("s"))).Why; !strings.Contains(why, "the maximum of 16 temporary edits") {
 		t.Errorf("EditBatch beyond the maximum of temporary edits: got %s", why)
 	}
-	l.edit(edits(l.replaceNow("s", permits(99)))) // an edit without an end is still possible
+	l.edit(edits(l.replaceNow("s", permits(99)))) // a permanent edit is still possible
 	equal(t, "ends", len(l.state().Ends("s")), 16)
 	l.edit(edits(remove("s", l.state().Definition("s").Version)))
 	equal(t, "temporary edits of a deleted name", l.state().Ends("s"), []*fsm.EditEnd(nil))

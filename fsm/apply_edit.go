@@ -36,10 +36,10 @@ func (d *draft) editBatch(c EditBatch) Result {
 			continue
 		}
 		if change.Kind != Replace {
-			return invalid("edit %d (%q): only a replacement can be temporary; create or delete it without an end", i, change.Name)
+			return invalid("edit %d (%q): only a replacement can be temporary; create or delete it without an end time", i, change.Name)
 		}
 		if len(d.Ends(change.Name)) >= MaxEditEnds {
-			return invalid("edit %d (%q): it already has the maximum of %d temporary edits; wait until one ends, or edit it without an end", i, change.Name, MaxEditEnds)
+			return invalid("edit %d (%q): it already has the maximum of %d temporary edits; wait until one ends, or make a permanent edit", i, change.Name, MaxEditEnds)
 		}
 	}
 	var skipped []string
@@ -134,7 +134,7 @@ func (d *draft) skips(change Change) bool {
 	return change.Kind == Declare && (d.Definition(change.Name) != nil || d.WasDeleted(change.Name))
 }
 
-// edit makes one change of a batch or of an undo.
+// edit makes one change in a batch or an undo.
 func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	name := change.Name
 	before := d.Definition(name)
@@ -187,8 +187,8 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	d.emit(Event{Kind: kind, Semaphore: name, Definition: after, Before: before, Author: c.Author, Reason: c.Reason, At: c.At})
 }
 
-// misfiresFrom returns when a definition got its misfire policy, or zero if that is skip. Firings that were due earlier
-// do not count as missed: either the previous policy applied to them, or there was no definition.
+// misfiresFrom returns the time at which a definition got its misfire policy, or zero if that is skip. Firings that
+// were due earlier do not count as missed: either the previous policy applied to them, or there was no definition.
 func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time.Time) time.Time {
 	switch {
 	case after.Misfire == semaphore.MisfireSkip:
@@ -199,9 +199,9 @@ func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time
 	return at
 }
 
-// endsAfter returns the temporary edits that remain after a change, except the change's own, and those that were
-// removed. A delete removes them all. A replace keeps them: when they end, they leave alone the fields that the replace
-// has set.
+// endsAfter returns the temporary edits that remain after a change, not counting the change's own, and those that the
+// change removed. A delete removes all of them. A replace keeps them: when they end, they leave alone the fields that
+// the replace has set.
 func endsAfter(ends []*EditEnd, change UndoEdit) (left, gone []*EditEnd) {
 	if change.Kind == Delete {
 		return nil, ends
@@ -219,7 +219,7 @@ func endsAfter(ends []*EditEnd, change UndoEdit) (left, gone []*EditEnd) {
 	return ends, gone
 }
 
-// schedule begins the drain of an edit and registers its end, in addition to those that exist.
+// schedule begins the drain of an edit and registers its end, in addition to the existing ones.
 func (d *draft) schedule(c EditBatch, name string, waits due, before, after *StoredDefinition) {
 	if before != nil && c.Drain > 0 && d.hasLive(name) {
 		waits.begin(semaphore.Drain{Revision: d.revision, Duration: c.Drain})

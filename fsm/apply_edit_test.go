@@ -127,7 +127,7 @@ func TestEditBatch_Declare_NeverReplacesOrRestores(t *testing.T) {
 
 // The skipped names are determined before the batch is applied: a deletion in the batch may push an older deletion out
 // of memory.
-func TestEditBatch_DeclareOfDeletedName_IsSkippedAlthoughBatchDeletesAnother(t *testing.T) {
+func TestEditBatch_DeclareOfDeletedName_IsSkippedEvenIfBatchDeletesAnother(t *testing.T) {
 	l := newWorkLog(t)
 	settings := l.state().Settings()
 	settings.RememberedDeletions = 1
@@ -138,7 +138,7 @@ func TestEditBatch_DeclareOfDeletedName_IsSkippedAlthoughBatchDeletesAnother(t *
 	r := one[fsm.EditResult](l, edits(remove("going", l.state().Revision()), declare(definition("deleted"))))
 	equal(t, "skipped", r.Skipped, []string{"deleted"})
 	if l.state().Definition("deleted") != nil {
-		t.Fatal("a definition whose declaration was skipped exists")
+		t.Fatal("the definition exists, but its declaration was skipped")
 	}
 }
 
@@ -201,7 +201,7 @@ func TestDelete_NothingLeft_ForgetsTheName(t *testing.T) {
 	p := l.grant("s", "a", firing("f", 5))
 	l.apply(edits(remove("s", 2)), fsm.Release{Token: p.Token})
 	if l.state().PermitRevision("s") == 0 || l.state().ClaimCount("s") != 1 {
-		t.Fatal("the name was forgotten although it has a claim")
+		t.Fatal("the name was forgotten even though it has a claim")
 	}
 	equal(t, "claimed semaphores", collect(l.state().ClaimedSemaphores()), []string{"s"})
 	l.apply(fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(5)})
@@ -228,7 +228,7 @@ func TestDeletions_MemoryIsBounded(t *testing.T) {
 	restored(t, s)
 }
 
-func TestJournal_IsBoundedPerSemaphoreAndInAll(t *testing.T) {
+func TestJournal_IsBoundedPerSemaphoreAndInTotal(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()
 	settings.JournalPerSemaphore, settings.JournalTotal = 2, 4
@@ -250,7 +250,7 @@ func TestJournal_IsBoundedPerSemaphoreAndInAll(t *testing.T) {
 	for e := range l.state().Journal("", 0) {
 		left = append(left, e.Semaphore)
 	}
-	equal(t, "entries in all", left, []string{"s", "s", "t", "u"})
+	equal(t, "entries in total", left, []string{"s", "s", "t", "u"})
 	settings.JournalPerSemaphore, settings.JournalTotal = 1, 3
 	l.apply(fsm.Configure{Settings: settings, Author: "ann"})
 	left = nil
@@ -261,7 +261,7 @@ func TestJournal_IsBoundedPerSemaphoreAndInAll(t *testing.T) {
 	restored(t, l.state())
 }
 
-// A name without permits and journal entries keeps no data. A permit revision that was read before the deletion must
+// A name without permits or journal entries keeps no data. A permit revision that was read before the deletion must
 // not match that of a new definition with the same name.
 func TestEdit_NameCreatedAgain_HasANewPermitRevision(t *testing.T) {
 	l := newLog(t)

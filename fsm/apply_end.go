@@ -27,11 +27,11 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	d.note(JournalEntry{Kind: e.kind, Semaphore: p.Semaphore, Permit: p, Author: e.author, Reason: e.reason, At: e.at})
 	d.settleFiring(p, e)
 	d.settleTask(p, e)
-	d.rememberEnd(p, e.how) // before the permit is removed, which may remove everything else of the name
+	d.rememberEnd(p, e.how) // before the permit is removed, because that may remove everything else stored under the name
 	after, kind := p, e.kind
 	if e.cooling > 0 {
 		cooling := *p
-		cooling.Owes = false // the cooling covers that time
+		cooling.Owes = false // the cooling covers the time that was owed
 		cooling.State, cooling.Duration, cooling.Ended, cooling.Order = semaphore.Cooling, e.cooling, e.how, p.Order.Drained()
 		after, kind = &cooling, CoolingEvent
 		d.setPermit(p, after)
@@ -61,7 +61,7 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	}
 	after := *claim
 	after.State = state
-	if state == semaphore.ClaimFailed { // for a task, Failure may also say why it is returned
+	if state == semaphore.ClaimFailed { // for a task, Failure may also say why it was returned
 		after.Failure = e.failure
 	}
 	if !run.Began() && after.Attempts > 0 {
@@ -71,10 +71,10 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 }
 
 // release ends a live permit at its holder's request. A release that comes after the permit was lost frees nothing. But
-// if the job is done and the firing was not claimed again since, the firing is done.
+// if the job is done and the firing has not been claimed again since, the firing is done.
 func (d *draft) release(c Release) Result {
 	if len(c.Failure) > semaphore.MaxName {
-		return invalid("release: the failure text has %d bytes, but may have at most %d", len(c.Failure), semaphore.MaxName)
+		return invalid("release: the failure text is %d bytes long, but must be at most %d", len(c.Failure), semaphore.MaxName)
 	}
 	if d.invalidCooling(c.Cooling) {
 		return invalid("release: the cooling of %v is not between 0 and %v", c.Cooling, d.largestDuration)
@@ -140,7 +140,7 @@ func (d *draft) expire(c Expire) Result {
 // hold keeps the slot of a lost permit until an operator clears it.
 func (d *draft) hold(p *semaphore.Permit) *semaphore.Permit {
 	held := *p
-	held.State, held.Order, held.Owes = semaphore.Held, p.Order.Drained(), false // it lies after all other deadlines
+	held.State, held.Order, held.Owes = semaphore.Held, p.Order.Drained(), false // its deadline lies after all others
 	d.setPermit(p, &held)
 	return &held
 }
@@ -192,7 +192,8 @@ func (d *draft) freeCooled(p *semaphore.Permit) {
 		after.State = semaphore.ClaimOpen
 		d.turnClaim(claim, after)
 	}
-	// If a task is still held while its slot cools, its worker was lost, or a superseded token may still be relied on.
+	// A task is still held while its slot cools only if its worker was lost, or if a superseded token may still be
+	// relied on.
 	d.settleTask(p, ending{how: p.Ended, job: semaphore.JobCutShort})
 	d.setPermit(p, nil)
 }

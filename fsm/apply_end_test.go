@@ -254,8 +254,8 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 	})
 }
 
-// A proposal can be appended in a later term than it was made in. By then a new leader has given the holder its full
-// duration again.
+// A proposal can be appended in a later term than the one in which it was made. By then a new leader has given the
+// holder its full duration again.
 func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(2))
@@ -273,7 +273,7 @@ func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
 		}
 	}
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: made, UpTo: at(9)}); r.Applied {
-		t.Fatal("a Forget of an earlier term was applied")
+		t.Fatal("a Forget from an earlier term was applied")
 	}
 	for _, cmd := range []fsm.Command{fsm.Expire{Token: p.Token, Term: l.term}, fsm.EndCooling{Token: q.Token, Term: l.term}} {
 		if r := one[fsm.PermitResult](l, cmd); !r.Applied {
@@ -333,7 +333,7 @@ func TestCancel(t *testing.T) {
 	}
 	p := l.grant("s", "a", requestID("r1"))
 	if r := one[fsm.CancelResult](l, cancel("a", "r2")); r.GaveBack != nil || r.Ended != nil || r.Revision == 0 {
-		t.Fatalf("cancel of another request of the holder: got %+v", r)
+		t.Fatalf("cancel of another request by the holder: got %+v", r)
 	}
 	equal(t, "own", l.state().Own("s", identity("a")), p)
 	if len(l.events) != 0 {

@@ -95,8 +95,8 @@ func (d *draft) changeFirings(kind EventKind, name string, claims []*semaphore.C
 	return change
 }
 
-// undoFirings first forgets firings again and then restores others. If the mark falls, the journal entry that forgets
-// records it; if the mark rises, the entry that restores records it.
+// undoFirings first forgets firings again and then restores others. If the mark falls, the journal entry about the
+// forgotten firings records it. If it rises, the entry about the restored firings does.
 func (d *draft) undoFirings(u UndoFirings, e JournalEntry) {
 	before := d.LowWater(u.Semaphore)
 	after := before

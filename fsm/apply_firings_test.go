@@ -133,7 +133,7 @@ func TestForgetFirings_Unexpected_ForgetsNothing(t *testing.T) {
 		"held by a live permit": {l.forget("s", at(90), ok, held), 1},
 		"not remembered":        {l.forget("s", at(90), fire("f", 1)), 0},
 		"claimed since":         {other, 0},
-		"of another semaphore":  {l.forget("t", at(90), ok), 0},
+		"in another semaphore":  {l.forget("t", at(90), ok), 0},
 	} {
 		r := unchanged[fsm.FiringsResult](l, tc.cmd)
 		want := &fsm.Conflict{Index: tc.index, Kind: fsm.ConflictFirings, Name: tc.cmd.Semaphore}
@@ -187,12 +187,12 @@ func TestUndo_ImpossibleFirings_IsRefused(t *testing.T) {
 	live := l.grant("s", "b", firing("g", 9000)).Token
 	good := l.undoForget("s")
 	for name, change := range map[string]func(u *fsm.UndoFirings, c *semaphore.Claim){
-		"of another semaphore":    func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Semaphore = "t" },
+		"in another semaphore":    func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Semaphore = "t" },
 		"held by nobody":          func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.State = semaphore.ClaimHeld },
-		"token of the future":     func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Token = l.state().LastToken() + 1 },
+		"future token":            func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Token = l.state().LastToken() + 1 },
 		"no token":                func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Token = 0 },
 		"token of another permit": func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Token = live },
-		"revision of the future":  func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Revision = l.state().Revision() + 1 },
+		"future revision":         func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Revision = l.state().Revision() + 1 },
 		"no name":                 func(_ *fsm.UndoFirings, c *semaphore.Claim) { c.Firing.Name = "" },
 		"twice":                   func(u *fsm.UndoFirings, c *semaphore.Claim) { u.Back = append(u.Back, c) },
 		"nothing":                 func(u *fsm.UndoFirings, _ *semaphore.Claim) { u.Back, u.LowWater = nil, time.Time{} },

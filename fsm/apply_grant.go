@@ -88,8 +88,8 @@ func (d *draft) grant(c Grant) Result {
 	return GrantResult{Outcome: GrantGranted, Permit: p, Job: e.Job, Task: e.Task, Decision: decision, PermitRevision: revision}
 }
 
-// supersedes returns the token that a grant to the identity that holds own must name, or 0 if it must not name one. A
-// grant that does not name the token was decided for a caller without a permit, and would bypass the queue. A grant
+// supersedes returns the token that a grant must name if its identity already holds own, or 0 if it must not name one.
+// A grant that does not name the token was decided for a caller without a permit, and would bypass the queue. A grant
 // with another token was decided for a permit that no longer exists. Below feature level 3 no token is named.
 func (d *draft) supersedes(own *semaphore.Permit) uint64 {
 	if own == nil || own.State != semaphore.Live || d.featureLevel < 3 {
@@ -184,8 +184,8 @@ func (d *draft) takeOver(c TakeOver) Result {
 // revoke orders the holder of a live permit to stop. The slot remains taken until the release or the deadline. Revoking
 // again has an effect only if it shortens the drain.
 //
-// An unsafe revoke frees the slot immediately, even if the holder was already ordered to stop. Nothing cools, because
-// the operator chose not to wait.
+// An unsafe revoke frees the slot immediately, even if the holder has already been ordered to stop. Nothing cools,
+// because the operator chose not to wait.
 func (d *draft) revoke(c Revoke) Result {
 	if err := validDrain("revoke", c.Drain); err != nil {
 		return invalid("%v", err)

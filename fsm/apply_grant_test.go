@@ -270,7 +270,7 @@ func TestGrant_TwoInOneEntryForOneSlot_OneIsGranted(t *testing.T) {
 	}
 }
 
-// The proposal of an acquire may be appended although the proposer never learns about it. A retry must find the same
+// The proposal of an acquire may be appended even if the proposer never learns about it. A retry must find the same
 // permit, and must not get another permit after that one has ended.
 func TestGrant_ReplayAfterUnknownOutcome_NeverGrantsTwice(t *testing.T) {
 	l := newLog(t)

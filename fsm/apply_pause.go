@@ -114,8 +114,8 @@ func (d *draft) unexpected(command string, names []string, expected []Expected) 
 	return nil
 }
 
-// names reports whether c ends this pause. A timer ends the pause of one revision. An operator names the change that
-// set the pause, which also matches after an undo has restored the pause.
+// names reports whether c ends this pause. A timer ends only the pause that was set at one revision. An operator names
+// the change that set the pause, which also matches after an undo has restored the pause.
 func (c Resume) names(p *semaphore.Pause) bool {
 	return c.Revision == 0 || c.Revision == p.Revision || c.Term == 0 && c.Revision == p.Origin()
 }

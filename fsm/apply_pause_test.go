@@ -83,7 +83,7 @@ func TestResume(t *testing.T) {
 	late := timer
 	late.Term--
 	if r := unchanged[fsm.RevisionResult](l, late); r.Applied {
-		t.Fatalf("Resume by a timer of another term: got %+v, want nothing applied", r)
+		t.Fatalf("Resume by a timer from another term: got %+v, want nothing applied", r)
 	}
 	if r := one[fsm.RevisionResult](l, timer); !r.Applied {
 		t.Fatalf("Resume by the timer: got %+v, want it applied", r)

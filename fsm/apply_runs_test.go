@@ -142,7 +142,7 @@ func TestTakeOver_Allowed_StopsHolderAndFreesNothing(t *testing.T) {
 	unchanged[fsm.PermitResult](l, takeOver(p))
 	unchanged[fsm.PermitResult](l, takeOver(l.grant("no", "a")))
 	unchanged[fsm.PermitResult](l, fsm.TakeOver{Token: 99})
-	// The firing is open although firing_on_loss is spent, because that is the purpose of a takeover.
+	// The firing is open even though firing_on_loss is spent, because that is the purpose of a takeover.
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
 	if again := l.grant("s", "b", firing("f", 10)); l.state().Claim("s", *fire("f", 10)).Attempts != 2 || again.Stop != semaphore.NotStopping {
 		t.Errorf("grant after the takeover: got %+v, claims %s", again, l.ends("s"))

@@ -61,7 +61,7 @@ func (c *Undo) whole() *WholeChange {
 	return &WholeChange{AlsoUndoes: c.Also, Partial: c.Partial}
 }
 
-// again returns the pause with the revision of the current change, or nil for nil.
+// again returns the pause with the revision of the current change, or nil if there is no pause.
 func (d *draft) again(p *semaphore.Pause) *semaphore.Pause {
 	if p == nil {
 		return nil

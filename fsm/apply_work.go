@@ -20,7 +20,7 @@ func (d *draft) submitJob(c SubmitJob) Result {
 		return invalid("submit job: %s", why)
 	}
 	before := d.Job(c.Spec.ID)
-	// An unfinished submission of another principal is not dropped.
+	// An unfinished submission by another principal is not dropped.
 	if before != nil && (before.State != work.Receiving || before.Principal != c.Spec.Principal) {
 		return SubmitResult{Outcome: SubmitExists, Job: before}
 	}
@@ -150,7 +150,7 @@ func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	d.turnTask(t, &after, e.at)
 }
 
-// settleLate records the report of a worker that had lost its permit, unless the task has ended in another way. It
+// settleLate records a report from a worker that had lost its permit, unless the task has ended in another way. It
 // returns the revision of the change, or 0.
 func (d *draft) settleLate(c Release) uint64 {
 	t := d.TaskOf(c.Token)

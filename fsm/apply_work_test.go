@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// newWorkLog returns the log of a cluster that supports jobs, with a semaphore s of nine permits.
+// newWorkLog returns the log of a cluster that supports jobs, with a semaphore s that has nine permits.
 func newWorkLog(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
@@ -148,7 +148,7 @@ func TestRelease_LostWorker_RecordsResultUntilTaskIsHandedOut(t *testing.T) {
 		t.Fatalf("repeated release: got %+v, want the first result", r)
 	}
 	if r := one[fsm.ReleaseResult](l, fsm.Release{Token: third, Result: []byte("new"), At: at(7)}); !r.Recorded {
-		t.Fatalf("release of the current holder: got %+v, want the result recorded", r)
+		t.Fatalf("release by the current holder: got %+v, want the result recorded", r)
 	}
 	if j := l.job("j"); j.State != work.Ended || j.Done != 2 || j.EndedAt != at(7) {
 		t.Fatalf("job = %+v, want it ended with 2 done tasks", j)
@@ -183,7 +183,7 @@ func TestExpire_LastAttempt_FailsTask(t *testing.T) {
 	}
 	r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number})
 	if !r.Applied || r.Tasks != 1 || r.Job.State != work.Open {
-		t.Fatalf("retry: got %+v, want 1 changed task of an open job", r)
+		t.Fatalf("retry: got %+v, want 1 changed task in an open job", r)
 	}
 	token, task := l.take("w")
 	if task.Attempts != 1 || string(task.Payload) != "a" {
@@ -191,7 +191,7 @@ func TestExpire_LastAttempt_FailsTask(t *testing.T) {
 	}
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
 	if r := one[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number, Indexes: []uint32{0, 0, 7}, Drop: true}); r.Tasks != 1 || r.Job.Dropped != 1 || r.Job.State != work.Ended {
-		t.Fatalf("drop: got %+v, want 1 dropped task of an ended job", r)
+		t.Fatalf("drop: got %+v, want 1 dropped task in an ended job", r)
 	}
 	l.apply(fsm.DeleteJob{Job: j.Number})
 	if w := l.state().Work("s"); w != (fsm.Work{}) || l.state().WorkBytes() != 0 || l.state().JobCount() != 0 {
@@ -224,8 +224,8 @@ func TestRelease_RetriableFailure_HandsTaskOutAgain(t *testing.T) {
 	}
 }
 
-// The failure of an attempt is reported late, while the slot of the lost worker cools. The task then waits for the next
-// attempt with that failure.
+// The failure of an attempt is reported late, while the slot of the lost worker cools. The task then waits for its next
+// attempt, and keeps that failure.
 func TestRelease_LateRetriableFailure_IsRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.RetryFailed = true })
@@ -506,7 +506,7 @@ func TestRestore_InconsistentJobs_IsRefused(t *testing.T) {
 		{"tasks, but the first", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Fresh = 8; return r }},
 		{"unknown job state", func(r []*logv1.Record) []*logv1.Record { job(r, "open").State = 5; return r }},
 		{"is not cancelled", func(r []*logv1.Record) []*logv1.Record { job(r, "open").CancelCause = 1; return r }},
-		{"unknown cause of a cancel", func(r []*logv1.Record) []*logv1.Record { job(r, "cancelled").CancelCause = 0; return r }},
+		{"unknown cancel cause", func(r []*logv1.Record) []*logv1.Record { job(r, "cancelled").CancelCause = 0; return r }},
 		{"is in state 3, but has", func(r []*logv1.Record) []*logv1.Record { job(r, "open").State = uint32(work.Ended); return r }},
 		{"is in state 2, but has", func(r []*logv1.Record) []*logv1.Record { job(r, "ended").State = uint32(work.Open); return r }},
 		{"names permit", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Submitter = 1 << 40; return r }},

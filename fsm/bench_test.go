@@ -44,7 +44,7 @@ func (l *log) fleetGrant(names []string, i int) fsm.Grant {
 }
 
 // BenchmarkApply measures an entry of 256 grants and an entry of the 256 releases that undo them. It does so with no
-// other permits, as in a small cluster under load, and with 100 000 permits of 10 000 semaphores.
+// other permits, as in a small cluster under load, and with 100 000 permits in 10 000 semaphores.
 func BenchmarkApply(b *testing.B) {
 	for _, standing := range []int{0, 100_000} {
 		l, names := newFleet(b, max(64, standing/10))

@@ -18,8 +18,8 @@ import (
 
 var (
 	// ErrUnknownCommand means that the entry contains something that a newer server wrote. The server must stop and be
-	// upgraded before it applies anything else. If it skipped the entry, its state would differ from that of the
-	// others.
+	// upgraded before it applies anything else. If it skipped the entry, its state would differ from that of the other
+	// servers.
 	ErrUnknownCommand = errors.New("fsm: the log holds a command that this version does not know; upgrade this server")
 	// ErrMalformed means that the bytes are not a log entry. The log is damaged, or was not written by Gatekeeper.
 	ErrMalformed = errors.New("fsm: malformed log entry")
@@ -64,7 +64,7 @@ func Decode(entry []byte) ([]Command, error) {
 	}
 	switch {
 	case e.GetFeatureLevel() > SupportedLevel:
-		return nil, fmt.Errorf("%w (it has feature level %d, this version supports up to %d)", ErrUnknownCommand, e.GetFeatureLevel(), SupportedLevel)
+		return nil, fmt.Errorf("%w (it has feature level %d, but this version supports only up to %d)", ErrUnknownCommand, e.GetFeatureLevel(), SupportedLevel)
 	case e.GetFeatureLevel() == 0:
 		return nil, fmt.Errorf("%w: no feature level", ErrMalformed)
 	}
@@ -128,7 +128,7 @@ func commandToProto(cmd Command) (*logv1.Command, error) {
 		}}
 	case CancelJob:
 		if c.Cause < work.CancelAsked || c.Cause > work.CancelSubmitterGone {
-			return nil, fmt.Errorf("unknown cause of a cancel %d", c.Cause)
+			return nil, fmt.Errorf("unknown cancel cause %d", c.Cause)
 		}
 		out.Kind = &logv1.Command_CancelJob{CancelJob: &logv1.CancelJob{
 			Job: c.Job, Term: c.Term, Cause: uint32(c.Cause), Author: c.Author, Reason: c.Reason, At: w.time(c.At),
@@ -272,7 +272,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		c := k.CancelJob
 		cmd = CancelJob{
 			Job: c.GetJob(), Term: c.GetTerm(), Author: c.GetAuthor(), Reason: c.GetReason(), At: timeFromProto(c.GetAt()),
-			Cause: work.CancelCause(r.small(c.GetCause(), uint32(work.CancelAsked), uint32(work.CancelSubmitterGone), "cause of a cancel")),
+			Cause: work.CancelCause(r.small(c.GetCause(), uint32(work.CancelAsked), uint32(work.CancelSubmitterGone), "cancel cause")),
 		}
 	case *logv1.Command_ChangeTasks:
 		c := k.ChangeTasks
@@ -344,7 +344,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = RetireMember{ID: k.RetireMember.GetId()}
 	case *logv1.Command_RaiseFeatureLevel:
 		if k.RaiseFeatureLevel.GetLevel() > SupportedLevel {
-			return nil, fmt.Errorf("%w (the feature level is raised to %d, this version supports up to %d)",
+			return nil, fmt.Errorf("%w (the feature level is raised to %d, but this version supports only up to %d)",
 				ErrUnknownCommand, k.RaiseFeatureLevel.GetLevel(), SupportedLevel)
 		}
 		cmd = RaiseFeatureLevel{Level: k.RaiseFeatureLevel.GetLevel()}
@@ -398,7 +398,7 @@ func changeToProto(c Change) *logv1.Change {
 }
 
 func (r *reader) change(in *logv1.Change) Change {
-	kind := ChangeKind(r.small(in.GetKind(), uint32(Create), uint32(Declare), "kind of change"))
+	kind := ChangeKind(r.small(in.GetKind(), uint32(Create), uint32(Declare), "change kind"))
 	if (kind == Delete) != (in.GetDefinition() == nil) {
 		r.fail("change of %q: every change except a delete must have a definition", in.GetName())
 	}

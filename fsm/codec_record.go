@@ -136,7 +136,7 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 		Stop:            semaphore.StopCause(r.small(in.GetStop(), 0, uint32(semaphore.StopTaskCancelled), "stop cause")),
 		GrantedRevision: in.GetGrantedRevision(), GrantedNanos: in.GetGrantedAt(), RequestID: in.GetRequestId(),
 		Metadata: r.labels(in.GetMetadata()).Map(),
-		Ended:    semaphore.End(r.small(in.GetEnded(), 0, uint32(semaphore.EndCleared), "end of a permit")),
+		Ended:    semaphore.End(r.small(in.GetEnded(), 0, uint32(semaphore.EndCleared), "permit end")),
 	}
 	if out.Owes {
 		r.needs(3)
@@ -274,9 +274,9 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 	out := &Remembered{
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), RequestID: in.GetRequestId(),
 		Token: in.GetToken(), Revision: in.GetRevision(), Asked: in.GetAsked(),
-		Edit: EditKind(r.small(in.GetEdit(), uint32(EditDefinitions), uint32(EditForgetFirings), "kind of an edit")),
+		Edit: EditKind(r.small(in.GetEdit(), uint32(EditDefinitions), uint32(EditForgetFirings), "edit kind")),
 	}
-	outcome := r.small(in.GetOutcome(), uint32(semaphore.EndReleased), uint32(semaphore.EndSuperseded), "outcome of a request")
+	outcome := r.small(in.GetOutcome(), uint32(semaphore.EndReleased), uint32(semaphore.EndSuperseded), "request outcome")
 	if outcome != outcomeEdited {
 		out.Outcome = semaphore.End(outcome)
 	}
@@ -291,7 +291,7 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 	}
 	out.Answer = r.editAnswer(in)
 	if (outcome == outcomeEdited) != (out.Semaphore == "") {
-		r.fail("the outcome is invalid for a request of semaphore %q", out.Semaphore)
+		r.fail("the outcome is invalid for a request for semaphore %q", out.Semaphore)
 	}
 	if out.RequestID == "" && out.Token == 0 {
 		r.fail("there is neither a request id nor a token")
@@ -320,7 +320,7 @@ func (r *reader) editAnswer(in *logv1.StoredRequest) *EditAnswer {
 		out.Cordon != nil && kind != EditCordon,
 		out.Firings != nil && kind != EditForgetFirings,
 		out.Nothing && (!kind.mayFindNothing() || len(out.Names) > 0 || out.Firings != nil):
-		r.fail("a request has an answer of another kind of request")
+		r.fail("a request has an answer to another kind of request")
 	}
 	return out.stored()
 }
@@ -370,7 +370,7 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 		}
 	case in.GetEntries() > 0:
 		r.needs(3)
-		out.Change = alone // whole replaces it if the previous entry is of the same change
+		out.Change = alone // whole replaces it if the previous entry belongs to the same change
 	}
 	return &out
 }
@@ -380,7 +380,7 @@ func (r *reader) journalKind(kind uint32) EventKind {
 	if kind == uint32(BindingChanged) {
 		return BindingChanged
 	}
-	return EventKind(r.small(kind, uint32(Created), uint32(FiringsRemembered), "kind of a journal entry"))
+	return EventKind(r.small(kind, uint32(Created), uint32(FiringsRemembered), "journal entry kind"))
 }
 
 func (w *writer) gate(name string, g *gate, waits due, forgotten uint64) *logv1.StoredSemaphore {

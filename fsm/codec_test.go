@@ -285,14 +285,14 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 func TestEncode_NotDecodable_IsRefused(t *testing.T) {
 	far := time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, cmd := range map[string]fsm.Command{
-		"instant out of range":      fsm.Release{Token: 1, At: far},
-		"due time out of range":     fsm.Grant{Firing: &semaphore.Firing{Name: "f", Due: far}},
-		"not UTF-8":                 fsm.RetireMember{ID: "\xff"},
-		"pointer":                   &fsm.Extend{},
-		"job without a spec":        fsm.SubmitJob{Tasks: tasks("a")},
-		"cancel without a cause":    fsm.CancelJob{Job: 1},
-		"unknown cause of a cancel": fsm.CancelJob{Job: 1, Cause: work.CancelSubmitterGone + 1},
-		"nothing":                   nil,
+		"instant out of range":   fsm.Release{Token: 1, At: far},
+		"due time out of range":  fsm.Grant{Firing: &semaphore.Firing{Name: "f", Due: far}},
+		"not UTF-8":              fsm.RetireMember{ID: "\xff"},
+		"pointer":                &fsm.Extend{},
+		"job without a spec":     fsm.SubmitJob{Tasks: tasks("a")},
+		"cancel without a cause": fsm.CancelJob{Job: 1},
+		"unknown cancel cause":   fsm.CancelJob{Job: 1, Cause: work.CancelSubmitterGone + 1},
+		"nothing":                nil,
 	} {
 		if _, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{cmd}); err == nil {
 			t.Errorf("%s: Encode() succeeded, want an error", name)
@@ -357,7 +357,7 @@ func TestDecode_Invalid_IsRefused(t *testing.T) {
 			before := snapshot(t, l.state())
 			_, err := l.m.Apply(l.index+1, l.term, tc.entry)
 			if !errors.Is(err, tc.err) || !strings.Contains(err.Error(), "entry 2 of term 3") {
-				t.Fatalf("Apply() = %v, want %v with the entry", err, tc.err)
+				t.Fatalf("Apply() = %v, want %v, with the entry's position", err, tc.err)
 			}
 			if !bytes.Equal(before, snapshot(t, l.state())) {
 				t.Fatal("Apply() of an entry that cannot be decoded changed the state")

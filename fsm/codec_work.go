@@ -68,11 +68,11 @@ func (r *reader) storedJob(in *logv1.StoredJob) *work.Job {
 	}
 	if j.State == work.Cancelled {
 		j.Cancel = &work.Cancel{
-			Cause:  work.CancelCause(r.small(in.GetCancelCause(), uint32(work.CancelAsked), uint32(work.CancelSubmitterGone), "cause of a cancel")),
+			Cause:  work.CancelCause(r.small(in.GetCancelCause(), uint32(work.CancelAsked), uint32(work.CancelSubmitterGone), "cancel cause")),
 			Author: in.GetCancelAuthor(), Reason: in.GetCancelReason(),
 		}
 	} else if in.GetCancelCause() != 0 {
-		r.fail("job %d has a cause of a cancel but is not cancelled", j.Number)
+		r.fail("job %d has a cancel cause but is not cancelled", j.Number)
 	}
 	return j
 }
@@ -117,7 +117,7 @@ func (in *restoring) job(j *work.Job) {
 		j.Spec.Semaphore = def.Definition.Name
 	}
 	if p := in.d.Permit(j.Submitter); j.Submitter != 0 && j.State <= work.Open && (p == nil || p.State == semaphore.Cooling) {
-		in.r.fail("job %d names permit %d of its submitter, which does not exist", j.Number, j.Submitter)
+		in.r.fail("job %d names permit %d as that of its submitter, but the permit does not exist", j.Number, j.Submitter)
 	}
 	j.Bytes = j.Reserved()
 	in.d.setJob(nil, j)
@@ -148,7 +148,7 @@ func (in *restoring) task(t *work.Task) {
 		in.r.fail("task %d of job %d is in state %d after %d attempts, but the job has handed out %d tasks", t.Index, t.Job, t.State, t.Attempts, before.Fresh)
 	}
 	if t.Token != 0 && (t.Token > in.d.lastToken || in.d.TaskOf(t.Token) != nil) {
-		in.r.fail("task %d of job %d has token %d, which was not granted yet or belongs to another task", t.Index, t.Job, t.Token)
+		in.r.fail("task %d of job %d has token %d, which has not been granted yet or belongs to another task", t.Index, t.Job, t.Token)
 	}
 	if p := in.d.Permit(t.Token); t.State == work.Held && (p == nil || p.Semaphore != before.Semaphore) {
 		in.r.fail("task %d of job %d is held by permit %d, which does not exist", t.Index, t.Job, t.Token)

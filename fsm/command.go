@@ -97,7 +97,7 @@ type Clear struct {
 }
 
 // Revoke orders the holder of a live permit to stop; its result is a PermitResult. It does not free the slot, unless
-// UnsafeNow is set: then the permit ends immediately and without cooling, although its holder may still rely on it.
+// UnsafeNow is set: then the permit ends immediately and without cooling, even though its holder may still rely on it.
 // Revoking a permit again has an effect only if it shortens the drain.
 type Revoke struct {
 	Token          uint64
@@ -110,8 +110,8 @@ type Revoke struct {
 }
 
 // TakeOver orders the holder of a live permit to stop because another caller considers the holder dead; its result is a
-// PermitResult. It applies only if the definition allows takeovers, and does not free the slot. If the permit was
-// already revoked without a drain, it does nothing. It requires feature level 4.
+// PermitResult. It applies only if the definition allows takeovers, and does not free the slot. If the permit has
+// already been revoked without a drain, it does nothing. It requires feature level 4.
 type TakeOver struct {
 	Token  uint64
 	By     semaphore.Identity
@@ -157,7 +157,7 @@ const (
 	Create  ChangeKind = 1
 	Replace ChangeKind = 2
 	Delete  ChangeKind = 3
-	// Declare creates the definition. It is skipped if the name exists or was ever deleted.
+	// Declare creates the definition. It is skipped if the name exists or has ever been deleted.
 	Declare ChangeKind = 4
 )
 
@@ -321,7 +321,7 @@ type ForgetFirings struct {
 }
 
 // ExpectedClaim is a remembered firing with the token that is expected to have claimed it. The expectation also fails
-// if a permit of the firing still takes a slot.
+// if the firing's permit still takes a slot.
 type ExpectedClaim struct {
 	Firing semaphore.Firing
 	Token  uint64
@@ -412,7 +412,7 @@ type Configure struct {
 // RetireMember records the id of a removed server, so that the id is never used again; its result is a RevisionResult.
 type RetireMember struct{ ID string }
 
-// RaiseFeatureLevel allows the commands of a newer feature level after it; its result is a RevisionResult.
+// RaiseFeatureLevel allows the commands of a newer feature level from then on; its result is a RevisionResult.
 type RaiseFeatureLevel struct{ Level uint32 }
 
 // EndDrain ends the drains that the change with the given revision began; its result is a RevisionResult. Exactly one
@@ -426,7 +426,7 @@ type EndDrain struct {
 	At           time.Time
 }
 
-// Revert restores the old values of the fields that an edit with Until replaced, except fields that were set again
+// Revert restores the old values of the fields that an edit with Until replaced, except fields that have been set again
 // since; its result is a RevisionResult. Names that no longer have this edit are ignored. It requires feature level 2.
 type Revert struct {
 	Change, Term uint64
@@ -448,7 +448,7 @@ type Sight struct {
 	Sightings []Sighting
 }
 
-// Missed says how a semaphore misses its expected work. The numbers are frozen: they are in the journal.
+// Missed says why a semaphore's expected work counts as missed. The numbers are frozen: they are in the journal.
 type Missed uint8
 
 const (
@@ -459,7 +459,7 @@ const (
 	HeldLong                     // a permit has been held for longer than expect_every
 )
 
-// NoteMissed records in the journal that a semaphore misses its expected work, or no longer does; its result is a
+// NoteMissed records in the journal that a semaphore has begun or stopped missing its expected work; its result is a
 // RevisionResult. It requires feature level 2.
 type NoteMissed struct {
 	Semaphore string

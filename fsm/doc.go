@@ -17,7 +17,7 @@
 // This package also makes replays harmless. A request id that has ended never grants again while it is remembered. A
 // request id that has a live permit gets that permit. For a token that has ended, the result says how it ended. A
 // command that a server proposes without a caller's request carries the term in which it was made, and has no effect in
-// an entry of another term: by then a new leader has given every holder its full duration again, so the old leader's
+// an entry from another term: by then a new leader has given every holder its full duration again, so the old leader's
 // timers are obsolete.
 //
 // Each command has one type of result, and Apply returns an error only if this server cannot follow the log and must

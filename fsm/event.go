@@ -41,7 +41,7 @@ const (
 	RevertedEvent
 	MissedEvent // see Event.Missed
 	HeardEvent
-	// FreedUnsafely reports that an unsafe revoke ended the permit although its holder may still rely on it.
+	// FreedUnsafely reports that an unsafe revoke ended the permit even though its holder may still rely on it.
 	FreedUnsafely
 	// QuarantineEnded reports that permits are granted again after a recovery.
 	QuarantineEnded

@@ -70,7 +70,7 @@ func TestGolden_Entry_IsUnchanged(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if !bytes.Equal(file, again) {
-			t.Fatalf("%s: encoding the same commands gives different bytes from the golden file", name)
+			t.Fatalf("%s: encoding the same commands gives bytes that differ from the golden file", name)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestGolden_Snapshot_IsUnchanged(t *testing.T) {
 			t.Fatalf("%s: a snapshot of the same state differs from the golden file", name)
 		}
 		if hash(t, m.State()) != hash(t, story()) {
-			t.Fatalf("%s: the same commands give a different state from the golden file", name)
+			t.Fatalf("%s: the same commands give a state that differs from the golden file", name)
 		}
 	}
 }

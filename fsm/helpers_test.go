@@ -209,8 +209,8 @@ func equal(tb tester, what string, got, want any) {
 	}
 }
 
-// difference returns cmp.Diff, treating nil and empty as equal. It first tries reflect.DeepEqual, which never calls
-// values equal that cmp.Diff distinguishes and costs a fraction.
+// difference returns cmp.Diff, treating nil and empty as equal. It first tries reflect.DeepEqual, which is much
+// cheaper, and never considers values equal that cmp.Diff distinguishes.
 func difference(want, got any, opts ...cmp.Option) string {
 	if reflect.DeepEqual(want, got) {
 		return ""

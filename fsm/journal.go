@@ -58,7 +58,7 @@ type Details struct {
 	// feature level 3.
 	Firings *FiringsChange
 	// BindingBefore and BindingAfter are the binding before and after a BindingChanged, without the hashes of tokens.
-	// They are nil if the binding did not exist before, or does not exist any longer. They require feature level 4.
+	// They are nil if the binding did not exist before, or no longer exists. They require feature level 4.
 	BindingBefore, BindingAfter *access.Binding
 }
 
@@ -190,8 +190,8 @@ func (d *draft) trimJournal() {
 	}
 }
 
-// over returns the entry to drop: the oldest edit or the oldest run entry, depending on the numbers of both. It returns
-// nil if the numbers are within the limit. Below feature level 3 one limit applies to both together.
+// over returns the entry to drop: the oldest edit or the oldest run entry, depending on how many there are of each. It
+// returns nil if the numbers are within the limit. Below feature level 3 one limit applies to both together.
 func (s *State) over(edit, run *JournalEntry, edits, runs int, most uint32) *JournalEntry {
 	switch {
 	case s.featureLevel >= 3 && edits > int(most):
@@ -209,9 +209,9 @@ func (s *State) over(edit, run *JournalEntry, edits, runs int, most uint32) *Jou
 
 const (
 	// agedAtOnce is how many entries of each kind are dropped because of their age when an entry is added. It is large
-	// enough to catch up, and small enough that a leader with a clock that is far ahead does not empty the journal.
+	// enough to catch up, and small enough that a leader whose clock is far ahead does not empty the journal.
 	agedAtOnce = 2
-	// undatedNear is how many entries without a time are skipped to find the age of the oldest.
+	// undatedNear is how many of the oldest entries are searched for the first one that has a time.
 	undatedNear = 8
 )
 
@@ -331,7 +331,7 @@ func (d *draft) trimSightings() {
 	}
 }
 
-// trim enforces all limits after they were lowered.
+// trim enforces all limits after they have been lowered.
 func (d *draft) trim() {
 	d.boundRequests()
 	d.trimDeletions()

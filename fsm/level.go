@@ -16,7 +16,8 @@ const SupportedLevel uint32 = 4
 const AccessLevel uint32 = 4
 
 // Level returns the feature level that a command requires. It is the highest level among its kind and the fields that
-// it sets. A server at a lower level would ignore such a field, and its state would differ from that of the others.
+// it sets. A server at a lower level would ignore such a field, and its state would differ from that of the other
+// servers.
 func Level(cmd Command) uint32 {
 	switch {
 	case needsLevel4(cmd):

@@ -206,7 +206,7 @@ func TestReads_PageInOrder(t *testing.T) {
 	equal(t, "facts", f, semaphore.Facts{Definition: s.Definition("a").Definition, Own: s.Permit(3), Repeat: true, Used: 2})
 }
 
-// Entries do not wait for a snapshot, regardless of its size and of the speed of the writer.
+// Entries do not wait for a snapshot, regardless of its size and the writer's speed.
 func TestSnapshot_WhileItIsWritten_EntriesAreApplied(t *testing.T) {
 	l := newWorkLog(t)
 	l.queue("j", 100, 4<<10)

@@ -831,7 +831,7 @@ func (m *model) edit(c fsm.EditBatch) fsm.Result {
 	return fsm.EditResult{Revision: m.revision, Skipped: skipped, Definition: answer.Definition, Permits: answer.Permits}
 }
 
-// change makes one change of a batch or of an undo.
+// change makes one change in a batch or an undo.
 func (m *model) change(c fsm.EditBatch, change fsm.UndoEdit, undo fsm.Undo) {
 	e := fsm.JournalEntry{Kind: fsm.Created, Semaphore: change.Name, Author: c.Author, Reason: c.Reason, At: c.At}
 	more := fsm.Details{EndsBack: change.EndsBack, Undoes: undo.Change}

@@ -24,7 +24,7 @@ type modelJob struct {
 
 type modelTask struct {
 	work.Task
-	out bool // it was handed out before
+	out bool // it has been handed out before
 }
 
 // view returns the job with its counts, as a reader sees it.

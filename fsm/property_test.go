@@ -618,10 +618,10 @@ func checkRules(t *rapid.T, before, after *fsm.State) {
 		}
 		return
 	}
-	same(t, "definitions although Rules did not change", collect(after.Definitions("")), collect(before.Definitions("")))
-	same(t, "cordons although Rules did not change", after.Cordons(), before.Cordons())
+	same(t, "definitions while Rules is unchanged", collect(after.Definitions("")), collect(before.Definitions("")))
+	same(t, "cordons while Rules is unchanged", after.Cordons(), before.Cordons())
 	for _, name := range modelSemaphores {
-		same(t, "drains although Rules did not change", after.Drains(name), before.Drains(name))
+		same(t, "drains while Rules is unchanged", after.Drains(name), before.Drains(name))
 	}
 }
 

@@ -21,7 +21,7 @@ func (s *State) Term() uint64 { return s.term }
 // Revision returns the revision of the last applied change.
 func (s *State) Revision() uint64 { return s.revision }
 
-// LastToken returns the highest fencing token that was ever given.
+// LastToken returns the highest fencing token that has ever been given.
 func (s *State) LastToken() uint64 { return s.lastToken }
 
 // ClusterID returns the id of the cluster, in the form "seed.incarnation".
@@ -30,8 +30,8 @@ func (s *State) ClusterID() string { return s.clusterID }
 // Settings returns the replicated settings in force.
 func (s *State) Settings() Settings { return s.settings }
 
-// LargestDuration returns the largest max_duration that was ever in force. It is an upper bound for the duration and
-// the cooling of every permit.
+// LargestDuration returns the largest max_duration that has ever been in force. It is an upper bound for the duration
+// and the cooling of every permit.
 func (s *State) LargestDuration() time.Duration { return s.largestDuration }
 
 // FeatureLevel returns the feature level in force. Only commands up to this level may be proposed.
@@ -126,7 +126,7 @@ func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 }
 
 // ClaimsBackward returns the remembered firings of a semaphore in the reverse order of Claims. It starts after the
-// firing behind in this order, or at the first one if behind is nil.
+// firing that behind points to, in this order, or at the first one if behind is nil.
 func (s *State) ClaimsBackward(sem string, behind *semaphore.Firing) iter.Seq[*semaphore.Claim] {
 	from := &semaphore.Claim{Semaphore: sem + "\x00"} // after all claims of sem
 	if behind != nil {
@@ -212,8 +212,8 @@ func (s *State) CordonRevision() uint64 { return s.cordonRevision }
 // permit. The index may differ between servers.
 func (s *State) Rules() uint64 { return s.rules }
 
-// Request returns how the acquisition with the given request id ended. It returns nil if the request has not ended, was
-// never seen or was forgotten.
+// Request returns how the acquisition with the given request id ended. It returns nil if the request has not ended, has
+// never been seen or has been forgotten.
 func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Remembered {
 	if requestID == "" {
 		return nil
@@ -414,7 +414,7 @@ func merge(before func(a, b *JournalEntry) bool, x, y func() *JournalEntry, yiel
 func (s *State) Facts(req *semaphore.Request, requestID string) semaphore.Facts {
 	g := s.gate(req.Semaphore)
 	f := semaphore.Facts{Own: s.Own(req.Semaphore, req.Identity), Used: g.used, LowWater: timeFromProto(g.lowWater), Drains: s.Drains(req.Semaphore)}
-	// Below feature level 3 nothing is superseded: any request of an identity with a permit counts as a retry.
+	// Below feature level 3 nothing is superseded: any request by an identity with a permit counts as a retry.
 	f.Repeat = f.Own != nil && (s.featureLevel < 3 || requestID != "" && f.Own.RequestID == requestID)
 	if g.definition != nil {
 		f.Definition, f.Pause = g.definition.Definition, g.definition.Pause

@@ -26,10 +26,10 @@ type Recovery struct {
 	// KeepPermits keeps the permits that were found. Each of them has its full duration again, starting at the first
 	// promotion. This is safe only if the data directories of a majority of the last voters were read. Without
 	// KeepPermits, every live permit is lost as if it had expired, cooling slots are freed, and nothing is granted for
-	// the largest max_duration that was ever in force.
+	// the largest max_duration that has ever been in force.
 	KeepPermits bool
-	// MaxDuration is the largest max_duration that was ever in force, as far as the operator knows. If a larger one was
-	// found, that one is used. 0 means to use the one that was found.
+	// MaxDuration is the largest max_duration that has ever been in force, as far as the operator knows. If a larger
+	// one was found, that one is used. 0 means to use the one that was found.
 	MaxDuration time.Duration
 	// UnsafeGrantAfter, if not nil, replaces the time for which nothing is granted: the operator asserts that every old
 	// holder will have stopped by then. It is recorded in the journal, and cannot be combined with KeepPermits.
@@ -84,7 +84,7 @@ func (r Recovery) validate(s *State) error {
 }
 
 // FullQuarantine returns how long nothing must be granted after a recovery of s that keeps no permits. After that time,
-// every permit that was ever granted has certainly ended.
+// every permit ever granted has certainly ended.
 func (r Recovery) FullQuarantine(s *State) time.Duration {
 	return fullQuarantine(max(s.largestDuration, r.MaxDuration))
 }

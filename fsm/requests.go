@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Remembered says how a request ended. The request is either an acquisition or an edit, which here means any change by
+// Remembered says how a request ended. The request is either an acquisition or an edit; here, an edit is any change by
 // an operator. The permit of the acquisition has ended, or the acquisition was cancelled before it got one. Remembered
 // is immutable.
 type Remembered struct {
@@ -58,7 +58,7 @@ const (
 )
 
 func (k EditKind) String() string {
-	names := [...]string{"an edit of definitions", "a pause", "a resume", "a cordon", "the end of a cordon", "an undo", "a forgetting of firings"}
+	names := [...]string{"an edit of definitions", "a pause", "a resume", "a cordon", "the end of a cordon", "an undo", "a removal of remembered firings"}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("EditKind(%d)", uint8(k))
 	}
@@ -86,7 +86,7 @@ func (r *Remembered) ChangeID() uint64 {
 	return r.Revision
 }
 
-// Matches reports whether a request with the given hash, or 0 if the hash is unknown, can be a retry of this one.
+// Matches reports whether a request with the given hash (0 if it is unknown) can be a retry of this one.
 func (r *Remembered) Matches(asked uint64) bool {
 	return asked == 0 || r.Asked == 0 || asked == r.Asked
 }
@@ -163,7 +163,7 @@ func fewerRequests(a, b memorySize) bool {
 }
 
 // size estimates the memory that a remembered request takes. The estimate is the same on every server. A request of
-// common size takes requestBytes including its places in the trees.
+// typical size takes requestBytes, including its places in the trees.
 func (r *Remembered) size() uint64 {
 	n := requestBytes + len(r.Semaphore) + len(r.Identity.Group) + len(r.Identity.Acquirer) + len(r.Identity.HolderID) + len(r.Identity.Principal) + len(r.RequestID)
 	if a := r.Answer; a != nil {
@@ -254,7 +254,7 @@ func (d *draft) rememberEdit(e editRequest, answer EditAnswer) {
 }
 
 // rememberNothing remembers an edit that found nothing to do, so that a retry does nothing either. For example, the
-// retry must not lift a pause that was set since. Below feature level 3 such an edit is not remembered.
+// retry must not lift a pause that has been set since. Below feature level 3 such an edit is not remembered.
 func (d *draft) rememberNothing(e editRequest) {
 	if e.requestID != "" && d.featureLevel >= 3 {
 		d.advance()
@@ -289,7 +289,7 @@ func (d *draft) repeated(e editRequest, answer func(*Remembered) Result) Result 
 	return nil
 }
 
-// Used describes the edit to which the request id belongs in human-readable form, and says that an edit of the given
+// Used describes, in human-readable form, the edit to which the request id belongs, and says that an edit of the given
 // kind needs a new id.
 func (r *Remembered) Used(kind EditKind) string {
 	what := r.Edit.String()

@@ -111,7 +111,7 @@ func TestTrim_KeepsNewestOfEachSemaphore(t *testing.T) {
 	upTo := l.state().Revision()
 	l.run("s", "after")
 	l.apply(edits(remove("gone", d.Version)))
-	equal(t, "of an earlier term", unchanged[fsm.RevisionResult](l, fsm.Trim{Term: l.term - 1, UpTo: upTo, Names: []string{"s"}}).Applied, false)
+	equal(t, "from an earlier term", unchanged[fsm.RevisionResult](l, fsm.Trim{Term: l.term - 1, UpTo: upTo, Names: []string{"s"}}).Applied, false)
 	before := l.state().Revision()
 	trim := fsm.Trim{Term: l.term, UpTo: upTo, Names: []string{"none", "gone", "s", ""}}
 	equal(t, "trimmable", fmt.Sprint(countTrimmable(l.state(), upTo)), "map[gone:1 s:4]")
@@ -191,7 +191,7 @@ func TestEdits_Repeat_ReturnsFirstResult(t *testing.T) {
 	restored(t, l.state())
 }
 
-// A retry of a resume that found nothing must not lift a pause that was set since.
+// A retry of a resume that found nothing must not lift a pause that has been set since.
 func TestEdits_NothingToDo_AreRemembered(t *testing.T) {
 	l := newLog3(t, fsm.RequestBounds{})
 	l.define("a")
@@ -211,7 +211,7 @@ func TestEdits_NothingToDo_AreRemembered(t *testing.T) {
 		unchanged[fsm.RevisionResult](l, cmd)
 	}
 	if l.state().Definition("a").Pause == nil || len(l.state().Cordons()) == 0 {
-		t.Error("a retry lifted a pause or cordon that was set since")
+		t.Error("a retry lifted a pause or cordon that had been set since")
 	}
 	restored(t, l.state())
 }
@@ -323,12 +323,12 @@ func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 		{"were forgotten up to", func(r []*logv1.Record) { r[0].GetHeader().NamesForgotten = far }},
 		{"were forgotten up to", func(r []*logv1.Record) { marked(r, "left").RequestsForgotten = far }},
 		{"forgotten requests but no other data", func(r []*logv1.Record) { marked(r, "left").Name = "lefu" }},
-		{"an answer of another kind of request", func(r []*logv1.Record) { request(r, "r2").Names = []string{"a"} }},
-		{"an answer of another kind of request", func(r []*logv1.Record) { request(r, "paused").Definition = request(r, "created").Definition }},
-		{"an answer of another kind of request", func(r []*logv1.Record) { request(r, "paused").Nothing = true }},
-		{"an answer of another kind of request", func(r []*logv1.Record) { request(r, "paused").Permits = 1 }},
-		{"an answer of another kind of request", func(r []*logv1.Record) { request(r, "nothing").Names = []string{"a"} }},
-		{"an answer of another kind of request", func(r []*logv1.Record) { request(r, "created").Cordon = request(r, "cordoned").Cordon }},
+		{"an answer to another kind of request", func(r []*logv1.Record) { request(r, "r2").Names = []string{"a"} }},
+		{"an answer to another kind of request", func(r []*logv1.Record) { request(r, "paused").Definition = request(r, "created").Definition }},
+		{"an answer to another kind of request", func(r []*logv1.Record) { request(r, "paused").Nothing = true }},
+		{"an answer to another kind of request", func(r []*logv1.Record) { request(r, "paused").Permits = 1 }},
+		{"an answer to another kind of request", func(r []*logv1.Record) { request(r, "nothing").Names = []string{"a"} }},
+		{"an answer to another kind of request", func(r []*logv1.Record) { request(r, "created").Cordon = request(r, "cordoned").Cordon }},
 		{"has a cordon of revision", func(r []*logv1.Record) { request(r, "cordoned").Cordon.Revision = 1 }},
 		{"has a definition of version", func(r []*logv1.Record) { request(r, "created").Definition.Version = 1 }},
 		{"the pause of an answer", func(r []*logv1.Record) { request(r, "created").Definition.Pause.Revision = far }},

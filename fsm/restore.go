@@ -97,7 +97,7 @@ func (in *restoring) header(h *logv1.Header) {
 		in.r.fail("it does not begin with a header, so it is not a snapshot")
 		return
 	case h.GetFormat() != snapshotFormat:
-		err := fmt.Errorf("its format is %d, this version reads %d", h.GetFormat(), snapshotFormat)
+		err := fmt.Errorf("its format is %d, but this version reads %d", h.GetFormat(), snapshotFormat)
 		if h.GetFormat() > snapshotFormat {
 			err = fmt.Errorf("%w: %w", err, ErrNewer)
 		}
@@ -107,7 +107,7 @@ func (in *restoring) header(h *logv1.Header) {
 		in.r.fail("its feature level is 0")
 		return
 	case h.GetFeatureLevel() > SupportedLevel:
-		in.r.fail("its feature level is %d, this version supports 1 to %d: %w", h.GetFeatureLevel(), SupportedLevel, ErrNewer)
+		in.r.fail("its feature level is %d, but this version supports 1 to %d: %w", h.GetFeatureLevel(), SupportedLevel, ErrNewer)
 		return
 	}
 	in.r.header(h, d.State)
@@ -303,7 +303,7 @@ func (in *restoring) due(name string, waits due) {
 	var last uint64
 	for _, drain := range waits.drains {
 		in.requireRevision(drain.Revision, "a drain of semaphore "+name)
-		in.require(drain.Revision > last && drain.Duration > 0, "semaphore %q has a drain of %v of revision %d, which follows one of revision %d",
+		in.require(drain.Revision > last && drain.Duration > 0, "semaphore %q has a drain of %v at revision %d, which follows one at revision %d",
 			name, drain.Duration, drain.Revision, last)
 		last = drain.Revision
 	}

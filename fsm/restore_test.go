@@ -71,14 +71,14 @@ func TestRestore_Damaged_IsRefused(t *testing.T) {
 	file := snapshot(t, storyOfEveryCommand(t).state())
 	l := newLog(t)
 	l.define("mine")
-	l.m.Subscribe(func(fsm.Applied) { t.Error("a subscriber was called although Restore failed") })
+	l.m.Subscribe(func(fsm.Applied) { t.Error("a subscriber was called even though Restore failed") })
 	before := l.state()
 	refused := func(what string, i int, b []byte) {
 		if err := l.m.Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) {
 			t.Fatalf("%s at byte %d of %d: Restore() = %v", what, i, len(file), err)
 		}
 		if l.state() != before {
-			t.Fatalf("%s at byte %d: the state was replaced although Restore failed", what, i)
+			t.Fatalf("%s at byte %d: the state was replaced even though Restore failed", what, i)
 		}
 	}
 	for i := range file {
@@ -252,7 +252,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"has duration", edit(func(r []*logv1.Record) { live(r).Duration = 1 << 60 })},
 		{"unknown permit state", edit(func(r []*logv1.Record) { live(r).State = 4 })},
 		{"unknown stop cause", edit(func(r []*logv1.Record) { live(r).Stop = 99 })},
-		{"unknown end", edit(func(r []*logv1.Record) { live(r).Ended = 99 })},
+		{"unknown permit end", edit(func(r []*logv1.Record) { live(r).Ended = 99 })},
 		{"names no semaphore", edit(func(r []*logv1.Record) { live(r).Semaphore = "" })},
 		{"already holds another", func(r []*logv1.Record) []*logv1.Record {
 			twin := proto.CloneOf(find(r, func(r *logv1.Record) bool { return r.GetPermit().GetState() == uint32(semaphore.Live) }))
@@ -277,7 +277,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		})},
 		{"unknown outcome", edit(func(r []*logv1.Record) { request(r).Outcome = 9 })},
 		{"the outcome is invalid", edit(func(r []*logv1.Record) { request(r).Outcome = 6 })},
-		{"unknown kind of an edit", edit(func(r []*logv1.Record) { request(r).Edit = 7 })},
+		{"unknown edit kind", edit(func(r []*logv1.Record) { request(r).Edit = 7 })},
 		{"is not an edit of definitions", edit(func(r []*logv1.Record) { request(r).Edit = 1 })},
 		{"neither a request id nor a token", edit(func(r []*logv1.Record) { request(r).Token, request(r).RequestId = 0, "" })},
 		{"deletion of", edit(func(r []*logv1.Record) {
@@ -286,7 +286,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"is both defined and deleted", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetDeletion() != nil }).GetDeletion().Name = "export"
 		})},
-		{"unknown kind of a journal entry", edit(func(r []*logv1.Record) { journal(r).Kind = 0 })},
+		{"unknown journal entry kind", edit(func(r []*logv1.Record) { journal(r).Kind = 0 })},
 		{"journal entry", edit(func(r []*logv1.Record) { journal(r).Revision = 1 << 40 })},
 		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { noted(r, fsm.CordonedEvent).Cordon = nil })},
 		{"has an unexpected or missing cordon", edit(func(r []*logv1.Record) { noted(r, fsm.UncordonedEvent).Cordon = nil })},
@@ -351,7 +351,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"a drain of", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = -1 })},
 		{"a drain of", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = int64(fsm.MaxDrain) + 1 })},
 		{"has a drain of 0s", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = 0 })},
-		{"has a drain of 1m0s of revision", edit(func(r []*logv1.Record) { d := drains(r).Drains; d[0], d[1] = d[1], d[0] })},
+		{"has a drain of 1m0s at revision", edit(func(r []*logv1.Record) { d := drains(r).Drains; d[0], d[1] = d[1], d[0] })},
 		{"a drain of semaphore import has revision", edit(func(r []*logv1.Record) { drains(r).Drains[0].Revision = 1 << 40 })},
 		{"drains, but the limit is 16", edit(func(r []*logv1.Record) {
 			for range 15 {

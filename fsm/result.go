@@ -23,8 +23,8 @@ const (
 	GrantChanged
 	// GrantRevisionChanged means that the permit revision is not the expected one. Nothing happened.
 	GrantRevisionChanged
-	// GrantRequestEnded means that this request id was granted or cancelled before and has ended; see Ended. It never
-	// grants again.
+	// GrantRequestEnded means that this request id has been granted or cancelled before and has ended; see Ended. It
+	// never grants again.
 	GrantRequestEnded
 	// GrantQuarantined means that the request would be granted if there were no quarantine; see State.Quarantine.
 	// Nothing happened.
@@ -74,8 +74,8 @@ type ReleaseResult struct {
 	Permit *semaphore.Permit
 	// Ended is how the permit had ended before, if that is still remembered.
 	Ended *Remembered
-	// Revision is the revision of the change, or 0 if nothing happened. It is set although Released is false if the
-	// release came too late for the permit but completed its firing or task.
+	// Revision is the revision of the change, or 0 if nothing happened. It is also set, although Released is false, if
+	// the release came too late for the permit but completed its firing or task.
 	Revision uint64
 	// Task is the task that the permit carried, as it is after the command. It is nil if there was none, if another
 	// worker has it, or if its job was removed. Recorded is true if the holder's report about the task is recorded, by
@@ -90,7 +90,7 @@ type SubmitOutcome uint8
 const (
 	// SubmitAccepted means that the tasks are stored.
 	SubmitAccepted SubmitOutcome = iota + 1
-	// SubmitExists means that a job with this id was submitted before; see Job. Nothing happened.
+	// SubmitExists means that a job with this id has been submitted before; see Job. Nothing happened.
 	SubmitExists
 	// SubmitNoSemaphore means that the semaphore is not defined. Nothing happened.
 	SubmitNoSemaphore
@@ -145,7 +145,7 @@ const (
 	ConflictStale                          // replace, delete, pause, resume: the version is not the expected one
 	ConflictPause                          // undo, pause, resume: the pause is not the expected one
 	ConflictCordon                         // undo: the cordon with that id is not the expected one
-	// ConflictFirings means that a firing of the semaphore was claimed, completed or forgotten since, or that its
+	// ConflictFirings means that a firing of the semaphore has been claimed, completed or forgotten since, or that its
 	// low-water mark has changed.
 	ConflictFirings
 )
@@ -162,7 +162,7 @@ type Conflict struct {
 type UndoResult struct {
 	Revision uint64 // revision of the change; 0 if nothing happened
 	Conflict *Conflict
-	// Repeated is true if this request id was applied before. Revision is then the revision of that change.
+	// Repeated is true if this request id has been applied before. Revision is then the revision of that change.
 	Repeated bool
 }
 
@@ -171,7 +171,7 @@ type FiringsResult struct {
 	Revision uint64         // revision of the change; 0 if nothing happened
 	Firings  *FiringsChange // nil if nothing happened
 	Conflict *Conflict
-	// Repeated is true if this request id was applied before. Revision and Firings then describe that change.
+	// Repeated is true if this request id has been applied before. Revision and Firings then describe that change.
 	Repeated bool
 }
 
@@ -181,7 +181,7 @@ type EditResult struct {
 	Revision uint64
 	Skipped  []string // names whose Declare was skipped
 	Conflict *Conflict
-	// Repeated is true if this request id was applied before. Revision and Skipped then describe that change.
+	// Repeated is true if this request id has been applied before. Revision and Skipped then describe that change.
 	Repeated bool
 	// Definition and Permits are as in EditAnswer. They are unknown in a retry of a request that was remembered below
 	// feature level 3.
@@ -193,8 +193,8 @@ type EditResult struct {
 type RevisionResult struct {
 	Applied  bool   // false if nothing happened
 	Revision uint64 // revision of the change; 0 if nothing happened
-	// Repeated is true if this request id was applied before. Revision is then the revision of that change, and nothing
-	// happened now.
+	// Repeated is true if this request id has been applied before. Revision is then the revision of that change, and
+	// nothing happened now.
 	Repeated bool
 	// Names and Cordon are as in EditAnswer. They are unknown in a retry of a request that was remembered below feature
 	// level 3.

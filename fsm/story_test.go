@@ -88,14 +88,14 @@ func commandsOfLevel2() []fsm.Command {
 	}
 }
 
-// commandsOfCutShort returns a release of a job that was cut short, which was added to feature level 2 later. It is
-// frozen too.
+// commandsOfCutShort returns a release of a job that was cut short. The command was added to feature level 2 later, and
+// is frozen too.
 func commandsOfCutShort() []fsm.Command {
 	return []fsm.Command{fsm.Release{Token: 2, Job: semaphore.JobCutShort, Cooling: 2 * time.Second, At: at(40)}}
 }
 
-// commandsOfUndo returns an undo of each kind, and operator changes with request ids, which were added to feature level
-// 2 later. They are frozen too.
+// commandsOfUndo returns an undo of each kind, and operator changes with request ids. They were all added to feature
+// level 2 later, and are frozen too.
 func commandsOfUndo() []fsm.Command {
 	pause := &semaphore.Pause{Reason: "moving", Until: at(600), Stop: true, Revision: 9, Author: "ann", Drain: time.Minute, Change: 9}
 	end := &fsm.EditEnd{Revision: 4, Until: at(700), Before: definition("import"), After: definition("import", permits(9)), Drain: time.Minute}
@@ -220,7 +220,7 @@ func everything(s *fsm.State) []any {
 	return append(all, s.AccessRevision(), s.Settings(), s.LargestDuration(), s.FeatureLevel(), s.LastToken(), s.Revision(), s.CordonRevision())
 }
 
-// unset records, for each field of a struct, whether the field ever had a value.
+// unset records, for each field of a struct, whether the field has ever had a value.
 type unset map[string]bool
 
 func (u unset) look(v any) { u.value(reflect.ValueOf(v)) }

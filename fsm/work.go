@@ -17,7 +17,7 @@ type jobTrees struct {
 	// The fields below are derived.
 
 	open     *btree.BTreeG[*work.Job]       // jobs that hand out tasks, in the order in which workers get them
-	returned *btree.BTreeG[work.Ref]        // tasks that wait and were handed out before
+	returned *btree.BTreeG[work.Ref]        // waiting tasks that have been handed out before
 	tokens   *btree.Map[uint64, *work.Task] // tasks by the token of the last permit that carried them
 	sums     *btree.Map[string, Work]       // by semaphore
 	bytes    uint64
@@ -129,7 +129,7 @@ func (s *State) AllWork() (all Work) {
 // WorkBytes returns the number of bytes stored and reserved for all jobs.
 func (s *State) WorkBytes() uint64 { return s.jobs.bytes }
 
-// NextTask returns the task that the next worker of a semaphore gets, with its job, or nil if none waits.
+// NextTask returns the task that the next worker of a semaphore gets, with its job, or nil if none is waiting.
 func (s *State) NextTask(sem string) (*work.Job, *work.Task) {
 	for j := range s.OpenJobs(sem) {
 		ref := work.Ref{Job: j.Number, Index: j.Fresh}

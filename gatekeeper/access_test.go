@@ -466,7 +466,7 @@ func TestAccess_Batch_ChecksEachRequest(t *testing.T) {
 	}
 }
 
-// A certificate of the members' CA admits its owner only from its own address.
+// A certificate issued by the members' CA admits its owner only from its own address.
 func TestAccess_MemberCertificate_JoinsAtItsOwnAddressOnly(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -551,7 +551,7 @@ func TestAccess_SubjectOfAnotherBinding_EndsItsStreams(t *testing.T) {
 	}
 	for _, e := range history.GetEntries() {
 		if e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_BINDING_CHANGED {
-			t.Errorf("the history of a viewer has a change of bindings: %v", e)
+			t.Errorf("a viewer's history contains a change to bindings: %v", e)
 		}
 	}
 }
@@ -592,7 +592,7 @@ func TestAccess_TokenRevoked_StreamsEnd(t *testing.T) {
 			}
 		}
 		if _, err := s.as(i, authority.Leaf{}).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); status.Code(err) != codes.Unauthenticated {
-			t.Errorf("server %d: ListDefinitions() without certificate and token = %v, want Unauthenticated", i, err)
+			t.Errorf("server %d: ListDefinitions() without a certificate or a token = %v, want Unauthenticated", i, err)
 		}
 	}
 	var streams []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]
@@ -625,7 +625,7 @@ func TestAccess_LastAdministrator_CannotBeRemoved(t *testing.T) {
 	s := newSecured(t, nil)
 	all, err := s.admin.ListBindings(bounded(t), &gatekeeperv1.ListBindingsRequest{})
 	if err != nil || len(all.GetBindings()) != 1 || all.GetBindings()[0].GetSubjects()[0] != "cert:client" {
-		t.Fatalf("ListBindings() = %v, %v, want one binding of cert:client", all, err)
+		t.Fatalf("ListBindings() = %v, %v, want one binding, with subject cert:client", all, err)
 	}
 	first := all.GetBindings()[0]
 	_, err = s.admin.RemoveBinding(bounded(t), &gatekeeperv1.RemoveBindingRequest{Name: first.GetName(), ExpectedRevision: first.GetRevision()})
@@ -722,7 +722,7 @@ func TestAccess_RefusalsAndChanges_AreAuditedByTheServerThatDecides(t *testing.T
 		t.Errorf("the last guess = %v, want ResourceExhausted", last)
 	}
 	if _, err := s.named(0, "one").ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
-		t.Errorf("call with a certificate from the address of a guesser: %v", err)
+		t.Errorf("call with a certificate from a guesser's address: %v", err)
 	}
 
 	count := map[string]uint64{}

@@ -73,7 +73,7 @@ func TestAdminPort_BeyondLoopback_RequiresACertificate(t *testing.T) {
 		t.Errorf("GET without a certificate = %d, want a TLS error", code)
 	}
 	if code, _, err := s.page(t, s.a.members, "client", "/metrics", nil); err == nil {
-		t.Errorf("GET with a certificate of another CA = %d, want a TLS error", code)
+		t.Errorf("GET with a certificate from another CA = %d, want a TLS error", code)
 	}
 	answer, err := http.Get("http://" + strings.Replace(s.servers[0].AdminAddress(), "[::]", "127.0.0.1", 1) + "/metrics")
 	if err == nil {
@@ -140,7 +140,7 @@ func TestAdminPort_EachPage_NeedsARole(t *testing.T) {
 	}
 	for _, key := range []string{"admin port: metrics|refused|cert:stranger", "admin port: debug|refused|cert:viewer"} {
 		if !found[key] {
-			t.Errorf("no audit line of %s in %v", key, found)
+			t.Errorf("no audit line for %s in %v", key, found)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestAdminPort_BearerTokens_ReplaceCertificates(t *testing.T) {
 		})
 		if !withCA { // client certificates are not verified
 			if code, _, err := s.page(t, nil, "", "/metrics", nil); code != http.StatusUnauthorized || err != nil {
-				t.Errorf("GET without certificate and token = %d, %v, want 401", code, err)
+				t.Errorf("GET without a certificate or a token = %d, %v, want 401", code, err)
 			}
 			continue
 		}
@@ -194,7 +194,7 @@ func TestAdminPort_BearerTokens_ReplaceCertificates(t *testing.T) {
 			t.Errorf("the last guess = %d, want 429", last)
 		}
 		if code := with("/metrics", good); code != http.StatusOK {
-			t.Errorf("GET with a valid token from the address of a guesser = %d, want 200", code)
+			t.Errorf("GET with a valid token from a guesser's address = %d, want 200", code)
 		}
 		if _, err := s.admin.RevokeToken(bounded(t), &gatekeeperv1.RevokeTokenRequest{Id: created.GetToken().GetId()}); err != nil {
 			t.Fatal(err)

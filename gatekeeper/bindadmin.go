@@ -68,8 +68,8 @@ func BindAdmin(cfg BindAdminConfig) (id string, err error) {
 	}
 }
 
-// The wait between attempts to carry out a request of BindAdmin doubles from bindAdminMinWait to bindAdminMaxWait. One
-// attempt takes at most bindAdminAttempt.
+// The wait between attempts to carry out a request left by BindAdmin doubles from bindAdminMinWait to bindAdminMaxWait.
+// One attempt takes at most bindAdminAttempt.
 const (
 	bindAdminMinWait = 100 * time.Millisecond
 	bindAdminMaxWait = 5 * time.Second

@@ -97,7 +97,7 @@ func TestBindAdmin_DirectoryOfAFollower_IsCarriedOut(t *testing.T) {
 	journal, bindings := s.administers(again, "ann")
 	wantJournal(t, journal, again.cfg.ID, "cert:ann")
 	if len(bindings["ann"].GetGrants()) != 2 || len(bindings["admin"].GetSubjects()) != 1 {
-		t.Errorf("bindings = %v, want two grants of ann and one subject of admin", bindings)
+		t.Errorf("bindings = %v, want two grants for ann and one subject for admin", bindings)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestBindAdmin_CallByANonMember_IsRefused(t *testing.T) {
 	for _, server := range s.servers {
 		for _, b := range server.machine.State().Bindings() {
 			if slices.ContainsFunc(b.Subjects, func(s string) bool { return strings.HasSuffix(s, "stranger") }) {
-				t.Errorf("%s has the binding %v, want none of the stranger", server.cfg.ID, b)
+				t.Errorf("%s has the binding %v, want none for the stranger", server.cfg.ID, b)
 			}
 		}
 	}

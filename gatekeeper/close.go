@@ -18,7 +18,7 @@ const releaseTimeout = 5 * time.Second
 
 // Close stops the server. It reports NOT_SERVING to health checks and ends streams so that clients move to other
 // servers, transfers leadership to another voter, waits for calls in progress, and then closes everything. When ctx
-// ends, Close cuts off the remaining calls and returns an error that says so; the server has stopped in any case. If a
+// ends, Close cuts off the remaining calls and returns an error that says so; the server has stopped either way. If a
 // store call hangs, DataDir remains locked until that call returns. Later calls return the result of the first.
 func (s *Server) Close(ctx context.Context) error {
 	s.closing.Do(func() {

@@ -34,8 +34,8 @@ type Config struct {
 	// cluster can never be used by another member. Default: DefaultID for a single server. It is required with Members
 	// and Join.
 	ID string
-	// ClusterName guards against mixing up clusters: Members with different names do not start a cluster together, and
-	// a data directory opens only with the name that it was created with. Default DefaultClusterName.
+	// ClusterName guards against mixing up clusters: Members with different cluster names do not start a cluster
+	// together, and a data directory opens only with the name that it was created with. Default DefaultClusterName.
 	ClusterName string
 	// DataDir is the directory of the log, the snapshots and the cluster's identity. It is created if it does not
 	// exist. Only one server at a time can use it.
@@ -53,14 +53,15 @@ type Config struct {
 	// otherwise DefaultPeerAddress.
 	PeerAddress string
 	// AdminAddress is the address of the port for metrics, health and profiles. On loopback it serves plain HTTP.
-	// Elsewhere it uses the API's TLS, and serves clients with a certificate of TLS.CAFile. Empty turns it off.
+	// Elsewhere it uses the API's TLS, and serves clients with a certificate issued by a CA in TLS.CAFile. Empty turns
+	// it off.
 	AdminAddress string
 	// HTTPAddress is the address of the dashboard and the JSON API. On loopback it serves plain HTTP, elsewhere it uses
 	// the API's TLS. Empty turns it off. gatekeeperd defaults to DefaultHTTPAddress.
 	HTTPAddress string
 	// AdvertiseAPI and AdvertisePeer are the addresses at which others reach this server. Names are resolved again at
 	// each dial. Default: the address of the listener (for AdvertisePeer: the server's address in Members). They are
-	// required if that is a wildcard address such as 0.0.0.0.
+	// required if the address of the listener is a wildcard such as 0.0.0.0.
 	AdvertiseAPI, AdvertisePeer string
 	// Listeners are used instead of opening listeners on the addresses above. The server closes them.
 	Listeners Listeners
@@ -85,13 +86,14 @@ type Config struct {
 	TLS TLS
 	// PeerTLS protects the connections between members. Both sides must present a certificate with the extended key
 	// usages serverAuth and clientAuth. Client certificates must not have serverAuth unless PeerTLS has a separate CA,
-	// because any certificate of CAFile with serverAuth opens the peer port. A server also presents this certificate to
-	// the API of other servers, which accept it as a member's certificate. Default: the same as TLS.
+	// because the peer port accepts any certificate with serverAuth that was issued by a CA in CAFile. A server also
+	// presents this certificate to the API of other servers, which accept it as a member's certificate. Default: the
+	// same as TLS.
 	PeerTLS TLS
 	// BearerTokens lets clients authenticate with a bearer token instead of a certificate. It requires TLS, because
 	// otherwise tokens could be read in transit.
 	BearerTokens bool
-	// OIDC lets clients authenticate with a JWT of its issuer instead of a certificate. It requires TLS, as
+	// OIDC lets clients authenticate with a JWT from its issuer instead of a certificate. It requires TLS, as
 	// BearerTokens does.
 	OIDC OIDC
 	// Admin is the subject that administers a new cluster: cert:NAME for a name in a client certificate, a SPIFFE id,
@@ -142,8 +144,8 @@ type Member struct {
 }
 
 // Profile is a set of Raft timeouts. A leader that does not reach a majority for the heartbeat timeout steps down. A
-// stalled disk does not make a leader step down: changes wait for the disk. If the leader's own disk stalls for that
-// long, changes are refused.
+// stalled disk does not make a leader step down: changes wait for the disk. If the leader's own disk is stalled for
+// that long, changes are refused.
 type Profile string
 
 const (
@@ -180,9 +182,10 @@ type OIDC struct {
 	// Issuer and Audience must match the claims iss and aud of a JWT. Both are required. A JWT for another audience is
 	// refused, because otherwise a service that receives the JWT could use it here.
 	Issuer, Audience string
-	// KeysFile is a JWK Set with the public keys of the issuer. It is read again when it has changed.
+	// KeysFile is a JWK Set with the issuer's public keys. It is read again when it has changed.
 	KeysFile string
-	// KeysURL is the https URL of the JWK Set. Keys that were already fetched remain in use while the issuer is down.
+	// KeysURL is the https URL of the JWK Set. Keys that have already been fetched remain in use while the issuer is
+	// down.
 	KeysURL string
 	// CAFile has the CA certificates that verify the servers from which keys are fetched. Default: the system's.
 	CAFile string
@@ -261,8 +264,8 @@ func setDefault[T comparable](value *T, otherwise T) {
 	}
 }
 
-// advertised returns the address to advertise: the configured one, otherwise the listen address as it was written,
-// because its name may resolve differently later, otherwise the address of the listener.
+// advertised returns the address to advertise: the configured one; otherwise the listen address as it was written,
+// because its name may resolve differently later; otherwise the address of the listener.
 func advertised(configured, listen string, given, opened net.Listener) string {
 	if configured != "" {
 		return configured

@@ -14,7 +14,7 @@ import (
 )
 
 // prepareDataDir opens or creates the data directory. A new directory belongs to a new cluster of this server alone, to
-// a new cluster of Members, which must still agree on an id, or, with Join, to the cluster that accepts this server.
+// a new cluster of Members (which must still agree on an id) or, with Join, to the cluster that accepts this server.
 func (c *Config) prepareDataDir(ctx context.Context, peerAddress string, creds credentials.TransportCredentials) (*consensus.DataDir, error) {
 	want := consensus.DataDirConfig{
 		Dir:         c.DataDir,
@@ -36,13 +36,13 @@ func (c *Config) prepareDataDir(ctx context.Context, peerAddress string, creds c
 		return nil, err
 	}
 	if want.ClusterID, err = consensus.ParseClusterID(answer); err != nil {
-		return nil, fmt.Errorf("%w: a server of %v sent an invalid cluster id: %w", ErrJoin, c.Join, err)
+		return nil, fmt.Errorf("%w: one of the servers %v sent an invalid cluster id: %w", ErrJoin, c.Join, err)
 	}
 	folder, err = consensus.PrepareDataDir(want)
 	return folder, c.folderError(err)
 }
 
-// joining returns the client with which this server asks the servers of Join to add it to their cluster.
+// joining returns the client with which this server asks the servers in Join to add it to their cluster.
 func (c *Config) joining(peerAddress string, creds credentials.TransportCredentials) *joining {
 	return &joining{servers: c.Join, credentials: creds, id: c.ID, peerAddress: peerAddress, nonVoter: c.NonVoter, log: c.Logger}
 }

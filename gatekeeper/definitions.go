@@ -18,8 +18,8 @@ import (
 // declarationRetry is how long a leader waits after a failed attempt to declare its definitions.
 const declarationRetry = time.Second
 
-// declarationBatch is how many definitions one command declares, as many as an edit through the API may have. Declaring
-// is idempotent, so declaring them in more than one command does no harm.
+// declarationBatch is how many definitions one command declares, as many as one edit through the API may contain.
+// Declaring is idempotent, so declaring them in more than one command does no harm.
 const declarationBatch = 10_000
 
 // definitionsOf converts definitions and validates them, as an edit would with the default settings of a cluster. The

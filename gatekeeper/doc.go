@@ -38,7 +38,7 @@
 // until those permits have certainly expired before it grants anything. Servers of the old cluster that meet the new
 // one stop with ErrSucceeded.
 //
-// Restore creates such a directory from a backup. A backup lacks the permits that were granted since, so the new
+// Restore creates such a directory from a backup. A backup lacks the permits that have been granted since, so the new
 // cluster waits until those have expired too. The new cluster also has another seed, so servers and clients of the two
 // clusters refuse each other. BindAdmin lets the owner of a member's data directory regain administrator access.
 //
@@ -46,8 +46,8 @@
 //
 // Close first sends clients away (health status, ended streams), then transfers leadership so that the other members
 // need not detect a failure, then waits for calls in progress, then closes everything. It does not touch permits: their
-// holders refresh them at the next leader. A server that cannot continue, for example because its disk fails, does not
-// try to recover. It stops serving and closes Done, Err returns the fault, and the supervisor must restart it.
+// holders refresh them at the next leader. A server that cannot continue, for example because its disk has failed, does
+// not try to recover. It stops serving and closes Done, Err returns the fault, and the supervisor must restart it.
 //
 // # Compatibility
 //

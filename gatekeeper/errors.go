@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// Errors of Open, for errors.Is. An invalid configuration is a *ConfigError or a *DefinitionError instead.
+// Errors of Open, for errors.Is. An invalid configuration is reported as a *ConfigError or a *DefinitionError instead.
 var (
-	// ErrListen means that the server cannot listen on an address, for example because another process does.
+	// ErrListen means that the server cannot listen on an address, for example because another process is already
+	// listening on it.
 	ErrListen = errors.New("cannot listen")
 	// ErrDataDir means that the data directory cannot be created, read or written, or is damaged.
 	ErrDataDir = errors.New("cannot use the data directory")

@@ -131,7 +131,7 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 			"undo of a pause by an editor":                    {undo(ed, both.GetRevision()), refused},
 			"move of both":                                    {move(ops, named("mine", "theirs"), ""), refused},
 			"move of both according to another caller's plan": {move(ops, named("mine", "theirs"), plan.GetDigest()), refused},
-			"move by an editor of only one":                   {move(ed, named("theirs"), ""), refused},
+			"move of only one by an editor":                   {move(ed, named("theirs"), ""), refused},
 			"move of all":                                     {move(ops, all, ""), refused},
 			"move of an invisible definition":                 {move(blind, named("theirs"), ""), codes.NotFound},
 			"pause of both":                                   {pause(ops, named("mine", "theirs")), refused},

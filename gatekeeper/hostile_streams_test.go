@@ -23,7 +23,7 @@ func (s *secured) showing(server int, secret string) caller {
 		grpc.WithPerRPCCredentials(bearer(secret)))
 }
 
-// token creates a bearer token of a binding.
+// token creates a bearer token for a binding.
 func (s *secured) token(binding string) (secret, id string) {
 	s.t.Helper()
 	r, err := s.admin.CreateToken(bounded(s.t), &gatekeeperv1.CreateTokenRequest{Binding: binding})

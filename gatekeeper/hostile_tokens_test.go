@@ -54,7 +54,7 @@ func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 			ctx context.Context
 			c   caller
 		}{
-			"of another cluster":              {bounded(t), s.showing(i, foreign)},
+			"from another cluster":            {bounded(t), s.showing(i, foreign)},
 			"expired":                         {bounded(t), s.showing(i, short.GetSecret())},
 			"revoked":                         {bounded(t), s.showing(i, gone)},
 			"the id of a token as its secret": {bounded(t), s.showing(i, "gk_"+goneID+"_"+goneID)},

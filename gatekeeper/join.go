@@ -38,8 +38,8 @@ type joining struct {
 // cluster. A repeated request is harmless: a member at the same address gets the same response. The error is
 // ErrJoinRefused if retrying cannot help, otherwise ErrJoin.
 //
-// Once an outcome is unknown, a leader may have added this server and then lost leadership. In that case ask requests
-// from the next leader the vote that the earlier leader would have given.
+// Once an outcome is unknown, a leader may have added this server and then lost leadership. In that case ask asks the
+// next leader for the vote that the earlier leader would have given.
 func (j *joining) ask(ctx context.Context) (clusterID string, err error) {
 	maybeAccepted := false
 	for wait := joinMinWait; ; wait = min(2*wait, joinMaxWait) {

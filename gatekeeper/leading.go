@@ -19,7 +19,8 @@ import (
 )
 
 // leading passes this server's leaderships on to the keeper, and runs the tasks of a new leader: it declares the
-// definitions that this server was configured with, which may differ between servers, and raises the feature level.
+// definitions that this server was configured with (other servers may have different ones), and raises the feature
+// level.
 type leading struct {
 	keeper      *keeper.Keeper
 	state       func() *fsm.State

@@ -90,7 +90,7 @@ func (c *clocks) compare(ctx context.Context, term uint64) {
 	c.log.Warn("transferred leadership because this server's clock is off", slog.String("to", all[better].ID))
 }
 
-// tolerance returns half of the smallest limit that a definition sets on how far ahead a firing may be due, and at most
+// tolerance returns half of the smallest limit that a definition sets on how far ahead a firing may be due, but at most
 // half of the default limit.
 func (c *clocks) tolerance() time.Duration {
 	bound := semaphore.DefaultFiringMaxAhead

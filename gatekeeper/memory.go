@@ -12,7 +12,7 @@ import (
 )
 
 // Memory replaces a data directory in tests of programs that use Gatekeeper; package client/gktest uses it. A server
-// that is closed and opened again on the same Memory finds its data, as on a disk.
+// that is closed and opened again on the same Memory finds its data, as on disk.
 //
 // It is not for production. When the process exits, the permits are lost while their holders continue, and tokens start
 // over, so that a fence would accept a stale holder. For that reason gatekeeperd has no such mode, a server in memory

@@ -47,7 +47,7 @@ func TestExpireNow_InMemory_FreesTheSlot(t *testing.T) {
 	}
 }
 
-func TestExpireNow_OnADisk_IsRefused(t *testing.T) {
+func TestExpireNow_OnDisk_IsRefused(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s, c := serving(t, cfg)

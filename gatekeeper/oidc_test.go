@@ -21,7 +21,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// withOIDC is a cluster of three that accepts JWTs of an issuer with the key k1.
+// withOIDC is a cluster of three that accepts JWTs from an issuer with the key k1.
 type withOIDC struct {
 	*secured
 	issuer *oidctest.Issuer
@@ -211,11 +211,11 @@ func TestOIDC_TokenAndCertificate_TheTokenCounts(t *testing.T) {
 		admin := w.named(i, "client")
 		with := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+w.key.Sign(w.claims()))
 		if _, err := admin.SetSettings(with, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.PermissionDenied {
-			t.Errorf("server %d: SetSettings() of an administrator with another's JWT = %v, want PermissionDenied", i, err)
+			t.Errorf("server %d: SetSettings() by an administrator with another's JWT = %v, want PermissionDenied", i, err)
 		}
 		bad := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+w.key.Sign(w.claims().With("aud", "x")))
 		if _, err := admin.SetSettings(bad, &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.Unauthenticated {
-			t.Errorf("server %d: SetSettings() of an administrator with an invalid JWT = %v, want Unauthenticated", i, err)
+			t.Errorf("server %d: SetSettings() by an administrator with an invalid JWT = %v, want Unauthenticated", i, err)
 		}
 	}
 }

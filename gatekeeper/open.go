@@ -25,11 +25,11 @@ import (
 )
 
 // Open starts a server and returns once it serves. Ready returns once the server can answer calls. An invalid
-// configuration is a *ConfigError or a *DefinitionError, and nothing was written in that case; the sentinel errors of
-// this package distinguish the other failures. With Join, Open waits for the cluster until ctx ends. With more than one
-// server in Members and a new data directory, it waits until all of them are open or opening. A process that hosts more
-// than one of them must therefore open them concurrently. ctx has no effect after Open has returned. If Open fails, it
-// closes everything, including Config.Listeners.
+// configuration is reported as a *ConfigError or a *DefinitionError, and nothing has been written in that case; the
+// sentinel errors of this package distinguish the other failures. With Join, Open waits for the cluster until ctx ends.
+// With more than one server in Members and a new data directory, it waits until all of them are open or opening. A
+// process that hosts more than one of them must therefore open them concurrently. ctx has no effect after Open has
+// returned. If Open fails, it closes everything, including Config.Listeners.
 func Open(ctx context.Context, cfg Config) (_ *Server, err error) {
 	defer func() {
 		if err != nil {

@@ -350,7 +350,7 @@ func TestPreview_OfAnEdit_EqualsItsEffects(t *testing.T) {
 }
 
 // A watcher that resumes gets the events that it has missed.
-func TestWatch_Resumed_IncludesChangesThatEndedAtTheirTime(t *testing.T) {
+func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 	t.Parallel()
 	s, c := operated(t)
 	c.createFor(t, "job", "prod")

@@ -88,9 +88,9 @@ type RecoveredDataDir struct {
 // and the new one refuse each other.
 //
 // Recover keeps entries at the end of a log even if they may never have been committed: an unacknowledged change does
-// no harm, a lost one does. Every committed change is certain to be among them only if directories of a majority of the
-// last voters are read. In that case permits are carried over. Otherwise the old cluster may have granted permits that
-// are unknown here, and the new cluster grants nothing until the longest of them has ended.
+// no harm, but a lost one does. Every committed change is certain to be among them only if directories of a majority of
+// the last voters are read. In that case permits are carried over. Otherwise the old cluster may have granted permits
+// that are unknown here, and the new cluster grants nothing until the longest of them has ended.
 //
 // Recover works offline and contacts no server. A damaged directory counts as lost if another one can be used. Any
 // other problem is an error, and nothing is created: a *ConfigError, ErrDataDirLocked for a directory whose server is

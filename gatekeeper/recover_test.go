@@ -112,7 +112,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-func TestRecover_UnsafeGrantAfter_GrantsThenWithAHigherToken(t *testing.T) {
+func TestRecover_UnsafeGrantAfter_GrantsAfterThatTimeWithAHigherToken(t *testing.T) {
 	t.Parallel()
 	folders, _, held := ruin(t)
 	r, _, c := recovered(t, RecoverConfig{From: folders[:1], UnsafeGrantAfter: soon(100 * time.Millisecond)})

@@ -44,7 +44,7 @@ func (c caller) run(t *testing.T, m *gatekeeperv1.TryAcquireRequest) *gatekeeper
 	t.Helper()
 	a, err := c.TryAcquire(bounded(t), m)
 	if err != nil || a.GetGrant() == nil {
-		t.Fatalf("TryAcquire(%s) of %s = %v, %v, want a grant", m.GetRequestId(), m.GetSemaphore(), a, err)
+		t.Fatalf("TryAcquire(%s) on %s = %v, %v, want a grant", m.GetRequestId(), m.GetSemaphore(), a, err)
 	}
 	c.release(t, a.GetGrant().GetPermit())
 	return a.GetGrant().GetPermit()

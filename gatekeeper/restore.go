@@ -41,7 +41,7 @@ type RestoreConfig struct {
 // Changes since the backup are lost, and the old cluster may have granted permits that are not in it. For that reason
 // no live permit is carried over, tokens continue above all that were ever issued, older requests are refused as too
 // old, and nothing is granted until the longest permit has certainly ended. Bindings and tokens come from the backup:
-// credentials that were revoked since then are valid again.
+// credentials that have been revoked since the backup are valid again.
 //
 // Restore works offline. After an error, no server can start from the directory. It returns a *ConfigError, ErrBackup,
 // or ErrDataDir.

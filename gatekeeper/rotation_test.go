@@ -20,14 +20,14 @@ import (
 // rotation is a cluster whose certificates, CA files and tokens are replaced while clients work.
 type rotation struct {
 	*secured
-	// certificate and token are the files of the clients.
+	// certificate and token are the clients' files.
 	certificate authority.Files
 	token       string
 	// ca is the CA file with which clients verify servers.
 	ca      string
 	turns   []*atomic.Uint64 // for each client, the number of finished turns
 	running sync.WaitGroup
-	conn    *grpc.ClientConn // of the administrator
+	conn    *grpc.ClientConn // the administrator's
 }
 
 // write replaces a file atomically, as a renewal should.
@@ -54,7 +54,7 @@ func (r *rotation) take(from, to authority.Files) {
 	}
 }
 
-// renew gives every server and client new certificates of these CAs.
+// renew gives every server and client new certificates issued by these CAs.
 func (r *rotation) renew(api, members *authoritytest.Authority) {
 	r.t.Helper()
 	for _, s := range r.servers {
@@ -72,7 +72,7 @@ func (r *rotation) renew(api, members *authoritytest.Authority) {
 	r.take(api.Issue(authority.Leaf{Name: "app", Client: true}), r.certificate)
 }
 
-// replaceToken gives the clients another token, and revokes the old one.
+// replaceToken gives the clients a new token, and revokes the old one.
 func (r *rotation) replaceToken() {
 	r.t.Helper()
 	ctx := bounded(r.t)

@@ -245,7 +245,7 @@ func (c caller) try(t *testing.T, name, acquirer string) *gatekeeperv1.TryAcquir
 		Semaphore: name, Identity: &gatekeeperv1.Identity{Acquirer: acquirer}, RequestId: acquirer + strconv.FormatInt(time.Now().UnixNano(), 36),
 	})
 	if err != nil {
-		t.Fatalf("TryAcquire by %s of %s: %v", acquirer, name, err)
+		t.Fatalf("TryAcquire by %s on %s: %v", acquirer, name, err)
 	}
 	return a
 }
@@ -255,7 +255,7 @@ func (c caller) grant(t *testing.T, name, acquirer string) *gatekeeperv1.Permit 
 	t.Helper()
 	a := c.try(t, name, acquirer)
 	if a.GetGrant() == nil {
-		t.Fatalf("TryAcquire by %s of %s = %v, want a grant", acquirer, name, a.GetDenial())
+		t.Fatalf("TryAcquire by %s on %s = %v, want a grant", acquirer, name, a.GetDenial())
 	}
 	return a.GetGrant().GetPermit()
 }

@@ -15,7 +15,7 @@ func (c *Config) refuseStrangers(at addresses, log *slog.Logger) error {
 	}
 	if c.authenticates() && c.TLS.CAFile != "" && c.sameAuthority() {
 		log.Warn("the same CA verifies clients and members: a client with a certificate that is also valid for servers, and names a member's host, can impersonate that member",
-			slog.String("file", c.TLS.CAFile), slog.String("remedy", "give members certificates of another CA: `gkctl cert init` creates one, and `gkctl cert peer ID HOST` uses it"))
+			slog.String("file", c.TLS.CAFile), slog.String("remedy", "give members certificates from another CA: `gkctl cert init` creates one, and `gkctl cert peer ID HOST` uses it"))
 	}
 	for _, port := range []struct {
 		what, field string
@@ -31,8 +31,8 @@ func (c *Config) refuseStrangers(at addresses, log *slog.Logger) error {
 			continue
 		}
 		if !c.Insecure {
-			return &ConfigError{port.field, port.address.String(), "is reached by other machines, and " + port.trouble + ": " + remedy +
-				", or allow it by --insecure if all of them may do everything"}
+			return &ConfigError{port.field, port.address.String(), "can be reached by other machines, and " + port.trouble + ": " + remedy +
+				", or allow it with --insecure if all of them may do everything"}
 		}
 		log.Warn("a port that other machines can reach does not authenticate callers", slog.String("port", port.what), slog.String("address", port.address.String()),
 			slog.String("reason", port.trouble), slog.String("remedy", remedy))

@@ -44,7 +44,7 @@ func tlsOf(ca *authoritytest.Authority, l authority.Leaf) TLS {
 }
 
 // client returns a caller with a certificate that is valid at that time, or without a certificate if by is nil. It
-// presents the certificate even if the server does not ask for one of its CA.
+// presents the certificate even if the server does not ask for one issued by its CA.
 func (a *authorities) client(by *authoritytest.Authority, at time.Time, change func(*tls.Config)) grpc.DialOption {
 	a.t.Helper()
 	cfg := &tls.Config{RootCAs: a.api.Pool(), MinVersion: tls.VersionTLS12}
@@ -108,10 +108,10 @@ func TestAPI_HostileCaller_IsRefusedWithAReason(t *testing.T) {
 		text   string
 	}{
 		"no certificate":              {a.client(nil, now, nil), "certificate required"},
-		"a client of another CA":      {a.client(strangers, now, nil), "unknown certificate authority"},
+		"issued by another CA":        {a.client(strangers, now, nil), "unknown certificate authority"},
 		"expired":                     {a.client(a.api, now.Add(-90*time.Minute), nil), "expired certificate"},
 		"not yet valid":               {a.client(a.api, now.Add(time.Hour), nil), "expired certificate"}, // TLS has no other alert for it
-		"a client of the members' CA": {a.client(a.members, now, nil), "bad certificate"},
+		"issued by the members' CA":   {a.client(a.members, now, nil), "bad certificate"},
 		"a server of another cluster": {a.client(a.api, now, func(c *tls.Config) { c.RootCAs = strangers.Pool() }), "unknown authority"},
 		"an older TLS version":        {a.client(a.api, now, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), "protocol version not supported"},
 		"no TLS":                      {grpc.WithTransportCredentials(insecure.NewCredentials()), ""},
@@ -145,7 +145,7 @@ func TestPeerPort_HostileCaller_IsRefusedWithAReason(t *testing.T) {
 	}{
 		"no certificate":               {nil, time.Now(), member, "certificate required"},
 		"a client":                     {a.api, time.Now(), authority.Leaf{Name: "client", Client: true}, "unknown certificate authority"},
-		"a server of the API's CA":     {a.api, time.Now(), authority.Leaf{Name: "server-gk2", Server: true}, "unknown certificate authority"},
+		"issued by the API's CA":       {a.api, time.Now(), authority.Leaf{Name: "server-gk2", Server: true}, "unknown certificate authority"},
 		"a member of another cluster":  {strangers, time.Now(), member, "unknown certificate authority"},
 		"a member, expired":            {a.members, time.Now().Add(-90 * time.Minute), member, "expired certificate"},
 		"a member, not yet valid":      {a.members, time.Now().Add(time.Hour), member, "expired certificate"},
@@ -197,7 +197,7 @@ func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 		"API: for clients":       {func(c *Config) { c.TLS = tlsOf(a.api, client) }, "TLS", func(c *Config) string { return c.TLS.CertFile }, "serverAuth"},
 		"peer: only for clients": {func(c *Config) { c.PeerTLS = tlsOf(a.members, client) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "serverAuth"},
 		"peer: only for servers": {func(c *Config) { c.PeerTLS = tlsOf(a.members, authority.Leaf{Name: "gk1", Server: true}) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "clientAuth"},
-		"peer: of another CA":    {func(c *Config) { c.PeerTLS.CAFile = a.api.File }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, a.api.File},
+		"peer: from another CA":  {func(c *Config) { c.PeerTLS.CAFile = a.api.File }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, a.api.File},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, _ := configOf(t, "gk1")

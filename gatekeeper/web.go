@@ -25,7 +25,7 @@ type web struct {
 }
 
 // memoryBuffer is the buffer size of each direction of the in-memory connection. maxAnswer bounds the size of API
-// responses, the same as for a forwarded call.
+// responses, with the same bound as for a forwarded call.
 const (
 	memoryBuffer = 256 << 10
 	maxAnswer    = 64 << 20

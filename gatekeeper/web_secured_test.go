@@ -122,7 +122,7 @@ func TestWeb_CertificateOfAMember_IsNotAMember(t *testing.T) {
 		b.client.Transport.(*http.Transport).TLSClientConfig.Certificates = []tls.Certificate{authoritytest.Pair(t, by.Issue(leaf))}
 		switch p, err := b.tryRequest("GET", "/v1/definitions", ""); {
 		case s == separate && err == nil:
-			p.expect(t, http.StatusUnauthorized) // a TLS client omits a certificate of a CA that the server does not list
+			p.expect(t, http.StatusUnauthorized) // a TLS client omits a certificate whose CA the server does not list
 		case s == one && err != nil:
 			t.Error(err)
 		case s == one:
@@ -156,7 +156,7 @@ func TestWeb_Session_LastsUntilItsTokenIsRevoked(t *testing.T) {
 	}
 	c := login.Cookies()[0]
 	if c.Name != "__Host-gatekeeper" || !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 12*60*60 {
-		t.Errorf("cookie = %v, want a secure host cookie of 12 hours", c)
+		t.Errorf("cookie = %v, want a secure host cookie that lasts 12 hours", c)
 	}
 	cookie := c.Name + "=" + c.Value
 	b.request("GET", "/v1/definitions", "", "Cookie", cookie).expect(t, http.StatusOK)
@@ -200,10 +200,10 @@ func TestWeb_Edits_NeedTheSameRoleAndAreAuditedWithTheirSource(t *testing.T) {
 	}
 	for _, server := range s.servers {
 		if name := "report-" + server.cfg.ID; !has("allowed", "editor", name) {
-			t.Errorf("no audit line of the edit of %s in %v", name, lines)
+			t.Errorf("no audit line for the edit of %s in %v", name, lines)
 		}
 	}
 	if !has("refused", "viewer", "report-gk1") || !has("refused", "editor", "other") {
-		t.Errorf("no audit lines of the refusals in %v", lines)
+		t.Errorf("no audit lines for the refusals in %v", lines)
 	}
 }

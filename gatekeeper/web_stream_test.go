@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// events is an event stream of a browser.
+// events is a browser's event stream.
 type events struct {
 	t      *testing.T
 	lines  *bufio.Reader
@@ -128,7 +128,7 @@ func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("got events of %v, want %v", got, want)
+		t.Errorf("got events about %v, want %v", got, want)
 	}
 	b := browserOf(t, servers[0])
 	b.request("GET", "/v1/watch?labels=%3D%3D", "").expect(t, http.StatusBadRequest, `"reason":"INVALID_FIELD"`)
@@ -139,7 +139,7 @@ func TestWeb_Watch_ResumesWithoutAGap(t *testing.T) {
 	live.until("live", `"live":`)
 }
 
-func TestWeb_Streams_OfWork(t *testing.T) {
+func TestWeb_StreamsOfPermitsJobsAndFirings_DeliverEvents(t *testing.T) {
 	t.Parallel()
 	_, c, b := webbed(t)
 	c.create(t, "report")

@@ -205,8 +205,8 @@ func TestWeb_InvalidInput_IsNamedAndChangesNothing(t *testing.T) {
 		"slashes":                             {"GET", "//v1//definitions", "", nil, 404, "there is no GET"},
 		"a huge credential":                   {"GET", "/v1/definitions", "", []string{"Authorization", "Bearer " + strings.Repeat("x", 10<<10)}, 431, "too large"},
 		"an unknown field in a later message": {"POST", "/v1/jobs", `{"job":{"id":"j","semaphore":"report"},"tasks":["YQ=="]}{"task":[]}`, nil, 400, `unknown field \"task\"`},
-		"a page of another site":              {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Origin", "https://evil.example"}, 403, "another site"},
-		"a frame of another site":             {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Sec-Fetch-Site", "cross-site"}, 403, "another site"},
+		"a page on another site":              {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Origin", "https://evil.example"}, 403, "another site"},
+		"a frame on another site":             {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Sec-Fetch-Site", "cross-site"}, 403, "another site"},
 		"a foreign host name":                 {"GET", "/v1/definitions", "", []string{"Host", "evil.example:7422"}, 421, "localhost"},
 		"login without authentication":        {"POST", "/session", `{"token":"x"}`, nil, 409, "does not authenticate callers"},
 	} {

@@ -30,8 +30,8 @@ func chunkOf(size int) *gatekeeperv1.SubmitJobRequest {
 	return m
 }
 
-// A submitter dies when half of its job is stored. That half must be deleted, and the same job can be submitted again
-// from the beginning.
+// A submitter dies when half of its job has been stored. That half must be deleted, and the same job can be submitted
+// again from the beginning.
 func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, _, jobs := working(t)
@@ -60,8 +60,8 @@ func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 	}
 }
 
-// A limit is reached when half of a job is stored. That half must be deleted, existing jobs continue, and workers can
-// still report the ends of their tasks.
+// A limit is reached when half of a job has been stored. That half must be deleted, existing jobs must continue, and
+// workers must still be able to report the ends of their tasks.
 func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, c, jobs := working(t)

@@ -2,8 +2,8 @@ package semaphore
 
 import "time"
 
-// LossCooling returns how long the slot of a lost permit that was held for the given time remains taken: for loss_delay
-// or the rest of min_hold, whichever is longer. It returns 0 if d is nil because the definition was deleted.
+// LossCooling returns how long a slot remains taken after a permit that was held for the given time is lost: for
+// loss_delay or the rest of min_hold, whichever is longer. It returns 0 if d is nil because the definition was deleted.
 func LossCooling(d *Definition, held time.Duration) time.Duration {
 	if d == nil {
 		return 0
@@ -11,8 +11,8 @@ func LossCooling(d *Definition, held time.Duration) time.Duration {
 	return max(d.LossDelay, ReleaseCooling(d, held))
 }
 
-// ReleaseCooling returns how long the slot of a released permit that was held for the given time remains taken: for the
-// rest of min_hold. It returns 0 if d is nil because the definition was deleted.
+// ReleaseCooling returns how long a slot remains taken after a permit that was held for the given time is released: for
+// the rest of min_hold. It returns 0 if d is nil because the definition was deleted.
 func ReleaseCooling(d *Definition, held time.Duration) time.Duration {
 	if d == nil {
 		return 0

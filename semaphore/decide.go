@@ -149,7 +149,7 @@ func shutOut(r Reason, cause StopCause, f *Facts) Decision {
 	return d
 }
 
-// decideOwn decides a request of an identity that already has a permit of the semaphore. A retry of the request that
+// decideOwn decides a request by an identity that already has a permit of the semaphore. A retry of the request that
 // got the permit refreshes it. Any other request is another acquisition: the sender of the earlier request may still
 // rely on the response, so the permit continues under a new token. A permit with a firing or a task belongs to one run,
 // and is acquired only once.

@@ -9,12 +9,12 @@ import (
 
 var due = time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
 
-// ask returns a request that is granted given the facts of open.
+// ask returns a request that is granted if the facts are those that open returns.
 func ask() *Request {
 	return &Request{Semaphore: "export", Identity: Identity{Group: "prod", Acquirer: "app1"}, Weight: 1}
 }
 
-// open returns the facts of a semaphore of 3 permits with room for the caller.
+// open returns the facts of a semaphore with 3 permits and room for the caller.
 func open() *Facts {
 	d := plain("export")
 	d.Permits = 3
@@ -78,8 +78,8 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"4: a permit held for an operator has no holder to stop", []change{hold(func(p *Permit) { p.State = Held }), func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, denied(Cordoned)},
 
 		{"5: a retry is refreshed", []change{hold(asIs)}, Decision{Outcome: Refreshed}},
-		{"5: refreshed although no permit is free", []change{hold(asIs), func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Refreshed}},
-		{"5: refreshed although the permits were lowered", []change{hold(asIs), func(_ *Request, f *Facts) { f.Definition.Permits = 0 }}, Decision{Outcome: Refreshed}},
+		{"5: refreshed even though no permit is free", []change{hold(asIs), func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Refreshed}},
+		{"5: refreshed even though the permits were lowered", []change{hold(asIs), func(_ *Request, f *Facts) { f.Definition.Permits = 0 }}, Decision{Outcome: Refreshed}},
 		{"5: refreshed in a plain pause", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{} }}, Decision{Outcome: Refreshed}},
 		{"5: refreshed with its own claim", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Outcome: Refreshed}},
 		{"5: due times are equal across time zones", []change{hold(func(p *Permit) { p.Firing = nightly() }), func(r *Request, _ *Facts) {
@@ -87,7 +87,7 @@ func TestDecide_EveryRule(t *testing.T) {
 			r.Firing.Due = r.Firing.Due.In(time.FixedZone("CET", 3600))
 		}}, Decision{Outcome: Refreshed}},
 		{"5: another acquisition supersedes", []change{hold(asIs), another}, Decision{Outcome: Reacquired}},
-		{"5: another acquisition supersedes although no permit is free", []change{hold(asIs), another, func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Reacquired}},
+		{"5: another acquisition supersedes even though no permit is free", []change{hold(asIs), another, func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Reacquired}},
 		{"5: another acquisition of a permit with a firing", []change{hold(func(p *Permit) { p.Firing = nightly() }), another, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), won(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, won(ClaimHeld)}},
 		{"5: another acquisition with another weight", []change{hold(func(p *Permit) { p.Weight = 2 }), another}, denied(AlreadyHeld)},
 		{"5: another acquisition of a permit that is being stopped", []change{hold(func(p *Permit) { p.Stop = StopRevoked }), another}, stopped(Stopping, StopRevoked)},
@@ -98,7 +98,7 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"5: an operator's stop before max_hold", []change{hold(func(p *Permit) { p.Stop = StopDrained }), func(_ *Request, f *Facts) { f.OwnOverheld = true }}, stopped(Stopping, StopDrained)},
 		{"5: stopping before a different weight", []change{hold(func(p *Permit) { p.Stop, p.Weight = StopRevoked, 2 })}, stopped(Stopping, StopRevoked)},
 		{"5: held for an operator", []change{hold(func(p *Permit) { p.State = Held })}, denied(HeldForOperator)},
-		{"5: held for an operator although it was being stopped", []change{hold(func(p *Permit) { p.State, p.Stop = Held, StopRevoked })}, denied(HeldForOperator)},
+		{"5: held for an operator even though it was being stopped", []change{hold(func(p *Permit) { p.State, p.Stop = Held, StopRevoked })}, denied(HeldForOperator)},
 		{"5: another weight", []change{hold(func(p *Permit) { p.Weight = 2 })}, denied(AlreadyHeld)},
 		{"5: the request adds a firing", []change{hold(asIs), func(r *Request, _ *Facts) { r.Firing = nightly() }}, denied(AlreadyHeld)},
 		{"5: the request drops the firing", []change{hold(func(p *Permit) { p.Firing = nightly() })}, denied(AlreadyHeld)},
@@ -142,7 +142,7 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"7: no task", []change{func(r *Request, _ *Facts) { r.Worker = true }}, denied(NoTask)},
 		{"7: a task waits", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks = true, 1 }}, Decision{Outcome: Granted}},
 		{"7: no task takes precedence over full", []change{func(r *Request, f *Facts) { r.Worker, f.Used = true, 3 }}, denied(NoTask)},
-		{"9: full although tasks wait", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks, f.Used = true, 2, 3 }}, denied(NoFreePermit)},
+		{"9: full even though tasks wait", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks, f.Used = true, 2, 3 }}, denied(NoFreePermit)},
 
 		{"9: full", []change{func(_ *Request, f *Facts) { f.Used = 3 }}, denied(NoFreePermit)},
 		{"9: more than full", []change{func(_ *Request, f *Facts) { f.Used = 5 }}, denied(NoFreePermit)},

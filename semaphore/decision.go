@@ -78,7 +78,7 @@ type Facts struct {
 	Admission  Admission
 	// Pause is nil unless the semaphore is paused.
 	Pause *Pause
-	// Drains are the unfinished drains of edits of this semaphore. The holder of a permit that one of them covers may
+	// Drains are the unfinished drains of edits to this semaphore. The holder of a permit that one of them covers may
 	// continue even if the definition excludes the holder or no longer exists.
 	Drains []Drain
 	// Own is the live or held permit of the same identity, or nil.

@@ -129,8 +129,8 @@ func (d *Definition) MaxAhead() (time.Duration, bool) {
 	return cmp.Or(d.FiringMaxAhead, DefaultFiringMaxAhead), true
 }
 
-// TooFarAhead reports whether a firing with this due time cannot be claimed yet by the clock of a leader, which shows
-// now. A firing without a due time (the zero time) is never too far ahead.
+// TooFarAhead reports whether it is too early to claim a firing with this due time when the leader's clock shows now. A
+// firing without a due time (the zero time) is never too far ahead.
 func (d *Definition) TooFarAhead(due, now time.Time) bool {
 	ahead, bounded := d.MaxAhead()
 	return bounded && !due.IsZero() && due.After(now.Add(ahead))
@@ -143,8 +143,8 @@ type Pause struct {
 	Stop     bool      // running permits must stop too
 	Revision uint64
 	Author   string
-	// Drain is how long permits granted before Revision may continue although Stop is set. It is the full duration, not
-	// the time that is left. 0 means that there is no drain, or that it is over.
+	// Drain is how long permits granted before Revision may continue even though Stop is set. It is the full duration,
+	// not the time that is left. 0 means that there is no drain, or that it is over.
 	Drain time.Duration
 	// Change is the change that first set the pause, if an undo restored it at Revision; else 0.
 	Change uint64

@@ -30,7 +30,7 @@ const (
 // A Run describes how the run of a firing ended. The permit that claimed the firing has ended.
 type Run struct {
 	End  End
-	Job  JobEnd    // of a release
+	Job  JobEnd    // as reported by a release
 	Stop StopCause // why its holder had to stop; the first cause
 	// Attempts counts the holders that claimed the firing, including this one. 0 counts as 1.
 	Attempts uint32

@@ -37,8 +37,8 @@ func (m *Misfires) Since() (time.Time, bool) {
 // Missed returns the due times of the missed firings to run now, in ascending order. due holds the due times of the
 // caller's schedule in ascending order. Due times that lie in the future, or not after Since, are ignored.
 //
-// MisfireOnce runs only the last firing, because that run makes up for those before it. If the last firing was already
-// claimed, nothing runs. So a host that restarts later does not run an earlier firing instead.
+// MisfireOnce runs only the last firing, because that run makes up for those before it. If the last firing has already
+// been claimed, nothing runs. So a host that restarts later does not run an earlier firing instead.
 //
 // The result is advice: another caller may get the same one. The claim of each firing decides which caller runs it.
 func (m *Misfires) Missed(name string, due []time.Time) (run []time.Time) {

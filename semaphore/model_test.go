@@ -233,7 +233,7 @@ func (g *gate) claimOf(p *Permit) *Claim {
 	return &own
 }
 
-// overdue returns the slots of all semaphores with a deadline that has passed, sorted by token.
+// overdue returns all slots, of any semaphore, whose deadline has passed, sorted by token.
 func (w *world) overdue() []*slot {
 	var late []*slot
 	for _, g := range w.gates {
@@ -267,7 +267,7 @@ func (w *world) expire(s *slot) *slot {
 	return w.end(s.Token, EndExpired, JobDone, LossCooling(g.def, w.now-s.granted))
 }
 
-// stopped returns the live permits with holders that must stop, sorted by token, with the decisions of Admit.
+// stopped returns the live permits whose holders must stop, sorted by token, and Admit's decision on each.
 func (w *world) stopped() (slots []*slot, why []Decision) {
 	for _, g := range w.gates {
 		for _, s := range g.slots {

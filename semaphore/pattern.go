@@ -133,7 +133,7 @@ func (p *Pattern) String() string {
 	return p.text
 }
 
-// whyRefused turns an error of the regexp package into a rule. People use features that they know from Perl, Java and
+// whyRefused turns an error from the regexp package into a rule. People use features that they know from Perl, Java and
 // Python. If RE2 excludes a feature by design, the rule names the feature and gives the reason.
 func whyRefused(pattern string, err error) string {
 	const linear = ": patterns are RE2, whose matching time is bounded, so they have "

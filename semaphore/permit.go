@@ -7,12 +7,13 @@ type Identity struct {
 	Group    string
 	Acquirer string
 	HolderID string // optional
-	// Principal is the authenticated owner: the name of a binding, see package access. It is empty if callers are not
+	// Principal is the authenticated owner: the name of a binding (see package access). It is empty if callers are not
 	// authenticated.
 	Principal string
 }
 
-// An Owner selects the permits that a call may affect by naming their tokens. The zero Owner selects all permits.
+// An Owner selects, among the permits that a call names by their tokens, those that the call may affect. The zero Owner
+// selects all permits.
 type Owner struct {
 	// Identity is the identity that the call names, or nil. Its principal is ignored.
 	Identity *Identity
@@ -165,7 +166,7 @@ const (
 	EndAbandoned
 	EndCancelled
 	EndCleared
-	// EndFreedUnsafely means that an unsafe revoke freed the slot although the holder may still have relied on its
+	// EndFreedUnsafely means that an unsafe revoke freed the slot even though the holder may still have relied on its
 	// permit. The number 6 is taken: the log uses it for edits.
 	EndFreedUnsafely End = 7
 	// EndSuperseded means that the identity acquired its permit again. The permit continues, but under another token.
@@ -176,7 +177,7 @@ const (
 type ClaimState uint8
 
 const (
-	// ClaimHeld means that the permit of the claim is live, held or cooling.
+	// ClaimHeld means that the claim's permit is live, held or cooling.
 	ClaimHeld ClaimState = 1
 	// ClaimDone means that the job of the firing ran to completion.
 	ClaimDone ClaimState = 2

@@ -153,7 +153,7 @@ func TestDecide_RandomFacts_AllAgree(t *testing.T) {
 		tighter.Used += rapid.Uint64Range(0, 3).Draw(t, "more used")
 		tighter.WaitsAhead = true
 		if Decide(req, &tighter).Outcome == Granted {
-			t.Errorf("Decide() grants although a waiter is ahead")
+			t.Errorf("Decide() grants even though a waiter is ahead")
 		}
 	})
 }

@@ -6,10 +6,10 @@ import (
 )
 
 // Revert undoes a change to a definition. before and after are the definition before and after that change. Each field
-// that the change set gets its value in before again. A field that was set again since, so that current has neither
-// value, is left alone and reported in kept. kept has the order of the fields of a definition in the API, and each
-// label key counts as a field ("labels.team"). Revert never changes the name. It returns a new definition, which equals
-// current if there is nothing to undo.
+// that the change has set returns to its value in before. A field that has been set again since, so that current has
+// neither value, is left alone and reported in kept. kept has the order of the fields of a definition in the API, and
+// each label key counts as a field ("labels.team"). Revert never changes the name. It returns a new definition, which
+// equals current if there is nothing to undo.
 func Revert(current, before, after *Definition) (restored *Definition, kept []string) {
 	r := *current
 	restored = &r

@@ -47,14 +47,14 @@ func TestRevert_AnyEdit(t *testing.T) {
 		}
 
 		restored, kept := Revert(after, before, after)
-		same("nothing was set since", restored, before)
+		same("nothing has been set since", restored, before)
 		if len(kept) > 0 {
-			t.Fatalf("kept = %v although no field was set since", kept)
+			t.Fatalf("kept = %v even though no field has been set since", kept)
 		}
 		restored, kept = Revert(before, before, after)
-		same("it was reverted already", restored, before)
+		same("it has already been reverted", restored, before)
 		if len(kept) > 0 {
-			t.Fatalf("kept = %v although the change was reverted already", kept)
+			t.Fatalf("kept = %v even though the change has already been reverted", kept)
 		}
 
 		restored, kept = Revert(current, before, after)

@@ -31,7 +31,7 @@ var update = flag.Bool("update", false, "rewrite the recorded output of the stor
 //	cordon ID group=PATTERN acquirer=PATTERN                          uncordon ID
 //	tick DURATION    expire            holders SEM                    drained
 //
-// The argument drain gives an edit, a delete, a pause, a cordon or a revoke a drain. The command drained ends all
+// The argument drain adds a drain to an edit, a delete, a pause, a cordon or a revoke. The command drained ends all
 // drains. The command tick only moves the clock and lists the permits whose deadline has passed; expire then acts on
 // them as the leader does.
 func TestStories(t *testing.T) {

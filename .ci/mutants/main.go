@@ -6,7 +6,7 @@
 // copies instead (-overlay). That includes builds started by a test, so fault runs use mutated servers.
 //
 //	make mutants                     every mutant
-//	make mutants ARGS='-run Confirm' mutants whose name matches
+//	make mutants ARGS='-run Confirm' mutants whose names match
 //	make mutants ARGS=-check         only apply and compile them, as make test does
 //
 // # Format
@@ -14,14 +14,15 @@
 // A file begins with lines of the form "Key: value". A line that starts with a space continues the previous one.
 //
 //	Breaks:   the rule that the mutant breaks; or
-//	Harmless: why no test may fail although the diff changes the code: the tests must pass
+//	Harmless: why the diff breaks no rule even though it changes the code; the tests must then pass
 //	Test:     package, test and arguments of one test that must fail; may be repeated
 //	With:     another mutant, which is applied first
 //
 // A unified diff follows. Line numbers in it are ignored: a line that starts with @@ opens a hunk, and the hunk's
 // context and removed lines must occur in the file exactly once. git apply and diff libraries use the line numbers, and
-// if the numbers are wrong, choose the nearest match. As the tree changes, they could silently apply a mutant in the
-// wrong place. To repair a mutant, copy the current lines from the file, and put a space or a minus in front of each.
+// choose the nearest match if the numbers are wrong. As the tree changes, they could therefore silently apply a mutant
+// in the wrong place. To repair a mutant, copy the current lines from the file, and put a space or a minus in front of
+// each.
 package main
 
 import (
@@ -54,7 +55,7 @@ func main() {
 // command runs the tool in the module with root as its directory.
 func command(ctx context.Context, root string, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
-	choice := flags.String("run", "", "only the mutants whose name matches this regular expression")
+	choice := flags.String("run", "", "only the mutants whose names match this regular expression")
 	check := flags.Bool("check", false, "apply and compile the mutants without running tests")
 	timeout := flags.Duration("timeout", 6*time.Minute, "timeout for each run of a test, including anything that the test builds, but excluding the build of the test")
 	if err := flags.Parse(args); err != nil {

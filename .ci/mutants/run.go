@@ -193,8 +193,8 @@ func read(in io.Reader) *result {
 	}
 }
 
-// judge describes the result of the mutant's test, and reports whether it is as required: only that test fails, and
-// without a panic or a timeout. With a harmless mutant, the test must pass.
+// judge describes the result of the mutant's test, and reports whether it is as required: only that test fails, without
+// a panic or a timeout. With a harmless mutant, the test must pass.
 func (m *mutant) judge(r *result, t test) (words string, ok bool) {
 	for name, how := range r.ended {
 		family := strings.HasPrefix(t.name+"/", name+"/") || strings.HasPrefix(name, t.name+"/")

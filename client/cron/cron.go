@@ -10,8 +10,8 @@ import (
 )
 
 // Add schedules a job that runs only while it holds a permit. Among all processes with the same schedule, one claims
-// each activation. The job's context is cancelled with ctx, and when the permit must be given up. Errors of the job are
-// logged; client.WithHooks reports more details. Add returns an error if spec cannot be parsed.
+// each activation. The job's context is cancelled when ctx is, and when the permit must be given up. Errors from the
+// job are logged; client.WithHooks reports more details. Add returns an error if spec cannot be parsed.
 //
 // An activation does not run if its entry is removed before the job has requested a permit. To run the job by hand,
 // call runner.Run. Do not run the entry's own job, because that would count as the previous activation.
@@ -71,7 +71,7 @@ func (f Func) Run() { _ = f(context.Background()) }
 func (f Func) RunContext(ctx context.Context) error { return f(ctx) }
 
 // JobWrapper returns a wrapper, for cron.NewChain and cron.WithChain, that makes jobs run only while they hold a permit
-// of sem. A ContextJob gets a context that is cancelled with ctx, and when the permit must be given up. A plain
+// of sem. A ContextJob gets a context that is cancelled when ctx is, and when the permit must be given up. A plain
 // cron.Job cannot be stopped. If it keeps running when the permit must be given up, this is reported.
 //
 // due returns the due time that names the activation; see Last. If due is nil or returns the zero time, jobs exclude

@@ -59,7 +59,7 @@ func TestAdd_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 	})
 }
 
-// Jobs of a chain are denied under the same rules and with the same warning.
+// Jobs in a chain are denied under the same rules and with the same warning.
 func TestJobWrapper_DeniedUntilAnEdit_LogsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)

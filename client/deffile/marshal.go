@@ -19,7 +19,7 @@ import (
 
 // Marshal writes definitions as a file that Parse reads back to the same definitions. It omits absent fields and sorts
 // labels. It fails for anything that a file cannot represent: text that is not UTF-8, and fields and enumeration values
-// of a newer API.
+// from a newer API.
 func Marshal(definitions []*gatekeeperv1.Definition) ([]byte, error) {
 	return marshal(definitions, nil)
 }
@@ -69,7 +69,7 @@ func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
 	m := d.ProtoReflect()
 	if len(m.GetUnknown()) > 0 {
 		return nil, errors.New("a newer server returned fields that this version does not know and would lose: " +
-			"use a gkctl or client library of the servers' version")
+			"use a version of gkctl or the client library that is as new as the servers")
 	}
 	for _, key := range Keys() {
 		field := m.Descriptor().Fields().ByTextName(key)

@@ -151,7 +151,7 @@ func FuzzMarshal(f *testing.F) {
 	})
 }
 
-// FuzzParse checks that every error of Parse is an *Error, and that its result can be written and read again.
+// FuzzParse checks that every error from Parse is an *Error, and that its result can be written and read again.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(everything))
 	f.Add([]byte(`{"definitions": [{"name": "a"}]}`))

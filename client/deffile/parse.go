@@ -126,7 +126,7 @@ func invalidUTF8(data []byte) int {
 
 var syntaxLine = regexp.MustCompile(`^line (\d+): `)
 
-// syntax converts an error of the YAML package, which is only text, to an *Error. The column is unknown.
+// syntax converts an error from the YAML package, which is only text, to an *Error. The column is unknown.
 func (p *parser) syntax(err error) error {
 	msg := strings.TrimPrefix(err.Error(), "yaml: ")
 	e := &Error{File: p.file.Name}

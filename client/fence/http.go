@@ -16,9 +16,10 @@ const Header = "Gatekeeper-Token"
 // 412 Precondition Failed. The body of both is a sentence for people to read.
 //
 // When a request with a newer token arrives, older tokens are rejected from that moment, and the request waits until
-// their running requests have ended. Requests of one holder run concurrently; requests of two holders never do. Without
-// a Store the newest token is lost when the process exits, and a stale token could then pass until the next holder's
-// first request. Handler does not authenticate tokens; the handlers in front of it must decide who can send requests.
+// their running requests have ended. Requests from one holder run concurrently; requests from two holders never do.
+// Without a Store the newest token is lost when the process exits, and a stale token could then pass until the next
+// holder's first request. Handler does not authenticate tokens; the handlers in front of it must decide who can send
+// requests.
 func Handler(next http.Handler, opts ...HandlerOption) http.Handler {
 	h := &handler{next: next, resource: func(*http.Request) string { return "" }, gates: make(map[string]*gate)}
 	for _, o := range opts {

@@ -77,8 +77,8 @@ func TestHandler_Resources_AreIndependent(t *testing.T) {
 	}
 }
 
-// A newer holder's request waits until the requests of the older holder have ended. Once it has arrived, further
-// requests of the older holder are rejected.
+// A newer holder's request waits until the requests from the older holder have ended. Once it has arrived, further
+// requests from the older holder are rejected.
 func TestHandler_OlderRequestRunning_NewerOneWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -95,7 +95,7 @@ func TestHandler_OlderRequestRunning_NewerOneWaits(t *testing.T) {
 		var group sync.WaitGroup
 		group.Go(func() { send(h, t.Context(), http.MethodPut, "/slow", 1) })
 		synctest.Wait()
-		group.Go(func() { send(h, t.Context(), http.MethodPut, "/", 1) }) // concurrently with the first request of the same token
+		group.Go(func() { send(h, t.Context(), http.MethodPut, "/", 1) }) // at the same time as the first request with this token
 		synctest.Wait()
 		group.Go(func() { send(h, t.Context(), http.MethodPut, "/", 2) })
 		synctest.Wait()

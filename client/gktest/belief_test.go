@@ -27,7 +27,7 @@ type believers struct {
 }
 
 // run makes each client acquire and hold the permit repeatedly until ctx ends. A client that is cut off does not
-// release.
+// release the permit.
 func (b *believers) run(ctx context.Context, t *testing.T, random *rand.Rand) *sync.WaitGroup {
 	var all sync.WaitGroup
 	for _, c := range b.clients {

@@ -2,7 +2,7 @@
 // the failures a job must survive. It is the real server, package gatekeeper, with its data in memory.
 //
 // In a testing/synctest bubble, the server, the clients and the jobs run on virtual time. An hour passes as soon as
-// every goroutine waits, and a test controls exactly when things happen.
+// every goroutine is waiting, and a test controls exactly when things happen.
 //
 //	func TestExport_Revoked_Stops(t *testing.T) {
 //		synctest.Test(t, func(t *testing.T) {

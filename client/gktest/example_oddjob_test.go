@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// This example implements the case of the Oddjob article "Distributing Work": docs/articles/oddjob.md.
+// This example implements the scenario from the Oddjob article "Distributing Work": docs/articles/oddjob.md.
 
 // timer calls job with the due time at each multiple of a period. Due times that pass while job is running are skipped.
 func timer(ctx context.Context, period time.Duration, job func(due time.Time)) {
@@ -38,7 +38,7 @@ func (b *board) put(on map[time.Time][]string, due time.Time, worker string) {
 	on[due] = append(on[due], worker)
 }
 
-// between returns the number of entries of each firing due after from and until to, in order.
+// between returns, in order, the number of entries for each firing that is due after from but not after to.
 func (b *board) between(on map[time.Time][]string, from, to time.Time) (counts []int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,7 @@ func repeats(counts []int, want ...int) bool {
 	return len(counts) > 3
 }
 
-// worker is one Oddjob process of the article. All workers have the same timer.
+// worker is one Oddjob process from the article. All workers have the same timer.
 func worker(ctx context.Context, c *client.Client, name string, b *board) {
 	var due time.Time
 	runner := client.NewRunner(c.Semaphore("work"), func(ctx context.Context) error {
@@ -69,7 +69,7 @@ func worker(ctx context.Context, c *client.Client, name string, b *board) {
 			return context.Cause(ctx)
 		}
 	}, client.WithHooks(client.Hooks{
-		Denied: func(context.Context, *client.DeniedError) { b.put(b.losers, due, name) }, // the state INCOMPLETE of the article
+		Denied: func(context.Context, *client.DeniedError) { b.put(b.losers, due, name) }, // the article's state INCOMPLETE
 	}))
 	timer(ctx, 10*time.Second, func(at time.Time) { // every 10 seconds
 		due = at

@@ -87,7 +87,7 @@ func TestSameHolder_CancelOfADenialArrivesAfterTheNextAcquisition_KeepsThatPermi
 	})
 }
 
-// A process releases and exits, and is restarted before the release arrives.
+// A process releases its permit and exits, and is restarted before the release arrives.
 func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")

@@ -162,7 +162,7 @@ func TestDefine_CreatesAndReplaces(t *testing.T) {
 	})
 }
 
-func TestDefineFile_DefinesTheSemaphoresOfTheFile(t *testing.T) {
+func TestDefineFile_DefinesTheSemaphoresInTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "definitions.yaml")
 	if err := os.WriteFile(path, []byte("definitions:\n  - name: nightly-export\n    group_pattern: prod\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestDefineFile_DefinesTheSemaphoresOfTheFile(t *testing.T) {
 	srv.DefineFile(t, path)
 	acquire(t, srv.Dial(t, "app1", client.WithGroup("prod")), "nightly-export")
 	if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app1").Semaphore("nightly-export").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonGroupMismatch {
-		t.Errorf("TryAcquire by a client of another group = %v, want ReasonGroupMismatch", d)
+		t.Errorf("TryAcquire by a client in another group = %v, want ReasonGroupMismatch", d)
 	}
 	wantFatal(t, "absent.yaml", func(s testing.TB) { srv.DefineFile(s, "absent.yaml") })
 }

@@ -19,13 +19,13 @@
 //
 // A run belongs to the latest due time that has passed. A scheduler that is late does not work off its backlog, and
 // runs queued by gocron (LimitModeWait) count as one. A run without a scheduled due time is refused, unless
-// WithUnscheduled lets it run under a permit alone. Examples are a run of Job.RunNow, and one of WithStartImmediately,
-// which is due at a different moment in each scheduler.
+// WithUnscheduled lets it run under a permit alone. Examples are a run started by Job.RunNow, and one started by
+// WithStartImmediately, which is due at a different moment in each scheduler.
 //
-// A DurationJob, and a CronJob of "@every", count from the start of each scheduler, so the due times of two schedulers
-// differ. They are rounded down to multiples of the duration, counted in UTC from the zero time. In each such interval,
-// one scheduler runs the job. For a DurationRandomJob the longest duration is used. All other jobs follow a wall clock:
-// give every scheduler the same gocron.WithLocation.
+// A DurationJob, and a CronJob with "@every", count from the start of each scheduler, so the due times of two
+// schedulers differ. They are rounded down to multiples of the duration, counted in UTC from the zero time. In each
+// such interval, one scheduler runs the job. For a DurationRandomJob the longest duration is used. All other jobs
+// follow a wall clock: give every scheduler the same gocron.WithLocation.
 //
 // # Locker or Elector
 //

@@ -10,7 +10,7 @@ import (
 )
 
 // firing converts a due time of this scheduler to the due time that names the run in all schedulers. It returns the
-// zero time for a run that exists only in this scheduler, such as one of gocron.WithStartImmediately.
+// zero time for a run that exists only in this scheduler, such as one started by gocron.WithStartImmediately.
 func firing(s gocron.JobSchedule, at time.Time) time.Time {
 	if at.IsZero() {
 		return at

@@ -76,7 +76,7 @@ func (n *node) add(name string, d gocron.JobDefinition, task gocron.Task, opts .
 // the same run again, and the Locker would rightly refuse it as unscheduled. A real clock has moved on by then.
 const late = time.Millisecond
 
-// start starts the scheduler. It returns when the scheduler waits for its first job.
+// start starts the scheduler. It returns when the scheduler is waiting for its first job.
 func (n *node) start() {
 	n.scheduler.Start()
 	n.settle()
@@ -171,7 +171,7 @@ func TestLocker_PermitRevoked_CancelsTheTaskAndFreesTheSlot(t *testing.T) {
 	n.start()
 	n.clock.Advance(time.Second)
 	token := receive(t, tokens, "the task")
-	// While the job runs, this scheduler does not start it again.
+	// While the job is running, this scheduler does not start it again.
 	n.settle()
 	n.clock.Advance(time.Minute)
 	if err := receive(t, n.skipped, "the skip"); !errors.Is(err, gkgocron.ErrRunning) {

@@ -17,7 +17,7 @@ var (
 	// ErrRunning is returned if the job is already running in this scheduler. A scheduler never runs a job twice at the
 	// same time, even if the semaphore has free permits.
 	ErrRunning = errors.New("the job is still running in this scheduler")
-	// ErrNotLocked is returned by a task of Locker.Task that runs without its Locker.
+	// ErrNotLocked is returned by a task from Locker.Task that runs without its Locker.
 	ErrNotLocked = errors.New("the job holds no lock: give the Locker to its scheduler, or to the job")
 	// ErrNotFollowing is returned if the Locker has no scheduler from which to read due times.
 	ErrNotFollowing = errors.New("the Locker follows no scheduler: call Follow")
@@ -72,9 +72,9 @@ func WithBegin(f func(context.Context, DueRun) (*client.Run, error)) Option {
 	return func(l *Locker) { l.begin = f }
 }
 
-// WithUnscheduled lets runs without a scheduled due time, such as those of Job.RunNow or gocron.WithStartImmediately,
-// run under a permit alone, without a firing. Do not combine it with gocron.LimitModeWait, because runs that were
-// queued after a slow run count as unscheduled.
+// WithUnscheduled lets runs without a scheduled due time, such as those started by Job.RunNow or
+// gocron.WithStartImmediately, run under a permit alone, without a firing. Do not combine it with gocron.LimitModeWait,
+// because runs that were queued after a slow run count as unscheduled.
 func WithUnscheduled() Option { return func(l *Locker) { l.unscheduled = true } }
 
 // WithNow replaces the clock. Use it if the scheduler has its own clock.
@@ -120,8 +120,8 @@ func (l *Locker) Follow(s gocron.Scheduler) {
 }
 
 // Lock acquires the permit for a run of a job that is due. If the job does not run, for example because the firing has
-// run elsewhere, the error is that of client.Runner.Run or one of this package. gocron passes it to the job's
-// AfterLockError listener.
+// run elsewhere, the error is one that client.Runner.Run returns, or one of this package's errors. gocron passes it to
+// the job's AfterLockError listener.
 func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
 	k := &lock{locker: l, ctx: ctx}
 	if !l.enter(k) {

@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// loss describes how to end a permit while a job runs, and then how to make the next run possible.
+// loss describes how to end a permit while a job is running, and then how to make the next run possible.
 type loss struct {
 	happen  func(t *testing.T, srv *gktest.Server, token uint64)
 	recover func(t *testing.T, srv *gktest.Server)
@@ -141,7 +141,7 @@ func TestLocker_PlainTaskOutlivesItsPermit_ReportsAnOverrun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// This scheduler does not start the job again while it runs.
+		// This scheduler does not start the job again while it is running.
 		if err := <-skipped; !errors.Is(err, gkgocron.ErrRunning) {
 			t.Errorf("skipped with %v, want ErrRunning", err)
 		}

@@ -11,17 +11,17 @@ import (
 // timetable finds the due time of each run of one job.
 //
 // gocron (v2.21.2) does not expose the due time of a run. It keeps a list of due times in the job, in scheduler.go.
-// Apart from calls of Lock, three things affect the list:
+// Apart from calls to Lock, three things affect the list:
 //
 //   - Rescheduling adds the next due time. This normally happens after Lock, but with singleton and limit modes before
 //     or during it.
-//   - After a run was locked or refused, every due time that has passed is dropped (selectExecJobsOutCompleted,
+//   - After a run has been locked or refused, each past due time is dropped (selectExecJobsOutCompleted,
 //     updateNextScheduled). This happens after the rescheduling. So if the next run is very near, its due time may be
-//     dropped before that run calls Lock. A run of Job.RunNow that ends at that moment can also have this effect.
+//     dropped before that run calls Lock. A Job.RunNow run that ends at that moment can also have this effect.
 //   - A run that a singleton or limit mode skips leaves its due time in the list.
 //
 // So the first due time of the list may be past and skipped, the last may be in the future, and the one in question may
-// be missing. But any due time that was dropped between two calls of Lock either was in the list at the first call, or
+// be missing. But any due time that was dropped between two calls to Lock either was in the list at the first call, or
 // directly follows a time in that list. A timetable therefore remembers the due times it has seen. A run belongs to the
 // latest due time that has passed and that no earlier run has taken. If several runs are late or were queued, the first
 // takes the latest due time and the others find none.
@@ -35,7 +35,7 @@ type timetable struct {
 	drift time.Duration
 	// schedule is the schedule that the scheduler last reported.
 	schedule gocron.JobSchedule
-	// gap reports that due times passed without a call of Lock.
+	// gap reports that due times have passed without a call to Lock.
 	gap bool
 }
 
@@ -81,7 +81,7 @@ func (t *timetable) pass(now time.Time, drift time.Duration) {
 	}
 }
 
-// takeGap reports whether there was a gap since the last call.
+// takeGap reports whether there has been a gap since the last call.
 func (t *timetable) takeGap() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -64,7 +64,7 @@ func TestTake_RandomAndDropped_ReturnsNow(t *testing.T) {
 		t.Errorf("take() = %s, want %s", got, noon)
 	}
 	if got := table.take(snapshot{schedule: random, runs: at(1)}, noon.Add(time.Second), 0); !got.IsZero() {
-		t.Errorf("take() of a run by hand = %s, want the zero time", got)
+		t.Errorf("take() for a manual run = %s, want the zero time", got)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestPass_LaterRunsDoNotTakeTheDueTime(t *testing.T) {
 	table.take(snapshot{runs: at(0, 1, 2)}, noon, 0)
 	table.pass(at(1)[0], 0)
 	if got := table.take(snapshot{runs: at(2, 3)}, at(1.5)[0], 0); !got.IsZero() {
-		t.Errorf("take() of a run by hand = %s, want the zero time", got)
+		t.Errorf("take() for a manual run = %s, want the zero time", got)
 	}
 	if got := table.take(snapshot{runs: at(2, 3)}, at(2)[0], 0); !got.Equal(at(2)[0]) {
 		t.Errorf("take() = %s, want %s", got, at(2)[0])

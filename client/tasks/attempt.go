@@ -166,8 +166,8 @@ func (a *attempt) start(permit *client.Permit) (abnormal bool, err error) {
 	return a.tookOver || e.abnormal, nil
 }
 
-// finished is a hook of the client. It is called when a run has ended and its permit was released, and when a run with
-// a permit never started.
+// finished is a hook of the client. It is called when a run has ended and its permit has been released, and when a run
+// with a permit never started.
 func finished(ctx context.Context, r client.Report) {
 	a, ok := ctx.Value(attemptKey{}).(*attempt)
 	if !ok {

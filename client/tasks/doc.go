@@ -1,7 +1,7 @@
 // Package tasks manages recurring tasks of an application that runs on several hosts. Each host registers the same
-// tasks with a Manager. At each due time one of the hosts runs the task. If a host is denied because another host runs
-// the task, the Manager finds out whether that holder is still alive, and takes over from it if it is dead. The design
-// follows the StopLight framework; see docs/articles/stoplight.md for a comparison.
+// tasks with a Manager. At each due time one of the hosts runs the task. If a host is denied because another host is
+// running the task, the Manager finds out whether that holder is still alive, and takes over from it if it is dead. The
+// design follows the StopLight framework; see docs/articles/stoplight.md for a comparison.
 //
 //	m, err := tasks.NewManager(c)
 //	...
@@ -19,8 +19,8 @@
 //
 // # When a run is denied
 //
-// If another process runs the task, the Manager asks its Probe whether that process is alive, and passes the answer or
-// the error to its Strategy. The Strategy returns one of these verdicts:
+// If another process is running the task, the Manager asks its Probe whether that process is alive, and passes the
+// answer or the error to its Strategy. The Strategy returns one of these verdicts:
 //
 //   - Alive: the task does not run here this time. This is by far the most frequent case.
 //   - Retry: the Manager tries to acquire the permit again, a limited number of times.
@@ -37,10 +37,10 @@
 // # Missed due times
 //
 // When a task is registered, and after its host was suspended, the Manager runs the task for the due times that no host
-// has claimed. misfire and misfire_window of the definition select these due times; by default there are none. The
+// has claimed. The definition's misfire and misfire_window select these due times; by default there are none. The
 // Manager knows the past due times of a CronJob and of a DurationJob. The missed runs take place one after the other,
-// and each waits for its permit. If this host dies, other hosts continue. A due time that comes while the task makes up
-// for another one counts as missed. After a suspension the latest due time runs first.
+// and each waits for its permit. If this host dies, other hosts continue. A due time that comes while the task is
+// making up for another one counts as missed. After a suspension the latest due time runs first.
 //
 // # When Reset is called
 //

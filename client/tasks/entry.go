@@ -129,7 +129,7 @@ func (e *entry) cancelTask() {
 	})
 }
 
-// skip records why the task did not run here although it was due.
+// skip records why the task did not run here even though it was due.
 func (e *entry) skip(err error) {
 	e.manager.mu.Lock()
 	defer e.manager.mu.Unlock()

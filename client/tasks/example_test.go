@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// HelloWorld is the task of the StopLight article.
+// HelloWorld is the task from the StopLight article.
 type HelloWorld struct {
 	Said chan string
 }

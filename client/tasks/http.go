@@ -38,16 +38,16 @@ type answer struct {
 	Group    string `json:"group"`
 	Instance string `json:"instance"`
 	Token    string `json:"token"`
-	// Running reports whether a task runs under the token, or its permit is being released.
+	// Running reports whether a task is running under the token, or its permit is being released.
 	Running bool `json:"running"`
 	// Asking reports whether a task is acquiring a permit of the semaphore. The servers may already have granted it the
 	// token, in a response that it has not received yet.
 	Asking bool `json:"asking"`
 }
 
-// Handler returns a handler that answers an HTTPProbe. It reports whether a task of this Manager runs under a token.
-// Serve it at the URL given to WithProbeURL. It answers GET requests with JSON, and shows the group and the acquirer of
-// this process to every caller.
+// Handler returns a handler that answers an HTTPProbe. It reports whether a task of this Manager is running under a
+// token. Serve it at the URL given to WithProbeURL. It answers GET requests with JSON, and shows the group and the
+// acquirer of this process to every caller.
 func (m *Manager) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
@@ -82,13 +82,13 @@ func (m *Manager) answer(semaphore string, token uint64) answer {
 	return a
 }
 
-// HTTPProbe asks the holder's process, at the URL in the permit's metadata, whether it runs the task. It detects a
-// process that was killed or restarted, even while its permit is still live.
+// HTTPProbe asks the holder's process, at the URL in the permit's metadata, whether it is running the task. It detects
+// a process that has been killed or restarted, even while its permit is still live.
 //
-// A holder is dead if the connection is refused because nothing listens at the URL any more, if the process was
-// restarted, or if its Manager runs nothing under the token. A missing answer, for example because of a timeout, is an
-// error: the host may be down, busy or cut off. An answer from another group or acquirer is the error ErrWrongAnswer,
-// and a permit without a URL is the error ErrNoProbeURL.
+// A holder is dead if the connection is refused because nothing is listening at the URL any more, if the process has
+// been restarted, or if its Manager is running nothing under the token. A missing answer, for example because of a
+// timeout, is an error: the host may be down, busy or cut off. An answer from another group or acquirer is the error
+// ErrWrongAnswer, and a permit without a URL is the error ErrNoProbeURL.
 //
 // Every caller that can acquire a permit can choose the URL that is called. The GET request carries no credentials,
 // unless Client adds them.

@@ -110,8 +110,8 @@ func TestHTTPProbe_HolderRuns_IsAliveUntilTheRunEnds(t *testing.T) {
 	}
 }
 
-// The holder's process was killed, and nothing listens at its address. Its permit is live until its deadline, and the
-// successor waits for that.
+// The holder's process was killed, and nothing is listening at its address. Its permit is live until its deadline, and
+// the successor waits until then.
 func TestHTTPProbe_HolderWasKilled_IsTakenOver(t *testing.T) {
 	t.Parallel()
 	srv := start(t, brief, free)

@@ -143,7 +143,7 @@ func (m *Manager) remove(ctx context.Context, name string, now bool) error {
 	case <-e.gone:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("task %q is removed, but its run has not ended: %w", name, context.Cause(ctx))
+		return fmt.Errorf("task %q is being removed, but its run has not ended: %w", name, context.Cause(ctx))
 	}
 }
 
@@ -206,7 +206,7 @@ func (m *Manager) close(ctx context.Context, now bool) error {
 	}
 }
 
-// end stops the scheduler after the last tasks, which are passed to it, are removed.
+// end stops the scheduler after the last tasks have been removed; entries are these tasks.
 func (m *Manager) end(entries []*entry) {
 	for _, e := range entries {
 		<-e.gone

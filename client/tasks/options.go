@@ -17,7 +17,7 @@ const (
 	DefaultRetries = 3
 	// DefaultRetryDelay is the delay between a Retry and the next attempt to acquire the permit.
 	DefaultRetryDelay = time.Second
-	// DefaultProbeTimeout bounds one call of a Probe.
+	// DefaultProbeTimeout bounds one call to a Probe.
 	DefaultProbeTimeout = 2 * time.Second
 )
 
@@ -96,7 +96,7 @@ func WithProbe(p Probe) Option {
 	return func(s *settings) error { s.probe = p; return nil }
 }
 
-// WithProbeTimeout bounds each call of the Probe through its context. Default: DefaultProbeTimeout.
+// WithProbeTimeout bounds each call to the Probe through its context. Default: DefaultProbeTimeout.
 func WithProbeTimeout(d time.Duration) Option {
 	return func(s *settings) error {
 		if d <= 0 {

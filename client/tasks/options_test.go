@@ -47,7 +47,7 @@ func TestManager_Options_SetSemaphoreAndMetadata(t *testing.T) {
 	}
 }
 
-func TestString_OfVerdictsAndStates(t *testing.T) {
+func TestString_VerdictsAndStates_HaveNames(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]fmt.Stringer{
 		"alive": tasks.Alive, "dead": tasks.Dead, "retry": tasks.Retry, "Verdict(9)": tasks.Verdict(9),

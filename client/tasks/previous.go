@@ -85,7 +85,7 @@ func (m *Manager) released(ctx context.Context, p *gatekeeperv1.Permit) (began, 
 		return false, false, nil // the firing is no longer claimed: nothing ran
 	}
 	claim := r.GetFirings()[0]
-	if claim.GetToken() != p.GetToken() { // claimed again since: nothing ran, or the run was cut short
+	if claim.GetToken() != p.GetToken() { // it has been claimed again since: nothing ran, or the run was cut short
 		again := claim.GetAttempts() != 1
 		return again, again, nil
 	}

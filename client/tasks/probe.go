@@ -7,10 +7,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Probe finds out whether the holder of a permit still runs its task. It must be safe for concurrent use and must
+// Probe finds out whether the holder of a permit is still running its task. It must be safe for concurrent use and must
 // return when ctx ends.
 type Probe interface {
-	// Alive reports whether the holder runs its task. An error means that the answer is unknown.
+	// Alive reports whether the holder is running its task. An error means that the answer is unknown.
 	Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool, error)
 }
 

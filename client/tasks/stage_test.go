@@ -100,7 +100,7 @@ func (h *host) register(task tasks.Task) {
 	}
 }
 
-// due advances the clock to the next due time, as soon as the scheduler waits for it.
+// due advances the clock to the next due time, as soon as the scheduler is waiting for it.
 func (h *host) due() {
 	h.t.Helper()
 	if err := h.clock.BlockUntilContext(bounded(h.t), 1); err != nil {

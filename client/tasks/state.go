@@ -9,13 +9,13 @@ import (
 type State int
 
 const (
-	// Idle means that the task waits for its next due time.
+	// Idle means that the task is waiting for its next due time.
 	Idle State = iota
 	// Initializing means that Initialize is running.
 	Initializing
 	// Asking means that the task is due, and is acquiring its permit or judging the permit's holder.
 	Asking
-	// TakingOver means that the holder was judged dead and must stop, and the task waits for the permit.
+	// TakingOver means that the holder was judged dead and must stop, and the task is waiting for the permit.
 	TakingOver
 	// Running means that Reset or Run is running, or the permit is being released.
 	Running

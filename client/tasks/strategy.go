@@ -11,9 +11,9 @@ import (
 type Verdict int
 
 const (
-	// Alive means that the holder runs the task. The task does not run here this time.
+	// Alive means that the holder is running the task. The task does not run here this time.
 	Alive Verdict = iota
-	// Dead means that the holder no longer runs the task. A Restartable takes over from it.
+	// Dead means that the holder is no longer running the task. A Restartable takes over from it.
 	Dead
 	// Retry means that the answer is not known yet. The Manager tries to acquire the permit again and, if denied,
 	// probes and judges again; see WithRetries.
@@ -39,9 +39,9 @@ type Evidence struct {
 	Holder *gatekeeperv1.Permit
 	// Task is the task that was denied.
 	Task Info
-	// Answer is the answer of the Probe. It is only valid if Err is nil.
+	// Answer is the Probe's answer. It is only valid if Err is nil.
 	Answer bool
-	// Err is the error of the Probe if it had no answer.
+	// Err is the Probe's error if it returned no answer.
 	Err error
 	// Attempt counts the denied attempts to acquire the permit, from 1.
 	Attempt int

@@ -143,7 +143,7 @@ func TestRestartable_HolderHangs_IsStoppedByTheTakeover(t *testing.T) {
 	}
 }
 
-// The judgement was wrong: the holder finishes its work although it must stop.
+// The judgement was wrong: the holder finishes its work even though it must stop.
 func TestRestartable_HolderFinishesAfterTheTakeover_SuccessorDoesNotRun(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Hour)

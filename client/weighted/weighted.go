@@ -1,7 +1,7 @@
 // Package weighted gives a semaphore of a Gatekeeper cluster the API of golang.org/x/sync/semaphore, for programs that
 // are written for that API.
 //
-// That API cannot express the loss of a permit. A permit of a cluster can be lost, and then the program must stop the
+// That API cannot express the loss of a permit. A permit from a cluster can be lost, and then the program must stop the
 // work that the permit protects. So watch Context, or use package client directly.
 //
 // # Compatibility

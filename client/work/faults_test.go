@@ -136,7 +136,7 @@ func TestRun_HandlePanicsOrExits_TaskFailsAndTheWorkerContinues(t *testing.T) {
 				s.Errorf("report = %+v, want a recorded end", r)
 			}
 		}
-		stop() // Run must return although a goroutine has exited
+		stop() // Run must return even though a goroutine has exited
 	})
 }
 

@@ -13,8 +13,8 @@ import (
 // Change is an update of a job.
 type Change struct {
 	// Revision is the last revision whose changes have been delivered completely. Store it together with the results of
-	// your processing: Follow after this revision yields only what is missing. While the parts of a large change
-	// arrive, it remains the revision of the previous change.
+	// your processing: Follow after this revision yields only what is missing. While the parts of a large change are
+	// arriving, it remains the revision of the previous change.
 	Revision uint64
 	// Job is the current state of the job.
 	Job *gatekeeperv1.Job

@@ -30,8 +30,8 @@ type Job struct {
 	// MaxAttempts is the number of workers that a task may be handed to before it fails. A worker that returns the task
 	// unfinished does not count. 0 means 3.
 	MaxAttempts int
-	// MaxResult is the maximum size of a task's result in bytes. This much is reserved when the job is submitted, and
-	// at least the 256 bytes of a failure. 0 means 1 KiB. See NoResult.
+	// MaxResult is the maximum size of a task's result in bytes. This much is reserved when the job is submitted, or
+	// 256 bytes if that is more, because a failure can be that long. 0 means 1 KiB. See NoResult.
 	MaxResult int
 	// RetryFailed hands a task out again if its worker reported an error and attempts are left. By default the error is
 	// the outcome of the task.

@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxPage is the largest page size of the servers.
+// maxPage is the largest page size that the servers allow.
 const maxPage = 1000
 
 // Get returns a job. The error is a *client.NoSuchJobError if there is no job with that ID.

@@ -15,8 +15,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// SubmitterLease is the duration of a submitter's permit. It bounds how long after the submitter's death its job is
-// cancelled.
+// SubmitterLease is the duration of a submitter's permit. It bounds the time from the submitter's death to the
+// cancellation of its job.
 const SubmitterLease = 30 * time.Second
 
 const (

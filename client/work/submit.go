@@ -28,15 +28,15 @@ type Submitted struct {
 }
 
 // Submit stores a job with one task for each payload, and returns when the whole job is committed. Workers receive
-// tasks only after that. By default a payload can have at most 64 KiB and a job 64 MiB; the settings of the cluster can
-// change these limits.
+// tasks only after that. By default a payload can be at most 64 KiB, and all payloads of a job together 64 MiB; the
+// settings of the cluster can change these limits.
 //
 // Submit retries until ctx ends, even after an unknown outcome, because the ID makes that safe. While no server
 // answers, the number of waiting submissions is limited by client.WithSubmitBuffer.
 //
 // The error is a *client.JobDiffersError if the ID belongs to a job with different content, a
 // *client.NoSuchDefinitionError if the semaphore does not exist, a *client.WorkLimitError, a *client.SubmitBufferError,
-// a *client.UnavailableError, or an error that every call can return. After a *client.UnavailableError the job may be
+// a *client.UnavailableError, or an error that any call can return. After a *client.UnavailableError the job may be
 // stored: submit it again under the same ID.
 func Submit(ctx context.Context, c *client.Client, job Job, payloads [][]byte) (*Submitted, error) {
 	return SubmitSeq(ctx, c, job, func(yield func([]byte, error) bool) {
@@ -130,7 +130,7 @@ func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byt
 	if drawn && ctx.Err() != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 		defer cancel()
-		_, _ = Cancel(ctx, c, job.ID, "its submitter has given up") // on an error the job was not stored, or its result is lost
+		_, _ = Cancel(ctx, c, job.ID, "its submitter has given up") // on an error, either the job was not stored, or nobody will read its result
 	}
 	return nil, err
 }

@@ -42,7 +42,7 @@ func (t *Task) Token() uint64 { return t.held.Permit.Token() }
 // not release it.
 func (t *Task) Permit() *client.Permit { return t.held.Permit }
 
-// Progress reports the progress of the task to operators. fraction ranges from 0 to 1, and text can have at most 256
-// bytes. Progress is cheap enough to call in every iteration of a loop. If the worker's Semaphore has a
+// Progress reports the progress of the task to operators. fraction ranges from 0 to 1, and text can be at most 256
+// bytes long. Progress is cheap enough to call in every iteration of a loop. If the worker's Semaphore has a
 // client.WithStallLimit, a task that does not report for that long must stop.
 func (t *Task) Progress(fraction float64, text string) { t.held.Progress(fraction, text) }

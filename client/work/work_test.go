@@ -607,7 +607,7 @@ func TestRun_Paused_CallsDeniedOncePerPauseAndWaits(t *testing.T) {
 			Handle: square, Parallel: 3,
 			Denied: func(_ context.Context, d *client.DeniedError) { denials <- string(d.Reason) + ": " + d.Message },
 		})
-		for _, why := range []string{"night", "noon"} { // once while idle, and once while a task waits
+		for _, why := range []string{"night", "noon"} { // once while idle, and once while a task is waiting
 			s.srv.Advance(s.T, time.Minute)
 			s.srv.Pause(s.T, "resize", why)
 			s.srv.Advance(s.T, time.Minute)

@@ -20,8 +20,8 @@ const (
 	endsWithin = 5 * time.Second
 )
 
-// ErrWorkerStops is the cancellation cause of a task's context if its worker stops and Worker.Grace has passed.
-var ErrWorkerStops = errors.New("the worker stops")
+// ErrWorkerStops is the cancellation cause of a task's context if its worker is stopping and Worker.Grace has passed.
+var ErrWorkerStops = errors.New("the worker is stopping")
 
 // Worker executes tasks of one semaphore.
 type Worker struct {
@@ -31,8 +31,8 @@ type Worker struct {
 	// Parallel is the number of tasks to execute at a time, at most 1 000. 0 means 1.
 	Parallel int
 	// Handle executes a task on a separate goroutine and returns its result. ctx is cancelled when the task must stop:
-	// because its permit can no longer be relied on, its job was cancelled, or the worker stops. context.Cause says
-	// which. ctx has the values of Run's context, and client.TokenOf and client.PermitOf work on it.
+	// because its permit can no longer be relied on, its job was cancelled, or the worker is stopping. context.Cause
+	// says which. ctx has the values of Run's context, and client.TokenOf and client.PermitOf work on it.
 	//
 	// If Handle returns a nil error, the task is done. If it returns an error after ctx was cancelled, or
 	// client.ErrCutShort, the task is returned to the queue and the attempt does not count. After any other error the
@@ -47,7 +47,7 @@ type Worker struct {
 	// The worker keeps waiting. If Denied is nil, the Client logs a denial as a warning and a pause at level Info, with
 	// the gkctl command that explains it.
 	Denied func(context.Context, *client.DeniedError)
-	// Ended is called when a task has ended and its end was sent. Ended can be nil.
+	// Ended is called when a task has ended and its end has been sent. Ended can be nil.
 	Ended func(context.Context, Report)
 	// Logger receives failed tasks, and problems that are not reported elsewhere. Default: slog.Default().
 	Logger *slog.Logger
@@ -133,7 +133,7 @@ type run struct {
 	draining bool
 
 	handling sync.WaitGroup // counts running Handles
-	working  sync.WaitGroup // counts tasks whose end is not yet reported
+	working  sync.WaitGroup // counts tasks whose end has not been reported yet
 }
 
 // open is called for each new stream. It offers the free slots only, because tasks of earlier streams continue.
@@ -341,7 +341,7 @@ func (r *run) watch(t *Task, returned <-chan struct{}) {
 	select {
 	case <-returned:
 	case <-timer.C:
-		r.Logger.Error("gatekeeper: the task still runs although ITS PERMIT HAS ENDED; another worker may execute it at the same time",
+		r.Logger.Error("gatekeeper: the task is still running although ITS PERMIT HAS ENDED, and another worker may execute it at the same time",
 			"job", t.Job(), "index", t.Index(), "token", t.Token(), "cause", context.Cause(t.Permit().Context()))
 	}
 }

@@ -71,7 +71,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.tls.CAFile, "tls-ca", "", "PEM file with the CA certificates for clients and servers; each client must present a certificate issued by one of these CAs")
 	f.BoolVar(&o.bearerTokens, "bearer-tokens", false, "accept clients with a bearer token instead of a certificate")
 	f.StringVar(&o.admin, "admin", gatekeeper.DefaultAdmin, "administrator of a new cluster: cert:NAME (a name in a client certificate), a SPIFFE id, or oidc:CLAIM=VALUE")
-	f.StringVar(&o.oidc.Issuer, "oidc-issuer", "", "accept clients with a JWT of this issuer (its iss) instead of a certificate")
+	f.StringVar(&o.oidc.Issuer, "oidc-issuer", "", "accept clients with a JWT from this issuer (its iss) instead of a certificate")
 	f.StringVar(&o.oidc.Audience, "oidc-audience", "", "required audience of a JWT (its aud); mandatory with --oidc-issuer")
 	f.StringVar(&o.oidc.KeysFile, "oidc-keys-file", "", "JWK Set with the issuer's public keys, read again when it changes (default: fetched)")
 	f.StringVar(&o.oidc.KeysURL, "oidc-keys-url", "", "https URL of the JWK Set (default: from the issuer's OpenID Connect Discovery)")

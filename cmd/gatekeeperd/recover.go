@@ -30,7 +30,8 @@ that reach the new one stop automatically. They can join it with new ids and emp
 instead, because then nothing is lost.
 
 Never recover twice from the same directories: that creates two clusters, and both grant. recover cannot prevent it, because it does not write to
-the old directories. It refuses a directory only if its server was started again and heard from the new cluster; --again accepts such a directory too.
+the old directories. It refuses a directory only if its server has been started again and has heard from the new cluster; --again accepts such a
+directory too.
 
 Environment variables and configuration files are not read, because they belong to the old server.`
 
@@ -39,7 +40,7 @@ const recoverExitCodes = `Exit codes:
   64   bad flag
   73   none of the directories can be recovered from, or the new directory is not empty
   75   a server is using one of the directories
-  78   a directory is not a data directory, or belongs to another cluster than the others, or its server stopped because
+  78   a directory is not a data directory, or belongs to a different cluster from the others, or its server stopped because
        it heard that its cluster was recovered (see --again)`
 
 type recoverOptions struct {

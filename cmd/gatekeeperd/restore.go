@@ -22,7 +22,7 @@ are left, use gatekeeperd recover, which loses less.
 
 Changes since the backup are lost. Live permits are not carried over, and nothing is granted until the longest permit that the old cluster may have
 granted has certainly ended. Definitions can be edited in the meantime. New tokens are larger than all tokens ever granted. Bindings and bearer tokens
-are restored as they were: revoke again those that were revoked since the backup.
+are restored as they were: revoke again those that have been revoked since the backup.
 
 Environment variables and configuration files are not read.`
 
@@ -95,7 +95,7 @@ func (o *restoreOptions) run(out io.Writer, unsafely bool) error {
   2. Start the new one, with its addresses and certificates:
        gatekeeperd --id %s --data-dir %s%s
      If all administrators have lost their credentials: gatekeeperd bind-admin --help.
-  3. Restart clients that are bound to the old cluster: they refuse this one. Revoke again the bindings and tokens that were revoked since the backup.
+  3. Restart clients that are bound to the old cluster: they refuse this one. Revoke again the bindings and tokens that have been revoked since the backup.
   4. Let others join, with empty directories:
        gatekeeperd --id ANOTHER --join ADDRESS --data-dir EMPTY%s
 `, o.cfg.ID, o.cfg.DataDir, clusterFlag(r), clusterFlag(r))

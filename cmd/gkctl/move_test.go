@@ -302,7 +302,7 @@ func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 	w := newMoveWorld(t, 1)
 	w.bobEditsFirst()
 	code, out := w.run("set", "a", "b", "permits=0", "--yes")
-	if code != ui.ExitFailure || !strings.Contains(out, "b was changed since you read it") || !strings.Contains(out, "To set it anyway, run the command again.") {
+	if code != ui.ExitFailure || !strings.Contains(out, "b has been changed since you read it") || !strings.Contains(out, "To set it anyway, run the command again.") {
 		t.Errorf("gkctl set after an edit by bob: exit code %d, want 1 and a message about b; output:\n%s", code, out)
 	}
 	if _, out := w.run("get", "-o", "yaml"); strings.Contains(out, "permits: 0") || !strings.Contains(out, "permits: 9") {

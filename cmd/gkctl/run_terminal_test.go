@@ -68,7 +68,7 @@ func (s *screen) typed(keys string) {
 	}
 }
 
-// await waits until words appear after the text that was already matched.
+// await waits until words appear after the text that has already been matched.
 func (s *screen) await(words string) {
 	s.Helper()
 	s.until("on the screen: "+words, func() bool {

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// batched compares batched and separate calls by the goroutines of one client, for one number of callers.
+// batched compares batched and separate calls from the goroutines of one client, for one number of callers.
 type batched struct {
 	Callers int `json:"callers"`
 	// Unary is the result with the generated stub, which makes one call per request. Batches is the result with one
@@ -30,7 +30,7 @@ const (
 	batchedFrom   = 64
 )
 
-// denial requests the permit of a semaphore that another caller holds.
+// denial requests a permit that another caller holds.
 func denial(ctx context.Context, stub gatekeeperv1.PermitServiceClient, caller int) (int, error) {
 	answer, err := stub.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{Semaphore: "held", Identity: identity(caller, "")})
 	if err != nil {

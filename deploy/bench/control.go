@@ -24,9 +24,9 @@ type control struct {
 	HeardMax float64 `json:"edit_heard_max_us"`
 	// Batch is the median time of a batch of batchEdits edits, in ms.
 	Batch float64 `json:"batch_ms"`
-	// HandOver is the time from sending a release until the waiter has its grant. Commit is a release without a waiter.
-	// Floor is two consecutive syncs and two hops, measured as two calls that one server answers without involving the
-	// others. The three are measured alternately.
+	// HandOver is the time from sending a release until the waiter has its grant. Commit is the time that a release
+	// takes without a waiter. Floor is two consecutive syncs and two hops, measured as two calls that one server
+	// answers without involving the others. The three are measured alternately.
 	HandOverP50 float64 `json:"hand_over_p50_us"`
 	CommitP50   float64 `json:"commit_p50_us"`
 	Floor       float64 `json:"floor_us"`
@@ -46,7 +46,8 @@ const (
 	eventsPerSecond = 10
 	watchFor        = 5 * time.Second
 
-	// Targets: two round trips for Heard, twice the floor for HandOver, 100 ms, and a fifth of a core.
+	// Targets: two round trips for Heard, twice the floor for HandOver, 100 ms for Batch, and a fifth of a core for
+	// WatchersCPU.
 	batchTarget    = 100.0
 	watchersTarget = 20.0
 )
@@ -323,9 +324,9 @@ func (c *control) print(out io.Writer) {
 	fmt.Fprintf(out, "Watchers on all three servers received an edit %.0f µs after its response (median; maximum %.0f)%s. Two round trips take %.0f µs.\n",
 		c.HeardP50, c.HeardMax, missed(c.HeardP50, 2*c.RoundTrip), 2*c.RoundTrip)
 	fmt.Fprintf(out, "A batch of %d edits took %.1f ms%s. The target is less than %.0f ms.\n", batchEdits, c.Batch, missed(c.Batch, batchTarget), batchTarget)
-	fmt.Fprintf(out, "The time from a release to the next waiter's grant was %.0f µs, %.1f times the floor of two syncs and two hops%s (%.0f µs). The target is less than 2 times. "+
+	fmt.Fprintf(out, "The next waiter's grant came %.0f µs after a release, which is %.1f times the floor of two syncs and two hops%s (%.0f µs). The target is less than twice the floor. "+
 		"A release alone, which is one commit, took %.0f µs.\n",
 		c.HandOverP50, c.HandOverP50/c.Floor, missed(c.HandOverP50, 2*c.Floor), c.Floor, c.CommitP50)
-	fmt.Fprintf(out, "With %d watchers of %d events per second, the leader used %.1f %% of one core%s. The target is less than %.0f %%.\n",
+	fmt.Fprintf(out, "With %d watchers and %d events per second, the leader used %.1f %% of one core%s. The target is less than %.0f %%.\n",
 		manyWatchers, eventsPerSecond, c.WatchersCPU, missed(c.WatchersCPU, watchersTarget), watchersTarget)
 }

@@ -34,12 +34,12 @@ func scrape(ctx context.Context, server *servers.Server) (counters, error) {
 	return counters{entries: sums[metricEntries], commands: sums[metricCommands], cpu: sums[metricCPU]}, nil
 }
 
-// quiet is how long the leader must not write before it counts as settled. It records callers once a second.
+// quiet is how long the leader must write nothing before it counts as settled. It records callers once a second.
 const quiet = 2 * time.Second
 
 // settled waits until the leader has finished its background writes.
 func settled(ctx context.Context, leader *servers.Server) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 15*quiet, errors.New("the leader keeps writing to its log without requests"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 15*quiet, errors.New("the leader keeps writing to its log even though it gets no requests"))
 	defer cancel()
 	tick := time.NewTicker(quiet / 20)
 	defer tick.Stop()

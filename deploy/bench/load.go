@@ -14,7 +14,8 @@ type windows struct {
 	count          int
 }
 
-// loop runs a closed loop of callers and measures their total. The loop stops at the first error, which is returned.
+// loop runs a closed loop of callers and measures their total throughput. The loop stops at the first error, which is
+// returned.
 func (w windows) loop(ctx context.Context, callers int, call load.Call) (load.Figure, error) {
 	if w.warmUp > 0 {
 		if _, err := load.Measure(ctx, w.warmUp, callers, call); err != nil {

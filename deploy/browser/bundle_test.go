@@ -13,7 +13,7 @@ import (
 func TestBundle_MatchesItsSources(t *testing.T) {
 	const dashboard = "../../gatekeeper/internal/gateway/dashboard"
 	if _, err := os.Stat(filepath.Join(dashboard, "node_modules")); os.IsNotExist(err) {
-		t.Skip("the packages of the dashboard are not installed here")
+		t.Skip("the dashboard's packages are not installed here")
 	}
 	// The output is next to dist, because the source maps contain the relative paths from there to the sources.
 	built, err := os.MkdirTemp(dashboard, ".dist-") //nolint:usetesting // see above

@@ -51,7 +51,7 @@ func TestAccess_NewBindingAndToken_AllowALogin(t *testing.T) {
 	}
 
 	p.clickInRow("night", "Revoke …")
-	p.shows("refused at once")
+	p.shows("refused immediately")
 	p.click("Revoke it")
 	p.shows("is revoked.")
 	bob.shows("Log in to Gatekeeper")
@@ -129,7 +129,7 @@ func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	p.until("the bindings", inRow("shop", "Edit …"))
 	p.sound(axe)
 	for text, shown := range map[string]string{
-		"Edit …": "Add a grant", "Remove …": "These tokens end:", "Create a token …": "Create it", "Revoke …": "refused at once",
+		"Edit …": "Add a grant", "Remove …": "These tokens end:", "Create a token …": "Create it", "Revoke …": "refused immediately",
 	} {
 		p.clickInRow("shop", text)
 		p.shows(shown)

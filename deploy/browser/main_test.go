@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	bin      string          // the directory of gatekeeperd
+	bin      string          // the directory that contains gatekeeperd
 	chromium string          // path of the browser; empty if there is none
 	browser  context.Context // the chromedp context of the browser
 )

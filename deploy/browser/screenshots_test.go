@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// screenshots is the directory in which make screenshots stores the images of docs/dashboard.md.
-var screenshots = flag.String("screenshots", "", "directory for the screenshots of docs/dashboard.md")
+// screenshots is the directory in which make screenshots stores the images for docs/dashboard.md.
+var screenshots = flag.String("screenshots", "", "directory for the screenshots in docs/dashboard.md")
 
 // pictured are the views in docs/dashboard.md: a path, a button to click, and a text that the page shows when it is
 // ready.
@@ -78,7 +78,7 @@ func townOf(shops int) string {
 	return b.String()
 }
 
-// inhabit creates holders, waiters and denied callers, and makes the changes of an operator.
+// inhabit creates holders, waiters and denied callers, and makes an operator's changes.
 func inhabit(t *testing.T, endpoints []string) {
 	t.Helper()
 	ctx := t.Context()

@@ -258,7 +258,8 @@ func (r *requests) heard(event any) {
 	}
 }
 
-// loading is how long a page loads, counted from its first request. Requests made after that are repeated periodically.
+// loading is how long a page takes to load, counted from its first request. Requests made after that are repeated
+// periodically.
 const loading = time.Second
 
 // replay makes the requests of a recorded visit at the same times, after a delay. Then it repeats the requests that the

@@ -247,7 +247,7 @@ func TestCordon_PreviewAndOverview_ShowDeniedCallers(t *testing.T) {
 	p.fill("Host (acquirer) pattern", "host-1")
 	p.fill("For", "1h")
 	p.click("Preview the cordon …")
-	p.shows("Host host-1 gets no permit of any semaphore, for 1h.")
+	p.shows("Host host-1 gets no permit for any semaphore, for 1h.")
 	p.fill("Reason", "kernel update")
 	p.click("Cordon host host-1")
 	p.shows("Host host-1 is cordoned until")

@@ -19,5 +19,5 @@ for id in gk1 gk2 gk3; do
 	done
 done
 cp authorities/ca.crt authorities/client-admin.crt authorities/client-admin.key admin
-# 65532 is the user of the image. Only root can change the owner. Any other user is already the right user, or runs this script outside a container.
+# The image runs as user 65532. Only root can change the owner. Any other user is already the right user, or runs this script outside a container.
 [ "$(id -u)" != 0 ] || chown -R 65532:65532 admin gk1 gk2 gk3

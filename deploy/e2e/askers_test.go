@@ -27,7 +27,7 @@ type askers struct {
 
 	mu      sync.Mutex // guards beliefs and late
 	beliefs []overlap.Belief
-	late    []overlap.Belief // grants whose response arrived after their deadline
+	late    []overlap.Belief // grants whose responses arrived after their deadlines
 }
 
 // clockRates is the largest relative difference between the rates of two clocks.

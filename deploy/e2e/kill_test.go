@@ -65,7 +65,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	})
 	await(t, "the next leader's grants", func() bool { return a.grantedAfter(killed+noElection) > 20 })
 	if next := leader(t, cluster); next.ID == old.ID {
-		t.Fatalf("%s is the leader although it was killed", next.ID)
+		t.Fatalf("%s is the leader even though it was killed", next.ID)
 	}
 
 	for _, p := range holding {

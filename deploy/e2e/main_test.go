@@ -49,8 +49,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// start starts a cluster with additional flags of gatekeeperd, and with semaphores of one permit each that have the
-// given durations.
+// start starts a cluster with additional gatekeeperd flags, and with semaphores that have the given durations and one
+// permit each.
 func start(t *testing.T, count int, semaphores map[string]time.Duration, args ...string) *servers.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -143,7 +143,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 	const (
 		duration = 6 * time.Second // longer than a stall of a busy machine
-		each     = 300             // more than a peer port handshakes concurrently
+		each     = 300             // more than the number of concurrent handshakes on a peer port
 	)
 	cluster := start(t, 3, map[string]time.Duration{"held": duration, "asked": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

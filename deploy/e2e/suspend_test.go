@@ -40,7 +40,8 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderReliesOnItsPermitTooLong(t *
 	if inFlight == 0 {
 		t.Fatal("no call was in flight when the leader was suspended")
 	}
-	// This is long enough for the next leader to grant everything again, after a full duration from its promotion.
+	// This is long enough for the next leader to grant everything again, once a full duration has passed since its
+	// promotion.
 	await(t, "the next leader's grants", func() bool { return a.grantedAfter(suspended+noElection) > 200 })
 	if n, _ := a.waitingAt(old.ID); n == 0 {
 		t.Fatal("a suspended leader responded")
@@ -71,7 +72,7 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderReliesOnItsPermitTooLong(t *
 		len(beliefs), inFlight, resumed-suspended, len(late))
 }
 
-// noElection is a time in which no new leader can be elected.
+// noElection is too short a time for a new leader to be elected.
 const noElection = 50 * time.Millisecond
 
 // await waits until a condition is true.

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // repeat is the maximum number of runs of a kind, each with the next seed. The test stops at the first run that breaks
-// a promise. A single run may not trigger the bug of a mutant.
+// a promise. A single run may not trigger a mutant's bug.
 var repeat = flag.Uint64("repeat", 1, "number of runs of each kind")
 
 // A short version of `make faults`. A failure can be reproduced with its kind and seed.
@@ -78,8 +78,8 @@ func short(t *testing.T, kind string, seed uint64) {
 	}
 }
 
-// A tally contains lines of many versions.
-func TestSum_LinesFromBeforeSharedTasks_Count(t *testing.T) {
+// A tally contains lines from many versions.
+func TestSum_LinesFromBeforeSharedTasks_AreCounted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tally.tsv")
 	old := "a\t1\tisolate\t12\t10\t2\t3\t1\t2 isolate\t0\t0\tproxies\n"
 	late := "b\t2\tisolate\t12\t10\t2\t3\t1\t1 isolate\t0\t0\tproxies\t4 jobs, 1 worker-killed\n"

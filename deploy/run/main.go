@@ -35,7 +35,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.bin, "bin", "bin", "directory of gatekeeperd and gkctl")
+	flag.StringVar(&o.bin, "bin", "bin", "directory that contains gatekeeperd and gkctl")
 	flag.StringVar(&o.data, "data", "data/run", "data directory; edits are kept there")
 	flag.StringVar(&o.definitions, "definitions", "deploy/samples/kubernetes.yaml", "definitions to load")
 	flag.StringVar(&o.api, "api", "127.0.0.1:7420", "API address")

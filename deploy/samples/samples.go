@@ -2,7 +2,7 @@
 // build clusters, as recorded in kubernetes-periodics.json.
 //
 // A build cluster is a group: its jobs run only there. Each job is a semaphore with one permit, so that it never runs
-// twice at the same time. It also takes shares of its cluster's pool, a semaphore with more than one permit, so that
+// twice at the same time. It also takes shares from its cluster's pool, a semaphore with more than one permit, so that
 // not all due jobs run at the same time.
 package samples
 
@@ -79,8 +79,8 @@ func Of(cluster string) ([]Job, error) {
 // Pool returns the name of a cluster's pool.
 func Pool(cluster string) string { return "pool/" + cluster }
 
-// PoolWeight returns the number of shares that a job takes of its pool. Longer jobs take more: 1 for jobs of up to one
-// hour or without a timeout, 2 for up to four hours, and 4 above that.
+// PoolWeight returns the number of shares that a job takes from its pool. Longer jobs take more: 1 for jobs of up to
+// one hour or without a timeout, 2 for up to four hours, and 4 above that.
 func (j Job) PoolWeight() (uint32, error) {
 	timeout, err := duration(j.Name, "timeout", j.Timeout)
 	switch {
@@ -168,7 +168,7 @@ func (j Job) definition() (*gatekeeperv1.Definition, error) {
 func pool(cluster string, jobs int) *gatekeeperv1.Definition {
 	def := base(Pool(cluster), cluster, PoolPermits(jobs))
 	def.Labels[LabelKind] = "pool"
-	def.Description = fmt.Sprintf("What may run at once in %s, shared by its %d jobs.", cluster, jobs)
+	def.Description = fmt.Sprintf("Limits how many jobs run at the same time in %s, which has %d jobs.", cluster, jobs)
 	return def
 }
 

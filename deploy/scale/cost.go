@@ -191,7 +191,7 @@ func (s *scale) measureExpiry(ctx context.Context, server *servers.Server, f *fl
 		return op{}, err
 	}
 	count -= base // exclude permits that had expired before
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("permits that are not refreshed did not expire"))
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("permits that were not refreshed have not expired"))
 	defer cancel()
 	for {
 		if err := pause(ctx, brief/10); err != nil {

@@ -107,8 +107,7 @@ func (f *fleet) edit(ctx context.Context, edits []*gatekeeperv1.Edit) error {
 	return err
 }
 
-// acquire acquires a permit. It returns an error if it is denied. A caller without a holder id gets its existing permit
-// again.
+// acquire acquires a permit. A denial is an error. A caller without a holder id gets its existing permit again.
 func (f *fleet) acquire(ctx context.Context, caller int, semaphore, acquirer, holder string) (uint64, error) {
 	request := &gatekeeperv1.TryAcquireRequest{
 		Semaphore: semaphore, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: acquirer, HolderId: holder},

@@ -84,7 +84,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	var paper bool
 	var plotFile, jsonFile, from string
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
-	flags.StringVar(&s.bin, "bin", "bin", "directory of gatekeeperd")
+	flags.StringVar(&s.bin, "bin", "bin", "directory that contains gatekeeperd")
 	flags.Float64Var(&size, "size", 1, "fraction of 100 000 definitions, 1 000 000 permits and 10 000 clients to create, for a quick test")
 	flags.IntVar(&s.callers, "callers", 256, "number of concurrent callers that create permits")
 	flags.DurationVar(&s.window, "window", 2*time.Second, "length of the measurement of each cost")

@@ -57,7 +57,7 @@ type report struct {
 func command(ctx context.Context, args []string, out io.Writer) error {
 	s := soak{out: out}
 	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
-	flags.StringVar(&s.bin, "bin", "bin", "directory of gatekeeperd")
+	flags.StringVar(&s.bin, "bin", "bin", "directory that contains gatekeeperd")
 	flags.DurationVar(&s.length, "for", time.Hour, "length of the run")
 	flags.DurationVar(&s.every, "every", 0, "interval of samples; 0 for 240 samples, at least one second apart")
 	flags.StringVar(&s.profile, "profile", "default", "the servers' timing profile, default or fast")
@@ -72,7 +72,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if s.length <= 0 || s.every < 0 {
-		return errors.New("-for must be above 0 and -every not negative")
+		return errors.New("-for must be above 0, and -every must not be negative")
 	}
 	if s.every == 0 {
 		s.every = max(s.length/240, time.Second)

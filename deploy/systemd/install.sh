@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs one server from the directory of this file. Run it as root on the server's machine, and again to renew certificates, to change the
+# Installs one server from the directory that contains this file. Run it as root on the server's machine, and again to renew certificates, to change the
 # configuration, and to upgrade. It does not start or stop anything.
 set -e
 cd "$(dirname "$0")"

@@ -81,7 +81,7 @@ func (app *application) run(ctx context.Context) (err error) {
 		return err
 	}
 	timetable.Start()
-	defer func() { // The jobs stop and release their permits while the member still serves.
+	defer func() { // The jobs stop and release their permits while the member is still serving.
 		stopJobs()
 		<-timetable.Stop().Done()
 	}()

@@ -1,5 +1,6 @@
-// Command peer is the server of the JGroups article: each node submits tasks and executes those of all nodes. It reads
-// commands from standard input. docs/articles/jgroups.md starts three peers and kills one in the middle of a task.
+// Command peer is the server from the JGroups article: each node submits tasks and executes those of all nodes. It
+// reads commands from standard input. docs/articles/jgroups.md starts three peers and kills one in the middle of a
+// task.
 package main
 
 import (
@@ -28,7 +29,7 @@ type peer struct {
 
 func main() {
 	name := flag.String("name", "", "name of this node")
-	long := flag.Duration("long", 15*time.Second, "how long a long running task takes")
+	long := flag.Duration("long", 15*time.Second, "how long a long-running task takes")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -1,6 +1,6 @@
-// Command reports is the web shop of the StopLight article, running on several hosts. Every host registers the same two
-// tasks, and one of them compiles each report when it is due. docs/articles/stoplight.md starts three hosts and kills
-// one in the middle of a report.
+// Command reports is the web shop from the StopLight article, running on several hosts. Every host registers the same
+// two tasks, and one of them compiles each report when it is due. docs/articles/stoplight.md starts three hosts and
+// kills one in the middle of a report.
 package main
 
 import (

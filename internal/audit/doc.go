@@ -28,8 +28,8 @@
 // cost as much as the change that the line records.
 //
 // When the queue is full, a caller waits. If lines were dropped instead, a caller could hide a line by making many
-// calls. The wait is limited to one second. After that the disk is assumed to hang, and this record and later ones are
-// counted as lost until the writer makes progress again: a cluster must not stop because of its audit log.
+// calls. The wait is limited to one second. After that the disk is assumed to be hanging, and this record and later
+// ones are counted as lost until the writer makes progress again: a cluster must not stop because of its audit log.
 //
 // # A full disk
 //

@@ -70,7 +70,7 @@ type lineReader struct {
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// aLine is a line read from a file. text excludes the newline, is cut at maxLine, and is valid until the next call of
+// aLine is a line read from a file. text excludes the newline, is cut at maxLine, and is valid until the next call to
 // next.
 type aLine struct {
 	text    []byte

@@ -57,8 +57,8 @@ func (c Config) withDefaults() Config {
 type Log struct {
 	queue   chan entry
 	ended   chan struct{}
-	stalled atomic.Bool   // a caller's wait timed out, and nothing was taken from the queue since
-	lost    atomic.Uint64 // lost lines that were not yet reported in a later line
+	stalled atomic.Bool   // a caller's wait timed out, and nothing has been taken from the queue since
+	lost    atomic.Uint64 // lost lines that have not been reported in a later line yet
 	allLost atomic.Uint64
 	writer  writer // used only by the goroutine in run
 
@@ -81,7 +81,7 @@ func open(c Config, d disk) (*Log, error) {
 	if ok, err := lock.TryLock(); err != nil {
 		return nil, fmt.Errorf("audit log %s: %w", c.Path, err)
 	} else if !ok {
-		return nil, fmt.Errorf("audit log %s: another server writes to it: give each server a separate path", c.Path)
+		return nil, fmt.Errorf("audit log %s: another server is writing to it: give each server a separate path", c.Path)
 	}
 	l := &Log{queue: make(chan entry, queueLen), ended: make(chan struct{})}
 	l.writer = writer{Config: c, disk: d, lock: lock}
@@ -213,7 +213,7 @@ func (l *Log) write(batch []entry) {
 	if err := l.writer.append(batch, lost); err != nil {
 		l.lost.Add(lost)
 		l.lose(uint64(len(batch)))
-		l.writer.complain("audit log lines are lost: free space on the disk, or repair it", err, slog.Uint64("lost", l.Lost()))
+		l.writer.complain("audit log lines are being lost: free space on the disk, or repair it", err, slog.Uint64("lost", l.Lost()))
 	}
 }
 

@@ -81,7 +81,7 @@ func TestWrite_HostileText_StaysInOnePrintableBoundedLine(t *testing.T) {
 	}
 }
 
-func TestWrite_RetainsNoMemoryOfTheCaller(t *testing.T) {
+func TestWrite_DoesNotRetainTheCallersMemory(t *testing.T) {
 	c := config(t)
 	l := mustOpen(t, c)
 	about := []string{"nightly-export"}
@@ -116,7 +116,7 @@ func TestOpen_BadConfig_IsRefused(t *testing.T) {
 func TestOpen_SecondServer_IsRefused(t *testing.T) {
 	c := config(t)
 	l := mustOpen(t, c)
-	if second, err := Open(c); err == nil || !strings.Contains(err.Error(), "another server writes to it") {
+	if second, err := Open(c); err == nil || !strings.Contains(err.Error(), "another server is writing to it") {
 		mustClose(t, second)
 		t.Errorf("Open() of a log that is in use = %v, want an error", err)
 	}
@@ -375,7 +375,7 @@ func TestOpen_ServersKilledDuringWrites_LeaveAnIntactChain(t *testing.T) {
 	}
 }
 
-// A crash does not leave a line with a newline, so a restart must not treat such a line as torn.
+// A crash leaves a line without a newline, so a restart must not treat a damaged line that ends in a newline as torn.
 func TestOpen_ChangedLastLine_IsReportedForever(t *testing.T) {
 	c := config(t)
 	makeLog(t, c, 10)
@@ -422,7 +422,7 @@ func TestWrite_DiskIsFull_LinesAreCountedAndTheChainContinues(t *testing.T) {
 	}
 }
 
-func TestWrite_DiskIsFullForLong_IsReportedOnceAMinute(t *testing.T) {
+func TestWrite_DiskStaysFull_IsReportedOnceAMinute(t *testing.T) {
 	c := config(t)
 	synctest.Test(t, func(t *testing.T) {
 		var server logged
@@ -503,7 +503,7 @@ func TestWrite_SyncsWithinASecond_AndReportsAFailureOnce(t *testing.T) {
 		}
 		<-time.After(time.Minute / 2)
 		if len(syncs) != 0 {
-			t.Error("the log synced although no line was written")
+			t.Error("the log synced even though no line had been written")
 		}
 		mustClose(t, l)
 		if n := server.count("cannot be synced"); n != 1 {

@@ -49,7 +49,7 @@ type Record struct {
 	Decision  Decision
 	// Reason is the reason in ErrorInfo, or the missing role.
 	Reason string
-	// About names the semaphores or other objects of the call.
+	// About names the semaphores or other objects that the call concerns.
 	About []string
 	// Times is the number of identical calls that the line represents. Both 0 and 1 mean one call.
 	Times uint64

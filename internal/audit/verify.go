@@ -101,7 +101,7 @@ const maxFindings = 1000
 
 // Verify checks the chain across all files of the log whose newest file is at path, and checks that the log contains
 // the lines of the anchors. The log may be in use. Verify returns an error if the log could not be read to its end, or
-// the error of ctx.
+// the error from ctx.
 func Verify(ctx context.Context, path string, anchors ...Anchor) (*Report, error) {
 	path = filepath.Clean(path)
 	for try := 0; ; try++ {
@@ -346,7 +346,7 @@ func (v *verifier) finding(kind Kind, at place, seq uint64, format string, args 
 	return Finding{Kind: kind, File: v.report.Files[at.file].Name, Line: at.line, Seq: seq, Text: fmt.Sprintf(format, args...)}
 }
 
-// end returns the report after all files were read.
+// end returns the report after all files have been read.
 func (v *verifier) end() *Report {
 	for _, h := range v.holes {
 		text := fmt.Sprintf("lines %d to %d are missing", h.from, h.to)

@@ -63,7 +63,7 @@ func (w *writer) resume() (entry, error) {
 	w.first, w.size = newest.first, newest.size
 	if newest.tornBytes > 0 {
 		started.torn, started.tornBytes = clean(string(newest.torn), maxTorn), newest.tornBytes
-		w.Logger.Warn("the last line of the audit log is torn: the server was killed during a write; the line `started` preserves the text",
+		w.Logger.Warn("the last line of the audit log is torn: the server was killed during a write; the `started` line preserves the text",
 			slog.String("path", w.Path), slog.Uint64("after", w.seq))
 		if err := w.file.Truncate(w.size); err != nil {
 			return entry{}, errors.Join(err, w.file.Close())
@@ -99,7 +99,7 @@ func (w *writer) append(batch []entry, lost uint64) error {
 	}
 	if w.first > 0 && !w.unended && w.size+int64(w.buf.Len()) > w.MaxBytes {
 		if err := w.rotate(); err != nil { // the file grows until rotation succeeds
-			w.complain("the audit log is not rotated", err)
+			w.complain("the audit log could not be rotated", err)
 		}
 	}
 	n, err := w.disk.write(w.file, w.buf.Bytes())
@@ -183,7 +183,7 @@ func (w *writer) sync() {
 	if !w.unsynced {
 		return
 	}
-	w.unsynced = false // a second sync may succeed although the lines were never written
+	w.unsynced = false // a second sync may succeed even though the lines were never written
 	if err := w.disk.sync(w.file); err != nil {
 		w.complain("the audit log cannot be synced: lines may be lost if the machine stops", err)
 	}

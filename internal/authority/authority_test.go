@@ -53,7 +53,7 @@ func TestIssue_EachUse_IsValidForThatUseOnly(t *testing.T) {
 		{"server by IPv6", server, a, "::1", x509.ExtKeyUsageServerAuth, true},
 		{"server with its common name", server, a, "gk1", x509.ExtKeyUsageServerAuth, false},
 		{"server as a client", server, a, "", x509.ExtKeyUsageClientAuth, false},
-		{"server of another authority", server, other, "gk1.example.com", x509.ExtKeyUsageServerAuth, false},
+		{"server from another authority", server, other, "gk1.example.com", x509.ExtKeyUsageServerAuth, false},
 		{"client", client, a, "", x509.ExtKeyUsageClientAuth, true},
 		{"client as a server", client, a, "", x509.ExtKeyUsageServerAuth, false},
 	} {
@@ -94,7 +94,7 @@ func TestIssue_ExpiredAuthority_Refuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := a.Issue(Leaf{Name: "x", Client: true, Life: time.Hour}, time.Now()); err == nil || !strings.Contains(err.Error(), "expired at") {
-		t.Errorf("Issue() = %v, want an error that the authority has expired", err)
+		t.Errorf("Issue() = %v, want an error that says that the authority has expired", err)
 	}
 }
 

@@ -34,7 +34,7 @@ const maxHeader = 1 << 20
 
 var (
 	// ErrNot means that a file is not a backup.
-	ErrNot = errors.New("it is not a backup of Gatekeeper")
+	ErrNot = errors.New("it is not a Gatekeeper backup")
 	// ErrDamaged means that a backup was truncated or changed after it was written.
 	ErrDamaged = errors.New("it is damaged or was cut short: use another backup")
 )
@@ -79,7 +79,7 @@ type Backup struct {
 }
 
 // Read reads the backup at path, verifies its checksum, and checks that this version can restore it. It returns ErrNot,
-// ErrDamaged, fsm.ErrNewer, an error of the state (fsm.ErrSnapshot), or an error from the system.
+// ErrDamaged, fsm.ErrNewer, an error about the state (fsm.ErrSnapshot), or an error from the system.
 func Read(path string) (*Backup, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -137,7 +137,7 @@ func readHeader(file io.Reader) (header []byte, begin int64, err error) {
 	case err != nil || n < 1:
 		return nil, 0, ErrDamaged
 	case n > format:
-		return nil, 0, fmt.Errorf("its format is %d, this version reads %d: %w", n, format, fsm.ErrNewer)
+		return nil, 0, fmt.Errorf("its format is %d, but this version reads %d: %w", n, format, fsm.ErrNewer)
 	}
 	header, err = r.ReadBytes('\n')
 	if err != nil {

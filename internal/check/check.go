@@ -91,7 +91,7 @@ func States(h *history.History) []Violation {
 		case !ok:
 			first[s.Index] = s
 		case other.Hash != s.Hash:
-			broken = append(broken, Violation{SameState, "", fmt.Sprintf("at index %d %s has %s, %s has %s", s.Index, other.Member, other.Hash, s.Member, s.Hash)})
+			broken = append(broken, Violation{SameState, "", fmt.Sprintf("at index %d, %s has %s, but %s has %s", s.Index, other.Member, other.Hash, s.Member, s.Hash)})
 		}
 	}
 	return broken

@@ -34,7 +34,7 @@ func (s *said) final(at time.Duration) bool {
 // firings holds what a history says about its firings.
 type firings struct {
 	free map[string]bool   // semaphores that had FreeOnLoss at any time
-	most map[string]uint32 // the largest max_attempts of each semaphore; absent if it was ever unbounded
+	most map[string]uint32 // the largest max_attempts of each semaphore; absent if it has ever been unbounded
 	of   map[uint64]*said  // by token
 	// cancelled holds the requests that may have been cancelled.
 	cancelled map[attempt]bool
@@ -109,8 +109,8 @@ func (f *firings) givenBack(g *grant) bool {
 
 // Firings finds three kinds of violations:
 //
-//   - a firing was granted again although the previous run ended, or was lost in a semaphore that does not hand over
-//     lost firings
+//   - a firing was granted again even though the previous run had ended, or was lost in a semaphore that does not hand
+//     over lost firings
 //   - a firing was started more often than max_attempts
 //   - a waiting caller received an end that did not happen
 func Firings(h *history.History) []Violation {
@@ -155,7 +155,7 @@ func (f *firings) mayFollow(before, g *grant) bool {
 	return handedOver && g.known >= min(before.lapse, s.freed)
 }
 
-// awaited finds ends that a waiting caller received although no holder reported them and no loss explains them.
+// awaited finds ends that a waiting caller received even though no holder reported them and no loss explains them.
 func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []Violation) {
 	for _, op := range h.Operations {
 		answer, ok := op.Answer()

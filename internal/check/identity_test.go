@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// request returns an acquisition of an identity that acquires more than once.
+// request returns an acquisition by an identity that acquires more than once.
 func (s *story) request(who, id string) history.Request {
 	r := s.acquire(who)
 	r.RequestID = id
@@ -199,7 +199,7 @@ func TestUnansweredAcquire_MayHaveSuperseded(t *testing.T) {
 	}
 }
 
-// The token of a lost response is also superseded.
+// A token whose response was lost can be superseded, too.
 func TestUnansweredAcquire_IsSuperseded(t *testing.T) {
 	s := newStory(t, one())
 	s.fresh(s.request("a", "r1"), 1)
@@ -220,7 +220,7 @@ func TestUnansweredAcquire_IsSuperseded(t *testing.T) {
 	s.holds()
 }
 
-// The responses do not say whether anything was superseded, as in a history of the client library.
+// The responses do not say whether anything was superseded, as in a history recorded with the client library.
 func TestSupersede_Unreported_IsFound(t *testing.T) {
 	s := newStory(t, one())
 	s.granted(s.request("a", "r1"), 1)
@@ -277,7 +277,7 @@ func TestBeliefs_OfOneIdentity_CountOnceByTheHeaviest(t *testing.T) {
 	s.breaks(Exclusive, "token 1 (weight 2)", "token 3", "token 4")
 }
 
-// Responses to the same identity may overtake each other. A lower token of another identity is a violation.
+// Responses to the same identity may overtake each other. A lower token for another identity is a violation.
 func TestBeliefs_LowerTokenAfterAHigherOne_IsCaughtForAnotherIdentityOnly(t *testing.T) {
 	s := newStory(t, one())
 	late := s.begin(s.request("a", "r1"))

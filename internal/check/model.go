@@ -222,7 +222,7 @@ func (st *step) end(s *state, token uint64, p slot) {
 	s.clip()
 }
 
-// passed records a moment, even for a permit that is not granted yet.
+// passed records a moment, even for a permit that has not been granted yet.
 func (st *step) passed(s *state) {
 	token := st.grant.token
 	if st.kind == stepLapsed {

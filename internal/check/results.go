@@ -186,7 +186,7 @@ func (s *shared) kept(op *history.Operation, j *history.JobState, t task, said h
 	}
 }
 
-// twice finds jobs that differ between two reads although nothing changed them.
+// twice finds jobs that differ between two reads even though nothing changed them.
 func (s *shared) twice(ends []*history.Operation) {
 	first := map[string]*history.Operation{}
 	for _, op := range ends {

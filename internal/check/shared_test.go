@@ -127,8 +127,9 @@ func TestShared_TaskThatTheDefinitionForbids_IsCaught(t *testing.T) {
 			func(s *story) { s.cordon(history.Uncordon, "w|v") },
 		},
 	} {
-		// Token 2, of the task, was granted after token 1 was requested. A violation is certain only if that request
-		// was made while the restriction was in force. Otherwise token 2 may have been granted before or after it.
+		// Token 2, which came with the task, was granted after token 1 was requested. A violation is certain only if
+		// that request was made while the restriction was in force. Otherwise token 2 may have been granted before or
+		// after it.
 		for _, asked := range []string{"Before", "Within", "After"} {
 			t.Run(fmt.Sprint(name, asked), func(t *testing.T) {
 				s := newSharedStory(t)

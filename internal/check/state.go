@@ -37,7 +37,7 @@ type state struct {
 	granted int
 	// draining reports whether a change excluded holders but let them continue temporarily.
 	draining bool
-	// before holds the moments of permits that are not granted yet, by token.
+	// before holds the moments of permits that have not been granted yet, by token.
 	before map[uint64]moments
 }
 

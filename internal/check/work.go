@@ -89,7 +89,8 @@ func (s *shared) may(what history.Kind, job string, before time.Duration) bool {
 }
 
 // retried counts the retries that may have handed out a task again. A retry counts if it names the task or all failed
-// tasks, began before a time, and had not ended at since, after which the task may have failed.
+// tasks and was requested before the given time. It does not count if it had ended by since, because the task may have
+// failed only after that.
 func (s *shared) retried(t task, since, before time.Duration) (n uint32) {
 	for _, op := range s.changed[t.job] {
 		r := op.Request

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// newWorkStory returns a story with a job of two tasks that is stored at revision 5.
+// newWorkStory returns a story with a job of two tasks, which is stored at revision 5.
 func newWorkStory(t *testing.T) *story {
 	s := newStory(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 5})

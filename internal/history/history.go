@@ -105,7 +105,7 @@ func (o *Operation) Outcome() Outcome {
 	return o.Return.Outcome
 }
 
-// Answer returns the response of a call whose outcome is known.
+// Answer returns the response to a call whose outcome is known.
 func (o *Operation) Answer() (Response, bool) {
 	if o.Outcome() != Known {
 		return Response{}, false

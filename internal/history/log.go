@@ -95,7 +95,7 @@ func (r *Recorder) Call(request Request) func(Outcome, Response, error) {
 	}
 }
 
-// Belief records a belief of the client.
+// Belief records one of the client's beliefs.
 func (r *Recorder) Belief(b Belief) {
 	b.Client = r.client
 	r.put(Entry{Belief: &b})

@@ -138,7 +138,7 @@ const (
 	Stopping Result = "stopping"
 	// Lost answers Refresh: there is no such live permit.
 	Lost Result = "lost"
-	// Released answers Release: this call, or an earlier attempt of it, ended the permit.
+	// Released answers Release: this call or an earlier attempt ended the permit.
 	Released Result = "released"
 	// Ended answers Release: the permit had already ended.
 	Ended Result = "ended"

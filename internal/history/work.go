@@ -105,7 +105,7 @@ type JobState struct {
 	Failed    uint32 `json:"failed,omitempty"`
 	Dropped   uint32 `json:"dropped,omitempty"`
 	Cancelled uint32 `json:"cancelled,omitempty"`
-	// Tasks are the tasks in the response. They include at least all tasks that were ever handed out.
+	// Tasks are the tasks in the response. They include at least all tasks that have ever been handed out.
 	Tasks []TaskState `json:"tasks,omitempty"`
 }
 

@@ -98,7 +98,7 @@ func Set(keys ...*Key) []byte {
 
 // Issuer serves its keys over HTTPS: through discovery, and at URL/keys.
 type Issuer struct {
-	// URL is the issuer's name. CAFile is the authority of its certificate.
+	// URL is the issuer's name. CAFile contains the authority that issued its certificate.
 	URL, CAFile string
 
 	mu      sync.Mutex // guards the fields below

@@ -61,7 +61,7 @@ func (s *Secure) issue(by *authority.Pair, file string, l authority.Leaf) (*auth
 	return p, p.Write(s.files(file))
 }
 
-// args issues the certificates of a server and returns its flags.
+// args issues a server's certificates and returns its flags.
 func (s *Secure) args(id string, addresses ...string) ([]string, error) {
 	var hosts []string
 	for _, address := range append(addresses, "127.0.0.1:0") {

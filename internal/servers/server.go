@@ -175,8 +175,8 @@ func (s *Server) Resume() error { return s.signal(syscall.SIGCONT) }
 // Data returns the server's data directory.
 func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
-// Stop terminates the server as an operator does. It fails if the server does not exit within the given time, or exits
-// with a code other than 0.
+// Stop terminates the server in the way an operator would. It fails if the server does not exit within the given time,
+// or exits with a code other than 0.
 func (s *Server) Stop(within time.Duration) error {
 	if err := s.terminate(); err != nil {
 		return err
@@ -184,8 +184,8 @@ func (s *Server) Stop(within time.Duration) error {
 	return s.ended(within)
 }
 
-// Exited returns the exit code of the most recent process. It returns false while the process runs, or if the process
-// was killed by a signal.
+// Exited returns the exit code of the most recent process. It returns false while the process is running, or if the
+// process was killed by a signal.
 func (s *Server) Exited() (code int, ok bool) {
 	if s.Running() {
 		return 0, false

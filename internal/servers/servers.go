@@ -1,5 +1,5 @@
-// Package servers runs gatekeeperd processes on loopback, each with its data directory. It is used by the demo, the
-// bench, and tests that kill, suspend and restart servers.
+// Package servers runs gatekeeperd processes on loopback, each with a separate data directory. The demo, the bench, and
+// tests that kill, suspend and restart servers use it.
 package servers
 
 import (
@@ -101,7 +101,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	return c, nil
 }
 
-// server returns a server that is not started yet, with addresses for API, peers, HTTP and admin.
+// server returns a server that has not been started yet, with addresses for API, peers, HTTP and admin.
 func (c *Cluster) server(id string, ports []string) (*Server, error) {
 	s := &Server{
 		ID: id, API: ports[0], Peer: ports[1], HTTP: ports[2], Admin: ports[3], FrontAPI: ports[0], FrontPeer: ports[1],
@@ -222,13 +222,13 @@ func (c *Cluster) Leader(ctx context.Context) (*Server, error) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("no server leads: %w", ctx.Err())
+			return nil, fmt.Errorf("no server is the leader: %w", ctx.Err())
 		}
 	}
 }
 
-// Stop terminates all servers as an operator does. It fails if one of them does not exit within 15 s, or exits with a
-// code other than 0.
+// Stop terminates all servers in the way an operator would. It fails if one of them does not exit within 15 s, or exits
+// with a code other than 0.
 func (c *Cluster) Stop() error {
 	var errs []error
 	for _, s := range c.Servers {

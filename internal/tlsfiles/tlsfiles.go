@@ -58,7 +58,7 @@ type Latest struct {
 	usable atomic.Pointer[tls.Config]
 }
 
-// New reads the files for the first time. It returns the error of read, if any.
+// New reads the files for the first time. It returns the error from read, if any.
 func New(read func() (*tls.Config, error)) (*Latest, error) {
 	l := Unread(read)
 	_, err := l.Read()
@@ -71,8 +71,8 @@ func New(read func() (*tls.Config, error)) (*Latest, error) {
 // Unread is like New, but does not read the files. Call Read first, and call Config only after Read has succeeded.
 func Unread(read func() (*tls.Config, error)) *Latest { return &Latest{read: read} }
 
-// Read reads the files again. If that fails, it returns the last valid configuration, or the error of read if there is
-// no valid configuration yet. The caller must not modify the result.
+// Read reads the files again. If that fails, it returns the last valid configuration, or the error from read if there
+// is no valid configuration yet. The caller must not modify the result.
 func (l *Latest) Read() (*tls.Config, error) {
 	cfg, err := l.read()
 	if err == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// connect makes a handshake with a server of the given authority, which requires a client certificate, and returns the
-// certificate that the client presented.
+// connect performs a handshake with a server that has a certificate from the given authority and requires one from the
+// client. It returns the certificate that the client presented.
 func connect(t *testing.T, creds credentials.TransportCredentials, ca *authoritytest.Authority) (shown *x509.Certificate, err error) {
 	t.Helper()
 	server := &tls.Config{
@@ -84,10 +84,10 @@ func TestCredentials_FilesRenewed_NextHandshakeUsesThem(t *testing.T) {
 		write(t, f[1], data)
 	}
 	if _, err := connect(t, creds, after); err != nil {
-		t.Errorf("connect() to a server of the new authority: %v", err)
+		t.Errorf("connect() to a server with a certificate from the new authority: %v", err)
 	}
 	if _, err := connect(t, creds, before); !as[*tls.CertificateVerificationError](err) {
-		t.Errorf("connect() to a server of the old authority: %v, want an error", err)
+		t.Errorf("connect() to a server with a certificate from the old authority: %v, want an error", err)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func newBatch() *Kind {
 	return &Kind{
 		Name:  "batch",
-		Short: "change --edits definitions per caller in one batch; each definition counts as an operation, latency is per batch",
+		Short: "change --edits definitions per caller in one batch; each definition counts as an operation, and latency is per batch",
 		Edits: true,
 		needs: func(s Settings) []*gatekeeperv1.Definition {
 			var all []*gatekeeperv1.Definition

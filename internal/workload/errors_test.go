@@ -38,7 +38,7 @@ func TestDeny_Granted_IsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "deny")
 		r := b.disturbed("deny", func() { b.server.ExpireAll(t, "bench/x/held") })
-		wantError(t, r, "was granted although the only one is held")
+		wantError(t, r, "was granted even though the only one is held")
 		b.cleared()
 	})
 }

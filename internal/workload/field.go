@@ -113,7 +113,7 @@ func (f *Field) bounded(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, f.Timeout)
 }
 
-// below returns the listing pattern for everything below the prefix, including objects of others.
+// below returns the listing pattern for everything below the prefix, including other users' objects.
 func (f *Field) below() []string { return []string{f.Prefix + "/*"} }
 
 // TakenError means that the prefix of a run is already in use.
@@ -242,7 +242,7 @@ func (f *Field) Release(ctx context.Context) (freed int, err error) {
 	}
 	still, err := f.left(ctx)
 	if err == nil && len(still) > 0 {
-		err = fmt.Errorf("%d permits are still held, the first is %d of %s", len(still), still[0].GetToken(), still[0].GetSemaphore())
+		err = fmt.Errorf("%d permits are still held; the first is permit %d of %s", len(still), still[0].GetToken(), still[0].GetSemaphore())
 	}
 	return len(left) - len(still), err
 }
@@ -251,7 +251,7 @@ func (f *Field) Release(ctx context.Context) (freed int, err error) {
 const together = 32
 
 // release releases permits on the connection for calls that are not measured. It returns an error for a permit that has
-// ended, unless the permit was already released.
+// ended, unless the permit has already been released.
 func (f *Field) release(ctx context.Context, tokens []uint64) error {
 	return each(len(tokens), func(i int) error { return f.releaseOne(ctx, f.control.Permits(), tokens[i]) })
 }

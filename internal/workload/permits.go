@@ -112,7 +112,7 @@ func newQueue() *Kind {
 func newDeny() *Kind {
 	return &Kind{
 		Name:  "deny",
-		Short: "try to acquire a permit that is held by another caller; a denial is the expected response, a grant is an error",
+		Short: "try to acquire a permit that is held by another caller; a denial is the expected response, and a grant is an error",
 		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(nameHeld, 1)} },
 		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
 			d, err := newDenials(ctx, f)
@@ -150,7 +150,7 @@ func (d *denials) call(ctx context.Context, turn loop.Turn) (int, error) {
 	}
 	if token := r.GetGrant().GetPermit().GetToken(); token != 0 {
 		err := d.field.releaseOne(ctx, d.field.permits(turn.Caller), token)
-		return 0, errors.Join(fmt.Errorf("permit %d was granted although the only one is held", token), err)
+		return 0, errors.Join(fmt.Errorf("permit %d was granted even though the only one is held", token), err)
 	}
 	if reason := r.GetDenial().GetReason(); reason != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
 		return 0, fmt.Errorf("denied, but not because the permit is taken: %s", r.GetDenial().GetMessage())

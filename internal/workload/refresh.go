@@ -87,7 +87,7 @@ func notRefreshed(r *gatekeeperv1.TokenResult) error {
 func newStream() *Kind {
 	return &Kind{
 		Name:  "stream",
-		Short: "refresh --tokens permits with one frame on an open stream; each permit counts as an operation, latency is per frame",
+		Short: "refresh --tokens permits with one frame on an open stream; each permit counts as an operation, and latency is per frame",
 		needs: needsWide,
 		prepare: func(ctx context.Context, f *Field, callers int) (*Session, error) {
 			h, err := hold(ctx, f, callers, f.Tokens)

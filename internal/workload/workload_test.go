@@ -194,7 +194,7 @@ func TestClear_DuringPrepare_LeavesNothing(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), latency/2)
 		defer cancel()
 		if _, err := kinds("stream")[0].Prepare(ctx, b.field, callers); err == nil {
-			t.Error("Prepare() succeeded although it was interrupted")
+			t.Error("Prepare() succeeded even though it was interrupted")
 		}
 		b.cleared()
 	})
@@ -214,8 +214,8 @@ func TestRelease_RemainingPermits_AreCounted(t *testing.T) {
 	})
 }
 
-// Objects of others are not touched, even below the run's prefix.
-func TestClear_ObjectsOfOthersBelowThePrefix_Stay(t *testing.T) {
+// Other users' objects are not touched, even below the run's prefix.
+func TestClear_OtherUsersObjectsBelowThePrefix_Stay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
 		b.server.Define(t, &gatekeeperv1.Definition{Name: "bench/x/theirs"})

@@ -12,7 +12,7 @@ import (
 
 // Bounds of stored bindings. They are part of the contract with clients.
 const (
-	// MaxBindings is the maximum number of bindings of a cluster.
+	// MaxBindings is the maximum number of bindings in a cluster.
 	MaxBindings = 10_000
 	// MaxSubjects, MaxGrants and MaxTokens limit a binding, and MaxGlobs limits each of its grants.
 	MaxSubjects, MaxGrants, MaxTokens, MaxGlobs = 64, 32, 64, 64
@@ -27,15 +27,15 @@ const (
 	CertSubject = "cert:"
 	// SPIFFESubject is the prefix of a SPIFFE id, which is a URI.
 	SPIFFESubject = "spiffe://"
-	// OIDCSubject is the prefix of a claim of a JWT: oidc:CLAIM=VALUE, for example
+	// OIDCSubject is the prefix of a claim in a JWT: oidc:CLAIM=VALUE, for example
 	// oidc:sub=system:serviceaccount:jobs:reports.
 	OIDCSubject = "oidc:"
 )
 
-// OIDC returns the subject that a claim of a JWT proves.
+// OIDC returns the subject that a claim in a JWT proves.
 func OIDC(claim, value string) string { return OIDCSubject + claim + "=" + value }
 
-// SameClaim reports whether two subjects come from the same claim of a JWT.
+// SameClaim reports whether two subjects come from the same claim in a JWT.
 func SameClaim(a, b string) bool {
 	of, _, ok := strings.Cut(a, "=")
 	return ok && strings.HasPrefix(of, OIDCSubject) && strings.HasPrefix(b, of+"=")

@@ -29,7 +29,7 @@ const (
 	CancelAsked CancelCause = 1
 	// CancelTimeout means that the job's timeout passed.
 	CancelTimeout CancelCause = 2
-	// CancelSubmitterGone means that the permit of the submitter ended.
+	// CancelSubmitterGone means that the submitter's permit ended.
 	CancelSubmitterGone CancelCause = 3
 )
 
@@ -40,7 +40,7 @@ type Spec struct {
 	Semaphore string
 	Labels    semaphore.Labels
 	Author    string
-	// Principal is the submitter's principal, see semaphore.Identity. That principal may change the job.
+	// Principal is the submitter's principal; see semaphore.Identity. That principal may change the job.
 	Principal string
 	// Timeout is how long the job may take, counted from its submission; 0 means no limit. The leader measures it, and
 	// a new leader starts over.

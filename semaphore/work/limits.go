@@ -35,7 +35,7 @@ func (l Limits) OrDefault() Limits {
 // Validate returns an error if a limit is out of range.
 func (l Limits) Validate() error {
 	if l.TaskBytes > MaxTaskBytes {
-		return fmt.Errorf("the limit of a task is %d bytes, and must be at most %d", l.TaskBytes, uint64(MaxTaskBytes))
+		return fmt.Errorf("the limit for a task is %d bytes, and must be at most %d", l.TaskBytes, uint64(MaxTaskBytes))
 	}
 	return nil
 }

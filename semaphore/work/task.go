@@ -15,9 +15,9 @@ const (
 	Waiting TaskState = 1
 	// Held means that a permit carries the task.
 	Held TaskState = 2
-	// Done means that the result of the task is recorded.
+	// Done means that the task's result has been recorded.
 	Done TaskState = 3
-	// Failed means that a worker reported an error, or that all workers of the task were lost.
+	// Failed means that a worker reported an error, or that every worker that held the task was lost.
 	Failed TaskState = 4
 	// Dropped means that the task failed and an operator gave it up.
 	Dropped TaskState = 5
@@ -70,7 +70,7 @@ type Report struct {
 }
 
 // Settle returns the state of a held task after its permit has ended as described by run. While the slot of a lost
-// holder cools, the caller must delay the call: the holder may still be working.
+// holder is cooling, the caller must delay the call: the holder may still be working.
 func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 	after := *t
 	after.State = Waiting
@@ -102,8 +102,8 @@ func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 	return after
 }
 
-// Late reports whether a worker that has lost its permit may still record how its task ended: the task was not handed
-// out again and is not over.
+// Late reports whether a worker that has lost its permit may still record how its task ended: the task has not been
+// handed out again and is not over.
 func (j *Job) Late(t *Task, token uint64) bool {
 	return t.Token == token && !t.Over() && j.StateOf(t) != TaskCancelled
 }

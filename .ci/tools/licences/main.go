@@ -115,8 +115,9 @@ func linked(dir string) ([]*module, error) {
 
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]es?|copying)([.-].*)?$`)
 
-// licences returns the SPDX ids of a module's licences. It reads the licence files in the root and in the directories
-// between the root and the packages, whose code may have a different origin.
+// licences returns the SPDX ids of a module's licences. It reads the licence files in the root, and those in each
+// package's directory and in the directories between it and the root, because the code there may have a different
+// origin.
 func (m *module) licences() (ids []string, err error) {
 	files, err := licenceFiles(m.Dir)
 	if err != nil {

@@ -100,7 +100,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 			return failed
 		})
 		if !errors.Is(err, failed) || len(written("d")) != 0 {
-			t.Errorf("Do = %v, want the error of write; tokens written = %v, want none", err, written("d"))
+			t.Errorf("Do = %v, want the error from write; tokens written = %v, want none", err, written("d"))
 		}
 	})
 

@@ -1,5 +1,5 @@
-// Package failover measures how long a cluster of three servers grants no permits after its leader is killed. It
-// compares Gatekeeper with other implementations of Cluster, alternating between them.
+// Package failover measures for how long a cluster of three servers grants no permits after its leader has been killed.
+// It compares Gatekeeper with other implementations of Cluster, alternating between them.
 package failover
 
 import (

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// fake grants while its leader is alive, and again a fixed time after the leader was killed.
+// fake grants while its leader is alive, and again from a fixed time after the leader is killed.
 type fake struct {
 	name      string
 	comesBack time.Duration

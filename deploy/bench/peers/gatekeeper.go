@@ -20,8 +20,8 @@ import (
 const (
 	// long is the duration of permits, which must not expire during a measurement.
 	long = time.Hour
-	// tokensInFrame is the number of permits refreshed by one message of the work tokens. frameStreams is the number of
-	// callers that hold that many permits.
+	// tokensInFrame is the number of permits that one message refreshes in the work `tokens`. frameStreams is the
+	// number of callers that hold that many permits.
 	tokensInFrame = 100
 	frameStreams  = 64
 )

@@ -71,10 +71,10 @@ func main() {
 	var b bench
 	echo := flag.Bool("echo", false, "serve the echo; for internal use")
 	member := flag.String("etcd", "", "run an etcd server; for internal use")
-	flag.StringVar(&b.bin, "bin", "bin", "directory of gatekeeperd, in which the data is also stored")
+	flag.StringVar(&b.bin, "bin", "bin", "directory that contains gatekeeperd, and in which the data is stored")
 	parts := flag.String("parts", "work,tasks,failover", "what to measure")
 	systems := flag.String("systems", "etcd,redis,postgresql", "peers to measure in the part work")
-	stores := flag.String("log-stores", bolt, "log stores of Gatekeeper to measure in the part work")
+	stores := flag.String("log-stores", bolt, "Gatekeeper's log stores to measure in the part work")
 	sizes := flag.String("servers", "1,3", "cluster sizes in the part work")
 	callers := flag.String("callers", "1,16,64,256", "numbers of concurrent callers")
 	flag.BoolVar(&b.tls, "tls", false, "in the part work, also measure Gatekeeper with TLS, roles and an audit log")

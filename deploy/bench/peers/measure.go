@@ -104,7 +104,7 @@ func (c *cell) measure(ctx context.Context, length time.Duration, call load.Call
 	return nil
 }
 
-// taken returns the total CPU time so far of the variant's servers and callers.
+// taken returns the total CPU time that the variant's servers and callers have used so far.
 func (c *cell) taken() (effort, error) {
 	servers, err := cpuTime(c.processes)
 	if err != nil {

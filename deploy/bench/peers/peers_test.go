@@ -114,7 +114,7 @@ func TestRatios_CompareEqualNumbersOfServers_RoundByRound(t *testing.T) {
 	}
 }
 
-// Pairs and tasks of different log stores are not compared.
+// Pairs and tasks on different log stores are not compared.
 func TestRatios_TasksAndPairs_AreComparedForTheSameLogStore(t *testing.T) {
 	var all []*cell
 	for _, store := range []string{bolt, wal} {

@@ -12,13 +12,13 @@ import (
 const (
 	// workers is the number of tasks processed concurrently.
 	workers = 16
-	// inJob is the number of tasks per submission of the work jobs. jobSubmitters is the number of callers that submit
-	// such jobs concurrently.
+	// inJob is the number of tasks per submission in the work `jobs`. jobSubmitters is the number of callers that
+	// submit such jobs concurrently.
 	inJob         = 1000
 	jobSubmitters = 1
 )
 
-// taskWays returns the two kinds of work of a system that runs tasks. submit submits a number of empty tasks. The
+// taskWays returns the two kinds of work for a system that runs tasks. submit submits a number of empty tasks. The
 // workers must report each recorded result to the ledger, with the id of its submission.
 func taskWays(system string, servers int, how string, l *ledger, submit submission) []way {
 	return []way{

@@ -1,4 +1,4 @@
-// Command work measures how queued and stored tasks affect other work, on three real servers. It measures acquires of
+// Command work measures how queued and stored tasks affect other work, on three real servers. It measures acquires on
 // another semaphore while 64 MiB are submitted and while 100 000 tasks wait. With 256 MiB stored it measures a
 // snapshot, a transfer of leadership, a killed leader and its restart, and an empty server that joins under load.
 // Measurements with and without tasks alternate, and the result is the ratio of each round.
@@ -35,7 +35,7 @@ type bench struct {
 
 func main() {
 	b := &bench{}
-	bin := flag.String("bin", "bin", "directory of gatekeeperd, in which the data is also stored")
+	bin := flag.String("bin", "bin", "directory that contains gatekeeperd, and in which the data is stored")
 	flag.DurationVar(&b.window, "window", 2*time.Second, "length of a window")
 	flag.IntVar(&b.rounds, "rounds", 5, "number of windows with and without tasks; the result is the median")
 	stored := flag.Bool("stored", true, "also measure with 256 MiB stored")
@@ -109,7 +109,7 @@ func (b *bench) define(ctx context.Context) error {
 	return err
 }
 
-// acquire acquires a permit of the caller's semaphore.
+// acquire acquires a permit from the caller's semaphore.
 func (b *bench) acquire(ctx context.Context, caller int) (release func(context.Context) error, err error) {
 	permits := gatekeeperv1.NewPermitServiceClient(b.conns.Of(caller))
 	r, err := permits.TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
@@ -175,7 +175,7 @@ func median(all []float64) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// queued compares pairs of other semaphores with and without 100 000 queued tasks.
+// queued compares pairs on other semaphores with and without 100 000 queued tasks.
 func (b *bench) queued(ctx context.Context) error {
 	var ratios []float64
 	for range b.rounds {
@@ -233,7 +233,7 @@ func (b *bench) submitting(ctx context.Context) error {
 		}
 		ratios = append(ratios, latency.p99()/without.P99)
 	}
-	fmt.Printf("p99 of pairs of another semaphore while 64 MiB are submitted: %.2f times that without (median of %.2f); target at most 2; the submission took %.1f s\n",
+	fmt.Printf("p99 of pairs on another semaphore while 64 MiB are submitted: %.2f times that without (median of %.2f); target at most 2; the submission took %.1f s\n",
 		median(ratios), ratios, median(took))
 	return nil
 }

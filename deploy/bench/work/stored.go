@@ -36,7 +36,7 @@ func (b *bench) handedOver(ctx context.Context) error {
 	if err := b.untilGranted(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("time from a hand-over of leadership with 256 MiB stored to the next grant: %.0f ms; target at most 150\n", load.Micros(time.Since(begun))/1000)
+	fmt.Printf("time from a hand-over of leadership to the next grant, with 256 MiB stored: %.0f ms; target at most 150\n", load.Micros(time.Since(begun))/1000)
 	return nil
 }
 
@@ -53,7 +53,7 @@ func (b *bench) untilGranted(ctx context.Context) error {
 	}
 }
 
-// snapshot waits for a snapshot of the leader while the leader grants permits.
+// snapshot waits until the leader takes a snapshot while it is granting permits.
 func (b *bench) snapshot(ctx context.Context) error {
 	leader, err := b.cluster.Leader(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (b *bench) killed(ctx context.Context) error {
 	if err := b.untilGranted(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("time from killing the leader with 256 MiB stored to the next grant: %.1f s; target at most 2.2\n", time.Since(begun).Seconds())
+	fmt.Printf("time from the kill of the leader to the next grant, with 256 MiB stored: %.1f s; target at most 2.2\n", time.Since(begun).Seconds())
 	return b.underLoad(ctx, func() error {
 		begun := time.Now()
 		if err := leader.Start(); err != nil {
@@ -89,7 +89,7 @@ func (b *bench) killed(ctx context.Context) error {
 		if err := b.caughtUp(ctx, leader); err != nil {
 			return err
 		}
-		fmt.Printf("its restart under load until it has caught up: %.1f s; target at most 10\n", time.Since(begun).Seconds())
+		fmt.Printf("time from its restart under load until it has caught up: %.1f s; target at most 10\n", time.Since(begun).Seconds())
 		return nil
 	})
 }
@@ -105,7 +105,7 @@ func (b *bench) joined(ctx context.Context) error {
 		if err := b.caughtUp(ctx, joined); err != nil {
 			return err
 		}
-		fmt.Printf("join of an empty server under load until it has caught up: %.1f s\n", time.Since(begun).Seconds())
+		fmt.Printf("time from the join of an empty server under load until it has caught up: %.1f s\n", time.Since(begun).Seconds())
 		return nil
 	})
 }

@@ -55,7 +55,7 @@ func TestHost_BelievesBeyondItsDeadline_IsDetected(t *testing.T) {
 	}
 }
 
-// often is a job of the timetable that is due every five minutes. group is its cluster.
+// often is a job in the timetable that is due every five minutes. group is its cluster.
 const (
 	often = "ci-k8s-infra-aks-build-cluster"
 	group = "k8s-infra-aks-prow-build"
@@ -101,7 +101,7 @@ func suspendHolder(t *testing.T, believeLonger bool) []string {
 
 const poolOf = "pool/" + group
 
-// oneServer starts a server with the few definitions of the group, whose permits have a short duration.
+// oneServer starts a server with two definitions for the group, and with permits of a short duration.
 func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
 	t.Helper()
 	cluster, err := servers.Start(ctx, servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: t.TempDir()})

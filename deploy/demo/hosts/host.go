@@ -98,7 +98,7 @@ func (h *host) fire(ctx context.Context, f firing) {
 	}
 }
 
-// holding is a permit of a host and the watch of its belief.
+// holding is a host's permit and the watch on the host's belief in it.
 type holding struct {
 	permit *client.Permit
 	end    func()

@@ -37,7 +37,7 @@ func (s *Story) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 6*time.Second)
 	f.DurationVar(&s.Length, "for", 30*time.Second, "length of the scenario")
 	f.DurationVar(&s.hour, "hour", 2*time.Second, "real time for an hour of the timetable")
-	f.IntVar(&s.hosts, "hosts", 3, "hosts of each group")
+	f.IntVar(&s.hosts, "hosts", 3, "number of hosts in each group")
 }
 
 // Play runs the scenario.
@@ -143,7 +143,7 @@ func (s *Story) faults(ctx context.Context) (*faulted, error) {
 	s.Say("kill -9 of host %s", host.Name)
 	inTime, cancel := context.WithTimeout(ctx, s.Epoch+s.Length-boottime.Now())
 	defer cancel()
-	err = stage.Await(inTime, "the host's slots", func() (bool, error) {
+	err = stage.Await(inTime, "the host's slots to be free", func() (bool, error) {
 		n, err := s.Held(inTime, func(acquirer string) bool { return acquirer == host.Name })
 		return err == nil && n == 0, nil
 	})

@@ -80,8 +80,8 @@ func (t *tally) add(g *stage.Grant) {
 }
 
 // handOvers returns the durations of all hand-overs. A grant is a hand-over if it had to wait because its semaphore was
-// full when it was requested. Its duration is the time to the grant from the end of the last belief in the semaphore
-// that ended before it.
+// full when it was requested. Its duration begins when the last belief in the semaphore before the grant ended, and
+// ends with the grant.
 func handOvers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 	bySemaphore := map[string][]*stage.Grant{}
 	for _, g := range all {
@@ -141,6 +141,6 @@ func (s *Story) report(t *tally, f *faulted) {
 	s.Row("runs", "%d, %d of them twice", len(t.ran), s.Break(t.twice()...))
 	s.Row("overlaps", "%d, of %d beliefs", s.Break(t.broken...), len(t.beliefs))
 	if t.jobs == 0 || t.shares == 0 {
-		s.Breakf("no permit of a job or no share of a pool was granted, so the run is not conclusive")
+		s.Breakf("no permit for a job, or no share of a pool, was granted, so the run is not conclusive")
 	}
 }

@@ -25,7 +25,7 @@ import (
 const Part = "app"
 
 // app is an application process as a developer would write it with gocron and Gatekeeper. It has a scheduler with a
-// timetable, which is the same in every process, a Locker that lets each firing run in one process, and jobs that write
+// timetable that is the same in every process, a Locker that lets each firing run in one process, and jobs that write
 // to a store with the token of their permit.
 type app struct {
 	// Name is the acquirer.

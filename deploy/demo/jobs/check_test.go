@@ -284,7 +284,8 @@ func reportOf(e *evidence, f *faults) *stage.Report {
 	return r
 }
 
-// wantWrites checks the row about writes for the first job of the suspended application, whose table is the last.
+// wantWrites checks the row about writes for the suspended application's first job. That application's table is the
+// last one.
 func wantWrites(t *testing.T, r *stage.Report, want string) {
 	t.Helper()
 	lines := r.Tables[len(r.Tables)-1].Lines

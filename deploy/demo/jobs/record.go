@@ -19,7 +19,7 @@ const (
 	skipped stage.Event = "skipped"
 	// checked: the run has checked that it may continue, and works on its write number Step.
 	checked stage.Event = "checked"
-	// refused: its write number Step was refused. Text is the reason.
+	// refused: the run's write number Step was refused. Text is the reason.
 	refused stage.Event = "refused"
 	// returned: the job's function has returned, with the error Text.
 	returned stage.Event = "returned"

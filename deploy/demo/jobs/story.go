@@ -1,5 +1,5 @@
-// Package jobs is the scenario `jobs`: gocron jobs under Gatekeeper and under faults. Three applications, each a
-// process, have the same timetable of fifty real jobs at high speed. The clock of one of them is off by two seconds. An
+// Package jobs is the scenario `jobs`: gocron jobs with Gatekeeper, under faults. Three applications, each a process,
+// have the same timetable of fifty real jobs at high speed. The clock of one of them is off by two seconds. An
 // application is killed, then the leader. Finally an application is suspended for longer than its permits last, and
 // resumed.
 //
@@ -192,7 +192,7 @@ func (s *Story) evidence(ctx context.Context, f *faults) (*evidence, error) {
 	return e, err
 }
 
-// freed waits until the servers have no permit of the chosen acquirers, and returns that time.
+// freed waits until the chosen acquirers hold no permits, according to the servers, and returns that time.
 func (s *Story) freed(ctx context.Context, chosen func(acquirer string) bool) (time.Duration, error) {
 	err := stage.Await(ctx, "the end of the applications' permits", func() (bool, error) {
 		n, err := s.Held(ctx, chosen)

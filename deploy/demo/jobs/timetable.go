@@ -14,7 +14,7 @@ import (
 // timetable.
 const group = "k8s-infra-prow-build"
 
-// job is a job of the timetable. Its name is also the name of its semaphore.
+// job is a job in the timetable. Its name is also the name of its semaphore.
 type job struct {
 	Name string
 	// Period is the interval between its due times.

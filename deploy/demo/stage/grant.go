@@ -12,8 +12,8 @@ import (
 // Never is later than every instant.
 const Never = time.Duration(1<<63 - 1)
 
-// noElection is a time in which no new leader can be elected. A grant that is recorded within this time of the leader's
-// death still came from the dead leader.
+// noElection is too short a time for a new leader to be elected. A grant that is recorded within this time of the
+// leader's death still came from the dead leader.
 const noElection = 50 * time.Millisecond
 
 // Life is a process and everything that it recorded.

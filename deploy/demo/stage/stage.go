@@ -45,7 +45,7 @@ type Stage struct {
 	Epoch time.Duration
 }
 
-// Process is a process of the scenario.
+// Process is a process in the scenario.
 type Process struct{ *child.Process[Record] }
 
 // Life returns the records of the process so far.
@@ -55,7 +55,7 @@ func (p *Process) Life() *Life {
 
 // Flags defines the flags that all scenarios have.
 func (s *Stage) Flags(f *flag.FlagSet, duration time.Duration) {
-	f.StringVar(&s.Bin, "bin", "bin", "directory of gatekeeperd and gkctl")
+	f.StringVar(&s.Bin, "bin", "bin", "directory that contains gatekeeperd and gkctl")
 	f.DurationVar(&s.Duration, "duration", duration, "duration of every permit; a dead holder keeps its slots for that long")
 	f.StringVar(&s.Profile, "profile", "default", "the servers' timing profile, default or fast")
 	f.StringVar(&s.Dir, "dir", "", "directory for the servers' data and logs and the processes' records, which are kept; default is a temporary directory")
@@ -171,7 +171,7 @@ func (s *Stage) KillLeader(ctx context.Context) (*servers.Server, time.Duration,
 	return leader, boottime.Now(), nil
 }
 
-// Held returns the number of permits of the chosen acquirers on the servers.
+// Held returns the number of permits that the chosen acquirers hold, according to the servers.
 func (s *Stage) Held(ctx context.Context, chosen func(acquirer string) bool) (int, error) {
 	var n int
 	for p, err := range s.Client.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{}) {

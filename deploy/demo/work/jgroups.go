@@ -118,7 +118,7 @@ func (s *JGroups) takeOver(ctx context.Context, job string) error {
 		return err
 	}
 	if heir.Name == victim.Name {
-		s.Breakf("%s was handed again to %s, although that worker is dead", job, victim.Name)
+		s.Breakf("%s was handed to %s again, even though that worker is dead", job, victim.Name)
 	}
 	after := second.At - victim.Killed()
 	s.Say("%s ==> taken over by %s", job, heir.Name)

@@ -101,7 +101,7 @@ func (e *evidence) judge(r *stage.Report) {
 			case g.Life.Killed > 0:
 				afterKill++
 			default:
-				r.Breakf("%s was handed out again although %s had neither lost nor returned it", t, g.Life.Name)
+				r.Breakf("%s was handed out again even though %s had neither lost nor returned it", t, g.Life.Name)
 			}
 		}
 	}
@@ -124,11 +124,11 @@ func (e *evidence) judgeResult(t task) (broken []string) {
 	first := results[0]
 	for _, r := range results { // a submitter may receive a result twice
 		if r.Event != returned || r.Token != first.Token || r.Text != first.Text {
-			breakf(" has %s %q of token %d and also %s %q of token %d", first.Event, first.Text, first.Token, r.Event, r.Text, r.Token)
+			breakf(" has %s %q under token %d and also %s %q under token %d", first.Event, first.Text, first.Token, r.Event, r.Text, r.Token)
 		}
 	}
 	if stored.GetState() != gatekeeperv1.TaskState_TASK_STATE_DONE || stored.GetToken() != first.Token || string(stored.GetResult()) != first.Text {
-		breakf(": the submitter got %q of token %d, but the servers have %s %q of token %d",
+		breakf(": the submitter got %q under token %d, but the servers have %s %q under token %d",
 			first.Text, first.Token, stored.GetState(), stored.GetResult(), stored.GetToken())
 	}
 	known := false
@@ -146,7 +146,7 @@ func (e *evidence) judgeResult(t task) (broken []string) {
 		}
 	}
 	if !known && len(broken) == 0 {
-		breakf(" has a result of token %d, which no worker had", first.Token)
+		breakf(" has a result under token %d, which no worker had", first.Token)
 	}
 	if wrong := e.wrong(t, first.Text); wrong != "" {
 		breakf(": %s", wrong)

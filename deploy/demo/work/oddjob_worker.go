@@ -20,9 +20,9 @@ const (
 	heard stage.Event = "heard"
 )
 
-// oddjob is one Oddjob of the article. All have the same timer, and each does one thing at a time. It tries to claim
-// each due firing, and also firings whose holder was lost. SIGTERM stops its timer. The process exits when the claims
-// that it lost have ended.
+// oddjob is one Oddjob, as in the article. All have the same timer, and each does one thing at a time. It tries to
+// claim each due firing, and also firings whose holder was lost. SIGTERM stops its timer. The process exits when the
+// claims that it lost have ended.
 type oddjob struct {
 	Name, Semaphore string
 	Endpoints       []string

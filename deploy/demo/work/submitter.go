@@ -20,7 +20,7 @@ const (
 	returned stage.Event = "returned"
 	// failed: it got the error Text instead.
 	failed stage.Event = "failed"
-	// seen: the submitter has seen all changes of the job up to Revision.
+	// seen: the submitter has seen all changes to the job up to Revision.
 	seen stage.Event = "seen"
 )
 
@@ -38,7 +38,7 @@ type submitter struct {
 	After uint64
 }
 
-// sleepJob returns the id of the job of Sleeps[i]. The job with the files has the id wordsJob.
+// sleepJob returns the id of the job for Sleeps[i]. The job with the files has the id wordsJob.
 func sleepJob(i int) string { return fmt.Sprintf("task-%d", i+1) }
 
 const wordsJob = "words"

@@ -69,7 +69,7 @@ func (s *Words) play(ctx context.Context) error {
 		return err
 	}
 	began := boottime.Now()
-	s.Say("a job of %d tasks is submitted: count the words of a file of %s", len(files), s.root)
+	s.Say("a job of %d tasks is submitted: count the words in a file in %s", len(files), s.root)
 	if err := s.faults(ctx, len(files)); err != nil {
 		return err
 	}

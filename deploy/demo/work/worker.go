@@ -30,7 +30,7 @@ type order struct {
 	Sleep time.Duration `json:"sleep,omitempty"`
 }
 
-// worker executes tasks until SIGTERM. Then it finishes its current tasks.
+// worker executes tasks until it receives SIGTERM, and then finishes its current tasks.
 type worker struct {
 	Name, Semaphore string
 	Endpoints       []string

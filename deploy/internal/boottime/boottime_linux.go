@@ -1,4 +1,4 @@
-// Package boottime reads a clock that all processes of a machine share and that cannot be set, so that the records of
+// Package boottime reads a clock that all processes on a machine share and that cannot be set, so that the records of
 // different holders can be compared.
 package boottime
 
@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now returns the time since boot, including time in suspend.
+// Now returns the time since boot, including the time for which the machine was suspended.
 func Now() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {

@@ -1,5 +1,5 @@
 // Package child starts this program again as a separate process that writes an account. The account can be read at any
-// time, even after the process was killed.
+// time, even after the process has been killed.
 package child
 
 import (
@@ -25,7 +25,7 @@ type Process[R any] struct {
 	Name string
 
 	cmd    *exec.Cmd
-	done   chan struct{} // closed when the process has exited and its account was read
+	done   chan struct{} // closed when the process has exited and its account has been read
 	err    error         // exit error; valid after done
 	stderr bytes.Buffer  // valid after done
 	killed time.Duration

@@ -30,7 +30,7 @@ type Delay struct {
 	Grants        int     `json:"grants_within"`
 }
 
-// Added returns the increase of the longest latency, in ms.
+// Added returns the increase in the longest latency, in ms.
 func (d *Delay) Added() float64 { return max(d.LongestWithin-d.LongestBefore, 0) }
 
 // within is how long a server may take to finish a snapshot. The server checks every 30 to 60 s whether its log is long

@@ -38,7 +38,7 @@ func ofTheLog(file string) bool {
 }
 
 // damage kills a follower, truncates one of its files or flips bytes in it, and restarts the server. The server must
-// refuse the damaged file, which refused checks. Another member then takes its place.
+// refuse the damaged file (see refused). Another member then takes its place.
 func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.hurting.Lock() // a cluster does not survive damage to a majority
 	defer a.hurting.Unlock()
@@ -93,7 +93,8 @@ func refused(file string, code int, byItself bool, log string) error {
 	return nil
 }
 
-// hurt damages a file of the log, the stable store or a snapshot, and returns the file and the kind of damage.
+// hurt damages a file that belongs to the log, the stable store or a snapshot, and returns the file and the kind of
+// damage.
 func hurt(dir string, random *rand.Rand) (file, how string, err error) {
 	var files []string
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

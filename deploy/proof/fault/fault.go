@@ -1,4 +1,4 @@
-// Package fault injects faults into a cluster and its clients, like those of real operation but more frequent. A seed
+// Package fault injects faults into a cluster and its clients, like those in real operation but more frequent. A seed
 // determines the faults, their times and their durations. The targets also depend on which server is the leader at that
 // time.
 package fault

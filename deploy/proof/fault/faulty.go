@@ -73,7 +73,7 @@ func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	}
 	for _, s := range all {
 		if code, ok := s.Exited(); ok {
-			return fmt.Errorf("%s exited with code %d although its disk was delayed by only %v\n%s", s.ID, code, delay, s.LogTail())
+			return fmt.Errorf("%s exited with code %d even though its disk was delayed by only %v\n%s", s.ID, code, delay, s.LogTail())
 		}
 	}
 	a.Note("repaired", "")

@@ -59,7 +59,7 @@ func (h *Holder) End() ([]history.Entry, error) {
 
 func (h *Holder) last() *child.Process[history.Entry] { return h.lives[len(h.lives)-1] }
 
-// atTask reports whether the worker was handed a task whose end it has not reported.
+// atTask reports whether the worker has been handed a task whose end it has not reported yet.
 func (h *Holder) atTask() bool {
 	begun := map[uint64]bool{}
 	for _, e := range h.last().Records() {
@@ -75,8 +75,8 @@ func (h *Holder) atTask() bool {
 
 func (h *Holder) resume() { _ = h.last().Signal(syscall.SIGCONT) }
 
-// one returns a random holder. The returned function must be called when the fault is over, because faults of holders
-// do not overlap.
+// one returns a random holder. The returned function must be called when the fault is over, because faults that act on
+// holders must not overlap.
 func (a *Arena) one(random *rand.Rand) (*Holder, func()) {
 	h := a.Holders[random.IntN(len(a.Holders))]
 	a.holding.Lock()
@@ -169,7 +169,7 @@ func (a *Arena) Harm(ctx context.Context) (map[string]int, error) {
 	return counts, failed
 }
 
-// LoseWorker kills workers until one of them had a task.
+// LoseWorker kills workers until it has killed one that had a task.
 func (a *Arena) LoseWorker(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(a.Seed, 202))
 	for ctx.Err() == nil {

@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Overload is the name of this kind. Its servers, and those of mixed runs, execute at most MaxCalls calls concurrently,
+// Overload is the name of this kind. Its servers, and those in mixed runs, execute at most MaxCalls calls concurrently,
 // so that even a laptop can make ten times as many calls.
 const (
 	Overload = "overload"

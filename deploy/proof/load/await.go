@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// pending holds the firings whose end a client awaits.
+// pending holds the firings whose ends a client awaits.
 type pending struct {
 	mu  sync.Mutex // guards all
 	all []history.Request

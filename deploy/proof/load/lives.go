@@ -45,7 +45,7 @@ func (b *bare) lives(ctx context.Context) {
 	if s.Weights {
 		weight += uint32(b.self.home % 2)
 		if b.chance(0.1) {
-			weight++ // the acquire is refused while the identity has a permit of another weight
+			weight++ // the acquire is refused while the identity has a permit with another weight
 		}
 	}
 	var last life
@@ -126,7 +126,7 @@ func (b *bare) straggle(ctx context.Context, s Semaphore, r history.Request) {
 	})
 }
 
-// overtaken starts an acquisition that may reach the server after a later acquisition of the same identity was
+// overtaken starts an acquisition that may reach the server after a later acquisition by the same identity has been
 // answered.
 func (b *bare) overtaken(ctx context.Context, s Semaphore, r history.Request) { b.behind(ctx, s, r, 0) }
 

@@ -60,7 +60,7 @@ func sortOf(id string) int {
 	return int(h.Sum32() >> 1)
 }
 
-// jobOf returns the job of an id. It allows few attempts, so that some tasks fail permanently.
+// jobOf returns the job with the given id. It allows few attempts, so that some tasks fail permanently.
 func jobOf(id string) (work.Job, [][]byte) {
 	n := sortOf(id)
 	job := work.Job{

@@ -19,9 +19,9 @@ import (
 // ownerName is the semaphore whose permits prevent jobs from being cancelled.
 const ownerName = "work/owners"
 
-// WorkWorld returns the semaphores whose permits carry tasks, and the semaphore of the owners of jobs. One group is
-// admitted until an operator moves the work to the other group. One semaphore has a cooldown, either after each task or
-// only after a loss, depending on the seed.
+// WorkWorld returns the semaphores whose permits carry tasks, and the job owners' semaphore. One group is admitted
+// until an operator moves the work to the other group. One semaphore has a cooldown, either after each task or only
+// after a loss, depending on the seed.
 func WorkWorld(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 3))
 	var all []Semaphore

@@ -256,7 +256,7 @@ func TestTaken_SubnetInUse_IsDetected(t *testing.T) {
 	}
 }
 
-// conn is a connection of the machine.
+// conn is a connection from the machine.
 type conn struct{ net.Conn }
 
 func dial(t *testing.T, address string) conn {
@@ -337,7 +337,7 @@ func TestSweep_RemovesTheRemainsOfAKilledProcess(t *testing.T) {
 	}
 	for _, ours := range removed {
 		if strings.HasPrefix(ours, n.name) {
-			t.Errorf("%s was removed although it is in use", ours)
+			t.Errorf("%s was removed even though it is in use", ours)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func hear(t *testing.T, c net.Conn, word string) {
 	}
 }
 
-// silent fails the test if data arrives although the link is down.
+// silent fails the test if data arrives even though the link is down.
 func silent(t *testing.T, c net.Conn) {
 	t.Helper()
 	if err := c.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {

@@ -7,5 +7,5 @@ const size = "size=48m"
 
 func mount(path string) error { return unix.Mount("tmpfs", path, "tmpfs", 0, size) }
 
-// unmount detaches the file system even while an exiting process still uses it.
+// unmount detaches the file system even while an exiting process is still using it.
 func unmount(path string) { _ = unix.Unmount(path, unix.MNT_DETACH) }

@@ -61,7 +61,7 @@ type Report struct {
 	// Grants is the number of granted permits. Reacquired is the number of responses that name a superseded token.
 	// Terms is the last leader's term.
 	Grants, Reacquired int
-	// Ends counts failed jobs, jobs that were cut short, takeovers, handed over firings, and awaited ends.
+	// Ends counts failed jobs, jobs that were cut short, takeovers, handed-over firings, and awaited ends.
 	Ends   map[string]int
 	Terms  uint64
 	Faults map[string]int
@@ -92,7 +92,7 @@ const (
 	workers, submitters = 2, 2
 )
 
-// Once makes one run. An error means that the harness failed. Errors of the cluster are in the report.
+// Once makes one run. An error means that the harness failed. The cluster's errors are in the report.
 func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	var log history.Log
 	n, name, err := groundFor(opts)

@@ -55,7 +55,7 @@ type Call struct {
 }
 
 // Open admits a call before its message is read, or refuses it with an *OverloadedError. connection identifies the
-// connection of a client and must be comparable. It is nil for a connection of another member. The caller must call
+// connection of a client and must be comparable. It is nil for a connection from another member. The caller must call
 // End.
 func (c *Control) Open(kind Kind, connection any) (*Call, error) {
 	if kind == Vital {
@@ -79,9 +79,9 @@ func (c *Control) Open(kind Kind, connection any) (*Call, error) {
 	return call, nil
 }
 
-// Work marks a call as in progress after its message was read, or refuses it with an *OverloadedError. A Waiting call
-// waits for its turn instead, and Work may return the error of ctx. Work may run concurrently with End; after End it
-// has no effect.
+// Work marks a call as in progress after its message has been read, or refuses it with an *OverloadedError. A Waiting
+// call waits for its turn instead, and Work may return the error from ctx. Work may run concurrently with End; after
+// End it has no effect.
 func (c *Call) Work(ctx context.Context, identity Identity) error {
 	if c == nil {
 		return nil
@@ -218,7 +218,7 @@ func (c *Control) InWork(k Kind) int {
 	return c.all.working[k]
 }
 
-// Refused returns how many calls of a kind were refused because of a limit of that scope.
+// Refused returns the number of calls of a kind that were refused because of a limit with that scope.
 func (c *Control) Refused(k Kind, s Scope) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -282,7 +282,7 @@ func TestWork_AfterEnd_HasNoEffect(t *testing.T) {
 		}
 		call.End()
 		if err := call.Work(t.Context(), Identity{"g", "a"}); err == nil {
-			t.Errorf("Work() of a %v call succeeded after End", k)
+			t.Errorf("Work() for a %v call succeeded after End", k)
 		}
 		call.Wait()
 	}

@@ -26,7 +26,7 @@ type accessKeeper interface {
 	Access(ctx context.Context, cmd fsm.Command) (fsm.AccessResult, error)
 }
 
-// accessError explains why a change of bindings was refused.
+// accessError explains why a change to the bindings was refused.
 type accessError struct {
 	fsm.AccessResult
 	text string
@@ -177,8 +177,8 @@ func (s *authService) RevokeToken(ctx context.Context, m *gatekeeperv1.RevokeTok
 	return &gatekeeperv1.RevokeTokenResponse{Revision: r.Revision}, nil
 }
 
-// change applies a change of bindings on behalf of the caller. A server without authentication refuses it, because the
-// bindings would silently take effect when authentication is enabled later.
+// change applies a change to the bindings on behalf of the caller. A server without authentication refuses it, because
+// the bindings would silently take effect when authentication is enabled later.
 func (s *authService) change(ctx context.Context, reason, what string, cmd func(author string) fsm.Command) (fsm.AccessResult, error) {
 	if _, err := reasonFrom(reason); err != nil {
 		return fsm.AccessResult{}, err

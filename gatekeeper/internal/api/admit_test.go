@@ -48,8 +48,8 @@ func request(acquirer string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: &gatekeeperv1.Identity{Acquirer: acquirer}}
 }
 
-// occupy starts n blocked calls, each with a different identity, over enough connections. end lets them finish and
-// checks that they succeed.
+// occupy starts n blocked calls with different identities, over enough connections that none carries more calls than
+// the given number. end lets them finish and checks that they succeed.
 func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 	t.Helper()
 	begun, release := stuck(g)
@@ -83,7 +83,7 @@ func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 func wantOverloaded(t *testing.T, err error, of string) {
 	t.Helper()
 	if got := want(t, err, codes.ResourceExhausted, "NOT_APPENDED")["of"]; got != of {
-		t.Fatalf("refused by the limit of the %s, want that of the %s: %v", got, of, err)
+		t.Fatalf("the %s limit refused the call, want the %s limit: %v", got, of, err)
 	}
 	if retryAfter(err) <= 0 {
 		t.Errorf("the refusal does not say when to retry: %v", err)
@@ -97,7 +97,7 @@ func TestOverload_RefusesWithAHint_ServesVitalCalls_AndRecovers(t *testing.T) {
 	_, err := g.permits.TryAcquire(ctx(t), request("another"))
 	wantOverloaded(t, err, "server")
 
-	// Calls that keep or end permits and GetStatus still work.
+	// GetStatus still works, and so do calls that keep or end permits.
 	g.keeper.refresh = func(_ context.Context, _ time.Time, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
 		return []keeper.TokenResult{{Token: r[0].Token, Status: keeper.StatusRefreshed}}, nil
 	}
@@ -117,7 +117,7 @@ func TestOverload_RefusesWithAHint_ServesVitalCalls_AndRecovers(t *testing.T) {
 	if err := errors.Join(kept, refreshed, released, cancelled, answered, healthy); err != nil {
 		t.Errorf("a vital call failed: %v", err)
 	}
-	// Calls of operators and viewers still work too.
+	// Calls by operators and viewers still work too.
 	_, created := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "s"}})
 	_, listed := g.definitions.ListDefinitions(ctx(t), new(gatekeeperv1.ListDefinitionsRequest))
 	if err := errors.Join(created, listed); err != nil {
@@ -134,8 +134,8 @@ func TestOverload_RunawayConnection_OthersAreServed(t *testing.T) {
 	g := open(t, working(16))
 	end := occupy(t, g, 4, 4)
 	defer end()
-	// The calls of occupy use a separate connection. This tests that connectionOf can rely on gRPC's having one peer
-	// per connection.
+	// The calls of occupy use a separate connection. This checks that gRPC has one peer per connection, on which
+	// connectionOf relies.
 	runaway := gatekeeperv1.NewPermitServiceClient(dial(t, g.address, insecureCreds()))
 	c := ctx(t)
 	for i := range 4 {

@@ -38,8 +38,8 @@ type Config struct {
 	// TLS configures the API port; the zero value disables TLS. If it has authorities, clients must present a
 	// certificate that one of them signed.
 	TLS certs.Files
-	// PeerTLS has the files of the peer port. This server presents that certificate when it forwards calls to the
-	// leader, and accepts certificates of those authorities from members. Optional; the default is TLS.
+	// PeerTLS has the files for the peer port. This server presents that certificate when it forwards calls to the
+	// leader, and accepts members' certificates that those authorities issued. Optional; the default is TLS.
 	PeerTLS certs.Files
 	// Authenticate requires a credential from each caller, and limits the caller to the grants of its binding. If
 	// false, every caller may do everything.
@@ -50,7 +50,7 @@ type Config struct {
 	Guesses *guessing.Limit
 	// OptionalClientCerts accepts clients without a certificate, because they may have other credentials.
 	OptionalClientCerts bool
-	// OIDC verifies the JWTs of callers. Optional; without it, JWTs are refused. The caller closes it after the API.
+	// OIDC verifies callers' JWTs. Optional; without it, JWTs are refused. The caller closes it after the API.
 	OIDC *oidc.Verifier
 	// Insecure is reported by GetStatus.
 	Insecure bool
@@ -90,7 +90,7 @@ type API struct {
 	reader  reader
 	tls     *tls.Config // of the API port; nil if TLS is off
 	forward *forwarder
-	// directory resolves principals, and peers recognizes the certificates of members; see caller.go.
+	// directory resolves principals, and peers recognizes members' certificates; see caller.go.
 	directory auth.Directory
 	peers     *memberCerts
 	standing  standing

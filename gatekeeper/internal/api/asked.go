@@ -14,8 +14,8 @@ import (
 )
 
 // If the answer to a call was lost, its caller retries with the same request id, and gets the first answer again. The
-// state machine remembers that answer with a hash of the request. If the id is reused for a different request, that
-// request is refused, and is not answered as if it had been carried out.
+// state machine remembers that answer with a hash of the request. If the id is reused for a different request, the
+// server refuses that request, and does not answer as if it had been carried out.
 
 // repeatable is an operator request with a request id.
 type repeatable interface {
@@ -41,7 +41,7 @@ func asked(m repeatable) uint64 {
 	return hashOf(what.Interface(), ends)
 }
 
-// askedEdits returns the hash of the definitions that edits should lead to. It ignores kinds and versions, because a
+// askedEdits returns the hash of the definitions that edits should produce. It ignores kinds and versions, because a
 // caller that reads the state before it retries replaces what its first attempt created.
 func askedEdits(batch *fsm.EditBatch, end keeper.Ending) (uint64, error) {
 	plain := fsm.EditBatch{Changes: make([]fsm.Change, len(batch.Changes)), Drain: batch.Drain}
@@ -76,7 +76,7 @@ func hash(bytes []byte, ends bool) uint64 {
 
 // decideFrom reads the state on which a change is based. If the call is a retry of an earlier change, it also returns
 // that change; otherwise nil. A retry is answered from the remembered result. Its selector is not evaluated again,
-// because the state may have changed since then, not least through the change itself.
+// because the state may have changed since then, for example because of the change itself.
 //
 // A *keeper.RequestReusedError refuses an id that belongs to another change. A *keeper.RequestTooOldError refuses a
 // change that may have been made and forgotten. Both are checked here and again when the command is applied, because

@@ -28,7 +28,7 @@ import (
 // each refusal, and each change that a person makes. Acquired and released permits and submitted tasks are not audited:
 // there are thousands of them per second, and the history records how each ended.
 
-// audits reports whether calls of a method are audited even if they succeed. SaveSnapshot is one of them, because a
+// audits reports whether calls to a method are audited even if they succeed. SaveSnapshot is one of them, because a
 // backup contains all payloads.
 func audits(fullMethod string) bool {
 	t := traitsOf(fullMethod)
@@ -40,7 +40,7 @@ func audits(fullMethod string) bool {
 }
 
 // audited writes the outcome of a call that was executed here to the audit log. req is nil if the request was not read
-// or belongs to a stream. reply is nil if err is not.
+// or belongs to a stream. reply is nil if err is not nil.
 func (a *API) audited(ctx context.Context, fullMethod string, req, reply any, err error) {
 	if a.cfg.Audit == nil {
 		return
@@ -84,15 +84,15 @@ func (a *API) audited(ctx context.Context, fullMethod string, req, reply any, er
 // notYours is the audited reason of a refusal that looks to the caller as if the permit did not exist.
 const notYours = "the permit is another principal's"
 
-// hid audits that permits of other principals were hidden from the caller.
+// hid writes to the audit log that other principals' permits were hidden from the caller.
 func (a *API) hid(ctx context.Context, fullMethod string, tokens ...uint64) {
 	if a.cfg.Audit != nil && len(tokens) > 0 {
 		a.write(ctx, audit.Record{Method: fullMethod, Decision: audit.Refused, Reason: notYours, About: mapped(tokens, tokenText)})
 	}
 }
 
-// hidden returns the tokens that were reported as lost to the owner although their permits exist, because those belong
-// to another principal.
+// hidden returns the tokens that were reported to the owner as lost even though their permits exist, because these
+// permits belong to another principal.
 func (a *API) hidden(owner semaphore.Owner, results []keeper.TokenResult) (tokens []uint64) {
 	if a.cfg.Audit == nil || owner.Principal == nil {
 		return nil
@@ -164,7 +164,7 @@ func aboutOf(req any) (about []string) {
 	if !ok {
 		return nil
 	}
-	_ = protorange.Range(m.ProtoReflect(), func(at protopath.Values) error { // only fails with errors of the callback
+	_ = protorange.Range(m.ProtoReflect(), func(at protopath.Values) error { // fails only with an error from the callback
 		if len(about) >= maxAbout {
 			return protorange.Terminate
 		}

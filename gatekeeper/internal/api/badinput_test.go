@@ -402,7 +402,7 @@ func TestBadInput_HugeHeader_IsRefused(t *testing.T) {
 	}
 }
 
-// Bytes that are not gRPC close their connection and affect no other.
+// If a client sends bytes that are not gRPC, its connection is closed, and no other connection is affected.
 func TestBadInput_GarbageOnThePort_ClosesThatConnectionOnly(t *testing.T) {
 	g := open(t)
 	for name, bytes := range map[string]string{

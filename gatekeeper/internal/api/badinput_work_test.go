@@ -30,7 +30,7 @@ func submitCall(messages ...*gatekeeperv1.SubmitJobRequest) func(context.Context
 	}
 }
 
-// workCall returns a function that sends frames of a worker and waits for the end of the stream.
+// workCall returns a function that sends a worker's frames and waits for the end of the stream.
 func workCall(frames ...*gatekeeperv1.WorkRequest) func(context.Context, *gate) error {
 	return func(ctx context.Context, g *gate) error {
 		stream, err := gatekeeperv1.NewWorkServiceClient(g.conn).Work(ctx)
@@ -112,7 +112,7 @@ func badWorkCalls() []badCall {
 	}
 }
 
-// Calls about a missing job name it in the error.
+// If a job is missing, the error names it.
 func TestBadInput_MissingJob_IsNotFound(t *testing.T) {
 	g := open(t)
 	type client = gatekeeperv1.WorkServiceClient

@@ -24,7 +24,7 @@ const (
 )
 
 // BatchTryAcquire answers the requests whose answer does not change the state, and leaves the others open. Each request
-// is admitted, validated, counted and decided as a TryAcquire. A follower forwards the requests that it has admitted.
+// is admitted, validated, counted and decided like a TryAcquire. A follower forwards the requests that it has admitted.
 func (s *permitService) BatchTryAcquire(ctx context.Context, m *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 	b := &batch{s: s, ctx: ctx, received: time.Now()} // taken first, because the clients measure from before this call
 	defer b.end()

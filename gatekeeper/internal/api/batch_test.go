@@ -87,10 +87,10 @@ func TestBatch_EachRequest_IsAnsweredLikeASingleCall_OrLeftOpen(t *testing.T) {
 		for i, q := range requests {
 			reply, err := g.permits.TryAcquire(ctx(t), q)
 			if diff := cmp.Diff(said(err), said(errorOf(results[i])), protocmp.Transform()); diff != "" {
-				t.Errorf("%s, request %d: error of a single call (-) and in a batch (+):\n%s", where, i, diff)
+				t.Errorf("%s, request %d: error from a single call (-) and from a batch (+):\n%s", where, i, diff)
 			}
 			if diff := cmp.Diff(reply.GetDenial(), results[i].GetDenial(), protocmp.Transform()); diff != "" {
-				t.Errorf("%s, request %d: denial of a single call (-) and in a batch (+):\n%s", where, i, diff)
+				t.Errorf("%s, request %d: denial from a single call (-) and from a batch (+):\n%s", where, i, diff)
 			}
 			if open := results[i].GetResult() == nil; open != (reply.GetGrant() != nil) {
 				t.Errorf("%s, request %d: left open = %v, but a single call gets %v", where, i, open, reply)

@@ -91,7 +91,7 @@ func (s *authService) BindAdministrator(ctx context.Context, m *gatekeeperv1.Bin
 	return &gatekeeperv1.BindAdministratorResponse{Binding: toBinding(b)}, nil
 }
 
-// bindAdministrator proposes the change in the name of the owner of a member's data directory.
+// bindAdministrator proposes the change on behalf of the owner of a member's data directory.
 func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeeperv1.BindAdministratorRequest) (*access.Binding, error) {
 	author, reason, err := wordsOfOwner(member, m)
 	if err != nil {

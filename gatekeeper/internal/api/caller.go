@@ -39,14 +39,14 @@ const memberSubject = "member:"
 // authorization is the header for bearer tokens.
 const authorization = "authorization"
 
-// againError refuses or ends a call that should succeed when it is retried: its caller was not authenticated yet, or
-// has become another principal.
+// againError refuses or ends a call that should succeed when it is retried: its caller has not been authenticated yet,
+// or has become another principal.
 type againError struct{ why string }
 
 func (e *againError) Error() string { return e.why + ": call again" }
 
-// beginning is the reason of refusals until the leader has bound the first administrator, shortly after a cluster was
-// created or upgraded. It also ends streams that were opened before.
+// beginning is the reason for refusals until the leader has bound the first administrator, shortly after a cluster is
+// created or upgraded. It also ends streams that were opened before then.
 const beginning = "the cluster is about to authenticate its callers"
 
 // A caller is the client that makes a call. A nil caller may do everything, because its server does not authenticate.
@@ -67,8 +67,8 @@ type caller struct {
 
 type callerKey struct{}
 
-// caller returns the caller of a call, or nil if callers are not authenticated. A call that did not pass authenticate
-// has a caller without credentials.
+// caller returns the caller of a call, or nil if callers are not authenticated. If a call did not pass authenticate,
+// its caller has no credentials.
 func (a *API) caller(ctx context.Context) *caller {
 	if !a.cfg.Authenticate {
 		return nil
@@ -169,7 +169,7 @@ func addressOf(source string) netip.Addr {
 // address that is blocked for wrong tokens, because it is not a guess: many pods may share an address, and each
 // presents a new JWT every hour.
 func (c *caller) bear(ctx context.Context, headers []string) error {
-	var err error = &unauthenticatedError{"the authorization header is not \"Bearer\" and one token of this cluster"}
+	var err error = &unauthenticatedError{"the authorization header is not \"Bearer\" followed by one token of this cluster"}
 	id, hash, ok := auth.ParseBearer(headers[0])
 	scheme, jwt, _ := strings.Cut(headers[0], " ")
 	if c.api.cfg.OIDC != nil && !ok && len(headers) == 1 && strings.EqualFold(scheme, "bearer") {
@@ -257,8 +257,8 @@ func (c *caller) principal() (*auth.Principal, *fsm.State, error) {
 }
 
 // may returns the caller's principal if it has the permission. Before a leader refuses, it confirms that its state has
-// all committed entries, because a newly elected leader may lack a recent binding. A follower never refuses by
-// permission: it refers the caller to the leader.
+// all committed entries, because a newly elected leader may lack a recent binding. A follower never refuses a call
+// because a permission is missing: it refers the caller to the leader.
 func (c *caller) may(ctx context.Context, allowed permission) (*auth.Principal, error) {
 	p, err := c.here(allowed)
 	switch {
@@ -326,7 +326,7 @@ func (a *API) sees(ctx context.Context) func(state *fsm.State, name string) bool
 		if c.early() {
 			return true
 		}
-		p, _, err := c.principal() // a stream may outlive a change of bindings
+		p, _, err := c.principal() // a stream may outlive a change to the bindings
 		return err == nil && p.May(access.Viewer, state, name)
 	}
 }

@@ -24,7 +24,7 @@ type clusterService struct {
 	gatekeeperv1.UnimplementedClusterServiceServer
 	*API
 	keeper clusterKeeper
-	// hashing holds one token. A hash reads the whole state, and must not occupy more than one processor.
+	// hashing holds one token. Computing a hash reads the whole state, and must not occupy more than one processor.
 	hashing chan struct{}
 }
 
@@ -217,9 +217,9 @@ func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1
 	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: leader}, nil
 }
 
-// handedOver answers a transfer that was cut off while it was forwarded, because a new leadership began. Most likely
-// the transfer itself caused that. It returns nil if a member other than the requested one leads now, if the old leader
-// leads again, or if no leader is known.
+// handedOver answers a transfer that was cut off while it was being forwarded, because a new leadership began. Most
+// likely the transfer itself caused that. It returns nil if a member other than the requested one leads now, if the old
+// leader leads again, or if no leader is known.
 func handedOver(req any, was, now consensus.Leader) proto.Message {
 	m, ok := req.(*gatekeeperv1.TransferLeadershipRequest)
 	if !ok || now.ID == "" || now.ID == was.ID || m.GetId() != "" && m.GetId() != now.ID {

@@ -135,8 +135,8 @@ func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
 	return m
 }
 
-// toRecord converts a definition with the author and time of its last edit. The caller adds what follows from the
-// state; see record.
+// toRecord converts a definition with the author and time of its last edit. The caller adds the fields that are derived
+// from the state; see record.
 func toRecord(s *fsm.StoredDefinition) *gatekeeperv1.DefinitionRecord {
 	if s == nil {
 		return nil

@@ -181,8 +181,8 @@ func plainly(results []keeper.TokenResult) (others []keeper.TokenResult, refresh
 }
 
 func toResults(results []keeper.TokenResult) []*gatekeeperv1.TokenResult {
-	// A frame has many results, so they share one allocation. Permits with the same duration share its message, which
-	// is never modified.
+	// A frame has many results, so they share one allocation. Permits with the same duration share one duration
+	// message, which is never modified.
 	values := make([]gatekeeperv1.TokenResult, len(results))
 	out := make([]*gatekeeperv1.TokenResult, len(results))
 	var shared *durationpb.Duration
@@ -310,8 +310,8 @@ func jobFrom(o gatekeeperv1.ReleaseOutcome) (semaphore.JobEnd, error) {
 	}
 }
 
-// failureFrom truncates a failure to one line of at most semaphore.MaxName bytes. A job may report any text, which must
-// not cause its release to be refused.
+// failureFrom truncates a failure to one line of at most semaphore.MaxName bytes. A job may report any text, and its
+// release must not be refused because of that.
 func failureFrom(s string) string {
 	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool { return unicode.IsControl(r) || r == ' ' }), " ")
 	if len(line) > semaphore.MaxName {
@@ -323,8 +323,8 @@ func failureFrom(s string) string {
 // toEnd converts by a cast, because the API uses the same values.
 func toEnd(e semaphore.End) gatekeeperv1.PermitEnd { return gatekeeperv1.PermitEnd(e) }
 
-// toReleased converts the result of a release. If the permit had already ended by a release, the response says that it
-// was released: only a holder of its token can have done that, so the call must be a retry.
+// toReleased converts the result of a release. If a release had already ended the permit, the response says that it was
+// released: only a holder of its token can have done that, so the call must be a retry.
 func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
 	out := &gatekeeperv1.ReleaseResponse{Released: r.Released, Revision: r.Revision, Recorded: r.Recorded}
 	ended := semaphore.NotEnded

@@ -169,7 +169,7 @@ func (s *definitionService) edit(ctx context.Context, m word, drain time.Duratio
 	return result, err
 }
 
-// editFrom reads the edit at a path of a batch.
+// editFrom reads the edit at a path in a batch.
 func editFrom(path string, m *gatekeeperv1.Edit) (edit, error) {
 	version := func() error { return needsVersion(path+".expected_version", m.GetExpectedVersion()) }
 	switch c := m.GetChange().(type) {
@@ -222,7 +222,7 @@ func (e *edit) nameField() string {
 
 func needsVersion(field string, version uint64) error {
 	if version == 0 {
-		return invalid(field, "0", "must be the version that the edit was made from: read the definition first")
+		return invalid(field, "0", "must be the version on which the edit is based: read the definition first")
 	}
 	return nil
 }

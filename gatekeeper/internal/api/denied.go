@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxMisspelled is the maximum number of callers listed that may have misspelled the requested name.
+	// maxMisspelled is the maximum number of listed callers that may have misspelled the requested name.
 	maxMisspelled = 3
 	// maxDenyAll is the maximum number of semaphores listed in a status because they deny every caller.
 	maxDenyAll = 10

@@ -1,5 +1,5 @@
-// Package api implements the gRPC services of a server. It validates, converts, calls and forwards, and nothing else.
-// Permits are granted by keeper and the packages below it. Nothing here may change their decision.
+// Package api implements the gRPC services of a server. It only validates, converts, calls and forwards. Permits are
+// granted by keeper and the packages below it. Nothing here may change their decisions.
 //
 // # One call
 //
@@ -27,19 +27,19 @@
 // forward a call back and forth. The header gatekeeper-hop prevents that. Each server answers calls about the past
 // locally: Watch, GetStatus and stale reads. ListMembers asks each member for its GetStatus.
 //
-// The leader's clock is authoritative. A call is received when its handler starts on the leader, which is always later
-// than the client sent it. That is the safe direction for everything measured from it.
+// The leader's clock is authoritative. A call is received when its handler starts on the leader, which is always after
+// the client sent it. That is the safe direction for everything measured from that time.
 //
-// If a hop does not reach the leader, the call fails with NO_LEADER and nothing was done. If a hop breaks after it
-// reached the leader, a call that may have changed something fails with OUTCOME_UNKNOWN. Streams end with the
+// If a hop does not reach the leader, the call fails with NO_LEADER, and nothing has been done. If a hop breaks after
+// it reached the leader, a call that may have changed something fails with OUTCOME_UNKNOWN. Streams end with the
 // leadership under which they were opened, so that a client finds the new leader immediately and does not wait for a
 // timeout.
 //
 // # Many requests in one call
 //
-// BatchTryAcquire decides many requests on one state with one Confirm. Each is admitted, validated and counted as a
-// TryAcquire, both here and on the leader. A batch answers denials and errors and leaves the other requests open, so it
-// changes nothing and never waits for the log.
+// BatchTryAcquire decides many requests on one state with one Confirm. Each is admitted, validated and counted like a
+// TryAcquire, both here and on the leader. The answers in a batch are only denials and errors, and the other requests
+// are left open. A batch therefore changes nothing and never waits for the log.
 //
 // # Contexts and grants
 //

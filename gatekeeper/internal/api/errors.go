@@ -94,7 +94,7 @@ const overloadRetry = 250 * time.Millisecond
 
 // A rule maps the errors that it matches to a status with a code and a reason.
 type rule struct {
-	// name is the name of the sentinel or type in its package. The test of the table compares it with the sources.
+	// name is the name of the sentinel or type in its package. The table's test compares it with the sources.
 	name   string
 	code   codes.Code
 	reason string // empty if there is no ErrorInfo
@@ -304,7 +304,7 @@ func is(sentinel error) func(error) (map[string]string, bool) {
 	return func(err error) (map[string]string, bool) { return nil, errors.Is(err, sentinel) }
 }
 
-// as returns a matcher for a type, which takes the metadata from the error.
+// as returns a matcher for a type. The matcher takes the metadata from the error.
 func as[E error](metadata func(E) map[string]string) func(error) (map[string]string, bool) {
 	return func(err error) (map[string]string, bool) {
 		e, ok := errors.AsType[E](err)

@@ -17,8 +17,8 @@ import (
 // Errors of this package. The table in errors.go defines their statuses.
 
 var (
-	// ErrShuttingDown ends and refuses streams while the server drains. The caller should retry the call on another
-	// server.
+	// ErrShuttingDown ends and refuses streams while the server is draining. The caller should retry the call on
+	// another server.
 	ErrShuttingDown = errors.New("this server is shutting down: use another server")
 	// errPanic is returned for a call that panicked. Callers learn no details.
 	errPanic = errors.New("the server had an internal error and logged it; it did not answer this call")

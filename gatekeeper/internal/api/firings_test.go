@@ -100,7 +100,7 @@ func TestForgetFirings_Ahead_RepairsThePoisonedMemory(t *testing.T) {
 	forgetUpTo(g, year)
 	now := semaphore.Firing{Name: "now", Due: time.Now().UTC().Add(time.Minute)}
 	if !now.Forgotten(g.keeper.machine.State().LowWater("s")) {
-		t.Fatal("the firing is not forgotten, although the mark is in the future")
+		t.Fatal("the firing is not forgotten, even though the mark is in the future")
 	}
 	req := &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, Author: "ann", Reason: "clock", RequestId: "r", DryRun: true}
 	r, err := op.ForgetFirings(ctx(t), req)
@@ -137,7 +137,7 @@ func TestForgetFirings_Ahead_RepairsThePoisonedMemory(t *testing.T) {
 	}
 }
 
-// ForgetFirings selects firings by the clock that refuses firings as too far ahead.
+// ForgetFirings uses the same clock as the check that refuses firings as too far ahead.
 func TestForgetFirings_Ahead_IsMeasuredByTheLeadersClock(t *testing.T) {
 	g, op, year := poisoned(t)
 	g.keeper.wallClock = func() time.Time { return year.Add(90 * time.Minute) } // after "a", and half an hour before "b"

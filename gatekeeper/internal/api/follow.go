@@ -77,9 +77,9 @@ func (f *following) concerns(missed bool, events []fsm.Event) (news bool) {
 	return news
 }
 
-// tell sends the changes, and reports whether the job is over. upTo is the revision up to which events were processed,
-// and the state may be newer. In that case changed lacks the tasks that changed after upTo, so the client still knows
-// everything only up to upTo.
+// tell sends the changes, and reports whether the job is over. upTo is the revision up to which events have been
+// processed, and the state may be newer. In that case changed lacks the tasks that changed after upTo, so the client
+// still knows everything only up to upTo.
 func (f *following) tell(state *fsm.State, upTo uint64) (over bool, err error) {
 	j := state.JobOf(f.number)
 	if j == nil {

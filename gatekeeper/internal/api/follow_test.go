@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// A stream reads the events of one entry and the state, which may be newer. Changes of tasks in later entries are then
+// A stream reads the events of one entry and the state, which may be newer. Changes to tasks in later entries are then
 // still to come, and the revision that the stream reports must not include them.
 func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 	for _, test := range []struct {

@@ -256,7 +256,8 @@ func (f *forwarder) answersFor(cluster string) bool {
 // leading reports whether this server is the leader, to its knowledge.
 func (f *forwarder) leading() bool { return f.consensus.Leader().ID == f.id }
 
-// way returns the connection to the leader. It fails if this call was already forwarded once or the leader is unknown.
+// way returns the connection to the leader. It fails if this call has already been forwarded once or the leader is
+// unknown.
 func (f *forwarder) way(ctx context.Context) (*hop, error) {
 	leader := f.consensus.Leader()
 	if from := metadata.ValueFromIncomingContext(ctx, HopHeader); len(from) > 0 {
@@ -403,8 +404,9 @@ func passedOn(key string) bool {
 	return !strings.HasPrefix(key, ":") && !strings.HasPrefix(key, "grpc-")
 }
 
-// explain returns the error of a failed forwarded call. An error of the leader is returned unchanged. A connection
-// error depends on whether the call reached a connection, because only then can the leader have carried it out.
+// explain returns the error of a failed forwarded call. An error from the leader is returned unchanged. For a
+// connection error, the result depends on whether the call reached a connection, because only then can the leader have
+// carried it out.
 func (f *forwarder) explain(ctx context.Context, h *hop, m *method, reached *peer.Peer, err error) error {
 	s := status.Convert(err)
 	switch {

@@ -19,8 +19,8 @@ import (
 // accepted from this server's gateway, which is recognized by an in-memory connection that no other process can open.
 const certificateHeader = "gatekeeper-certificate-bin"
 
-// GatewayListener marks the connections of l as those of the gateway. The listener must be reachable only by the
-// gateway.
+// GatewayListener marks the connections accepted by l as coming from the gateway. The listener must be reachable only
+// by the gateway.
 func GatewayListener(l net.Listener) net.Listener { return gatewayListener{l} }
 
 type gatewayListener struct{ net.Listener }
@@ -40,7 +40,7 @@ type gatewayInfo struct{ credentials.CommonAuthInfo }
 
 func (gatewayInfo) AuthType() string { return "gateway" }
 
-// portCredentials are the credentials of the API port. Connections of the gateway are in memory and need no TLS.
+// portCredentials are the credentials of the API port. Connections from the gateway are in memory and need no TLS.
 type portCredentials struct {
 	credentials.TransportCredentials
 }

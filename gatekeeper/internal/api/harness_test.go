@@ -123,10 +123,10 @@ type fakeKeeper struct {
 	machine *fsm.Machine
 	applyMu sync.Mutex // guards index
 	index   uint64
-	// notLeader is the error of reads and edits, if set.
+	// notLeader is the error that reads and edits return, if set.
 	notLeader error
 
-	// denies answers a request of a batch if the answer changes nothing.
+	// denies answers a request in a batch if the answer changes nothing.
 	denies     func(*keeper.AcquireCall) (keeper.Answer, bool, error)
 	tryAcquire func(context.Context, *keeper.AcquireCall) (keeper.Answer, error)
 	acquire    func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error)

@@ -134,7 +134,7 @@ func (s *receiving) SendMsg(m any) error {
 	return s.ServerStream.SendMsg(m)
 }
 
-// cut reports whether a stream ended only because the server drains. An unknown outcome remains unknown.
+// cut reports whether a stream ended only because the server is draining. An unknown outcome remains unknown.
 func cut(ctx context.Context, err error) bool {
 	return errors.Is(context.Cause(ctx), ErrShuttingDown) && !errors.Is(err, consensus.ErrUnknownOutcome) &&
 		(errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled)
@@ -174,7 +174,7 @@ func (a *API) unready(err error) error {
 	if !ok || e.Leader.ID != a.cfg.ID || errors.Is(err, consensus.ErrUnknownOutcome) {
 		return err
 	}
-	return fmt.Errorf("this server was elected and prepares to lead: %w", &consensus.NotLeaderError{})
+	return fmt.Errorf("this server has been elected and is preparing to lead: %w", &consensus.NotLeaderError{})
 }
 
 // admit admits or refuses a call before its message is read.
@@ -186,7 +186,7 @@ func (a *API) admit(ctx context.Context, kind admission.Kind) (*admission.Call, 
 	return call, err
 }
 
-// work marks an admitted call as working once its message was read.
+// work marks an admitted call as working once its message has been read.
 func (a *API) work(ctx context.Context, call *admission.Call, message any) error {
 	var identity admission.Identity
 	if m, ok := message.(interface {

@@ -63,7 +63,7 @@ var errNoNotices = errors.New("no more notices")
 type keepAlive struct {
 	ctx      context.Context //nolint:containedctx // same lifetime as the stream
 	owner    func(ctx context.Context, identity *semaphore.Identity) (semaphore.Owner, error)
-	hid      func(owner semaphore.Owner, results []keeper.TokenResult) // audits the tokens of other principals
+	hid      func(owner semaphore.Owner, results []keeper.TokenResult) // audits tokens that belong to other principals
 	listener Listener
 	caught   func(call func() error) error // turns a panic into an error
 
@@ -81,7 +81,7 @@ type refreshed struct {
 }
 
 // receive processes frames until the client closes the stream, and then waits until all are answered. It may be blocked
-// in recv when the handler returns, which unblocks it.
+// in recv when the handler returns; that return unblocks it.
 func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error)) error {
 	for number := uint64(1); ; number++ {
 		if err := k.reserve(1); err != nil {
@@ -119,12 +119,12 @@ func (k *keepAlive) release(n int) {
 	}
 }
 
-// take validates and refreshes a frame. A frame that forgets tokens waits for earlier frames, which may follow those
-// tokens.
+// take validates and refreshes a frame. A frame that forgets tokens waits for earlier frames, because they may follow
+// the same tokens.
 func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, frame Frame) error {
 	defer frame.Drop() // does nothing after Refresh
 	if m.GetFrame() != number {
-		return invalid("frame", decimal(m.GetFrame()), "must be "+decimal(number)+": frames are numbered from 1 and rise by one")
+		return invalid("frame", decimal(m.GetFrame()), "must be "+decimal(number)+": frames are numbered consecutively from 1")
 	}
 	if n := len(m.GetForget()); n > maxTokens {
 		return invalid("forget", strconv.Itoa(n)+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens")

@@ -196,7 +196,7 @@ func TestKeepAlive_ManyFrames_RefreshInParallelUpToALimit(t *testing.T) {
 	}
 	close(proceed[3])
 	if r := recv(t, stream); r.GetFrame() != 3 {
-		t.Errorf("first answer is of frame %d, want 3", r.GetFrame())
+		t.Errorf("first answer is for frame %d, want 3", r.GetFrame())
 	}
 	if n := receiveFrom(t, began); n != 9 {
 		t.Errorf("next frame to begin is %d, want 9", n)

@@ -100,7 +100,7 @@ func TestOperatorCalls_MisspelledName_SuggestsTheNearest(t *testing.T) {
 	}
 }
 
-// GetDefinition may be called as often as TryAcquire, so it does not search among many definitions. Calls of operators
+// GetDefinition may be called as often as TryAcquire, so it does not search among many definitions. Operators' calls
 // do.
 func TestGetDefinition_MisspelledNameAmongManyDefinitions_HasNoSuggestion(t *testing.T) {
 	g, op := openOperator(t, "nightly-export")

@@ -21,7 +21,7 @@ func (a *API) ofPeers(chain []*x509.Certificate) bool {
 }
 
 // isMember reports whether a certificate belongs to the member with that id in the latest configuration. It must be
-// issued by the authority of members and be valid for the host of the member's peer address.
+// issued by the members' authority and be valid for the host of the member's peer address.
 func (a *API) isMember(chain []*x509.Certificate, id string) bool {
 	if !a.ofPeers(chain) {
 		return false
@@ -79,8 +79,8 @@ func (c *caller) mayJoin(peerAddress string) error {
 	return nil
 }
 
-// memberCerts recognizes the certificates of members, which the authorities of the peer port issued for servers.
-// Results are cached for a minute, because there may be thousands of forwarded calls.
+// memberCerts recognizes members' certificates: those that the authorities of the peer port issued for servers. Results
+// are cached for a minute, because there may be thousands of forwarded calls.
 type memberCerts struct {
 	files certs.Files
 	mu    sync.Mutex // guards known

@@ -64,7 +64,7 @@ func (s *clusterService) statusOf(ctx context.Context, m consensus.Member) (*gat
 		return s.GetStatus(ctx, new(gatekeeperv1.GetStatusRequest))
 	}
 	if m.APIAddress == "" {
-		return nil, errors.New("its API address is not known: no connection to it succeeded since this server started")
+		return nil, errors.New("its API address is not known: no connection to it has succeeded since this server started")
 	}
 	h, err := s.forward.toMember(m)
 	if err != nil {

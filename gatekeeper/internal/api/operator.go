@@ -113,7 +113,7 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 			}
 		}
 	}
-	// Sent even if none is paused: the state machine remembers the request, or may know it by now.
+	// Sent even if none is paused: the state machine remembers the request, or may know it already.
 	result, err := s.keeper.Resume(ctx, cmd)
 	if err != nil {
 		return nil, s.changedSince(state, err)

@@ -50,7 +50,7 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	record.States = a.states(state, stored)
 	record.Waiters = uint32(a.reader.QueueLength(name))
 	for _, end := range state.Ends(name) {
-		// Fields that were changed since the edit keep their values when it ends.
+		// Fields that have been changed since the edit keep their values when it ends.
 		after, _ := semaphore.Revert(stored.Definition, end.Before, end.After)
 		if fields := semaphore.Changed(stored.Definition, after); len(fields) > 0 {
 			record.Ends = append(record.Ends, &gatekeeperv1.EditEnd{Revision: end.Revision, Until: toTimestamp(end.Until), Fields: fields})

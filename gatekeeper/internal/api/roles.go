@@ -12,7 +12,7 @@ import (
 // entitlement defines who may call a method at all. Access to the objects of the call is checked where it is executed:
 // changes pass through guard, and reads omit objects that the caller may not view.
 type entitlement struct {
-	// anyOf lists roles of which the caller needs one, on any semaphore. If empty, any principal is allowed.
+	// anyOf lists roles. The caller needs one of them, on any semaphore. If empty, any principal is allowed.
 	anyOf []access.Role
 	// member also allows members that call on their own behalf.
 	member bool

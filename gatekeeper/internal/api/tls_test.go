@@ -63,10 +63,10 @@ func TestTLS_OnTheAPIAndOnTheHop(t *testing.T) {
 		option grpc.DialOption
 		ok     bool
 	}{
-		"good client certificate":                        {follower, trusting(t, ca, ca, nil), true},
-		"no client certificate":                          {follower, trusting(t, ca, nil, nil), false},
-		"a stranger's certificate":                       {follower, trusting(t, ca, stranger, nil), false},
-		"a client certificate of the members' authority": {follower, trusting(t, ca, members, nil), false},
+		"good client certificate":                          {follower, trusting(t, ca, ca, nil), true},
+		"no client certificate":                            {follower, trusting(t, ca, nil, nil), false},
+		"a stranger's certificate":                         {follower, trusting(t, ca, stranger, nil), false},
+		"a client certificate from the members' authority": {follower, trusting(t, ca, members, nil), false},
 		"TLS 1.2":                     {follower, trusting(t, ca, ca, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), false},
 		"plain text":                  {follower, insecureCreds(), false},
 		"another CA":                  {follower, trusting(t, stranger, ca, nil), false},

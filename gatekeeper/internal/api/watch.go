@@ -53,7 +53,7 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	w := &watcher{api: s.API, chosen: chosen.Within(s.sees(stream.Context())), permits: m.GetPermits(), send: stream.Send}
 	if m.GetRecords() {
 		w.changed = &changes{names: make(map[string]bool)}
-		if m.GetFromRevision() == 0 { // otherwise send the denials since the caller read the records
+		if m.GetFromRevision() == 0 { // otherwise send the denials that came after the caller had read the records
 			_, w.changed.denials = s.reader.DenialsChanged(0)
 		}
 	}

@@ -366,7 +366,7 @@ func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequ
 	}
 }
 
-// receiveWork processes the frames of a worker until it closes the stream, and then waits until all task ends that it
+// receiveWork processes a worker's frames until it closes the stream, and then waits until all task ends that it
 // reported are answered.
 func receiveWork(recv func() (*gatekeeperv1.WorkRequest, error), w *work.Worker) error {
 	for number := uint64(2); ; number++ {
@@ -380,7 +380,7 @@ func receiveWork(recv func() (*gatekeeperv1.WorkRequest, error), w *work.Worker)
 			return err
 		}
 		if m.GetFrame() != number {
-			return invalid("frame", decimal(m.GetFrame()), "must be "+decimal(number)+": frames are numbered from 1 and rise by one")
+			return invalid("frame", decimal(m.GetFrame()), "must be "+decimal(number)+": frames are numbered consecutively from 1")
 		}
 		w.Received(number, time.Now())
 		if err := takeWork(m, w); err != nil {

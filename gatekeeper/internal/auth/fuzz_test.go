@@ -65,7 +65,7 @@ func FuzzOfCertificate(f *testing.F) {
 					t.Errorf("subject %q is not in any field of the certificate", s)
 				}
 			} else if !strings.HasPrefix(s, access.SPIFFESubject) || len(cert.URIs) == 0 || s != cert.URIs[0].String() {
-				t.Errorf("subject %q is not a URI of the certificate", s)
+				t.Errorf("subject %q is not a URI in the certificate", s)
 			}
 		}
 		if c.Token != "" || c.Login != nil || len(c.Acquirers) > len(cert.URIs) {

@@ -130,7 +130,7 @@ type Principal struct {
 	acquirers []string
 }
 
-// grant is an access.Grant with its scope compiled. A grant whose scope is invalid, which only a server of another
+// grant is an access.Grant with its scope compiled. A grant whose scope is invalid, which only a server with another
 // version can have stored, is ignored.
 type grant struct {
 	role            access.Role

@@ -35,7 +35,7 @@ func (b *backlog) pop(n int) {
 	case b.len() == 0 && cap(b.calls) > keepCap:
 		*b = backlog{}
 	case b.head >= (len(b.calls)+1)/2:
-		// At least as many calls were popped since the last move as are moved now, so each call is moved once on
+		// At least as many calls have been popped since the last move as are moved now, so each call is moved once on
 		// average.
 		rest := copy(b.calls, b.calls[b.head:])
 		clear(b.calls[rest:])

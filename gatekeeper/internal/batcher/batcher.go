@@ -152,7 +152,7 @@ func (b *Batcher) Do(ctx context.Context, cmd fsm.Command) Outcome {
 
 // Close stops the batcher and waits until it has stopped. Commands that were handed over but have no outcome yet end
 // with consensus.ErrUnknownOutcome. Waiting commands and all later ones end with consensus.ErrNotAppended. Close waits
-// for a pending call of Log.Append or done. It may be called more than once.
+// for a pending call to Log.Append or done. It may be called more than once.
 func (b *Batcher) Close() {
 	b.mu.Lock()
 	first := !b.closed
@@ -194,7 +194,7 @@ func (b *Batcher) enqueue(call Call) error {
 	return nil
 }
 
-// waiter receives the outcome for a call of Do. It is reused only after its outcome was received.
+// waiter receives the outcome for a call to Do. It is reused only after its outcome has been received.
 type waiter struct {
 	outcome chan Outcome
 	done    func(Outcome)

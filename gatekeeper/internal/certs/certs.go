@@ -1,4 +1,4 @@
-// Package certs reads the PEM files of TLS, for all ports and for calls between servers.
+// Package certs reads PEM files for TLS, for all ports and for calls between servers.
 //
 // Certificates are renewed while servers run, so files are read again at each handshake; see package tlsfiles.
 package certs
@@ -103,7 +103,7 @@ func (f Files) Issued() error {
 		return nil
 	}
 	return &FileError{File: f.Cert, Err: fmt.Errorf("it was not issued by a CA in %q (%w), and other members would refuse it: "+
-		"use files of the same CA, as `gkctl cert peer ID HOST` creates them", f.CA, err)}
+		"use files from the same CA, as `gkctl cert peer ID HOST` creates them", f.CA, err)}
 }
 
 // Peer is like Config, for the connections between members, whose certificates must satisfy ForServers.
@@ -119,7 +119,7 @@ func (f Files) Peer() (*tls.Config, error) {
 }
 
 // ForServers returns an error for a certificate that does not state the extended key usage serverAuth. Clients and
-// members may have certificates of the same CA, but client certificates lack this usage. A certificate without any
+// members may have certificates from the same CA, but client certificates lack this usage. A certificate without any
 // extended key usage is refused too, even though it is valid for every purpose.
 func ForServers(cert *x509.Certificate) error {
 	return states(cert, x509.ExtKeyUsageServerAuth, "serverAuth")
@@ -244,7 +244,7 @@ func (p Port) read() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// memberOrClient refuses a certificate that the CA of members has issued for anything but a member.
+// memberOrClient refuses a certificate that the members' CA has issued for anything but a member.
 func memberOrClient(c tls.ConnectionState, clients *x509.CertPool) error {
 	if len(c.PeerCertificates) == 0 || ForServers(c.PeerCertificates[0]) == nil {
 		return nil

@@ -80,7 +80,7 @@ func TestPort_FilesRenewed_NextHandshakeUsesThem(t *testing.T) {
 	}
 }
 
-// CA certificates of clients can be renewed while the server runs, as certificates can.
+// The CA certificates for clients can be renewed while the server is running, like its own certificate.
 func TestPort_CAFileRenewed_NextHandshakeUsesIt(t *testing.T) {
 	before, after := authoritytest.New(t), authoritytest.New(t)
 	f := filesOf(before.Issue(authority.Leaf{Name: "gk1", Server: true}))
@@ -97,7 +97,7 @@ func TestPort_CAFileRenewed_NextHandshakeUsesIt(t *testing.T) {
 	}
 	write(t, before.File, after.CertPEM())
 	if _, err := handshake(t, cfg, with(before)); err == nil {
-		t.Error("a client of the old CA was accepted")
+		t.Error("a client with a certificate from the old CA was accepted")
 	}
 	if _, err := handshake(t, cfg, with(after)); err != nil {
 		t.Error(err)
@@ -122,21 +122,21 @@ func TestPort_EachCertificateOfAClient(t *testing.T) {
 	}{
 		{"client", required, api, client, true},
 		{"member", required, members, member, true},
-		{"client of the members' CA", required, members, client, false},
-		{"client of an unknown CA", required, strangers, client, false},
-		{"member of an unknown CA", required, strangers, member, false},
-		{"server of the API's CA", required, api, authority.Leaf{Name: "gk2", Server: true}, false},
+		{"client from the members' CA", required, members, client, false},
+		{"client from an unknown CA", required, strangers, client, false},
+		{"member from an unknown CA", required, strangers, member, false},
+		{"server from the API's CA", required, api, authority.Leaf{Name: "gk2", Server: true}, false},
 		{"no certificate", required, nil, client, false},
 		{"no certificate, optional", optional, nil, client, true},
 		{"client, optional", optional, api, client, true},
-		{"client of an unknown CA, optional", optional, strangers, client, false},
-		{"client of the members' CA, optional", optional, members, client, false},
+		{"client from an unknown CA, optional", optional, strangers, client, false},
+		{"client from the members' CA, optional", optional, members, client, false},
 		{"client, one CA for both", one, api, client, true},
 		{"member, one CA for both", one, api, member, true},
 		{"no certificate, one CA for both", one, nil, client, false},
 		{"no certificate, without a client CA", none, nil, client, true},
 		{"member, without a client CA", none, members, member, true},
-		{"client of the members' CA, without a client CA", none, members, client, false},
+		{"client from the members' CA, without a client CA", none, members, client, false},
 	} {
 		cfg, err := c.port.Config()
 		if err != nil {
@@ -205,7 +205,7 @@ func TestFiles_Member_FollowsTheChainToItsCA(t *testing.T) {
 		}
 	}
 	if (Files{CA: other.File}).Member([]*x509.Certificate{member, between, root}) == nil {
-		t.Error("Member() accepted a member of another CA")
+		t.Error("Member() accepted a member with a certificate from another CA")
 	}
 }
 

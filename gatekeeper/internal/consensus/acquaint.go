@@ -10,10 +10,10 @@ import (
 )
 
 // acquaint dials every other member once, so that each member learns every other member's data directory. Raft itself
-// connects two followers only when one of them requests votes. By then, a member that has lost its data could pass for
-// its former self. acquaint dials all members again while this member has no contact with a leader, when the membership
-// changes, and when a peer connects with a changed statement. It trusts only the answer that a member gives at its
-// configured address.
+// connects two followers only when one of them requests votes. If members met only then, one that had lost its data
+// could pass for its former self. acquaint dials all members again while this member has no contact with a leader, when
+// the membership changes, and when a peer connects with a changed statement. It trusts only the answer that a member
+// gives at its configured address.
 func (n *Node) acquaint() {
 	ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat)
 	defer ticker.Stop()

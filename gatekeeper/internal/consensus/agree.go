@@ -21,11 +21,11 @@ import (
 
 // ErrMemberFounded means that another member of a new set already belongs to a cluster, but this member's data
 // directory does not.
-var ErrMemberFounded = errors.New("consensus: another member belongs to a cluster already")
+var ErrMemberFounded = errors.New("consensus: another member already belongs to a cluster")
 
 // Agreement configures Agree.
 type Agreement struct {
-	// Listener accepts the queries of the other members.
+	// Listener accepts queries from the other members.
 	Listener net.Listener
 	// Dial makes connections to other members. Default: TCP.
 	Dial   func(ctx context.Context, address string) (net.Conn, error)
@@ -100,7 +100,7 @@ func digest(clusterName string, members []Member) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// agreement is the state of one call of Agree.
+// agreement is the state of one call to Agree.
 type agreement struct {
 	folder *DataDir
 	layer  *peer.Layer
@@ -163,7 +163,7 @@ func (s standing) text() string {
 
 // run queries the others and decides, in rounds.
 func (a *agreement) run(ctx context.Context) error {
-	a.log.Info("this server starts a new cluster, which needs all of its members", slog.Any("members", memberIDs(a.folder.members)))
+	a.log.Info("this server is starting a new cluster, which needs all of its members", slog.Any("members", memberIDs(a.folder.members)))
 	for wait := askSoon; ; wait = min(2*wait, askLate) {
 		heard, problems := a.ask(ctx)
 		own := a.stands()

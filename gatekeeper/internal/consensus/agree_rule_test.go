@@ -10,7 +10,7 @@ import (
 )
 
 // These tests explore every order in which three members can ask, answer, decide, crash and lose their data
-// directories. An answer is remembered until the member's process exits, which covers every late answer.
+// directories. Answers are remembered until the member's process exits, so that every late answer is covered.
 
 const agreeing = 3 // number of members
 
@@ -144,7 +144,7 @@ func (s members) decides(i int, draws uint8) (members, error) {
 	bit := uint8(1) << next.id.Seed
 	s.ever |= bit
 	if s.lost[i]&bit != 0 {
-		return s, fmt.Errorf("%s founds a cluster again although it lost that cluster's data", agreeingID(i))
+		return s, fmt.Errorf("%s founds a cluster again even though it has lost that cluster's data", agreeingID(i))
 	}
 	for j, other := range s.own {
 		if other.seed() != next.id.Seed && s.ever&(1<<other.seed()) != 0 {
@@ -192,8 +192,8 @@ func TestDecide_InEveryOrderWithLostDataDirs_OneClusterIsFounded(t *testing.T) {
 	}
 }
 
-// However often members crash, the set starts once all of them stay up for long enough. From every state, the members
-// ask and decide in turn.
+// However often members crash, the set starts once all of them stay up long enough. From every state, the members ask
+// and decide in turn.
 func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 	for s := range explore(t, 0, 1) {
 		to := s

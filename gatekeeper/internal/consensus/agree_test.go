@@ -184,7 +184,7 @@ func TestAgree_InEveryOrderOfStart_AllGetOneID(t *testing.T) {
 			if n < 2 {
 				for _, j := range order[:n+1] {
 					if _, err := os.Stat(filepath.Join(set[j].dir, seedFileName)); err == nil {
-						t.Fatalf("order %v: %s has an id although %s was not started", order, set[j].ID, set[order[2]].ID)
+						t.Fatalf("order %v: %s has an id even though %s has not been started", order, set[j].ID, set[order[2]].ID)
 					}
 				}
 			}

@@ -85,7 +85,7 @@ func (a *snapshotAlarm) sending(to raft.ServerID, index uint64) {
 	a.mu.Unlock()
 	if inARow >= tooManySnapshots {
 		a.alarms.Inc()
-		a.logger.Error("a follower is sent one snapshot after another and does not catch up; keep more trailing log entries, or relieve its disk and network",
+		a.logger.Error("a follower is sent one snapshot after another and does not catch up; keep more trailing log entries, or reduce the load on its disk and network",
 			"member", string(to), "snapshots", inARow)
 	}
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// answers records, for each peer, when this server sent the latest request of a term that the peer acknowledged.
+// answers records for each peer the latest term in which it acknowledged a request, and when this server sent the
+// newest request that the peer acknowledged in that term.
 type answers struct {
-	// changed holds a token if an answer was recorded since the token was last taken.
+	// changed holds a token if an answer has been recorded since the token was last taken.
 	changed chan struct{}
 
 	mu     sync.Mutex // guards latest
@@ -20,7 +21,7 @@ type answer struct {
 	term    uint64
 	sent    time.Time
 	matched uint64    // the highest index that the peer's log shares with ours
-	heard   time.Time // when it last acknowledged entries: a peer whose disk stalls still answers heartbeats
+	heard   time.Time // when it last acknowledged entries: a peer whose disk is stalled still answers heartbeats
 }
 
 func newAnswers() *answers {

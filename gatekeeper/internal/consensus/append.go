@@ -39,7 +39,7 @@ func (n *Node) Append(entry []byte) *Pending {
 	return p
 }
 
-// failed translates an error of Raft into the outcome of an entry. For three errors the outcome is certain, because
+// failed translates an error from Raft into the outcome of an entry. For three errors the outcome is certain, because
 // Raft returns them only before it appends the entry.
 func (n *Node) failed(err error) Appended {
 	switch {

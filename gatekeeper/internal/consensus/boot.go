@@ -38,7 +38,7 @@ func (n *Node) newRaft() error {
 		n.guard.Release()
 		select {
 		case o = <-done:
-		case <-time.After(time.Second): // the disk hangs: closing its files would hang too, and the hanging call may still write
+		case <-time.After(time.Second): // the disk is hanging: closing its files would hang too, and the call that hangs may still write
 			closeStores := n.stores.close
 			n.stores.close = func() error { return nil }
 			n.cfg.DataDir.closeAfter(func() {
@@ -62,7 +62,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 	}
 	folder := n.cfg.DataDir
 	if !hasState && folder.hasBegun() {
-		return nil, store.Damaged(store.RaftFile, "it has no term and no entry, and there is no snapshot, although this member had them before")
+		return nil, store.Damaged(store.RaftFile, "it has no term and no entry, and there is no snapshot, even though this member once had them")
 	}
 	if !hasState && !folder.file.Joiner {
 		members, err := n.cfg.bootstrap(string(n.id), string(n.address))
@@ -98,7 +98,7 @@ func (n *Node) bootAndRun() (*raft.Raft, error) {
 	case refused != nil:
 		err = refused
 	}
-	return nil, store.Damaged(what, "%w, see the earlier errors in the log", err)
+	return nil, store.Damaged(what, "%w: see the earlier errors in the log", err)
 }
 
 func (n *Node) raftConfig() *raft.Config {

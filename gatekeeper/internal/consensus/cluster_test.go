@@ -20,7 +20,7 @@ import (
 
 // These tests run complete members over loopback, on disk.
 
-// steady timeouts are longer than the disk stalls of a busy machine. No test waits for them, see leading.
+// steady timeouts are longer than the disk stalls on a busy machine. No test waits for them; see leading.
 var steady = Timeouts{Heartbeat: 2 * time.Second, Election: 2 * time.Second}
 
 type server struct {

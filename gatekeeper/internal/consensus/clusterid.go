@@ -11,7 +11,7 @@ import (
 // ClusterID identifies a cluster, and its incarnation between offline recoveries. Peers with different ids refuse each
 // other.
 type ClusterID struct {
-	// Seed is drawn by a single server, or by the first member of a named set, see DataDir.Agree.
+	// Seed is drawn by a single server, or by the first member of a named set; see DataDir.Agree.
 	Seed uint64
 	// Incarnation is 1 at first. A recovery draws a new one. A cluster restored from a backup has another seed.
 	Incarnation uint64
@@ -40,6 +40,6 @@ func ParseClusterID(s string) (ClusterID, error) {
 // DrawClusterID draws the id of a new cluster, with a new random seed.
 func DrawClusterID() ClusterID {
 	var b [8]byte
-	rand.Read(b[:]) // never fails, see crypto/rand
+	rand.Read(b[:]) // never fails; see crypto/rand
 	return ClusterID{Seed: binary.BigEndian.Uint64(b[:]), Incarnation: 1}
 }

@@ -58,10 +58,11 @@ const clientRetry = time.Second
 // SmallestDuration returns the shortest permit duration, in whole seconds, with which a permit survives the death of
 // the leader.
 //
-// Before a new leader can grant again, the followers must miss the old one, which takes up to two heartbeat timeouts,
-// and elect another, which takes up to two election timeouts if the first vote is split. Then the client must find it.
-// A client refreshes at a third of the duration. It stops the job a fifth of the duration before its deadline, and it
-// sets that deadline 2 % early. A leader that dies just before it answers therefore leaves 44 % of the duration.
+// Before a new leader can grant again, the followers must notice that the old one is gone, which takes up to two
+// heartbeat timeouts, and elect another, which takes up to two election timeouts if the first vote is split. Then the
+// client must find the new leader. A client refreshes at a third of the duration. It stops the job a fifth of the
+// duration before its deadline, and it sets that deadline 2 % early. A leader that dies just before it answers
+// therefore leaves 44 % of the duration.
 func (t Timeouts) SmallestDuration() time.Duration {
 	const left = 0.44
 	failover := 2*t.Heartbeat + 2*t.Election + clientRetry
@@ -114,7 +115,7 @@ type Config struct {
 	// member is removed, possibly more than once for the same id. Optional.
 	Retire func(ctx context.Context, id string) error
 
-	// WallClock returns the time that this member reports to the others, see Clocks. Default: time.Now.
+	// WallClock returns the time that this member reports to the others; see Clocks. Default: time.Now.
 	WallClock func() time.Time
 
 	Logger     *slog.Logger

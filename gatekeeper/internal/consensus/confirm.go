@@ -33,7 +33,7 @@ type confirmer struct {
 	// spawn runs a function that waits for Raft on a separate goroutine. It returns false when this server is closing.
 	spawn func(func()) bool
 
-	woken chan struct{} // holds a token when a caller arrived that no pending round covers, or a leadership ended
+	woken chan struct{} // holds a token when a caller that no pending round covers has arrived, or a leadership has ended
 
 	begun    uint64        // rounds requested from Raft; used only by run
 	answered atomic.Uint64 // the latest round that Raft is known to have finished
@@ -130,9 +130,10 @@ func (c *confirmer) already(term uint64, t time.Time) bool {
 // covered returns the latest time t such that a majority of voters is known to have been in term with this server at or
 // after t, whether this server leads in term, and whether it is the only voter. This function establishes the proof.
 func (c *confirmer) covered(term uint64) (latest time.Time, leads, alone bool) {
-	// This server counts as of now, provided that the values read below confirm it. No answer can be later than the
-	// time at which the answers are read. The result may already be old when it is used, which errs on the safe side.
-	// The configuration and the term are read after now, so they were current at or after the returned time.
+	// This server's own time is now, provided that the values read below confirm that it is a voter and leads. No
+	// answer can be later than the time at which the answers are read. The result may already be old when it is used,
+	// which errs on the safe side. The configuration and the term are read after now, so they were current at or after
+	// the returned time.
 	now := time.Now()
 	configuration := c.raft.GetConfiguration().Configuration()
 	if c.raft.CurrentTerm() != term || c.raft.State() != raft.Leader || c.raft.CurrentTerm() != term {
@@ -168,8 +169,8 @@ func (c *confirmer) run(ctx context.Context) {
 	var kicked time.Time // when the pending round was started; zero if none
 	for {
 		// A round sends every peer one more heartbeat. A caller whose t is later than the start of the round waits for
-		// the next one, or for answers to other requests that were sent late enough. Nothing sent before a caller's t
-		// satisfies it.
+		// the next one, or for answers to other requests that were sent late enough. An answer to a request sent before
+		// a caller's t does not satisfy that caller.
 		answered, next := c.settle(kicked)
 		for _, of := range answered {
 			of.tell(of.err)
@@ -191,10 +192,11 @@ func (c *confirmer) run(ctx context.Context) {
 	}
 }
 
-// mostRounds limits the rounds requested from Raft that it has not finished. To track that, every probeEvery-th round
-// is watched. Raft has room for 64 rounds (v1.8.0), and its main loop drains them. While the main loop waits for this
-// server's disk, rounds pile up, and afterwards the answered ones are queued once more, along with new ones. If the
-// queue were full, VerifyLeader would block and the heartbeats would stop.
+// mostRounds is the maximum number of rounds that have been requested from Raft and that Raft has not finished. To keep
+// count, the confirmer watches every probeEvery-th round. Raft has room for 64 rounds (v1.8.0), and its main loop
+// drains them. While the main loop waits for this server's disk, rounds pile up, and afterwards the answered ones are
+// queued once more, along with new ones. If the queue were full, VerifyLeader would block and the heartbeats would
+// stop.
 const (
 	mostRounds = 24
 	probeEvery = 8

@@ -406,7 +406,7 @@ func TestConfirm_NoMajority_EndsWithinTwiceTheLease(t *testing.T) {
 	})
 }
 
-// yes is a transport whose peer accepts all requests except entries of term 4.
+// yes is a transport whose peer accepts all requests except entries from term 4.
 type yes struct{ innerTransport }
 
 func (yes) InstallSnapshot(_ raft.ServerID, _ raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, _ io.Reader) error {

@@ -22,7 +22,7 @@ import (
 var (
 	// ErrClusterIDNeeded means that a joiner has a new data directory and must first ask the cluster for its id.
 	ErrClusterIDNeeded = errors.New("consensus: a joiner with a new data directory needs the cluster's id")
-	// ErrNotAgreed means that the members of a new set have no cluster id yet, see DataDir.Agree.
+	// ErrNotAgreed means that the members of a new set have no cluster id yet; see DataDir.Agree.
 	ErrNotAgreed = errors.New("consensus: the members of the new set have not agreed on the cluster's id")
 	// ErrDataDirInUse means that another process is using the data directory.
 	ErrDataDirInUse = errors.New("in use")
@@ -66,7 +66,7 @@ type DataDir struct {
 	id     ClusterID
 	file   clusterFile
 	// members is the set that starts together while the directory has no id. seed is what the directory has stored for
-	// that start, see seedFile.
+	// that start; see seedFile.
 	members []Member
 	seed    seedFile
 
@@ -123,8 +123,8 @@ type succeededFile struct {
 
 // PrepareDataDir creates or opens a data directory, locks it, and determines the cluster id. Before Agree, the new
 // directory of one of several Members has no cluster id. It returns ErrClusterIDNeeded, ErrDataDirInUse,
-// ErrForeignDataDir, ErrDataDirDamaged, ErrInvalidMember, or an error from the system. Once a server of that directory
-// has stopped with ErrSucceeded, every call returns that error.
+// ErrForeignDataDir, ErrDataDirDamaged, ErrInvalidMember, or an error from the system. Once a server that uses the
+// directory has stopped with ErrSucceeded, every call returns that error.
 func PrepareDataDir(cfg DataDirConfig) (*DataDir, error) {
 	if err := checkMemberID(cfg.MemberID); err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ func (f *DataDir) begin() error {
 	return nil
 }
 
-// hasBegun reports whether begin was called, in this process or in an earlier one.
+// hasBegun reports whether begin has been called, in this process or in an earlier one.
 func (f *DataDir) hasBegun() bool {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -286,7 +286,7 @@ func (f *DataDir) create(cfg DataDirConfig) error {
 // found permanently assigns a new directory to this member of the cluster id.
 func (f *DataDir) found(id ClusterID) error {
 	var number [8]byte
-	rand.Read(number[:]) // never fails, see crypto/rand
+	rand.Read(number[:]) // never fails; see crypto/rand
 	file := f.file
 	file.ClusterID, file.DataDir = id.String(), hex.EncodeToString(number[:])
 	if err := f.write(clusterFileName, file); err != nil {
@@ -318,7 +318,7 @@ func (f *DataDir) Close() error {
 	return err
 }
 
-// closeAfter closes the directory in the background once wait has returned. A call of Close before that does nothing.
+// closeAfter closes the directory in the background once wait has returned. A call to Close before that does nothing.
 func (f *DataDir) closeAfter(wait func()) {
 	f.close.Do(func() {
 		go func() {
@@ -366,7 +366,7 @@ func (f *DataDir) succeeded(reason string) error {
 	return f.write(succeededFileName, succeededFile{reason})
 }
 
-// nameOf returns the name of a member, see Node.Name, or "" while its directory is unknown.
+// nameOf returns the name of a member (see Node.Name), or "" while its directory is unknown.
 func (f *DataDir) nameOf(id string) string {
 	number := f.file.DataDir
 	if id != f.file.MemberID {

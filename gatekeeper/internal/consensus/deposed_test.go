@@ -103,7 +103,7 @@ func TestConfirm_DeposedLeaderCutOff_FailsInTimeWhileTheNewOneSucceeds(t *testin
 			t.Errorf("Confirm on the new leader = %v, want nil", err)
 		}
 		if err := next.Confirm(t.Context(), term, time.Now()); !errors.Is(err, ErrNotConfirmed) {
-			t.Errorf("Confirm of an earlier term = %v, want %v", err, ErrNotConfirmed)
+			t.Errorf("Confirm for an earlier term = %v, want %v", err, ErrNotConfirmed)
 		}
 		if err := old.Confirm(t.Context(), term, begun); !errors.Is(err, ErrNotConfirmed) {
 			t.Errorf("Confirm after the end of the leadership = %v, want %v", err, ErrNotConfirmed)

@@ -32,7 +32,7 @@
 // (TestConfirm_VerifyLeaderSatisfiedByLateAnswer). It also counts the responses of non-voters toward a quorum of
 // voters. We therefore wrap Raft's transport. For each AppendEntries, heartbeat or not, the wrapper reads the clock
 // before it sends the request. If that peer answers with success in the same term, the wrapper records the peer, the
-// term and that time. Confirm succeeds when times at or after t are recorded for a majority of the voters of Raft's
+// term and that time. Confirm succeeds when times at or after t are recorded for a majority of the voters in Raft's
 // latest configuration, read at or after t. This server needs no response from itself. It counts only if it is a voter
 // in that configuration and Raft reports, at or after t, that it leads in exactly that term, because the epoch may lag
 // behind. Responses to InstallSnapshot do not count, and neither does anything before the promotion.
@@ -61,10 +61,10 @@
 // majorities overlap. The follower's state and its leader are checked only for Raft's sake: a candidate, or a follower
 // that knows no leader or a different one, must first change something.
 //
-// A follower whose disk stalls therefore keeps confirming. A leader steps down only when it cannot reach a majority for
-// the length of its lease, the heartbeat timeout. The lease plays no part in safety. While the disks of a majority
-// stall, no other server could lead anyway, because votes must be stored as well. A store call that does not return
-// within Config.StoreTimeout is a fault, after which the member answers no heartbeats.
+// A follower whose disk is stalled therefore keeps confirming. A leader steps down only when it cannot reach a majority
+// for the length of its lease, the heartbeat timeout. The lease plays no part in safety. While the disks of a majority
+// are stalled, no other server could lead anyway, because votes must be stored as well. A store call that does not
+// return within Config.StoreTimeout is a fault, after which the member answers no heartbeats.
 //
 // # Membership
 //
@@ -77,7 +77,7 @@
 //
 // No decision in this package depends on wall clocks. A member states its clock in the handshake, so that a leader can
 // compare the clocks of all members (Clocks). This matters because due times of firings are compared with the leader's
-// clock. A leader whose clock is off hands leadership over, see gatekeeper/memberclocks.go.
+// clock. A leader whose clock is off hands leadership over; see gatekeeper/memberclocks.go.
 //
 // # The first start of several members
 //
@@ -89,12 +89,12 @@
 //     seed and holds it.
 //  2. The others adopt the id that the first member holds, and hold it too.
 //  3. When all others have answered that they hold its id, the first member founds the cluster and bootstraps.
-//  4. The others found it and bootstrap when any member has founded it.
+//  4. When any member has founded the cluster, the others found it too, and bootstrap.
 //
 // A directory never replaces the id that it holds. When a cluster is founded, the directories of all listed members
 // have held its id, and another id needs all of these directories too. A second cluster can therefore be founded only
-// when all directories with the first id are lost. The argument does not depend on the order or the age of messages. It
-// holds even if two servers are started as the first member by mistake.
+// when all directories with the first id have been lost. The argument does not depend on the order or the age of
+// messages. It holds even if two servers are started as the first member by mistake.
 //
 // A member that founded a cluster, voted, and then lost its directory cannot return to that cluster. It would have to
 // adopt the id from a first member that merely holds it and answers its query, but the first member founds the cluster

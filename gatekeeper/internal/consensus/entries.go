@@ -10,12 +10,12 @@ import (
 //
 // First, Raft looks for the entry before the first new one only in the log. After a leader has sent a snapshot, for
 // example, a follower's log may begin after its newest snapshot. Such a follower refuses entries that continue from the
-// snapshot unless its log is empty. The leader backs up until it has only an older snapshot left, which the follower
-// already has, and the cycle repeats forever. Everything up to a follower's snapshot is committed and identical on
-// every later leader, so there is nothing to compare up to that point.
+// snapshot unless its log is empty. The leader backs up until it has nothing left to send but an older snapshot, which
+// the follower already has, and the cycle repeats forever. Everything up to a follower's snapshot is committed and
+// identical on every later leader, so there is nothing to compare up to that point.
 //
 // Second, if the leader's commit index is higher than this member's last entry, Raft treats that entry as committed,
-// although the leader may have different entries after those that it has just sent. Raft paper, figure 2,
+// even though the leader may have different entries after those that it has just sent. Raft paper, figure 2,
 // AppendEntries, step 5: the commit index is the lower of the leader's and the index of the last new entry.
 func (i *incoming) entries(rpc raft.RPC) raft.RPC {
 	sent, ok := rpc.Command.(*raft.AppendEntriesRequest)
@@ -33,8 +33,8 @@ func (i *incoming) entries(rpc raft.RPC) raft.RPC {
 }
 
 // inSnapshot reports whether this member's newest snapshot contains an entry, and the index at which the snapshot ends.
-// It takes into account everything that the leader sent before. If the log contains the entry as well, it is the same
-// there, see package store. The log itself is not read, because after a fault the read would block forever.
+// It takes into account everything that the leader has already sent. If the log contains the entry as well, the two are
+// the same; see package store. The log itself is not read, because after a fault the read would block forever.
 func (i *incoming) inSnapshot(index uint64) (to uint64, _ bool) {
 	// Normally the leader continues at the end of the log, and this check is the only cost.
 	if index == 0 || !i.runs() || index >= i.raft.LastIndex() || !i.idle() {

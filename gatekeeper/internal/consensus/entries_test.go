@@ -27,7 +27,8 @@ func alone(t *testing.T) (follower *member, last, term uint64) {
 	return follower, last, leader.raft.CurrentTerm()
 }
 
-// sends delivers entries after (prev, prevTerm) to the follower, as if from another member that leads in term.
+// sends delivers entries after (prev, prevTerm) to the follower, as if they came from another member that leads in
+// term.
 func (m *member) sends(t *testing.T, term, prev, prevTerm, committed uint64, entries ...*raft.Log) raft.AppendEntriesResponse {
 	t.Helper()
 	const leader = "gk1.test:7421" // any member's address
@@ -88,14 +89,14 @@ func TestEntries_AfterTheNewestSnapshot_AreAccepted(t *testing.T) {
 				}
 				// The previous leader is still rejected.
 				if answer := f.sends(t, term+1, last, term, last, noop(last+1, term+1)); answer.Success {
-					t.Errorf("response to a leader of an earlier term: %+v, want failure", answer)
+					t.Errorf("response to a leader from an earlier term: %+v, want failure", answer)
 				}
 			})
 		})
 	}
 }
 
-// The leader's commit index is beyond the entries that it sends, and the follower has entries of another leader at
+// The leader's commit index is beyond the entries that it sends, and the follower has entries from another leader at
 // those indexes. Raft alone would apply them.
 func TestEntries_CommitIndexBeyondSentEntries_OnlySentOnesAreApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -118,7 +119,7 @@ func TestEntries_CommitIndexBeyondSentEntries_OnlySentOnesAreApplied(t *testing.
 	})
 }
 
-// After a fault, calls of the store never return. The code in front of Raft must not wait for one, or the member could
+// After a fault, calls to the store never return. The code in front of Raft must not wait for one, or the member could
 // not stop.
 func TestEntries_AfterAFault_DoNotBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -6,10 +6,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A leader that hears from no majority for the length of its lease steps down, and Confirm waits for responses from a
-// majority. Responses from Raft's main loop would wait for the disk, because the main loop itself stores entries. If
-// the followers' disks stalled for the length of the lease, the cluster would lose its leader although no server is
-// down, and every refresh and every denial would wait for the sync of an unrelated grant.
+// A leader that does not hear from a majority for the length of its lease steps down, and Confirm waits for responses
+// from a majority. Responses from Raft's main loop would wait for the disk, because the main loop itself stores
+// entries. If the followers' disks stalled for the length of the lease, the cluster would lose its leader even though
+// no server was down, and every refresh and every denial would wait for the sync of an unrelated grant.
 //
 // Raft's own bypass of the main loop changes the term and the state concurrently with it, and logs can diverge
 // (hashicorp/raft issue 695, open in v1.8.0). This one changes nothing. "Heartbeats" in the package documentation

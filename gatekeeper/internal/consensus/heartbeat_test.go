@@ -26,8 +26,8 @@ func (m *member) stall(t *testing.T) (end func()) {
 	return end
 }
 
-// If a leader stepped down because the disks of its followers stall, the cluster would lose its leader although no
-// member is down.
+// If a leader stepped down whenever its followers' disks stalled, the cluster would lose its leader even though no
+// member was down.
 func TestHeartbeat_DisksOfAllFollowersStall_LeaderKeepsConfirming(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -43,7 +43,7 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderKeepsConfirming(t *testing.T) 
 		}
 		late := leader.Append(entry(t, "late"))
 		committed := leader.raft.CommitIndex()
-		lasts := leader.cfg.StoreTimeout - time.Second // the longest time that is not a fault
+		lasts := leader.cfg.StoreTimeout - time.Second // the longest stall that is not a fault
 		for begun := time.Now(); time.Since(begun) < lasts; pass(10 * time.Millisecond) {
 			asked := time.Now()
 			if err := leader.Confirm(t.Context(), term, asked); err != nil {
@@ -69,8 +69,8 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderKeepsConfirming(t *testing.T) 
 	})
 }
 
-// When the leader's own disk stalls, the confirmer's requests to Raft wait. Raft's regular heartbeats then serve the
-// waiters.
+// While the leader's own disk is stalled, the confirmer's requests to Raft wait. Raft's regular heartbeats then serve
+// the waiters.
 func TestHeartbeat_DiskOfTheLeaderStalls_LeaderKeepsConfirming(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -102,8 +102,8 @@ func TestHeartbeat_DiskOfTheLeaderStalls_LeaderKeepsConfirming(t *testing.T) {
 	})
 }
 
-// While a leader cannot send entries, because it backs off or sends a snapshot, a follower receives only heartbeats.
-// Raft's main loop must see enough of them.
+// While a leader cannot send entries, because it is backing off or sending a snapshot, a follower receives only
+// heartbeats. Raft's main loop must see enough of them.
 func TestHeartbeat_OnlyHeartbeats_NoElection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -133,7 +133,7 @@ func TestHeartbeat_OnlyHeartbeats_NoElection(t *testing.T) {
 }
 
 // ask sends a heartbeat to the member, bypassing its transport, and returns the response. It returns nil if only Raft's
-// main loop, which stalls, could respond.
+// main loop, which is stalled, could respond.
 func (m *member) ask(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse {
 	answer := make(chan raft.RPCResponse, 1)
 	go m.transport.incoming.heartbeat(raft.RPC{Command: &req, RespChan: answer})
@@ -171,7 +171,7 @@ func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
 		leader.Append(entry(t, "stalls"))
 		synctest.Wait()
 		if a := follower.ask(right); a == nil || !a.Success || a.Term != right.Term || string(a.ID) != string(follower.id) {
-			t.Errorf("the leader received %+v while the disk stalls, want success", a)
+			t.Errorf("the leader received %+v while the disk was stalled, want success", a)
 		}
 		for name, req := range wrong {
 			if a := follower.ask(req); a != nil {
@@ -184,8 +184,8 @@ func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
 	})
 }
 
-// A response that bypasses the main loop may count because of the order in which Raft votes: it stores and adopts the
-// term first, and stores the vote afterwards.
+// The order in which Raft votes is the reason why a response that bypasses the main loop may count: Raft stores and
+// adopts the term first, and stores the vote afterwards.
 func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -245,7 +245,7 @@ func TestHeartbeat_ToANonFollower_IsLeftToRaft(t *testing.T) {
 	})
 }
 
-// A fault does not necessarily block Raft's main loop, but the member must refuse heartbeats in any case.
+// A fault does not necessarily block Raft's main loop. The member must refuse heartbeats even if the loop still runs.
 func TestHeartbeat_FaultOutsideTheMainLoop_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)

@@ -8,11 +8,11 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// incoming filters the requests of peers before they reach Raft's main loop. It answers late snapshots, handles votes
+// incoming filters the requests from peers before they reach Raft's main loop. It answers late snapshots, handles votes
 // when the leader is silent (vote.go), corrects how Raft handles entries (entries.go), and answers heartbeats without
 // the main loop (heartbeat.go).
 //
-// A leader that receives no response in time sends a snapshot again, although the first one may have arrived. Raft
+// A leader that receives no response in time sends a snapshot again, even though the first one may have arrived. Raft
 // (v1.8.0) installs every snapshot, even over entries that it has applied since. It reverts to the older state and the
 // older membership, and panics when the log does not reach back far enough. A member that has applied everything in a
 // snapshot already has what the leader wants it to have, so it answers with success, as in the Raft paper, figure 13,
@@ -97,8 +97,8 @@ func (i *incoming) late(rpc raft.RPC) bool {
 	if !ok || !i.idle() {
 		return false
 	}
-	i.stored(snapshot.LastLogIndex) // this member may have led, and handed entries to the machine that it still writes
-	// Raft must reject a snapshot of an earlier term.
+	i.stored(snapshot.LastLogIndex) // this member may have been the leader, and may still be writing entries that Raft has handed to the machine
+	// Raft must reject a snapshot from an earlier term.
 	return snapshot.Term >= i.raft.CurrentTerm() && snapshot.LastLogIndex <= i.raft.AppliedIndex()
 }
 

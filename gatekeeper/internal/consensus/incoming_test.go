@@ -58,7 +58,7 @@ func TestIncoming_LateSnapshot_RevertsNothing(t *testing.T) {
 		t.Errorf("response to a snapshot that the follower already has: %+v, want success in the current term", answer)
 	}
 	if answer := send(term - 1); answer.Success || answer.Term != term {
-		t.Errorf("response to a leader of an earlier term: %+v, want failure in the current term", answer)
+		t.Errorf("response to a leader from an earlier term: %+v, want failure in the current term", answer)
 	}
 	if at := follower.raft.AppliedIndex(); at < last.Index {
 		t.Errorf("the follower reverted from entry %d to %d", last.Index, at)

@@ -6,7 +6,7 @@ type Leader struct {
 	PeerAddress string
 	// APIAddress is the address that the leader stated in the peer handshake. It is empty before that.
 	APIAddress string
-	// Name is the leader's name, see Node.Name. It is empty until this member has met the leader.
+	// Name is the leader's name; see Node.Name. It is empty until this member has met the leader.
 	Name string
 	Term uint64
 }
@@ -28,7 +28,7 @@ type Member struct {
 	PeerAddress string
 	// APIAddress is the address that the member stated in the peer handshake. It is empty before that.
 	APIAddress string
-	// Name is the member's name, see Node.Name. It is empty until this server has met that member.
+	// Name is the member's name; see Node.Name. It is empty until this server has met that member.
 	Name   string
 	Voter  bool
 	Leader bool

@@ -95,8 +95,8 @@ func leads(r leaderSource) (term uint64, leads bool) {
 }
 
 // watchLeadership converts Raft's notifications into epochs. It puts the newest epoch into epochs, replacing one that
-// was not received yet, and closes epochs when ctx ends. Raft's channel keeps only its newest value, so a leadership
-// that was lost and regained looks uninterrupted. A changed term reveals it.
+// has not been received yet, and closes epochs when ctx ends. Raft's channel keeps only its newest value, so a
+// leadership that was lost and regained looks uninterrupted. A changed term reveals the loss.
 func watchLeadership(ctx context.Context, r leaderSource, epochs chan *epoch, end func(*epoch)) {
 	var current *epoch
 	defer func() {

@@ -108,7 +108,7 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
 		}
 		second := back()
 		if err := leader.Confirm(t.Context(), first, time.Now()); !errors.Is(err, ErrNotConfirmed) {
-			t.Errorf("Confirm of the first leadership in the second = %v, want ErrNotConfirmed", err)
+			t.Errorf("Confirm for the first leadership during the second = %v, want ErrNotConfirmed", err)
 		}
 		if err := leader.Confirm(t.Context(), second, time.Now()); !errors.Is(err, ErrNotConfirmed) {
 			t.Errorf("Confirm before the promotion = %v, want ErrNotConfirmed", err)
@@ -119,7 +119,7 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoLeaderships(t *testing.T) {
 	})
 }
 
-// depose sends m one message from a leader of a later term, which then sends nothing more.
+// depose sends m one message from a leader in a later term, and nothing after that.
 func depose(t *testing.T, m *member, term uint64) {
 	t.Helper()
 	_, stranger := raft.NewInmemTransport("stranger.test:1")
@@ -188,7 +188,7 @@ func TestWatch_LossSkippedByTheChannel_IsDetectedByTerm(t *testing.T) {
 		synctest.Wait()
 		select {
 		case <-first.over:
-			t.Fatal("the epoch ended although the term is unchanged")
+			t.Fatal("the epoch ended even though the term is unchanged")
 		default:
 		}
 		s.set(func(r *fakeRaft) { r.term = 7 })
@@ -214,7 +214,7 @@ func TestWatch_LossSkippedByTheChannel_IsDetectedByTerm(t *testing.T) {
 }
 
 // stuckTransfer makes leader start a transfer that does not end until release is called. hashicorp/raft issue 696 can
-// have the same effect forever.
+// have the same effect permanently.
 func stuckTransfer(t *testing.T, leader *member, to *member) (release func()) {
 	t.Helper()
 	stuck := make(chan struct{})

@@ -15,7 +15,7 @@ import (
 type replica struct {
 	machine Machine
 	guard   *store.Guard
-	changed func()             // called when the membership changed
+	changed func()             // called when the membership has changed
 	begin   func() error       // called before the first entry, configuration or snapshot is applied
 	wait    func(index uint64) // waits until an entry is on this member's disk
 	has     bool               // begin was called; Raft calls one method at a time
@@ -44,8 +44,8 @@ func (r *replica) StoreConfiguration(index uint64, c raft.Configuration) {
 }
 
 // Apply returns []fsm.Result. It does not return if the machine rejects an entry, because Raft would apply the next one
-// and this member would diverge from the others. On a leader, Raft may count an entry of this member before it is on
-// disk, so Apply waits for that.
+// and this member would diverge from the others. On a leader, Raft may count this member's copy of an entry before that
+// copy is on disk, so Apply waits until it is.
 func (r *replica) Apply(log *raft.Log) any {
 	r.begun()
 	r.wait(log.Index)

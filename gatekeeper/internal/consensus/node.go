@@ -39,11 +39,11 @@ type Node struct {
 	futures *futures
 	closing sync.Once
 
-	epochs   chan *epoch           // holds the newest epoch that was not received yet
+	epochs   chan *epoch           // holds the newest epoch that has not been received yet
 	epoch    atomic.Pointer[epoch] // the published epoch, or nil
 	promoted atomic.Uint64         // the term for which Promote has returned, or 0
 
-	started  atomic.Bool   // set once goroutines and callbacks that were started earlier may use raft
+	started  atomic.Bool   // set once raft may be used by goroutines and callbacks that were started earlier
 	changing chan struct{} // holds a token while no membership change is in progress
 	asked    chan struct{} // holds a token when acquaint should dial the others
 

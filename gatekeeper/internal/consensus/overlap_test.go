@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// These tests hold the leader's disk, while the followers store its entries. The entries must have no effect until the
+// These tests block the leader's disk while the followers store its entries. The entries must have no effect until the
 // leader has stored them too. See "The leader writes while its followers write" in the package documentation.
 
 // commands returns how many commands a member has on its disk.
@@ -52,13 +52,13 @@ func TestOverlap_FollowersHaveAnEntryFirst_ItHasNoEffectYet(t *testing.T) {
 		for _, p := range []*Pending{x, y} {
 			select {
 			case <-p.Done():
-				t.Errorf("an entry was answered before the leader has stored it: %v", p.Wait().Err)
+				t.Errorf("an entry was answered before the leader had stored it: %v", p.Wait().Err)
 			default:
 			}
 		}
 		for _, m := range members {
 			if m.machine.State().Retired("x") {
-				t.Errorf("%s has applied the entry before the leader has stored it", m.ID())
+				t.Errorf("%s applied the entry before the leader had stored it", m.ID())
 			}
 			if got := m.CommitIndex(); got > commit {
 				t.Errorf("%s considers entry %d committed, want at most %d", m.ID(), got, commit)
@@ -101,7 +101,7 @@ func TestOverlap_FailedWrite_AnswersAndCommitsNothing(t *testing.T) {
 		if leader.machine.State().Retired("x") || leader.CommitIndex() > before {
 			t.Error("the leader applied an entry that it could not store")
 		}
-		// A fault must also end what the member says about its term.
+		// After a fault, the member must say nothing more about its term either.
 		var resp raft.RequestVoteResponse
 		from := others(members, leader)[0]
 		err := from.wire.InmemTransport.RequestVote(leader.id, leader.address, &raft.RequestVoteRequest{
@@ -114,14 +114,15 @@ func TestOverlap_FailedWrite_AnswersAndCommitsNothing(t *testing.T) {
 	})
 }
 
-// A leader with entries in its queue is asked for its vote in a newer term. The vote must not be on its disk before
-// the entries, and it must not be given before that.
+// A leader with entries in its queue is asked for its vote in a newer term. The vote must not reach its disk before the
+// entries do, and it must not be given until they are on disk.
 func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
 		rest := others(members, leader)
-		// Nobody else gets the entries, so the leader's log is the longest, and its vote is refused.
+		// No other member gets the entries, so the leader's log is the longest. The vote request below claims a log of
+		// the same length, because the leader would refuse a shorter one.
 		cutOff(leader, rest, nil)
 		release := leader.stall(t)
 		p := leader.Append(entry(t, "x"))
@@ -139,11 +140,11 @@ func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 		pass(100 * time.Millisecond)
 		select {
 		case resp := <-answered:
-			t.Errorf("the member answered %+v while entries of its own term were not on its disk", resp)
+			t.Errorf("the member answered %+v while entries from its own term were not on its disk yet", resp)
 		default:
 		}
 		if stored, err := leader.memory.GetUint64([]byte("CurrentTerm")); err != nil || stored != term {
-			t.Errorf("the term on disk is %d (%v) before the entries of term %d", stored, err, term)
+			t.Errorf("the term on disk is %d (%v) before the entries from term %d", stored, err, term)
 		}
 		before := leader.commands(t)
 		release()
@@ -160,7 +161,7 @@ func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 }
 
 // A leader crashes while the entry is only on its followers' disks. They may elect each other and commit it, and the
-// old leader must end with the same log.
+// old leader must end up with the same log.
 func TestOverlap_LeaderLosesItsQueue_FollowsTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -179,7 +180,7 @@ func TestOverlap_LeaderLosesItsQueue_FollowsTheOthers(t *testing.T) {
 			until(t, fmt.Sprintf("%s applies both entries", m.ID()), func() bool { return m.machine.State().Retired("x") && m.machine.State().Retired("y") })
 		}
 		if leader.machine.State().Retired("x") {
-			t.Error("the crashed leader has applied an entry that it did not store")
+			t.Error("the crashed leader has applied an entry that it had not stored")
 		}
 	})
 }

@@ -24,8 +24,8 @@ type Pending struct {
 	appended Appended
 }
 
-// NewPending returns a pending entry and the function that completes it. Only the first call of that function counts.
-// It is for implementations that replace a Node, mainly in tests.
+// NewPending returns a pending entry and the function that completes it. Only the first call to that function has an
+// effect. It is for implementations that replace a Node, mainly in tests.
 func NewPending() (*Pending, func(Appended)) {
 	p := &Pending{done: make(chan struct{})}
 	return p, p.end

@@ -185,7 +185,7 @@ func (r *Remains) readHere(use func(old *store.Old) error) (err error) {
 }
 
 // errLost means that a member has begun but all of its data is missing.
-var errLost = errors.New("it has no term and no entry, and there is no snapshot, although this member had them before")
+var errLost = errors.New("it has no term and no entry, and there is no snapshot, even though this member once had them")
 
 // begin brings the machine to the point from which a server replays the log, and checks that the log continues from
 // there. It rejects every directory on which a server would refuse to start.
@@ -205,7 +205,7 @@ func (r *Remains) begin(old *store.Old, machine Machine) error {
 	case r.Begun && term == 0 && last == 0 && newest == 0:
 		return errLost
 	case newest > 0 && r.LastIndex == 0: // Raft does not start in that case, even if the log is complete
-		return fmt.Errorf("its snapshot of entry %d cannot be read", newest)
+		return fmt.Errorf("its snapshot up to entry %d cannot be read", newest)
 	}
 	return reaches(newest, max(last, r.LastIndex))
 }
@@ -213,7 +213,7 @@ func (r *Remains) begin(old *store.Old, machine Machine) error {
 // reaches rejects a directory whose newest snapshot cannot be read and whose other entries end before it.
 func reaches(newest, last uint64) error {
 	if last < newest {
-		return fmt.Errorf("its snapshot of entry %d cannot be read, and without it the data ends with entry %d", newest, last)
+		return fmt.Errorf("its snapshot up to entry %d cannot be read, and without it the data ends with entry %d", newest, last)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ const incarnationBits = 20
 // began later is higher. Two that begin at the same time, from copies of one directory, still differ.
 func (c ClusterID) Next(at time.Time) ClusterID {
 	var b [4]byte
-	rand.Read(b[:]) // never fails, see crypto/rand
+	rand.Read(b[:]) // never fails; see crypto/rand
 	drawn := uint64(binary.BigEndian.Uint32(b[:])) % (1 << incarnationBits)
 	return ClusterID{Seed: c.Seed, Incarnation: max(c.Incarnation+1, uint64(at.Unix())<<incarnationBits|drawn)}
 }

@@ -16,7 +16,7 @@ import (
 
 func newMachine(clusterID string) Machine { return fsm.New(clusterID) }
 
-// found creates a data directory that begins with a snapshot of entry 10, and adds snapshots at the given indexes.
+// found creates a data directory that begins with a snapshot up to entry 10, and adds snapshots at the given indexes.
 func found(t *testing.T, more ...uint64) (dir string) {
 	t.Helper()
 	return foundIn(t, "", more...)

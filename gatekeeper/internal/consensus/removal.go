@@ -12,10 +12,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// Raft does not notify a member of its removal. The leader sends it the entry of the removal but never reports that the
-// entry was committed, and a member that was down does not even receive the entry. The removed member would wait for a
-// leader forever. Therefore, a member that hears from no leader introduces itself to the others again, and a member
-// that knows of the removal reports it.
+// Raft does not notify a member of its removal. The leader sends it the entry that removes it but never reports that
+// the entry was committed, and a member that was down does not even receive the entry. The removed member would wait
+// for a leader forever. Therefore, a member that hears from no leader introduces itself to the others again, and a
+// member that knows of the removal reports it.
 
 // removed reports whether a member was certainly removed: its id is retired, and it is in neither the latest nor the
 // committed configuration. The latest configuration alone proves nothing. If no majority ever stores a removal, the
@@ -136,7 +136,7 @@ func (n *Node) silentSince(e *epoch, servers []raft.Server, t time.Time) []strin
 	return ids
 }
 
-// leaderless reports whether this member has not heard of a leader for longer than an election takes.
+// leaderless reports whether this member has not heard from a leader for longer than an election takes.
 func (n *Node) leaderless() bool {
 	_, leading := leads(n.raft)
 	return !leading && time.Since(n.raft.LastContact()) > 2*n.cfg.Timeouts.Election
@@ -157,11 +157,12 @@ func succeeds(later, earlier string) bool {
 	return errA == nil && errB == nil && a.Succeeds(b)
 }
 
-// succeeded stops this server after a peer reported that a later incarnation of this cluster is running. If a majority
-// of the old servers came back, for example when a site regains power, they would form a second cluster that grants the
-// same permits as the new one.
+// succeeded stops this server after a peer has reported that a later incarnation of this cluster is running. If a
+// majority of the old servers came back, for example when a site regains power, they would form a second cluster that
+// grants the same permits as the new one.
 func (n *Node) succeeded(reason string) {
-	// The reason is stored first. After a restart, this server may not reach a peer that would report it again.
+	// The reason is stored first. After a restart, this server may be unable to reach a peer that would report it
+	// again.
 	n.guard.Fail(errors.Join(succeededBy(reason), n.cfg.DataDir.succeeded(reason)))
 }
 

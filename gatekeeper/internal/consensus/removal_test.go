@@ -116,7 +116,7 @@ func TestRemoveMember_CannotRetire_RemovesNothing(t *testing.T) {
 	leader := leading(t, servers)
 	other := without(servers, leader)[0]
 	if _, err := leader.RemoveMember(t.Context(), other.ID(), false); !errors.Is(err, full) {
-		t.Errorf("RemoveMember() = %v, want the error of Retire", err)
+		t.Errorf("RemoveMember() = %v, want the error from Retire", err)
 	}
 	members, err := leader.servers()
 	if err != nil || find(members, raft.ServerID(other.ID())) == nil {

@@ -11,8 +11,8 @@ import (
 // the other fields. The key is not a valid member id. Earlier versions neither write nor check it.
 const checksumKey = "#checksum"
 
-// seal returns the JSON object of v with its checksum. Without it, a flipped bit in an id would go unnoticed, and the
-// server would identify itself by a directory or cluster id that no other member knows.
+// seal returns the JSON object of v with its checksum. Without the checksum, a flipped bit in an id would go unnoticed,
+// and the server would identify itself by a directory or cluster id that no other member knows.
 func seal(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

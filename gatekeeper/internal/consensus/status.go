@@ -62,7 +62,7 @@ func (n *Node) Role() Role {
 // Term returns Raft's current term.
 func (n *Node) Term() uint64 { return n.raft.CurrentTerm() }
 
-// CommitIndex returns the highest index known here to be committed and stored here.
+// CommitIndex returns the highest index that this member knows to be committed and has on its disk.
 func (n *Node) CommitIndex() uint64 { return n.onDisk(n.raft.CommitIndex()) }
 
 // AppliedIndex returns the highest index handed to the state machine, which may not have applied it yet. Entries that
@@ -87,7 +87,7 @@ func (n *Node) Leader() Leader {
 	}
 }
 
-// Members returns the members of Raft's latest configuration here, which may not be committed yet.
+// Members returns the members in the latest configuration that Raft has on this server, which may not be committed yet.
 func (n *Node) Members() ([]Member, error) {
 	servers, err := n.servers()
 	if err != nil {

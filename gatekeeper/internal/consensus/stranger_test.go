@@ -42,7 +42,7 @@ func sayHello(t *testing.T, to *server, fields ...string) (status byte, said str
 	return answer[8], string(text)
 }
 
-func TestStranger_OfAnotherCluster_GetsNoReason(t *testing.T) {
+func TestStranger_FromAnotherCluster_GetsNoReason(t *testing.T) {
 	s := bootSet(t, "gk1")[0]
 	if status, said := sayHello(t, s, "x", "nobody", "x", "", "f", "2"); status != 1 || said != "" {
 		t.Errorf("the stranger received status %d with text %q, want 1 without text", status, said)

@@ -22,14 +22,14 @@ type innerTransport interface {
 //     diverge (hashicorp/raft issue 695, open in v1.8.0); heartbeat.go has a replacement that leaves Raft's state alone
 //   - refuses pipelines, because their responses could not be recorded
 //   - withholds from Raft any snapshot that would roll it back; see incoming
-//   - sends no commit index that this member has not stored itself
+//   - never sends a commit index beyond the entries that this member has on its own disk
 //   - sends nothing after a fault (issue 503: a leader with a hanging disk would keep sending heartbeats)
 //
 // Every method is written out. Embedding would lose the interfaces that Raft detects by type assertion, and would let
 // new methods bypass the wrapper.
 type transport struct {
 	inner innerTransport
-	// target returns the inner transport's address of a member.
+	// target returns the inner transport's address for a member.
 	target    func(raft.ServerID, raft.ServerAddress) raft.ServerAddress
 	advertise raft.ServerAddress
 	answers   *answers

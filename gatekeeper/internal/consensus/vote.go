@@ -10,12 +10,13 @@ import (
 
 // In Raft (v1.8.0), a follower refuses every vote while it considers its leader alive, and rechecks that only once
 // every one to two heartbeat timeouts. The slowest member of a majority therefore determines when a dead leader is
-// replaced. Here a follower checks as soon as its vote is requested, so the first member that notices determines it.
+// replaced. Here a follower checks as soon as its vote is requested, so the first member that notices determines the
+// time.
 //
 // A pre-vote commits a follower to nothing. Raft still grants the votes, based on term, log and previous votes. Only
 // Raft's check for a live leader is bypassed, and no guarantee of Raft or of Gatekeeper depends on it: no response
-// relies on a lease, and Confirm requires responses from a majority. That check prevents the election of a member if
-// only that member does not hear the leader. Such an election is still prevented here, because the other members then
+// relies on a lease, and Confirm requires responses from a majority. That check prevents the election of a member that
+// is the only one unable to hear the leader. Such an election is still prevented here, because the other members then
 // hear the leader.
 
 // silence returns a fraction of the heartbeat timeout: the time without contact after which a follower that is asked
@@ -51,7 +52,7 @@ func (i *incoming) vote(rpc *raft.RPC) (answered bool) {
 		return true
 	}
 	req := *asked
-	// For a voter, LeadershipTransfer only means that it may vote although it has a leader.
+	// For a voter, LeadershipTransfer only means that it may vote even though it has a leader.
 	req.LeadershipTransfer = req.LeadershipTransfer || i.leaderless() || i.isLeader(req.ID)
 	req.Addr = []byte("member " + string(req.ID))
 	rpc.Command = &req

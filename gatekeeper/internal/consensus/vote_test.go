@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// The first follower to notice that the leader is gone is elected immediately, although the other has not noticed yet.
+// The first follower to notice that the leader is gone is elected immediately, even if the other has not noticed yet.
 func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -88,7 +88,7 @@ func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {
 		if pre || vote {
 			t.Errorf("a follower in contact with its leader grants a pre-vote: %v, a vote: %v", pre, vote)
 		}
-		// A member that alone has no contact with the leader requests votes again and again, without effect.
+		// If only one member has no contact with the leader, its repeated vote requests have no effect.
 		leader.wire.set(func(to raft.ServerID, _ any) error {
 			if to == rest[0].id {
 				return errCut
@@ -114,7 +114,7 @@ func TestVote_LeaderGone_OnlyAnUpToDateMemberGetsVotes(t *testing.T) {
 			until(t, "all followers have the entry", func() bool { return r.raft.LastIndex() == last })
 		}
 		cutOff(leader, rest, nil)
-		until(t, "the voter has not heard from the leader for long enough", rest[1].transport.incoming.leaderless)
+		until(t, "the voter has not heard from the leader for some time", rest[1].transport.incoming.leaderless)
 		if pre, vote := askVotes(t, rest[0], rest[1], "gk9", term, last); pre || vote {
 			t.Errorf("a stranger gets a pre-vote: %v, a vote: %v", pre, vote)
 		}
@@ -160,7 +160,7 @@ func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
 			t.Fatal("the first candidate got no vote")
 		}
 		if ask(leader.id, shared, 0, 0) {
-			t.Error("two members got the vote of one member in one term")
+			t.Error("two members got the same member's vote in one term")
 		}
 		if ask(leader.id, string(candidate.address), lastTerm, last) {
 			t.Error("a member got another member's vote by using its address")

@@ -56,7 +56,7 @@ func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message 
 	if reason == semaphore.NoSuchSemaphore {
 		into, from, most, key, other = from, into, maxStrangers, other, key
 	}
-	from.remove(other, &req) // the definition was created or deleted since
+	from.remove(other, &req) // the definition has been created or deleted since
 	d := into.find(key, &req)
 	if d == nil {
 		d = into.add(key, most)
@@ -93,8 +93,9 @@ func (m *Memory) note(d *Denial) {
 	d.changed = m.changes
 }
 
-// Changed returns the defined semaphores with a denial that began, was repeated for the first time, or passed since the
-// earlier call that returned after. Later repetitions are not changes, so a caller that keeps asking causes no updates.
+// Changed returns the defined semaphores with a denial that has begun, has been repeated for the first time, or has
+// passed since the earlier call that returned the value after. Later repetitions are not changes, so a caller that
+// keeps asking causes no updates.
 func (m *Memory) Changed(after uint64) (names []string, now uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,7 +132,7 @@ func (m *Memory) All(now time.Time) []Denial {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := fresh(append(m.known.all(), m.unknown.all()...), now)
-	slices.SortFunc(all, func(a, b Denial) int { // a stable order, although many denials have the same time
+	slices.SortFunc(all, func(a, b Denial) int { // a stable order, even though many denials have the same time
 		return cmp.Or(newestFirst(a, b), cmp.Compare(a.Semaphore, b.Semaphore),
 			cmp.Compare(a.Identity.Group, b.Identity.Group), cmp.Compare(a.Identity.Acquirer, b.Identity.Acquirer))
 	})

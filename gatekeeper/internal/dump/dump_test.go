@@ -98,7 +98,7 @@ func TestWrite_SemaphoreWithJobs_IsInUse(t *testing.T) {
 	})
 	got := written(View{State: s, Role: "follower", Remaining: func(uint64) (time.Duration, bool) { return 0, false }}, 10)
 	if len(got) != 2 || !strings.Contains(got[1], "semaphore=job used=0 waiters=0 jobs=1 tasks_waiting=2 tasks_held=0") {
-		t.Fatalf("Write() = %q, want a line of the semaphore with the job", got)
+		t.Fatalf("Write() = %q, want a line for the semaphore with the job", got)
 	}
 }
 

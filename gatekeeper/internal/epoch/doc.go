@@ -21,7 +21,7 @@
 //  1. The keeper calls Demote on each room. Under the lock, the room discards all of its data by dropping references.
 //     This takes the same time for any amount of data, too.
 //  2. When Demote returns, no more commands are handed to the log in that term. Earlier ones may still be applied.
-//     Every command of a room carries its term, and the state machine ignores it in an entry of another term.
+//     Every command of a room carries its term, and the state machine ignores it in an entry from another term.
 //  3. Outcomes that arrive later are dropped: settled is called only in the epoch of its proposal.
 //  4. The goroutines of the epoch exit later. A new epoch does not wait for them. They hold their Epoch, so that they
 //     can neither read nor change the data of the next one, nor receive its wake-ups. Only Close waits for them.

@@ -21,7 +21,7 @@ type Room struct {
 	runs    sync.WaitGroup
 }
 
-// NewRoom returns a room of a server that does not lead. propose hands a command to the log and reports its outcome
+// NewRoom returns a room for a server that does not lead. propose hands a command to the log and reports its outcome
 // once. Neither propose nor the report may block. drop discards the owner's data of an epoch. It is called under the
 // lock when the epoch ends, and must take the same time for any amount of data. drop may be nil.
 func NewRoom(propose func(fsm.Command, func(batcher.Outcome)), drop func()) *Room {

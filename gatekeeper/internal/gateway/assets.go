@@ -19,7 +19,7 @@ import (
 //go:embed dashboard/dist
 var dashboard embed.FS
 
-// files has the files of the dashboard by path.
+// files maps paths to the dashboard's files.
 type files map[string]*file
 
 type file struct {

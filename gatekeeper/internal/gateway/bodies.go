@@ -29,7 +29,7 @@ type bodies struct {
 	of  map[netip.Prefix]int // by address
 }
 
-// take adds n bytes of an address, and reports whether they are within the limits.
+// take adds n bytes from an address, and reports whether they are within the limits.
 func (b *bodies) take(source netip.Prefix, n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -20,7 +20,7 @@ type api struct{ grpc.ClientConnInterface }
 
 type callerKey struct{}
 
-// authorization is the header of bearer tokens, in HTTP and in gRPC.
+// authorization is the header for bearer tokens, in HTTP and in gRPC.
 const authorization = "authorization"
 
 // callerOf returns the metadata of the API calls for a request. The token of the session is used only if the request

@@ -1,6 +1,6 @@
 // Package gateway serves the HTTP port: the API as JSON, streams as Server-Sent Events, and the dashboard.
 //
-// It makes no decisions. Each request becomes a call of the gRPC API on an in-memory connection, so the same rules for
+// It makes no decisions. Each request becomes a call to the gRPC API on an in-memory connection, so the same rules for
 // roles, admission, forwarding to the leader and audit apply. The mapping is in proto/http.yaml, from which gen and
 // openapi.swagger.json are generated. The handwritten code covers what HTTP adds: the identity of the caller
 // (caller.go), protection of browsers (protect.go), JSON and errors (json.go, errors.go), streams (stream.go,

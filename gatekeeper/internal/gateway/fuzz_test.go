@@ -92,7 +92,7 @@ func FuzzRequest(f *testing.F) {
 			}
 		}
 		if api.md != nil && w.Code < 400 && r.URL.Path != "/session" {
-			t.Errorf("%q: got %d %s, although the API refused the call", data, w.Code, w.Body)
+			t.Errorf("%q: got %d %s, even though the API refused the call", data, w.Code, w.Body)
 		}
 	})
 }

@@ -24,7 +24,7 @@ type Config struct {
 	// Caller returns the metadata that identifies the sender of a request to the API. The gateway adds the bearer
 	// token.
 	Caller func(*http.Request) metadata.MD
-	// Source returns the address of a request as the limits per address count it.
+	// Source returns the address to which the per-address limits attribute a request.
 	Source func(*http.Request) netip.Prefix
 	// Authenticate means that the API requires a credential from each caller.
 	Authenticate bool

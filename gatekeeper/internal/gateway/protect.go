@@ -30,7 +30,7 @@ const writeTimeout = 30 * time.Second
 func (g *Gateway) admit(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
 	protect(w.Header())
 	if err := g.cross.Check(r); err != nil {
-		return r, &httpError{http.StatusForbidden, codes.PermissionDenied, "the request comes from a page of another site: " + err.Error()}
+		return r, &httpError{http.StatusForbidden, codes.PermissionDenied, "the request comes from a page on another site: " + err.Error()}
 	}
 	if !g.cfg.Authenticate && !direct(r.Host) {
 		return r, &httpError{http.StatusMisdirectedRequest, codes.InvalidArgument, "this server does not authenticate callers, so it answers only for localhost, a name without a dot, or an IP address, not for " + r.Host}
@@ -60,7 +60,7 @@ func protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// direct reports whether a host is safe from DNS rebinding: a name that a foreign page controls contains a dot. Servers
+// direct reports whether a host is safe from DNS rebinding: a name that another site controls contains a dot. Servers
 // that authenticate callers do not need this check, because a browser binds credentials to the name.
 func direct(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {

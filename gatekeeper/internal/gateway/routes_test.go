@@ -21,7 +21,7 @@ var notOverHTTP = map[string]string{
 	"WorkService.Work":              "a bidirectional stream",
 	"ClusterService.SaveSnapshot":   "gkctl backup verifies what it writes",
 	"ClusterService.AddMember":      "called by a joining server",
-	"AuthService.BindAdministrator": "called by a member for itself",
+	"AuthService.BindAdministrator": "called by a member on its own behalf",
 }
 
 func TestRoutes_EachRPC_HasARouteOrAReason(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A session is a bearer token in a cookie of the browser, which scripts cannot read. Servers store nothing, so a
-// session survives their restarts and is valid at each of them. It ends when the token is revoked or expires.
+// A session is a bearer token in a browser cookie that scripts cannot read. Servers store nothing, so a session
+// survives their restarts and is valid on each of them. It ends when the token is revoked or expires.
 
 // sessionLife is the maximum age of the cookie.
 const sessionLife = 12 * time.Hour
@@ -43,7 +43,7 @@ func (g *Gateway) setCookie(w http.ResponseWriter, token string, life time.Durat
 	})
 }
 
-// serveSession creates, shows and deletes the session of a browser.
+// serveSession creates, shows and deletes a browser's session.
 func (g *Gateway) serveSession(w http.ResponseWriter, r *http.Request) {
 	var err error
 	switch r.Method {

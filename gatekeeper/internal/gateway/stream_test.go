@@ -76,7 +76,7 @@ func TestRelay_WithoutEvents_SendsCommentsOnceStarted(t *testing.T) {
 	})
 }
 
-// The id of an event of :acquire is the request_id of its caller, which may contain any text.
+// The id of an :acquire event is its caller's request_id, which may contain any text.
 func TestEvent_IDWithANewline_IsOmitted(t *testing.T) {
 	t.Parallel()
 	i := slices.IndexFunc(streamRoutes(), func(s streamRoute) bool {

@@ -8,7 +8,7 @@
 // refusal costs only a hash of a few nanoseconds (see below). A refused attempt does not count as a failure, so a block
 // ends even if its source keeps calling.
 //
-// Attempts of one source that are checked concurrently may all fail and exceed the limit by their number. Checking a
+// Attempts from one source that are checked concurrently may all fail and exceed the limit by their number. Checking a
 // token takes microseconds, and no rate of attempts finds a token of 256 bits. The limit keeps guesses from using up
 // CPU time and filling logs, and slows down guesses at any weaker secret.
 //
@@ -16,8 +16,8 @@
 //
 // A source is an IPv4 address, or the /64 of an IPv6 address, since every customer has at least a /64. If a member
 // forwarded a call, the source is the address that the member reports, not the member's own: otherwise one bad client
-// of a follower would block all clients of that follower. The leader accepts such an address only from a connection of
-// a member. A member that lies about it could do worse things.
+// of a follower would block all of that follower's clients. The leader accepts such an address only over a connection
+// from a member. A member that lies about it could do worse things.
 //
 // # Clients that are not locked out
 //
@@ -29,7 +29,7 @@
 // A JWT is verified first, and counted here only if it is invalid, because pods share addresses and each presents a new
 // JWT every hour.
 //
-// A credential that was valid from the same source is remembered by a keyed hash of 64 bits. It passes a block, and is
+// A credential that was valid from the same source is remembered as a keyed hash of 64 bits. It passes a block, and is
 // then verified as usual. A client that was active before the guesses therefore continues, and one that appears later
 // waits with the others at its address. A guesser can try the remembered credentials of its address at full speed,
 // which is still hopeless against 256 bits. A credential that fails, for example because it was revoked, is forgotten.

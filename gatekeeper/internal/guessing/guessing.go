@@ -103,7 +103,8 @@ func (e *BlockedError) Notable() bool {
 }
 
 // Admit must be called before a bearer credential is verified. It returns a *BlockedError if the source has failed too
-// often and this credential was never valid from there. If it returns nil, the caller must call Failed or Succeeded.
+// often and this credential has never been valid from there. If it returns nil, the caller must call Failed or
+// Succeeded.
 func (l *Limit) Admit(from netip.Addr, credential string) error {
 	if l == nil {
 		return nil

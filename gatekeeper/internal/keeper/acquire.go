@@ -67,7 +67,7 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 }
 
 // unchanging decides a call, and reports whether the answer changes nothing because it is a denial or an error. The
-// answer is not confirmed yet.
+// answer has not been confirmed yet.
 func (k *Keeper) unchanging(call *AcquireCall) (round, bool) {
 	if k.proposed(keyOf(call)) {
 		return round{}, false
@@ -264,7 +264,7 @@ func (k *Keeper) replay(ctx context.Context, t *tenure, call *AcquireCall, own *
 	return round{answer: a}
 }
 
-// failure translates an error of the log for the caller.
+// failure translates an error from the log for the caller.
 func (k *Keeper) failure(t *tenure, err error) error {
 	if errors.Is(err, consensus.ErrNotAppended) && t.over() {
 		return k.notLeader()

@@ -40,7 +40,7 @@ func TestTryAcquire_SameIdentity_GetsItsOwnPermitBack(t *testing.T) {
 		}
 		w.sleep(50 * time.Second)
 		if !w.live(p.Token) {
-			t.Fatal("the permit expired although a second call had refreshed it")
+			t.Fatal("the permit expired even though a second call had refreshed it")
 		}
 		heavier := ask("a", "")
 		heavier.Weight = 2
@@ -200,7 +200,7 @@ func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
 			failed <- err
 		}()
 		synctest.Wait()
-		// The grant is applied. Before its call is answered, another request of the same identity is answered from the
+		// The grant is applied. Before its call is answered, another request by the same identity is answered from the
 		// state.
 		held := w.tape.held
 		w.tape.mu.Lock()
@@ -212,14 +212,14 @@ func TestAbandon_RenewedByTheSameIdentity_IsNotAbandoned(t *testing.T) {
 		}
 		a := w.try(ask("a", "2"))
 		if a.Outcome != semaphore.Refreshed {
-			t.Fatalf("second request of the identity = %+v, want a refresh", a)
+			t.Fatalf("second request by the identity = %+v, want a refresh", a)
 		}
 		cancel()
 		<-failed
 		held[0].end(consensus.Appended{Results: results})
 		w.sleep(time.Second)
 		if !w.live(a.Permit.Token) {
-			t.Fatal("the permit was abandoned although another request had received it")
+			t.Fatal("the permit was abandoned even though another request had received it")
 		}
 	})
 }
@@ -270,7 +270,7 @@ func TestAbandon_ReplayWhileTheEndIsInFlight_WaitsForTheOutcome(t *testing.T) {
 	})
 }
 
-// Apply can find that a permit is already held, if two calls of one identity without a request id both saw a free
+// Apply can find that a permit is already held, if two calls by one identity, without a request id, both saw a free
 // permit.
 func TestTryAcquire_HeldFoundAtApply_IsTreatedAsARefresh(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -325,7 +325,7 @@ func TestTryAcquire_EditedBetweenDecisionAndApply_IsDecidedAgain(t *testing.T) {
 		w.tape.letGo()
 		<-edited
 		if a := <-answers; a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != semaphore.GroupMismatch {
-			t.Fatalf("TryAcquire() = %+v, want a denial by the edited definition", a)
+			t.Fatalf("TryAcquire() = %+v, want a denial under the edited definition", a)
 		}
 	})
 }

@@ -115,8 +115,8 @@ func (b *beliefs) count(n *int) {
 	*n++
 }
 
-// check sweeps over the beliefs in order of time. At the same instant, ends come before starts. Overlapping beliefs of
-// one identity belong to one permit.
+// check sweeps over the beliefs in chronological order. At the same instant, ends come before starts. Overlapping
+// beliefs of one identity belong to one permit.
 func (b *beliefs) check(t *testing.T, permits uint32) {
 	t.Helper()
 	type edge struct {
@@ -285,7 +285,7 @@ type client struct {
 	name     string
 	rate     float64 // the rate of its clock
 	requests int
-	late     *sync.WaitGroup // requests that were sent and are not waited for
+	late     *sync.WaitGroup // requests that were sent but whose answers nobody waits for
 
 	// A stable client keeps its identity across acquisitions. A shared client is one of the two processes with the same
 	// identity.

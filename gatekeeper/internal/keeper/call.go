@@ -34,8 +34,8 @@ type AcquireCall struct {
 	WaitedBefore time.Duration
 	// LeaveOnPause makes a pause end the wait.
 	LeaveOnPause bool
-	// OnePerAcquirer denies the call instead of queueing it if another call of the same group and acquirer is waiting,
-	// unless one of the two has a firing.
+	// OnePerAcquirer denies the call instead of queueing it if another call with the same group and acquirer is
+	// waiting, unless one of the two has a firing.
 	OnePerAcquirer bool
 	// UntilAnswered lets the call wait longer than Config.MaxWait. Its answer never has Repeat set.
 	UntilAnswered bool
@@ -91,7 +91,7 @@ type Waiter struct {
 	Place     int // 0 for a worker for which there is no task
 	Waiting   time.Duration
 	RequestID string
-	// Worker is set if a worker waits for a task.
+	// Worker is set if a worker is waiting for a task.
 	Worker bool
 	// Cursor continues Waiters after this waiter.
 	Cursor queue.Cursor
@@ -136,6 +136,6 @@ type TokenResult struct {
 	// SupersededBy is the token under which the same identity now holds a lost permit; 0 if the token was not
 	// superseded, or its successor has ended.
 	SupersededBy uint64
-	// DrainLeft is how much longer refreshes will succeed although the holder must stop; 0 if they already fail.
+	// DrainLeft is how much longer refreshes will succeed even though the holder must stop; 0 if they already fail.
 	DrainLeft time.Duration
 }

@@ -148,7 +148,7 @@ func TestForgettable_KeepsWhatIsDueNearNow(t *testing.T) {
 			coming := c.Firing.Due.After(now) && !c.Firing.Due.After(near)
 			switch {
 			case gone(c) && coming:
-				t.Fatalf("%v was forgotten, although it is due soon", c.Firing)
+				t.Fatalf("%v was forgotten even though it is due soon", c.Firing)
 			case gone(c):
 			case c.State != semaphore.ClaimHeld && !coming:
 				farthest = max(farthest, c.Firing.Due.Sub(now).Abs())
@@ -157,7 +157,7 @@ func TestForgettable_KeepsWhatIsDueNearNow(t *testing.T) {
 		}
 		for _, c := range claims {
 			if gone(c) && c.Firing.Due.Sub(now).Abs() < farthest && now.Sub(c.Firing.Due) < def.FiringRetention {
-				t.Fatalf("%v was forgotten, although a firing that is due %v from now was kept", c.Firing, farthest)
+				t.Fatalf("%v was forgotten even though a firing that is due %v from now was kept", c.Firing, farthest)
 			}
 		}
 		if kept > int(def.FiringLimit) {

@@ -82,8 +82,8 @@ func timeHelps(r semaphore.Reason) bool {
 }
 
 // unclaimed returns how long until the permit of a claim ends unless it is refreshed. If the permit is lost, the firing
-// may become free, and in any case its outcome is settled. The result is negative if the permit has ended already, or
-// if only an operator can end it.
+// may become free; either way, its outcome is settled. The result is negative if the permit has already ended, or if
+// only an operator can end it.
 func (k *Keeper) unclaimed(state *fsm.State, c *semaphore.Claim) time.Duration {
 	if c == nil || c.State != semaphore.ClaimHeld {
 		return -1

@@ -65,15 +65,15 @@ func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State)
 	}
 }
 
-// DeniedCallersOf returns the callers that a semaphore denied lately, with the likely cause of trouble first; see
+// DeniedCallersOf returns the callers that a semaphore denied recently, with the likely cause of trouble first; see
 // urgency. Only a leader has any.
 func (k *Keeper) DeniedCallersOf(state *fsm.State, name string) []DeniedCaller {
 	return k.judged(state, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// DeniedCallers returns the callers that the wanted semaphores denied lately, and the time since when this server
-// remembers denials. Callers are ordered by semaphore, and within one semaphore as by DeniedCallersOf. The callers of a
-// semaphore are judged when the first of them is read from the sequence.
+// DeniedCallers returns the callers that the wanted semaphores denied recently, and the time at which this server began
+// to remember denials. Callers are ordered by semaphore, and within one semaphore in the order of DeniedCallersOf. The
+// callers of a semaphore are judged when the first of them is read from the sequence.
 func (k *Keeper) DeniedCallers(
 	ctx context.Context, wanted func(state *fsm.State, name string) bool,
 ) (state *fsm.State, callers iter.Seq[DeniedCaller], since time.Time, err error) {
@@ -132,8 +132,8 @@ func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
 	return k.denyAll(state, name, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// denyAll is DeniesAll for the denials of a semaphore. It stops at the first that shows a served caller, so that it
-// need not examine every caller of a semaphore with many standbys.
+// denyAll is DeniesAll for the denials of a semaphore. It stops at the first denial that shows a served caller, so that
+// it need not examine every caller of a semaphore with many standbys.
 func (k *Keeper) denyAll(state *fsm.State, name string, of []denials.Denial) (all, byCordon bool) {
 	if sd := state.Definition(name); sd != nil && sd.Pause != nil {
 		return false, false
@@ -165,8 +165,8 @@ func (k *Keeper) admits(state *fsm.State, name string, id semaphore.Identity) bo
 	return a.Group && a.Acquirer && len(a.Cordons) == 0
 }
 
-// DenialsChanged returns the names of definitions whose denials have changed since an earlier call returned after; see
-// denials.Memory.Changed.
+// DenialsChanged returns the names of definitions whose denials have changed since an earlier call. after is the second
+// result of that call; see denials.Memory.Changed.
 func (k *Keeper) DenialsChanged(after uint64) (names []string, now uint64) {
 	return k.denials.Changed(after)
 }
@@ -315,7 +315,7 @@ func (v *DeniedCaller) text(asked semaphore.Reason) string {
 	case v.Cured:
 		b.WriteString(" The same request would not be denied for that reason now.")
 	case v.LetIn != nil:
-		fmt.Fprintf(&b, " %q in group %q was granted a permit meanwhile: this caller may be a standby.", v.LetIn.Acquirer, v.LetIn.Group)
+		fmt.Fprintf(&b, " %q in group %q was granted a permit in the meantime: this caller may be a standby.", v.LetIn.Acquirer, v.LetIn.Group)
 	}
 	return b.String()
 }

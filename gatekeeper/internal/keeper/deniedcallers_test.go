@@ -119,7 +119,7 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 	}
 }
 
-// The denial is decided again in the current state, although the caller has not asked since the rule and the cordons
+// The denial is decided again in the current state, even though the caller has not asked since the rule and the cordons
 // changed.
 func TestDeniedCallers_AnotherCauseSince_IsNamed(t *testing.T) {
 	op := context.Background()
@@ -314,7 +314,7 @@ func TestDenyAll_CallerIsAdmitted_IsLeftOut(t *testing.T) {
 		p := w.granted(ask("a", "1"))
 		want("jbo") // the standby is intended
 		for _, v := range w.deniedNow() {
-			if v.Semaphore == "job" && (v.LetIn == nil || v.LetIn.Acquirer != "a" || !strings.Contains(v.Text, `"a" in group "prod" was granted a permit meanwhile`)) {
+			if v.Semaphore == "job" && (v.LetIn == nil || v.LetIn.Acquirer != "a" || !strings.Contains(v.Text, `"a" in group "prod" was granted a permit in the meantime`)) {
 				t.Errorf("Text = %q of %+v, want it to name the admitted caller", v.Text, v)
 			}
 		}

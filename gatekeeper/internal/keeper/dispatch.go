@@ -218,7 +218,7 @@ func (k *Keeper) judge(state *fsm.State, p *semaphore.Permit) {
 	k.notices.stopping(p, d.Stop, k.whyStop(state, p, d.Stop), left)
 }
 
-// overheld is called by the lessor for a permit that was held for longer than max_hold.
+// overheld is called by the lessor for a permit that has been held for longer than max_hold.
 func (k *Keeper) overheld(p *semaphore.Permit) {
 	k.notices.stopping(p, semaphore.StopHeldTooLong, k.whyStop(k.cfg.Machine.State(), p, semaphore.StopHeldTooLong), 0)
 }

@@ -2,15 +2,16 @@
 //
 // # The argument
 //
-// A voter that acknowledged term T to something sent at or after t cannot have voted for a later term before t. Any
-// later promotion P therefore comes after t. A new leader restarts every permit's full duration at P; the client counts
-// from its send c, and c <= t < P, so c + D < P + D: what the client believes ends before the new leader can end it.
+// A voter that acknowledged term T in reply to a message sent at or after t cannot have voted for a later term before
+// t. Any later promotion P therefore comes after t. A new leader restarts every permit's full duration at P; the client
+// counts from its send time c, and c <= t < P, so c + D < P + D: what the client believes ends before the new leader
+// can end it.
 //
 // Everything here protects the premises. t is read when the call is received, after the client's c. A refresh moves the
 // deadline out first, under the lessor's lock, then confirms that this server still led at or after t, and then checks
 // the permit again. For a denial, the keeper decides, confirms, and checks that its tenure has not changed. A grant
 // needs no confirmation, because its entry is committed by a majority that acknowledged it after it was handed to Raft;
-// the client counts from its send plus the time it waited until just before that moment, never later.
+// the client counts from its send time plus the time it waited until just before that moment, never later.
 //
 // # Four ways to be answered
 //

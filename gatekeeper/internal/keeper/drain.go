@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// StopLeft returns how much longer the holder of the live permit p may continue although s stops it.
+// StopLeft returns how much longer the holder of the live permit p may continue even though s stops it.
 func (k *Keeper) StopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Duration) {
 	for _, d := range s.Drains {
 		switch s.Cause {
@@ -24,8 +24,8 @@ func (k *Keeper) StopLeft(p *semaphore.Permit, s semaphore.Stop) (left time.Dura
 	return left
 }
 
-// drainLeft returns how much longer the refreshes of a permit will be granted although its holder must stop. If several
-// causes stop the holder, the one that leaves it the least time counts.
+// drainLeft returns how much longer the refreshes of a permit will be granted even though its holder must stop. If
+// several causes stop the holder, the one that leaves it the least time applies.
 func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Duration) {
 	facts := k.holding(state, p)
 	for i, s := range semaphore.Stops(p, &facts) {
@@ -78,7 +78,7 @@ func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.
 }
 
 // whyCordonStops returns the reason given for the cordon that stops the holder of a permit. If several cordons do, the
-// one that leaves the holder the least time counts. If no reason was given, the text names the cordon, so that the
+// one that leaves the holder the least time applies. If no reason was given, the text names the cordon, so that the
 // reader knows where to ask.
 func (k *Keeper) whyCordonStops(state *fsm.State, p *semaphore.Permit) string {
 	var first *fsm.Cordon

@@ -189,7 +189,7 @@ func TestDrain_RefreshesSucceedUntilItsEnd_SlotIsTakenUntilTheDeadline(t *testin
 			}
 			w.wantTaken()
 			if d := w.denied(ask("a", "again"), way.denial); d.Decision.Stop != way.cause {
-				t.Fatalf("denial of a draining holder that asks again = %+v, want the cause of the stop", d.Decision)
+				t.Fatalf("denial for a draining holder that asks again = %+v, want the cause of the stop", d.Decision)
 			}
 		}
 		w.sleep(20 * time.Second)

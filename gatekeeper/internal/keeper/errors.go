@@ -160,8 +160,8 @@ func (e *FeatureLevelError) Error() string {
 // Is makes errors.Is(err, ErrFeatureLevel) true.
 func (e *FeatureLevelError) Is(target error) bool { return target == ErrFeatureLevel }
 
-// ErrRecovering is returned after the cluster was recovered without its majority. Nothing is granted until every permit
-// from before the recovery has certainly ended.
+// ErrRecovering is returned after the cluster has been recovered without its majority. Nothing is granted until every
+// permit from before the recovery has certainly ended.
 var ErrRecovering = errors.New("the cluster was recovered, and grants nothing until every earlier permit has ended")
 
 // RecoveringError is ErrRecovering with the time left, counted from when the error was made.

@@ -154,7 +154,7 @@ func TestRefresh_FrameReceivedBeforeTheDeadline_IsProcessedBeforeTheExpiry(t *te
 		<-refreshed
 		synctest.Wait()
 		if !w.live(p.Token) {
-			t.Fatal("a permit expired although its refresh had been received in time")
+			t.Fatal("a permit expired even though its refresh had been received in time")
 		}
 	})
 }
@@ -230,7 +230,7 @@ func TestMaxHold_RefreshingForTooLong_IsNotifiedAndRefused(t *testing.T) {
 		}
 		w.sleep(62 * time.Second)
 		if w.live(p.Token) {
-			t.Fatal("the permit outlived its deadline although its refreshes were refused")
+			t.Fatal("the permit outlived its deadline even though its refreshes were refused")
 		}
 	})
 }

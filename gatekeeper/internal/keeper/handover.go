@@ -21,8 +21,8 @@ type opening struct {
 // openings returns the openings of an entry's commands, in their order, as if the commands were applied to state. They
 // never overstate what will be free. Otherwise a heavy waiter could be refused for lack of space, and a lighter one
 // behind it granted. So a permit counts as freed only if no command ahead of its release ends or supersedes it, and
-// every grant counts as taken, although the queue counts the grant of a waiter too. The number of tasks may be too
-// high; in that case a worker keeps its place.
+// every grant counts as taken, even though the queue counts a waiter's grant too. The number of tasks may be too high;
+// in that case a worker keeps its place.
 func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 	place := make(map[string]int)
 	at := func(sem string) *opening {
@@ -75,8 +75,8 @@ func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 	return all
 }
 
-// complete makes the grants that follow the commands of an entry in the log. They go to the waiters for which the entry
-// frees a slot or adds a task. This makes a hand-over one commit instead of two.
+// complete makes the grants that follow an entry's commands in the log. They go to the waiters for which the entry
+// frees a slot or adds a task. A hand-over then takes one commit instead of two.
 //
 // The rule is applied to the current state plus what the entry opens. That guess can be wrong, but every grant is
 // decided again when it is applied, like any other grant. A waiter whose grant is refused then keeps its place. If the

@@ -27,7 +27,7 @@ func (w *world) releasing(token uint64) <-chan error {
 	}()
 	synctest.Wait()
 	if len(ended) > 0 {
-		w.t.Fatal("the release returned although the log holds it back:", <-ended)
+		w.t.Fatal("the release returned even though the log holds it back:", <-ended)
 	}
 	return ended
 }
@@ -365,7 +365,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			if a := b.answered(t); a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != semaphore.AcquirerMismatch {
-				t.Fatalf("Acquire() of b = %+v, want a denial by the edited pattern", a)
+				t.Fatalf("Acquire() by b = %+v, want a denial by the edited pattern", a)
 			}
 			c.wantGranted(t)
 		})
@@ -380,7 +380,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 			w.release(p.Token)
 			granted, again := first.wantGranted(t), second.answered(t)
 			if again.Outcome != semaphore.Refreshed || again.Permit.Token != granted.Token {
-				t.Fatalf("second call of the identity = %+v, want a refresh of its permit", again)
+				t.Fatalf("second call by the identity = %+v, want a refresh of its permit", again)
 			}
 		})
 	})
@@ -482,7 +482,7 @@ func TestHandOver_SlowCall_IsGranted(t *testing.T) {
 		w.sleep(10 * time.Second)
 		unblock(nil)
 		if a := b.answered(t); a.Outcome != semaphore.Granted || a.Waited > time.Millisecond {
-			t.Fatalf("Acquire() of b = %+v, want granted, with only the time until the grant was handed to Raft", a)
+			t.Fatalf("Acquire() by b = %+v, want granted, with only the time until the grant was handed to Raft", a)
 		}
 	})
 }
@@ -500,7 +500,7 @@ func TestHandOver_RuleDoesNotGrantTheFirst_NobodyOvertakesIt(t *testing.T) {
 		}
 		unblock(nil)
 		if a := b.answered(t); a.Outcome != semaphore.Denied {
-			t.Fatalf("Acquire() of b = %+v, want denied", a)
+			t.Fatalf("Acquire() by b = %+v, want denied", a)
 		}
 		c.wantGranted(t)
 	})
@@ -602,7 +602,7 @@ func TestHandOver_CallThatEnds_EitherGetsItsGrantOrHasNone(t *testing.T) {
 			t.Fatalf("handOver() made %d grants and woke the call %d times, want 1 and 1", len(grants), len(me.wake))
 		}
 		if w.entrust(in, &waiting{call: me.call}, fsm.Grant{}) != nil {
-			t.Fatal("entrust() recorded a second grant of one acquisition")
+			t.Fatal("entrust() recorded a second grant for one acquisition")
 		}
 		if w.withdraw(me) {
 			t.Fatal("withdraw() = true while a grant for the call is in flight")
@@ -615,7 +615,7 @@ func TestHandOver_CallThatEnds_EitherGetsItsGrantOrHasNone(t *testing.T) {
 		gone := w.joinByHand(ask("c", "3"))
 		next := w.joinByHand(ask("d", "4"))
 		if !w.withdraw(gone) {
-			t.Fatal("withdraw() = false although no grant for c is in flight")
+			t.Fatal("withdraw() = false even though no grant for c is in flight")
 		}
 		if grants := w.handOver(in, state, opening{semaphore: "job", freed: 2}, 9); len(grants) != 0 || len(next.wake) != 0 {
 			t.Fatalf("handOver() made %d grants, want none for an ended call and the waiter behind it", len(grants))
@@ -644,7 +644,7 @@ func TestHandOver_CancelledWhileTheGrantIsInFlight_IsGivenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.waits() {
-			t.Fatal("b still waits although it was cancelled")
+			t.Fatal("b is still waiting even though it was cancelled")
 		}
 		c.wantGranted(t)
 		_, err := w.TryAcquire(context.Background(), ask("b", "2"))

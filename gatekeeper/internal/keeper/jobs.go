@@ -53,7 +53,7 @@ func submitted(r fsm.SubmitResult, id string) error {
 	}
 }
 
-// DropSubmission removes an abandoned submission, unless it is complete or was removed already. It does not wait.
+// DropSubmission removes an abandoned submission, unless it is complete or has already been removed. It does not wait.
 func (k *Keeper) DropSubmission(number uint64) {
 	if t, err := k.leading(); err == nil {
 		k.cfg.Proposer.Go(fsm.DeleteJob{Job: number, Term: t.term, At: time.Now()}, func(batcher.Outcome) {})

@@ -46,7 +46,7 @@ func (tw *testWaiter) wantTask(t *testing.T, payload string) Answer {
 	t.Helper()
 	a := tw.answered(t)
 	if a.Outcome != semaphore.Granted || a.Task == nil || string(a.Task.Payload) != payload {
-		t.Fatalf("Acquire() of the worker = %+v, want task %q", a, payload)
+		t.Fatalf("Acquire() by the worker = %+v, want task %q", a, payload)
 	}
 	return a
 }
@@ -75,7 +75,7 @@ func TestAcquire_IdleWorker_BlocksNobody(t *testing.T) {
 	})
 }
 
-// A worker asks for each task under another holder id, so the permit that it holds does not deny the next one.
+// A worker asks for each task under a different holder id, so the permit that it holds does not deny the next one.
 func TestExplain_WorkerWithTasks_IsAboutItsNextTask(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -115,7 +115,7 @@ func TestRelease_ByAWorker_HandsOverTheNextTaskInTheSameEntry(t *testing.T) {
 	})
 }
 
-// Idle workers get the first tasks in the entry that ends the submission, and no more workers than there are tasks.
+// Idle workers get the first tasks in the entry that ends the submission. No more workers get one than there are tasks.
 func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsIt(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })

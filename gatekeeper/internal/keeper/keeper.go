@@ -164,7 +164,7 @@ func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	})
 	k.chores.Begin(term, func(chores *epoch.Epoch) {
 		k.queue.Clear()
-		k.denials.Clear() // a call of an earlier epoch may have ended late
+		k.denials.Clear() // a call from an earlier epoch may have ended late
 		t := &tenure{term: term, done: done, gathered: time.Now().Add(k.cfg.Gather), began: k.cfg.WallClock()}
 		k.queue.Gather(t.gathered)
 		k.tenure.Store(t)

@@ -41,7 +41,7 @@ func (k *Keeper) Listen() *Listener {
 func (l *Listener) Notices() <-chan []TokenResult { return l.ch }
 
 // Frame is a frame of refreshes on a stream. After Receive the caller must soon call Refresh or Drop, because no permit
-// of this server expires until then. After Refresh the answer is in Results. Only Drop may be called concurrently with
+// on this server expires until then. After Refresh the answer is in Results. Only Drop may be called concurrently with
 // other methods.
 type Frame struct {
 	listener  *Listener
@@ -185,7 +185,7 @@ func (l *Listener) end() {
 	}
 }
 
-// maxNotices is the largest number of notices kept for a client that does not read: as many as the tokens that two
+// maxNotices is the largest number of notices kept for a client that does not read: the number of tokens that two
 // frames can refresh.
 const maxNotices = 20_000
 

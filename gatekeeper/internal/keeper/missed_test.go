@@ -17,7 +17,7 @@ func (w *world) wantMissed(kind fsm.Missed) {
 	}
 }
 
-// Calls, denials, waiters and progress all count as activity of a semaphore.
+// Calls, denials, waiters and progress all count as activity on a semaphore.
 func TestMissed_CountsCallsDenialsWaitersAndProgress(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.ExpectEvery = time.Hour })

@@ -129,10 +129,10 @@ func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionRe
 	return r, err
 }
 
-// WallClock returns the time that due times of firings are compared with while this server leads.
+// WallClock returns the time with which the due times of firings are compared while this server leads.
 func (k *Keeper) WallClock() time.Time { return k.cfg.WallClock() }
 
-// ForgetFirings forgets firings, all or none. If some were claimed, completed or forgotten since, the result names
+// ForgetFirings forgets firings, all or none. If some have been claimed, completed or forgotten since, the result names
 // them, and nothing is done. ForgetFirings sets At of the command.
 func (k *Keeper) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error) {
 	cmd.At = time.Now()
@@ -142,7 +142,7 @@ func (k *Keeper) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.
 
 // Undo makes the changes that undo.NewPlan planned, as one change. If something has changed since, the result names it,
 // and nothing is done. Undo checks the rules of definitions as Edit does: an *EditFieldError names a definition that
-// breaks a rule by now. Undo sets At of the command.
+// now breaks a rule. Undo sets At of the command.
 func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.UndoResult{}, err
@@ -171,8 +171,8 @@ func (k *Keeper) Catches(groupPattern, acquirerPattern string, id semaphore.Iden
 	return c.catches(id)
 }
 
-// DrainLeft returns how long the refreshes of a permit will still be granted although its holder must stop. It returns
-// false if the holder need not stop, or has no time left.
+// DrainLeft returns how long the refreshes of a permit will still be granted even though its holder must stop. It
+// returns false if the holder need not stop, or has no time left.
 func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool) {
 	if p.State != semaphore.Live {
 		return 0, false

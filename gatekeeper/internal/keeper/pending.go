@@ -22,7 +22,7 @@ type pendings struct {
 	records map[requestKey]*pending
 }
 
-// pending is a grant that is being proposed, or that was proposed and has reached no caller yet.
+// pending is a grant that is being proposed, or that has been proposed but has not reached a caller yet.
 type pending struct {
 	key    requestKey
 	tenure *tenure
@@ -77,15 +77,15 @@ func (k *Keeper) entrust(t *tenure, me *waiting, cmd fsm.Grant) *pending {
 	return me.entrusted
 }
 
-// entrusted reports whether a grant was proposed on behalf of a waiting call that has not taken it yet.
+// entrusted reports whether a grant has been proposed on behalf of a waiting call that has not taken it yet.
 func (k *Keeper) entrusted(me *waiting) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
 	return me.entrusted != nil
 }
 
-// withdraw records that a waiting call ends, and that nothing more may be proposed on its behalf. If a grant was
-// already proposed, withdraw returns false, and the call must continue to get the outcome.
+// withdraw records that a waiting call ends, and that nothing more may be proposed on its behalf. If a grant has
+// already been proposed, withdraw returns false, and the call must continue to get the outcome.
 func (k *Keeper) withdraw(me *waiting) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -95,7 +95,7 @@ func (k *Keeper) withdraw(me *waiting) bool {
 
 // giveUp is withdraw for a call that cannot continue. It reports whether a grant was given up with the call.
 //
-// Another call of the identity may still have received that grant: a call that found the permit in the state and is not
+// Another call by the identity may still have received that grant: a call that found the permit in the state and is not
 // counted in the record. Nothing here knows of such a call. Its permit survives only because the lessor never abandons
 // a renewed permit, and a replay renews the permit before it answers.
 func (k *Keeper) giveUp(me *waiting) bool {

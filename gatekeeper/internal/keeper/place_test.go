@@ -166,7 +166,7 @@ func TestPromote_AfterClose_DoesNothing(t *testing.T) {
 	})
 }
 
-// A call of an earlier leadership that ends late must not take the place that its retry has in the next one.
+// A call from an earlier leadership that ends late must not take the place that its retry has in the next one.
 func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RetryKeepsItsPlace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -192,7 +192,7 @@ func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RetryKeepsItsPlace(t *testing
 		synctest.Wait()
 		w.release(p.Token)
 		if again.waits() {
-			t.Fatal("the retry lost its place to a call of the previous leadership")
+			t.Fatal("the retry lost its place to a call from the previous leadership")
 		}
 		again.cancel()
 	})

@@ -66,7 +66,7 @@ func TestAcquire_AfterARecovery_NothingIsGrantedUntilEveryEarlierPermitHasEnded(
 
 		w.demote()
 		if left, recovering := w.Recovering(); !recovering || left != fullWait {
-			t.Errorf("Recovering() of a server that is not the leader = %v, %v, want %v, true", left, recovering, fullWait)
+			t.Errorf("Recovering() on a server that is not the leader = %v, %v, want %v, true", left, recovering, fullWait)
 		}
 		w.promote(2) // the full wait restarts
 		w.sleep(fullWait - time.Second)

@@ -11,12 +11,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// reacquired makes a call of an identity that already holds a permit, and returns the new permit.
+// reacquired makes a call by an identity that already holds a permit, and returns the new permit.
 func (w *world) reacquired(call *AcquireCall, supersedes uint64) *semaphore.Permit {
 	w.t.Helper()
 	a := w.try(call)
 	if a.Outcome != semaphore.Reacquired || a.Superseded != supersedes || a.Permit.Token <= supersedes {
-		w.t.Fatalf("TryAcquire() of %s = %+v, want it to supersede token %d", call.Identity.Acquirer, a, supersedes)
+		w.t.Fatalf("TryAcquire() by %s = %+v, want it to supersede token %d", call.Identity.Acquirer, a, supersedes)
 	}
 	synctest.Wait()
 	return a.Permit
@@ -55,13 +55,13 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 					t.Errorf("permit = %+v, want the time and the revision of the grant %+v", second, first)
 				}
 				if n := w.notice(l); n.Status != StatusLost || n.SupersededBy != second.Token {
-					t.Errorf("notice of the old holder = %+v, want lost and superseded", n)
+					t.Errorf("notice to the old holder = %+v, want lost and superseded", n)
 				}
 				if r := w.wantStatus(first.Token, StatusLost); r.SupersededBy != second.Token {
 					t.Errorf("refresh of the old token = %+v, want superseded", r)
 				}
 				w.wantStatus(second.Token, StatusRefreshed)
-				// Late calls of the old holder change nothing, and their answers say so.
+				// Late calls from the old holder change nothing, and their answers say so.
 				r, err := w.Release(context.Background(), fsm.Release{Token: first.Token, Job: semaphore.JobDone}, semaphore.Owner{})
 				if err != nil || r.Released || r.Ended == nil || r.Ended.Outcome != semaphore.EndSuperseded {
 					t.Errorf("Release() of the old token = %+v, %v, want superseded", r, err)
@@ -221,8 +221,8 @@ func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
 	})
 }
 
-// inWorldBetween is inWorld with a hook: the test can pass between a function that runs once, after the next grant was
-// published and before its event is delivered. The function runs in the first subscriber.
+// inWorldBetween is inWorld with a hook: the test can pass between a function that runs once, after the next grant has
+// been published and before its event is delivered. The function runs in the first subscriber.
 func inWorldBetween(t *testing.T, test func(w *world, between func(func()))) {
 	t.Helper()
 	var then func()
@@ -265,7 +265,7 @@ func TestRefresh_BetweenTheGrantAndItsEvent_IsNotForgotten(t *testing.T) {
 		w.tape.letGo()
 		w.sleep(59 * time.Second)
 		if !w.live(token) {
-			t.Error("the permit ended although a caller had received it")
+			t.Error("the permit ended even though a caller had received it")
 		}
 	})
 }

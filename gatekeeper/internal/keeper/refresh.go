@@ -16,8 +16,8 @@ import (
 // Refresh keeps permits alive on behalf of a unary call that was received at that monotonic time. It returns one result
 // for each token, in order. After an error, the outcome is unknown for all of them.
 //
-// owner owns the permits. A token of another identity is reported lost, and a token of another principal as if it had
-// never existed.
+// owner owns the permits. A token of another identity is reported as lost, and a token of another principal as if it
+// had never existed.
 func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphore.Owner, tokens []TokenRefresh) ([]TokenResult, error) {
 	processed := k.lessor.Receive()
 	visible, err := k.visible(owner, tokens)

@@ -138,7 +138,7 @@ func stateOf(p *semaphore.Permit) string {
 // Cancel ends an acquisition by its request id. The acquisition leaves the queue, and a retry of the acquire never gets
 // a grant. If the acquisition was granted a permit, the permit is given back, so the caller must no longer rely on it.
 //
-// A permit that was granted to another request of the identity is left alone, even if it has superseded this request's
+// A permit that was granted to another request by the identity is left alone, even if it has superseded this request's
 // permit. The firing is no longer claimed, because no job has run: a holder whose job has begun must release by token
 // instead. The slot cools as after a release.
 func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {

@@ -14,7 +14,7 @@ func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillReliesOnTheLonger
 	for name, other := range map[string]func(w *world, token uint64){
 		"by a replay": func(w *world, token uint64) {
 			if a := w.try(ask("a", "2")); a.Outcome != semaphore.Refreshed || a.Permit.Duration != time.Minute {
-				t.Fatalf("TryAcquire() of the other process = %+v", a)
+				t.Fatalf("TryAcquire() by the other process = %+v", a)
 			}
 		},
 		"by a stream": func(w *world, token uint64) {
@@ -22,7 +22,7 @@ func TestRefresh_ShorterDuration_OtherProcessOfTheIdentityStillReliesOnTheLonger
 			defer l.Close()
 			r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: token, Duration: time.Minute}})
 			if err != nil || r[0].Status != StatusRefreshed || r[0].Duration != time.Minute {
-				t.Fatalf("refresh of the other process = %+v, %v", r, err)
+				t.Fatalf("refresh by the other process = %+v, %v", r, err)
 			}
 		},
 		"under the previous leader": func(w *world, token uint64) {

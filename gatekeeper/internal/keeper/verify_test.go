@@ -63,7 +63,7 @@ func TestVerify_PermitEnded_SaysHow(t *testing.T) {
 }
 
 // The request memory is shorter than the journal.
-func TestVerify_EndedAndItsRequestForgotten_SaysHowByTheJournal(t *testing.T) {
+func TestVerify_EndedAndItsRequestForgotten_SaysHowFromTheJournal(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.raise()
 		w.define("job", nil)
@@ -189,7 +189,7 @@ func TestVerify_AfterAnAnsweredRelease_IsNotValid(t *testing.T) {
 		}()
 		synctest.Wait()
 		if v := w.verify("job", p.Token); !v.Valid {
-			t.Fatalf("Verify() = %+v, want valid, because its end was not answered yet", v)
+			t.Fatalf("Verify() = %+v, want valid, because its end has not been answered yet", v)
 		}
 		w.tape.letGo()
 		if r := <-released; !r.Released {

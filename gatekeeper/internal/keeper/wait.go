@@ -16,7 +16,8 @@ import (
 type waiting struct {
 	call *AcquireCall
 	wake chan struct{}
-	// decide asks for a new decision although it is not this call's turn, because the rule may now answer differently.
+	// decide asks for a new decision even though it is not this call's turn, because the rule may now answer
+	// differently.
 	decide atomic.Bool
 	// superseded is set when another call of the same acquisition has taken the place.
 	superseded atomic.Bool
@@ -217,14 +218,14 @@ func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, 
 	return waiters
 }
 
-// tasks returns how many tasks of a semaphore wait for workers.
+// tasks returns the number of a semaphore's tasks that are waiting for workers.
 func (k *Keeper) tasks(sem string) uint64 { return k.cfg.Machine.State().Work(sem).Waiting }
 
-// QueueLength returns how many callers wait for a permit of a semaphore. Workers for which there is no task do not
-// count.
+// QueueLength returns the number of callers that are waiting for a permit of a semaphore. Workers for which there is no
+// task are not counted.
 func (k *Keeper) QueueLength(sem string) int { return k.queue.Length(sem, k.tasks(sem)) }
 
-// InQueue returns how many callers are in the queue of a semaphore, including workers for which there is no task, and
+// InQueue returns the number of callers in the queue of a semaphore, including workers for which there is no task, and
 // how many of them are workers.
 func (k *Keeper) InQueue(sem string) (all, workers int) { return k.queue.Len(sem) }
 

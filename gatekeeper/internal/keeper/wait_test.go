@@ -65,7 +65,7 @@ func TestAcquire_FirstComeFirstServed_InTheCommitOfTheRelease(t *testing.T) {
 		w.release(p.Token)
 		a := <-b.answer
 		if a.Outcome != semaphore.Granted || !c.waits() {
-			t.Fatalf("Acquire() of b = %+v, c waits: %v; want granted, true", a, c.waits())
+			t.Fatalf("Acquire() by b = %+v, c waits: %v; want granted, true", a, c.waits())
 		}
 		if n := w.tape.entries() - before; n != 1 {
 			t.Fatalf("the release and the grant took %d entries, want 1", n)
@@ -123,7 +123,7 @@ func TestAcquire_LightCaller_DoesNotOvertakeHeavyWaiter(t *testing.T) {
 		w.denied(tooHeavy, semaphore.WeightExceedsPermits)
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
 		if a := <-c.answer; a.Denial.Decision.Reason != semaphore.WeightExceedsPermits {
-			t.Fatalf("Acquire() of c = %+v, want a denial for its weight", a)
+			t.Fatalf("Acquire() by c = %+v, want a denial for its weight", a)
 		}
 	})
 }
@@ -160,7 +160,7 @@ func TestAcquire_EditShutsTheWaiterOut_IsDenied(t *testing.T) {
 		b := w.wait1(ask("b", "2"))
 		w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "a" })
 		if a := <-b.answer; a.Denial.Decision.Reason != semaphore.AcquirerMismatch {
-			t.Fatalf("Acquire() of b = %+v, want a denial by the acquirer pattern", a)
+			t.Fatalf("Acquire() by b = %+v, want a denial by the acquirer pattern", a)
 		}
 	})
 }
@@ -188,7 +188,7 @@ func TestAcquire_CallReachesMaxWait_PlaceIsKeptForARetry(t *testing.T) {
 			w.wantStatus(p.Token, StatusRefreshed)
 		}
 		if a := <-b.answer; a.Repeat == nil || a.Repeat.Place != 1 {
-			t.Fatalf("Acquire() of b = %+v, want a request to retry", a)
+			t.Fatalf("Acquire() by b = %+v, want a request to retry", a)
 		}
 		<-c.answer
 		c = w.wait1(ask("c", "3"))
@@ -355,7 +355,7 @@ func TestRefresh_ShorterDuration_AppliesOnlyOnceTheHolderStatesIt(t *testing.T) 
 		}
 		frame(10 * time.Second)
 		if replicated() != 10*time.Second {
-			t.Fatal("the duration was not shortened although the holder states the shorter one")
+			t.Fatal("the duration was not shortened even though the holder states the shorter one")
 		}
 		w.sleep(20 * time.Second)
 		if !w.live(p.Token) {

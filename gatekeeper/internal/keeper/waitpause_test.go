@@ -99,7 +99,7 @@ func TestAcquire_LeaveOnPause_IsDenied(t *testing.T) {
 		}
 		b := w.wait1(leaves("b", "2"))
 		if !b.waits() {
-			t.Fatal("b does not wait for a permit")
+			t.Fatal("b is not waiting for a permit")
 		}
 		w.pause(false, "r")
 		c := w.wait1(leaves("c", "3"))
@@ -141,7 +141,7 @@ func TestAcquire_OnePerAcquirer_FurtherCallsAreDenied(t *testing.T) {
 		w.release((<-fires.answer).Permit.Token)
 		again := w.granted(ofHost("5", ""))
 		if next := w.wait1(ofHost("6", "")); !next.waits() {
-			t.Errorf("a call was denied although nobody waits: %+v", (<-next.answer).Denial)
+			t.Errorf("a call was denied even though nobody is waiting: %+v", (<-next.answer).Denial)
 		} else {
 			w.release(again.Token)
 			<-next.answer

@@ -152,7 +152,7 @@ func (w *world) granted(call *AcquireCall) *semaphore.Permit {
 	w.t.Helper()
 	a := w.try(call)
 	if a.Outcome != semaphore.Granted {
-		w.t.Fatalf("TryAcquire() of %s = %v, want granted: %+v", call.Identity.Acquirer, a.Outcome, a.Denial)
+		w.t.Fatalf("TryAcquire() by %s = %v, want granted: %+v", call.Identity.Acquirer, a.Outcome, a.Denial)
 	}
 	return a.Permit
 }
@@ -161,7 +161,7 @@ func (w *world) denied(call *AcquireCall, want semaphore.Reason) *Denial {
 	w.t.Helper()
 	a := w.try(call)
 	if a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != want {
-		w.t.Fatalf("TryAcquire() of %s = %v %+v, want denied for %v", call.Identity.Acquirer, a.Outcome, a.Denial, want)
+		w.t.Fatalf("TryAcquire() by %s = %v %+v, want denied for %v", call.Identity.Acquirer, a.Outcome, a.Denial, want)
 	}
 	return a.Denial
 }

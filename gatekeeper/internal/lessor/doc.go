@@ -1,7 +1,7 @@
 // Package lessor keeps the deadlines of permits while this server leads.
 //
-// Durations are replicated, deadlines are not. Only the leader tracks deadlines, on its monotonic clock, and only in
-// this package.
+// Durations are replicated, but deadlines are not. Only the leader tracks deadlines, on its monotonic clock, and only
+// in this package.
 //
 // # Why a permit never ends early
 //

@@ -128,9 +128,9 @@ func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
 // adopt creates the leases of the permits that existed at the promotion. It skips permits that have ended since. If the
 // event of the end came first, the newest state lacks the permit. If the event comes later, it drops the lease.
 //
-// Permits with a short lifetime come first. The others can wait, but callers that wait for a grant of the new leader
-// cannot. So the other leases are created with rests between chunks, but still in time. Only the notification of a
-// holder past max_hold may be delayed.
+// Permits with a short lifetime come first. The others can wait, but callers that are waiting for a grant by the new
+// leader cannot. So the other leases are created with rests between chunks, but still in time. Only the notification of
+// a holder past max_hold may be delayed.
 func (l *Lessor) adopt(e *epoch.Epoch, state *fsm.State) {
 	visit := func(old *semaphore.Permit) {
 		now := l.cfg.State()

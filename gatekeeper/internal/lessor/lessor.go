@@ -60,7 +60,7 @@ type lease struct {
 	stream   uint64
 	received moment
 	// others is an upper bound for the time at which a response was last sent outside that stream. It is zero if none
-	// was sent since the grant.
+	// has been sent since the grant.
 	others moment
 	// mark is set while the end of the permit is proposed, and closed when the proposal is resolved.
 	mark chan struct{}
@@ -76,7 +76,7 @@ type lease struct {
 	abandoned bool
 }
 
-// New returns a Lessor of a server that does not lead.
+// New returns a Lessor for a server that does not lead.
 func New(cfg Config) *Lessor {
 	l := &Lessor{cfg: cfg, base: newBase(), intake: intake{now: newGeneration()}}
 	l.Room = epoch.NewRoom(cfg.Propose, l.forget)
@@ -140,7 +140,7 @@ func (l *Lessor) take(e *fsm.Event, state *fsm.State, now moment) {
 	case fsm.SupersededEvent:
 		l.supersede(e, state)
 	case fsm.DurationChanged:
-		// A longer duration counts from now, even if the epoch has no lease of the permit yet. A deadline never moves
+		// A longer duration counts from now, even if the epoch has no lease for the permit yet. A deadline never moves
 		// to an earlier time.
 		le := l.lookup(e.Permit, state)
 		le.extend(now.add(lifetime(e.Permit)))

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// moment is a time of the monotonic clock, in nanoseconds since a lessor's base. It is small because a lease contains
-// several of them, and a leader may have a million leases. The zero moment means unset, and is never "now".
+// moment is a reading of the monotonic clock, in nanoseconds since a lessor's base. It is small because a lease
+// contains several of them, and a leader may have a million leases. The zero moment means unset, and is never "now".
 type moment int64
 
 // newBase returns the base of moments. It is in the past, so that no actual time equals the zero moment.

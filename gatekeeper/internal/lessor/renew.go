@@ -20,7 +20,7 @@ const (
 	// Ended: there is no such live permit as far as this server knows. The caller must call Confirm before it answers
 	// with this status.
 	Ended
-	// Marked: the end of the permit is proposed and not resolved yet.
+	// Marked: the end of the permit has been proposed, and the proposal is not resolved yet.
 	Marked
 	// Foreign: the permit is live, but its identity differs from that of the frame.
 	Foreign
@@ -95,8 +95,8 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 	return verdicts, Seen{term: l.Term(), index: state.Index(), marks: l.marks}
 }
 
-// Unchanged reports whether Check would return the same verdicts as Renew, because no entry was applied and no end was
-// proposed since. It ignores a max_hold that has run out since, because the refresh came before that.
+// Unchanged reports whether Check would return the same verdicts as Renew, because no entry has been applied and no end
+// has been proposed since. It ignores a max_hold that has run out since, because the refresh came before that.
 func (l *Lessor) Unchanged(seen Seen) bool {
 	l.Lock()
 	defer l.Unlock()
@@ -181,10 +181,10 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 // The replicated duration is the longest one that the holder may still rely on, because a new leader starts from it. So
 // a longer one is committed before it is sent. A shorter one is sent immediately, but committed only when the holder
 // has stated that it uses it, and nothing longer can have been sent since. That requires a frame of the stream that
-// last refreshed this permit, and the frame must not be older than any that was already answered. From the claim until
-// its outcome is known, nothing longer is sent. Without a holder id, several processes share a permit, and one process
-// cannot speak for the others. So all other responses, through a replay, on another stream, from the previous leader or
-// for a superseded token, must have run out as well.
+// last refreshed this permit, and the frame must not be older than any that has already been answered. From the claim
+// until its outcome is known, nothing longer is sent. Without a holder id, several processes share a permit, and one
+// process cannot speak for the others. So all other responses, through a replay, on another stream, from the previous
+// leader or for a superseded token, must have run out as well.
 //
 // A client does its part. Once a frame has stated a duration, the client never relies on the response to an earlier
 // frame for longer than that.
@@ -225,8 +225,8 @@ func (l *Lessor) Shortened(term, token uint64) {
 	}
 }
 
-// Abandon ends a permit that no caller received, unless it was renewed since or its end is already proposed. If a
-// caller may have received a token that the permit superseded, the slot cools.
+// Abandon ends a permit that no caller received, unless it has been renewed since or its end has already been proposed.
+// If a caller may have received a token that the permit superseded, the slot cools.
 func (l *Lessor) Abandon(term, token uint64) {
 	l.Lock()
 	le := l.leases[token]

@@ -118,7 +118,7 @@ func TestRenew_MaxHoldRunsOut_IsJudgedAgain(t *testing.T) {
 	})
 }
 
-// Unchanged lets a refresh skip the call of Check, so it must notice everything that could change the result.
+// Unchanged lets a refresh skip the call to Check, so it must notice everything that could change the result.
 func TestUnchanged_EntryMarkOrEpoch_IsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

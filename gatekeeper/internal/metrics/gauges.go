@@ -20,7 +20,8 @@ type Sources struct {
 	Waiters, Deadlines, Watchers, Waiting func() int
 	// Recovering returns how much longer nothing is granted after a recovery, or false if permits are granted.
 	Recovering func() (time.Duration, bool)
-	// Missing returns the number of semaphores with expect_every that miss their work, for one kind of missed work.
+	// Missing returns the number of semaphores with expect_every that are missing their work, for one kind of missed
+	// work.
 	Missing func(fsm.Missed) int
 	// HostClocks returns how many callers have clocks that differ from this server's.
 	HostClocks func() int

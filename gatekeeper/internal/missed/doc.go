@@ -1,6 +1,6 @@
-// Package missed detects, while this server leads, that a semaphore with expect_every misses its work. It distinguishes
-// four kinds: nobody asks; callers ask and are denied; a holder's job makes no progress; a permit is held for longer
-// than expect_every.
+// Package missed detects, while this server leads, when a semaphore with expect_every is missing its work. It
+// distinguishes four kinds: nobody asks; callers ask and are denied; a holder's job makes no progress; a permit has
+// been held for longer than expect_every.
 //
 // It only reports: no permit is granted or refused because of it. The beginning and the end of each kind are journaled
 // once, by a log command that carries the term in which it was proposed.

@@ -63,7 +63,8 @@ func (l *Listener) drop(r *record) {
 	l.watched.Store(int64(len(l.records)))
 }
 
-// look checks which semaphores miss their work, one chunk at a time, and proposes the notes that the journal lacks.
+// look checks which semaphores are missing their work, one chunk at a time, and proposes the notes that the journal
+// lacks.
 func (l *Listener) look(e *epoch.Epoch) {
 	more := true
 	for from := 0; more; from += epoch.Chunk {

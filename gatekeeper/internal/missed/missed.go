@@ -19,11 +19,11 @@ type Config struct {
 	State func() *fsm.State
 	// Propose appends a command to the log and reports its outcome once. Neither Propose nor done may block.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
-	// Waits reports whether a caller waits in the queue of a semaphore.
+	// Waits reports whether a caller is waiting in the queue of a semaphore.
 	Waits func(semaphore string) bool
 }
 
-// Report describes how a semaphore misses its work.
+// Report describes how a semaphore is missing its work.
 type Report struct {
 	Kind fsm.Missed
 	// Since is when activity on the semaphore was last seen, by this server's clock.
@@ -94,13 +94,13 @@ func (l *Listener) Progress(sem string, token uint64, at time.Time) {
 	l.with(sem, func(r *record) { r.report(token, at) })
 }
 
-// Of returns how a semaphore misses its work, and whether it does.
+// Of returns how a semaphore is missing its work, and whether it is.
 func (l *Listener) Of(sem string) (report Report, missed bool) {
 	l.with(sem, func(r *record) { report, missed = r.Report, r.Kind != fsm.Heard })
 	return report, missed
 }
 
-// Counts returns the number of semaphores that miss their work, by kind. The count of fsm.Heard is 0.
+// Counts returns the number of semaphores that are missing their work, by kind. The count of fsm.Heard is 0.
 func (l *Listener) Counts() [Kinds]int {
 	l.Lock()
 	defer l.Unlock()

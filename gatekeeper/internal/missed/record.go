@@ -21,11 +21,11 @@ type record struct {
 	message                   string
 	// holders are the live permits.
 	holders map[uint64]*holding
-	// Report is how the semaphore misses its work. Its Kind is fsm.Heard if it does not miss any.
+	// Report says how the semaphore is missing its work. Its Kind is fsm.Heard if no work is missing.
 	Report
 	// fromJournal means that Report is from the journal of an earlier epoch, and nothing has changed since.
 	fromJournal bool
-	// noted is the kind in the newest entry of the journal. noting means that the command for the next entry was
+	// noted is the kind in the newest entry of the journal. noting means that the command for the next entry has been
 	// proposed and has no outcome yet.
 	noted  fsm.Missed
 	noting bool
@@ -87,7 +87,7 @@ func (r *record) report(token uint64, at time.Time) {
 	}
 }
 
-// judge returns how the semaphore misses its work, and when that may change without any event.
+// judge returns how the semaphore is missing its work, and when that may change without any event.
 func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time) {
 	if len(r.holders) > 0 {
 		return r.judgeHeld(now)
@@ -116,7 +116,7 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 func (r *record) deniedText(quiet time.Time) string {
 	text := fmt.Sprintf("nobody has had a permit since %s, and one is expected every %v", instant(quiet), r.every)
 	if r.denied.IsZero() {
-		return text + "; a caller waits in the queue"
+		return text + "; a caller is waiting in the queue"
 	}
 	return text + fmt.Sprintf("; %s was last denied at %s: %s", who(r.asker), instant(r.denied), r.message)
 }

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type world struct {
 	*epochtest.World
 	*Listener
-	// waiting means that a caller waits in the queue.
+	// waiting means that a caller is waiting in the queue.
 	waiting atomic.Bool
 }
 

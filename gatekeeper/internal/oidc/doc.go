@@ -1,12 +1,12 @@
 // Package oidc verifies the JWTs of one configured issuer: an OpenID Connect provider, or a Kubernetes cluster.
 //
-// A JWT is accepted if a key of the issuer has signed it, with an asymmetric algorithm, if it is for this audience, and
-// if it is currently valid. Its claims then prove subjects, oidc:CLAIM=VALUE, which bindings name.
+// A JWT is accepted if it was signed with one of the issuer's keys and an asymmetric algorithm, is intended for this
+// audience, and is currently valid. Its claims then prove subjects, oidc:CLAIM=VALUE, which bindings name.
 //
 // Keys come from a file, which is read again when it has changed, or from the issuer over HTTPS. A fetch delays only
 // calls whose JWT names an unknown key, and at most maxWaiting of them at a time. Because unauthenticated callers can
 // make such calls, they cause at most one fetch per cooldown. Keys stay in use until a newer set replaces them, so JWTs
-// of known keys stay valid while the issuer is down.
+// signed with known keys stay valid while the issuer is down.
 //
 // Errors name a JWT by its claims, and never contain the JWT.
 package oidc

@@ -23,7 +23,7 @@ const (
 	fileEvery    = time.Second     // how often the file is checked; it is read again only if it has changed
 	fetchEvery   = 5 * time.Minute // limits how long a key that the issuer has withdrawn is still accepted
 	fetchTimeout = 5 * time.Second
-	// cooldown is the minimum time between fetches because of unknown keys.
+	// cooldown is the minimum time between two fetches that unknown keys cause.
 	cooldown = 10 * time.Second
 	// maxWaiting limits how many calls wait for a fetch at the same time.
 	maxWaiting = 64
@@ -34,7 +34,7 @@ const (
 	minRSA = 2048
 )
 
-// key is a public key of the issuer.
+// key is one of the issuer's public keys.
 type key struct {
 	id, algorithm string // either may be empty
 	public        interface{ Equal(x crypto.PublicKey) bool }

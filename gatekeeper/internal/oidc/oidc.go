@@ -69,7 +69,7 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // Login is the identity that a JWT proves. It never changes.
 type Login struct {
-	// Subjects are the subjects that its claims prove, in order of precedence. Subjects of the same claim have equal
+	// Subjects are the subjects that its claims prove, in order of precedence. Subjects from the same claim have equal
 	// precedence.
 	Subjects []string
 
@@ -95,7 +95,7 @@ func (l *Login) Ended(now time.Time) string {
 }
 
 // Verify verifies a JWT and returns its login. If keys have to be fetched, it waits for them. It returns a
-// *RefusedError, an *UnavailableError, or the error of ctx.
+// *RefusedError, an *UnavailableError, or the error from ctx.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 	if len(token) > MaxToken {
 		return nil, refused("the JWT has more than %d bytes", MaxToken)

@@ -146,8 +146,8 @@ func TestVerify_HostileToken_IsRefused(t *testing.T) {
 		"truncated":                {parts[0] + "." + parts[1] + ".", "has not signed"},
 		"none":                     {encode(map[string]string{"alg": "none"}) + "." + parts[1] + ".", "neither a bearer token"},
 		"None":                     {encode(map[string]string{"alg": "None", "kid": "k1"}) + "." + parts[1] + "." + parts[2], "neither a bearer token"},
-		"HS256 by the PEM":         {hs256(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), "neither a bearer token"},
-		"HS256 by the DER":         {hs256(der), "neither a bearer token"},
+		"HS256 with the PEM":       {hs256(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), "neither a bearer token"},
+		"HS256 with the DER":       {hs256(der), "neither a bearer token"},
 		"not a JWT":                {"eyJhbGciOi", "neither a bearer token"},
 		"empty":                    {"", "neither a bearer token"},
 		"JSON serialization":       {`{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`, "neither a bearer token"},
@@ -178,7 +178,7 @@ func TestVerify_Claims_ProveSubjectsInOrder(t *testing.T) {
 		"a verified email":    {nil, good.With("email_verified", true), []string{"oidc:sub=ann", "oidc:email=ann@example.com", "oidc:groups=operators", "oidc:groups=editors"}},
 		"verified as text":    {[]string{"email"}, good.With("email_verified", "true"), nil},
 		"one group as text":   {[]string{"groups"}, good.With("groups", "operators"), []string{"oidc:groups=operators"}},
-		"a claim of a vendor": {[]string{"https://example.com/role"}, good.With("https://example.com/role", "ops"), []string{"oidc:https://example.com/role=ops"}},
+		"some vendor's claim": {[]string{"https://example.com/role"}, good.With("https://example.com/role", "ops"), []string{"oidc:https://example.com/role=ops"}},
 		"an object":           {[]string{"kubernetes.io"}, good, nil},
 	} {
 		v := open(t, Config{Issuer: kubernetes, Audience: "gatekeeper", KeysFile: path, Claims: c.claims})
@@ -371,7 +371,7 @@ func TestNew_UnusableKeysFile_IsNamed(t *testing.T) {
 }
 
 // The issuer's responses are checked, because its URL may belong to somebody else.
-func TestFetch_ResponseOfAnotherIssuer_IsRefused(t *testing.T) {
+func TestFetch_ResponseFromAnotherIssuer_IsRefused(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")
 	i := oidctest.New(t, key)

@@ -68,7 +68,7 @@ func Closed(author, reason string, until time.Time) string {
 		words += fmt.Sprintf(", %q", reason)
 	}
 	if until.IsZero() {
-		return words + ", without an end"
+		return words + ", indefinitely"
 	}
 	return words + ", until " + Instant(until)
 }

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// Recently is how long a caller that was seen counts as a recent caller. A change that would admit none of a
-	// semaphore's recent callers needs a confirmation.
+	// Recently is how long a caller counts as a recent caller after it was last seen. A change that would admit none of
+	// a semaphore's recent callers needs a confirmation.
 	Recently = 7 * 24 * time.Hour
 	// MaxUnconfirmed is how many existing definitions one change may touch without a confirmation.
 	MaxUnconfirmed = 20

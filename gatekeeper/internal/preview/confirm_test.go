@@ -119,7 +119,7 @@ func TestConfirm_ManyDefinitions(t *testing.T) {
 		t.Errorf("21 resumes: got %v, want ChangesMany", got)
 	}
 	if got, _ := c.confirm(Change{Resume: &fsm.Resume{Names: names, Revision: change}}); len(got) != 0 {
-		t.Errorf("20 resumes, and one of another pause: got %v, want none", got)
+		t.Errorf("20 resumes, and one that would end another pause: got %v, want none", got)
 	}
 }
 
@@ -160,11 +160,11 @@ func TestMoveDoubts(t *testing.T) {
 		pattern string
 		want    string
 	}{
-		"nobody was seen at all":                  {nil, "prod", `no caller was ever seen in the group "dr-site"`},
-		"a definition names it, and nobody asked": {[][2]string{{"prod", "a"}}, "prod", `no caller was ever seen in the group "dr-site"`},
-		"others stay admitted":                    {[][2]string{{"prod", "a"}, {"east", "a"}}, "prod|east", `no caller was ever seen in the group "dr-site"`},
+		"nobody was seen at all":                  {nil, "prod", `no caller has ever been seen in the group "dr-site"`},
+		"a definition names it, and nobody asked": {[][2]string{{"prod", "a"}}, "prod", `no caller has ever been seen in the group "dr-site"`},
+		"others stay admitted":                    {[][2]string{{"prod", "a"}, {"east", "a"}}, "prod|east", `no caller has ever been seen in the group "dr-site"`},
 		"a typo in the group": {
-			[][2]string{{"dr-sit", "a"}}, "prod", `no caller was ever seen in the group "dr-site"; the nearest known group is "dr-sit"`,
+			[][2]string{{"dr-sit", "a"}}, "prod", `no caller has ever been seen in the group "dr-site"; the nearest known group is "dr-sit"`,
 		},
 		"somebody asks": {[][2]string{{"dr-site", "a"}}, "prod", ""},
 		"another host asks": {

@@ -58,7 +58,7 @@ func PauseTargets(state *fsm.State, names []string) (targets []Target) {
 	return targets
 }
 
-// expected returns the expectations of a pause or a resume of these definitions that is decided from this state.
+// expected returns the expectations of a pause or a resume of these definitions that is based on this state.
 func expected(state *fsm.State, names []string) []fsm.Expected {
 	all := make([]fsm.Expected, len(names))
 	for i, name := range names {
@@ -108,7 +108,7 @@ func ChangedSince(state *fsm.State, revision uint64) (changed []Changed) {
 // ChangedError refuses a change that would not do what its caller was shown. Nothing changed.
 type ChangedError struct{ Changed []Changed }
 
-// Names returns the definitions that were edited since the dry run.
+// Names returns the definitions that have been edited since the dry run.
 func (e *ChangedError) Names() (names []string) {
 	for _, c := range e.Changed {
 		names = append(names, c.Semaphore)

@@ -22,11 +22,11 @@ type Patterns interface {
 	Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool
 }
 
-// Leader answers the questions of a preview that only the leader can answer.
+// Leader answers those of a preview's questions that only the leader can answer.
 type Leader interface {
 	Patterns
-	// StopLeft returns how much longer the holder of the live permit p may continue although s stops it: 0 if there is
-	// no drain.
+	// StopLeft returns how much longer the holder of the live permit p may continue even though s stops it: 0 if there
+	// is no drain.
 	StopLeft(p *semaphore.Permit, s semaphore.Stop) time.Duration
 }
 
@@ -48,7 +48,7 @@ type Effect struct {
 	Semaphore string
 	// Before and After are its definition; nil if there is none. They are equal for a pause and for a cordon.
 	Before, After *semaphore.Definition
-	// Stopped are the live permits whose holders would have to stop, by token. A holder that must stop already is
+	// Stopped are the live permits whose holders would have to stop, by token. A holder that already has to stop is
 	// included only if the change leaves it less time.
 	Stopped []Stopped
 	// Held are permits that expired and are held for an operator, by token. Their slots stay taken, whatever changes.
@@ -78,8 +78,8 @@ type Stopped struct {
 	// the permit: the drain, then the time for which the holder may still rely on the permit, then the cooling of its
 	// slot.
 	FreeWithin time.Duration
-	// DrainLeft is how much longer the holder could continue without the change. It is 0 unless the holder must stop
-	// already.
+	// DrainLeft is how much longer the holder could continue without the change. It is 0 unless the holder already has
+	// to stop.
 	DrainLeft time.Duration
 }
 
@@ -93,8 +93,8 @@ const (
 	maxHeld = 100
 )
 
-// Conflict returns the first of a batch of edits that does not match the current definitions, and why the batch would
-// be refused. It returns nil if the batch would not be refused.
+// Conflict returns the first edit of a batch that does not match the current definitions, and why the batch would be
+// refused. It returns nil if the batch would not be refused.
 func Conflict(state *fsm.State, edits []fsm.Change) *fsm.Conflict {
 	for i, edit := range edits {
 		current := state.Definition(edit.Name)
@@ -160,7 +160,8 @@ func (w *world) previewEdits(edits []fsm.Change, drain time.Duration) (effects [
 	return effects, warnings
 }
 
-// previewEdit computes the effect of one edit. If it recreates a definition, its pause counts too.
+// previewEdit computes the effect of one edit. If the edit recreates a definition, the definition's pause is taken into
+// account too.
 func (w *world) previewEdit(edit fsm.UndoEdit, drain time.Duration) Effect {
 	e := Effect{Semaphore: edit.Name, After: edit.Definition}
 	then := w.rule(edit.Name)
@@ -328,7 +329,7 @@ func (w *world) stop(e *Effect, then rule) {
 		after, stops := w.left(p, then)
 		switch {
 		case stopping && after >= before:
-			continue // it must stop already, and nothing changes for it
+			continue // it already has to stop, and nothing changes for it
 		case !stopping && !stops:
 			e.Unaffected++
 			continue
@@ -378,14 +379,14 @@ func (w *world) tasksRun(name string, then rule) string {
 		return "only workers in group " + groups[0] + " may take them"
 	case len(groups) > 1:
 		return "workers in groups " + phrase.Names(groups) + " may take them"
-	case len(w.known.all) == 0: // no caller was seen yet
+	case len(w.known.all) == 0: // no caller has been seen yet
 		return fmt.Sprintf("only workers in groups that match %q may take them", d.GroupPattern)
 	}
 	return fmt.Sprintf("no known worker may take them: a group must match the pattern %q, and must not be cordoned", d.GroupPattern)
 }
 
 // freeWithin returns the longest time for which a holder that must stop can keep its slot. During a drain, its
-// refreshes adopt a longer duration of the definition.
+// refreshes adopt a longer duration from the definition.
 func freeWithin(d *semaphore.Definition, p *semaphore.Permit, drain time.Duration) time.Duration {
 	counts := p.Duration
 	if d != nil && drain > 0 {

@@ -350,7 +350,7 @@ func TestEffects_ReplacedPauseOrCordon_Warns(t *testing.T) {
 	c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
 	c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Reason: "moon", Author: "bob"})
 	effects, _ := Effects(c.State(), statetest.Patterns{}, Change{Pause: &fsm.Pause{Names: []string{"job"}}})
-	if w := effects[0].Warnings; len(w) != 1 || !strings.Contains(w[0], `already paused, by ann, "dark", without an end`) {
+	if w := effects[0].Warnings; len(w) != 1 || !strings.Contains(w[0], `already paused, by ann, "dark", indefinitely`) {
 		t.Errorf("warnings = %q, want the replaced pause", w)
 	}
 	_, warnings := Effects(c.State(), statetest.Patterns{}, Change{Cordon: &fsm.SetCordon{ID: "c", AcquirerPattern: "b"}})

@@ -127,7 +127,7 @@ func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, co
 type Reach int
 
 const (
-	// ReachesSome means that its patterns admit a caller that no cordon catches, or that no caller was seen yet.
+	// ReachesSome means that its patterns admit a caller that no cordon catches, or that no caller has been seen yet.
 	ReachesSome Reach = iota
 	// ReachesNobody means that its patterns match none of them.
 	ReachesNobody

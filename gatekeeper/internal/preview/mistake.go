@@ -19,14 +19,14 @@ const (
 	formerPatterns = 1000
 )
 
-// MoveMistake distinguishes a move that was already made from a typo, when there is nothing to move. It returns the
-// empty string if the old group is known and some of the chosen definitions admit the new group, or all of them admit
-// everybody. Otherwise it says, in a sentence for the operator, which word is probably wrong.
+// MoveMistake distinguishes a move that has already been made from a typo, when there is nothing to move. It returns
+// the empty string if the old group is known and some of the chosen definitions admit the new group, or all of them
+// admit everybody. Otherwise it says, in a sentence for the operator, which word is probably wrong.
 func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool) string {
 	groups := knownGroups(state, patterns, from)
 	if !groups[from] {
 		meant := nearest.Word(from, slices.Sorted(maps.Keys(groups)))
-		return fmt.Sprintf("no definition names the group %q, and no caller was seen in it", from) + phrase.DidYouMean(meant)
+		return fmt.Sprintf("no definition names the group %q, and no caller has been seen in it", from) + phrase.DidYouMean(meant)
 	}
 	open, all := 0, 0
 	for sd := range state.Definitions("") {
@@ -44,11 +44,10 @@ func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen fu
 	if open == all {
 		return "" // they admit everybody, including the new group
 	}
-	what := "1 definition was chosen"
-	if all != 1 {
-		what = fmt.Sprintf("%d definitions were chosen", all)
+	if all == 1 {
+		return fmt.Sprintf("1 definition was chosen, and it names neither the group %q nor %q: is that the right choice?", from, to)
 	}
-	return fmt.Sprintf("%s, and none of them names the group %q or %q: is that the right choice?", what, from, to)
+	return fmt.Sprintf("%d definitions were chosen, and none of them names the group %q or %q: is that the right choice?", all, from, to)
 }
 
 // knownGroups returns the groups that definitions name or named, and those of callers that were seen. The given group

@@ -58,7 +58,7 @@ type MovePlan struct {
 	Chosen int
 }
 
-// maxMoved is the largest number of definitions in one move: as many as one batch edits.
+// maxMoved is the largest number of definitions in one move: as many as one batch can edit.
 const maxMoved = 10_000
 
 // PlanMove plans a move on a state. It returns the errors of Selector.Names, and a *ChangedError if the move is not
@@ -152,9 +152,9 @@ func staying(from string, permits []*semaphore.Permit) string {
 		phrase.Count(len(permits), "holder continues", "holders continue"), from, phrase.Names(names))
 }
 
-// MoveDoubts says, in sentences for the operator, why a move with these effects is probably a mistake: no caller was
-// ever seen in the new group, or a definition would admit no known caller. A group that is only named by definitions
-// may have no callers at all.
+// MoveDoubts says, in sentences for the operator, why a move with these effects is probably a mistake: no caller has
+// ever been seen in the new group, or a definition would admit no known caller. A group that is only named by
+// definitions may have no callers at all.
 func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 	if len(effects) == 0 {
 		return nil
@@ -171,7 +171,7 @@ func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 		}
 	}
 	if !seen {
-		text := fmt.Sprintf("no caller was ever seen in the group %q", to)
+		text := fmt.Sprintf("no caller has ever been seen in the group %q", to)
 		if near := nearest.Word(to, groups); near != "" {
 			text += fmt.Sprintf("; the nearest known group is %q", near)
 		}

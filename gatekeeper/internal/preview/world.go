@@ -99,7 +99,7 @@ func (w *world) left(p *semaphore.Permit, r rule) (left time.Duration, stops boo
 	return left, stops
 }
 
-// drained identifies the drains of one cause of one permit.
+// drained identifies the drains that one cause begins for one permit.
 type drained struct {
 	token  uint64
 	cause  semaphore.StopCause

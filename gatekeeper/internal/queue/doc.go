@@ -15,7 +15,7 @@
 // it ends after a minute and is retried, or its connection breaks. A place therefore belongs to the waiter, and a call
 // is only attached to it. After the call has ended, the place is kept for Linger. During that time the waiter is
 // absent. It keeps its place and counts for later waiters, but it is not offered anything, because nobody would receive
-// the grant; waiters behind it are served. A second call of a waiter replaces the first, which is returned to the
+// the grant; waiters behind it are served. A second call from a waiter replaces the first, which is returned to the
 // caller so that it can be notified.
 //
 // # Workers
@@ -37,10 +37,10 @@
 // that it claims. That age is an unverified hint from the client and is therefore capped. A waiter that arrives later
 // goes to the end, no matter what age it claims.
 //
-// While the lines gather, no waiter is offered anything. A caller that asks once and does not wait still gets an
+// While the lines are gathering, no waiter is offered anything. A caller that asks once and does not wait still gets an
 // immediate response: it is denied if a waiter is already in the line, and granted if there is room and no waiter. Such
 // a caller may overtake a waiter that has not returned yet. The alternative would be to hold back all such calls until
-// the lines have gathered. After each failover, every job of the cluster would then get no response for 300 ms, only to
+// the lines have gathered. After each failover, every job in the cluster would then get no response for 300 ms, only to
 // save places that a few waiters were never promised.
 //
 // # Costs

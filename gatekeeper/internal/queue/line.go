@@ -42,7 +42,7 @@ func (l *line[C]) kindOf(w *Waiter[C]) *kind[C] {
 	return &l.others
 }
 
-// next returns the first waiter that can be offered something when the given number of tasks wait.
+// next returns the first waiter that can be offered something when the given number of tasks are waiting.
 func (l *line[C]) next(tasks uint64) (*Waiter[C], bool) {
 	w, ok := l.others.ready.Min()
 	if worker, some := l.workers.ready.Min(); some && tasks > l.taking && (!ok || worker.isAhead(w.position)) {
@@ -51,7 +51,7 @@ func (l *line[C]) next(tasks uint64) (*Waiter[C], bool) {
 	return w, ok
 }
 
-// first returns the first waiter that blocks later ones when the given number of tasks wait, or nil.
+// first returns the first waiter that blocks later ones when the given number of tasks are waiting, or nil.
 func (l *line[C]) first(tasks uint64) *Waiter[C] {
 	w, ok := l.others.all.Min()
 	if worker, some := l.workers.all.Min(); some && (tasks > 0 || l.taking > 0) && (!ok || worker.isAhead(w.position)) {
@@ -60,7 +60,8 @@ func (l *line[C]) first(tasks uint64) *Waiter[C] {
 	return w
 }
 
-// position orders a line: first the waiters that joined while it gathered, by claimed age, then all others by arrival.
+// position orders a line: first the waiters that joined while it was gathering, by claimed age, then all others by
+// arrival.
 type position struct {
 	rank time.Duration // claimed start of waiting minus the end of the gathering, negative; 0 for waiters that joined later
 	seq  uint64
@@ -83,7 +84,8 @@ func (w *Waiter[C]) goesBefore(other *Waiter[C]) bool {
 	return cmp.Or(w.until.Compare(other.until), cmp.Compare(w.seq, other.seq)) < 0
 }
 
-// busy returns how many workers are not idle when the given number of tasks wait: the first workers, one for each task.
+// busy returns how many workers are not idle when the given number of tasks are waiting: the first workers, one for
+// each task.
 func (l *line[C]) busy(tasks uint64) int {
 	return int(min(uint64(l.workers.all.Len()), max(tasks, l.taking)))
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // Place returns the position of w in its line, starting at 1, and the length of the line, when the given number of
-// tasks wait. Absent waiters count; idle workers do not. The place is 0 for an idle worker and for a waiter that has
-// left.
+// tasks are waiting. Absent waiters count; idle workers do not. The place is 0 for an idle worker and for a waiter that
+// has left.
 func (q *Queue[C]) Place(w *Waiter[C], tasks uint64) (place, length int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -53,8 +53,8 @@ func (q *Queue[C]) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	return w.Request.Weight, upTo(l.others.all, w.position), true
 }
 
-// Length returns the number of waiters in the line of a semaphore when the given number of tasks wait. Unlike Len, it
-// does not count idle workers. Absent waiters count.
+// Length returns the number of waiters in the line of a semaphore when the given number of tasks are waiting. Unlike
+// Len, it does not count idle workers. Absent waiters count.
 func (q *Queue[C]) Length(sem string, tasks uint64) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -128,9 +128,9 @@ type Cursor struct {
 }
 
 // Waiters lists the waiters of the semaphores whose names match, by name and in order. It returns at most limit
-// waiters, and only those after the cursor; the zero Cursor is before the first. tasks returns how many tasks wait for
-// workers of a semaphore. Each line is consistent, but different lines may be read at different moments, so that the
-// queue is never locked for longer than one line takes.
+// waiters, and only those after the cursor; the zero Cursor is before the first. tasks returns the number of tasks that
+// are waiting for a semaphore's workers. Each line is consistent, but different lines may be read at different moments,
+// so that the queue is never locked for longer than one line takes.
 func (q *Queue[C]) Waiters(match func(sem string) bool, after Cursor, limit int, tasks func(sem string) uint64) []Snapshot {
 	var out []Snapshot
 	names := q.Semaphores()

@@ -39,7 +39,7 @@ func (m *model) find(k Key) *modelWaiter {
 	return nil
 }
 
-// beside reports whether the acquirer has another acquisition waiting. Acquisitions with a firing or of a worker do not
+// beside reports whether the acquirer has another acquisition waiting. Acquisitions with a firing or by a worker do not
 // count.
 func (m *model) beside(k Key) bool {
 	return slices.ContainsFunc(m.lines[k.Semaphore], func(w *modelWaiter) bool { return w.key.Identity == k.Identity && !w.firing && !w.worker })
@@ -96,14 +96,14 @@ func (m *model) offer(sem string, free, tasks uint64) (keys []Key) {
 	return keys
 }
 
-// ahead reports whether any waiter that counts when the given number of tasks wait is ahead of index at.
+// ahead reports whether any waiter that counts when the given number of tasks are waiting is ahead of index at.
 func (m *model) ahead(sem string, at int, tasks uint64) bool {
 	line := m.lines[sem]
 	counts := tasks > 0 || slices.ContainsFunc(line, func(w *modelWaiter) bool { return w.worker && w.offered })
 	return slices.ContainsFunc(line[:at], func(w *modelWaiter) bool { return !w.worker || counts })
 }
 
-// length returns how many waiters in part of a line count when the given number of tasks wait.
+// length returns how many waiters in part of a line count when the given number of tasks are waiting.
 func (m *model) length(sem string, part []*modelWaiter, tasks uint64) (n int) {
 	offered := uint64(0)
 	for _, w := range m.lines[sem] {

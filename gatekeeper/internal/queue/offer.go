@@ -1,11 +1,11 @@
 package queue
 
 // Offer marks and returns the waiters that can be granted, from the front: as many as fit into the free permits, minus
-// those already being offered, and at most as many workers as tasks wait. It stops at the first waiter that does not
-// fit. It skips absent waiters, and workers for which there is no task. The caller must later call Leave or Return for
-// each of the returned waiters.
+// those already being offered, and at most as many workers as there are waiting tasks. It stops at the first waiter
+// that does not fit. It skips absent waiters, and workers for which there is no task. The caller must later call Leave
+// or Return for each of the returned waiters.
 //
-// Call Offer again after a waiter has left or was returned: until then its permits counted as offered, even if the
+// Call Offer again after a waiter has left or has been returned: until then its permits counted as offered, even if the
 // state already counted them as used.
 func (q *Queue[C]) Offer(sem string, free, tasks uint64) []*Waiter[C] {
 	q.mu.Lock()
@@ -69,7 +69,7 @@ func (q *Queue[C]) Offered(w *Waiter[C]) bool {
 
 // Ahead reports whether any waiter is ahead of the waiter with that key, including absent waiters and those being
 // offered. If the key is nil or unknown, it reports whether there is any waiter in the line. Workers count only if
-// tasks wait or one of them is being offered. Call Expire first, so that expired places do not count.
+// tasks are waiting or a worker is being offered. Call Expire first, so that expired places do not count.
 func (q *Queue[C]) Ahead(sem string, k *Key, tasks uint64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

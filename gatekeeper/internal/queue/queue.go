@@ -16,7 +16,7 @@ const (
 	MaxWaitedBefore = 10 * time.Minute
 )
 
-// Key identifies a waiter: one acquisition of one identity.
+// Key identifies a waiter: one acquisition by one identity.
 type Key struct {
 	Semaphore string
 	Identity  semaphore.Identity
@@ -87,7 +87,7 @@ func (q *Queue[C]) Gather(until time.Time) {
 	q.gather = until
 }
 
-// Gathering reports whether the lines still gather.
+// Gathering reports whether the lines are still gathering.
 func (q *Queue[C]) Gathering(now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,9 +95,9 @@ func (q *Queue[C]) Gathering(now time.Time) bool {
 }
 
 // Join attaches call to the waiter with that key. An existing waiter keeps its place, request and metadata. replaced is
-// then the call that was attached before, which must be notified that it no longer waits, or the zero C. A new waiter
-// goes to the end of its line, or, while the lines gather, behind all waiters that claim to have waited at least as
-// long.
+// then the previously attached call, or the zero C; the caller of Join must notify that call that it no longer waits. A
+// new waiter goes to the end of its line, or, while the lines are gathering, behind all waiters that claim to have
+// waited at least as long.
 func (q *Queue[C]) Join(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {
@@ -106,8 +106,8 @@ func (q *Queue[C]) Join(
 	return q.join(k, req, metadata, call, now, waitedBefore)
 }
 
-// JoinAlone is like Join, but refuses a second waiter of an acquirer: if another acquisition of the same semaphore,
-// group and acquirer waits, it does nothing and returns a nil w. Requests from workers and requests with a firing
+// JoinAlone is like Join, but refuses a second waiter of an acquirer: if another acquisition for the same semaphore,
+// group and acquirer is waiting, it does nothing and returns a nil w. Requests from workers and requests with a firing
 // neither count nor are refused.
 func (q *Queue[C]) JoinAlone(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,

@@ -197,7 +197,7 @@ func (p *labelsParser) value() string {
 // isReserved reports whether a character is part of the syntax.
 func isReserved(r rune) bool { return strings.ContainsRune("=,!()\"", r) }
 
-// plain parses a text without spaces and reserved characters, such as a key.
+// plain parses a text without spaces or reserved characters, such as a key.
 func (p *labelsParser) plain() string {
 	return p.until(func(r rune) bool { return isReserved(r) || unicode.IsSpace(r) })
 }

@@ -16,9 +16,9 @@ import (
 )
 
 // The errors in this file suggest the definition that was probably meant. Each search scans all definitions, which
-// takes about 10 ms for 100,000 of them. Only the calls of operators therefore get suggestions: edits, pauses,
-// previews, lists, Explain, and GetDefinition while there are few definitions. Denials have none, because a misspelled
-// job may call TryAcquire very often, from many hosts.
+// takes about 10 ms for 100,000 of them. Therefore only operators' calls get suggestions: edits, pauses, previews,
+// lists, Explain, and GetDefinition while there are few definitions. Denials have none, because a misspelled job may
+// call TryAcquire very often, from many hosts.
 
 // NoDefinitionError says that there is no definition with that name.
 type NoDefinitionError struct {

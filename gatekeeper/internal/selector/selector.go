@@ -22,8 +22,8 @@ type Selector struct {
 	within func(state *fsm.State, name string) bool
 }
 
-// Within limits the selection to the semaphores for which sees returns true, and behaves as if others did not exist. If
-// sees is nil, it returns s unchanged.
+// Within limits the selection to the semaphores for which sees returns true. The result behaves as if the others did
+// not exist. If sees is nil, Within returns s unchanged.
 func (s *Selector) Within(sees func(state *fsm.State, name string) bool) *Selector {
 	if sees == nil {
 		return s

@@ -17,7 +17,7 @@ type disk struct {
 	mu        sync.Mutex    // guards the fields below
 	off       chan struct{} // closed when the machine loses power
 	stalled   int
-	goOn      chan struct{} // closed while the disk does not stall
+	goOn      chan struct{} // closed while the disk is not stalled
 	written   map[entryID]time.Time
 	replaced  []raft.Log          // entries that were deleted from the end of the log
 	compacted map[uint64]raft.Log // by index, entries that the member has applied and then compacted into a snapshot

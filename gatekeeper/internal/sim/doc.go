@@ -35,5 +35,5 @@
 // # Mutants
 //
 // scenario_test.go recreates individual dangers directly. The mutants in .ci/mutants are known bugs, kept as patches.
-// `make mutants` runs a scenario with each, and the checkers must detect it.
+// `make mutants` runs a scenario with each, and the checkers must detect the bug.
 package sim

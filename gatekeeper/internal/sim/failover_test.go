@@ -64,8 +64,8 @@ func TestFailover_SmallestDuration_KeepsPermits(t *testing.T) {
 	}
 }
 
-// A server that cannot stop because its disk hangs may still write to its data directory. No other server may start on
-// it until the first one has stopped.
+// A server that cannot stop because its disk is hanging may still write to its data directory. No other server may
+// start on it until the first one has stopped.
 func TestCrash_WhileTheDiskHangs_LeavesTheDataDirLocked(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(&plan{members: 3, profile: gatekeeper.ProfileDefault, rates: []float64{1, 1, 1, 1}})
@@ -82,7 +82,7 @@ func TestCrash_WhileTheDiskHangs_LeavesTheDataDirLocked(t *testing.T) {
 		p.ask(wish{semaphore: single, identity: history.Identity{Group: "prod", Acquirer: "a"}}, "r", 0, luckOf(0, "a")) // the leader writes
 		leader.kill(true)
 		if err := leader.open(); !errors.Is(err, gatekeeper.ErrDataDirLocked) {
-			t.Errorf("open() while the disk hangs = %v, want ErrDataDirLocked", err)
+			t.Errorf("open() while the disk is hanging = %v, want ErrDataDirLocked", err)
 		}
 		goOn()
 		w.must(leader.start())

@@ -63,7 +63,7 @@ func (p *program) lives(w wish, self selves, luck *rand.Rand) {
 }
 
 // insist uses the client library. When the outcome of a request is unknown, it retries immediately, with the same
-// request or with another one of the same identity while the cancel of the first is in flight.
+// request or with another one by the same identity while the cancel of the first is in flight.
 func (p *program) insist(now *process, w wish, luck *rand.Rand) {
 	w.requestID = fmt.Sprintf("r%x", luck.Uint64())
 	for range 4 {
@@ -82,7 +82,7 @@ func (p *program) insist(now *process, w wish, luck *rand.Rand) {
 	}
 }
 
-// held is a token of a caller without the client library, and the time until which the caller relies on it, by the
+// held is a token held by a caller without the client library, and the time until which the caller relies on it, by the
 // bubble's clock.
 type held struct {
 	token uint64

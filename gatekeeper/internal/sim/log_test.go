@@ -91,7 +91,7 @@ func (w *world) replay(h *history.History) []string {
 	}
 	hash, err := machine.State().Hash()
 	if want := w.hashAt(upTo); err != nil || hexOf(hash) != want {
-		tr.breaks("replaying the log up to %d gives state %s, the members report %s (%v)", upTo, hexOf(hash), want, err)
+		tr.breaks("replaying the log up to %d gives state %s, but the members report %s (%v)", upTo, hexOf(hash), want, err)
 	}
 	tr.compare(h)
 	runs.compare(h, machine.State())

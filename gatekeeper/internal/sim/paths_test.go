@@ -18,7 +18,7 @@ type path string
 const (
 	expired             path = "a permit expired"
 	expiredLater        path = "a permit of an earlier leadership expired"
-	refreshMetExpiry    path = "a refresh arrived while an expiry was proposed"
+	refreshMetExpiry    path = "a refresh arrived while an expiry was being proposed"
 	expiryMetEnd        path = "an expiry was applied after the permit had ended"
 	unknownOutcome      path = "the outcome of an acquire was unknown"
 	markedAtPromotion   path = "a leader was promoted while an expiry was uncommitted"

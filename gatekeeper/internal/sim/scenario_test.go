@@ -384,7 +384,7 @@ func answeredCall(s *stage, _ int) {
 	)
 }
 
-// lateCancel: an application retries under new request ids, and cancels the earlier requests once the last one was
+// lateCancel: an application retries under new request ids, and cancels the earlier requests once the last one has been
 // answered. The first request never arrived.
 func lateCancel(s *stage, _ int) {
 	w := s.again(single)

@@ -28,7 +28,7 @@ type member struct {
 
 	mu     sync.Mutex // guards the fields below
 	host   *host
-	server *gatekeeper.Server // nil while none runs
+	server *gatekeeper.Server // nil while none is running
 	gauges *prometheus.Registry
 }
 
@@ -134,7 +134,7 @@ func (m *member) cut(told bool, disk func()) {
 	m.end(ctx)
 }
 
-// stop stops the server as an operator does.
+// stop stops the server in the way an operator would.
 func (m *member) stop() {
 	defer m.change()()
 	if m.running() == nil {

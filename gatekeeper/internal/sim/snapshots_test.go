@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// snapshot is a snapshot on a disk, and also its sink while it is written. It is listed once it is complete, as on a
-// real disk.
+// snapshot is a snapshot on a disk, and also its sink while it is being written. It is listed once it is complete, as
+// on a real disk.
 type snapshot struct {
 	disk *disk
 	meta raft.SnapshotMeta
@@ -21,8 +21,8 @@ type snapshot struct {
 // keptSnapshots is the number of snapshots kept, as on a real disk.
 const keptSnapshots = 2
 
-// Create begins a snapshot. It is either the member's own, of a log that the member has, or one sent by a leader, for a
-// log that the member does not have.
+// Create begins a snapshot. It is either the member's own, which covers a log that the member has, or one sent by a
+// leader, which covers a log that the member does not have.
 func (d *disk) Create(version raft.SnapshotVersion, index, term uint64, members raft.Configuration, membersIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) {
 	if err := d.wait(); err != nil {
 		return nil, err

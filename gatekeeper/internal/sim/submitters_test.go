@@ -369,7 +369,7 @@ func (w *world) jobsEnd() {
 
 var errJobsGoOn = errors.New("not all jobs have ended")
 
-// readsJobs reads every id that was ever submitted.
+// readsJobs reads every id that has ever been submitted.
 func (p *process) readsJobs(ctx context.Context, c gatekeeperv1.WorkServiceClient) error {
 	ids := map[string]bool{}
 	for _, e := range p.world.history.Entries() {

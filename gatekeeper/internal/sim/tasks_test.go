@@ -20,7 +20,7 @@ type shared struct {
 	holder   map[work.Ref]uint64
 	handed   map[uint64]work.Ref
 	recorded map[work.Ref]taskEnd
-	all      map[uint64]taskEnd      // by token, every end that was ever recorded
+	all      map[uint64]taskEnd      // by token, every end that has ever been recorded
 	jobs     map[uint64]made         // by the revision of the submission
 	last     map[work.Ref]*work.Task // with its last state, including tasks of deleted jobs
 	terms    map[work.Ref]uint64
@@ -218,7 +218,7 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 	s.recorded[t.Ref], s.all[t.Token] = end, end
 }
 
-// compare compares the log with the notifications that callers got, and reports tasks without an end.
+// compare compares the log with the notifications that callers got, and reports tasks that have not ended.
 func (s *shared) compare(h *history.History, state *fsm.State) {
 	for i := range h.Operations {
 		op := &h.Operations[i]
@@ -281,7 +281,7 @@ func (s *shared) superseded(p *semaphore.Permit, state *fsm.State) {
 	}
 }
 
-// cools counts a cooling slot of a task.
+// cools counts a task's slot that is cooling.
 func (s *shared) cools(p *semaphore.Permit, state *fsm.State) {
 	switch t := state.TaskOf(p.Token); {
 	case p.Ended == semaphore.EndReleased:

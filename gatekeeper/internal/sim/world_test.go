@@ -296,8 +296,8 @@ func (w *world) wish(luck *rand.Rand) wish {
 	return got
 }
 
-// guise draws an identity of a worker: the one under which it offers to work, or that of its last task. No other caller
-// may get the latter before the task has ended. guise returns an empty identity if no task was handed out yet.
+// guise draws a worker's identity: the one under which it offers to work, or that of its last task. No other caller
+// may get the latter before the task has ended. guise returns an empty identity if no task has been handed out yet.
 func (w *world) guise(luck *rand.Rand) history.Identity {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()

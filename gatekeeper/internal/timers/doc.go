@@ -13,6 +13,6 @@
 // # Commands name the change that they end
 //
 // A timer that is due becomes a log command with the term and the change to end. The command does nothing if that
-// change was replaced or ended manually, or if another server leads when the command is appended. A command may
+// change has been replaced or ended manually, or if another server leads when the command is appended. A command may
 // therefore be proposed again whenever its outcome is unknown, and a timer may be stale: the state decides.
 package timers

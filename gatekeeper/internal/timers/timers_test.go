@@ -149,7 +149,7 @@ func TestEnd_OfAnOlderTerm_DoesNothing(t *testing.T) {
 		w.Begin(2)
 		w.do(old)
 		if !b.lasts(w.State()) {
-			t.Fatal("a command of another term ended the change")
+			t.Fatal("a command from another term ended the change")
 		}
 	})
 }

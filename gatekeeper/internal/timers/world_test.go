@@ -33,7 +33,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 	})
 }
 
-// do applies a change of an operator and returns the revision.
+// do applies an operator's change and returns the revision.
 func (w *world) do(cmd fsm.Command) uint64 {
 	w.T.Helper()
 	w.Do(cmd)

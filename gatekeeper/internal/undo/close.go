@@ -14,11 +14,11 @@ func (p *planner) takePause(entry *fsm.JournalEntry) {
 	current := p.definition(name)
 	switch {
 	case current == nil:
-		p.noteOf(name, "it was deleted since.")
+		p.noteOf(name, "it has been deleted since.")
 	case current.Pause == nil:
 		p.noteOf(name, "that pause has already ended.")
 	case current.Pause.Revision != entry.Revision && current.Pause.Origin() != entry.Revision:
-		p.noteOf(name, "it was paused again since, by %s with change %d, and stays paused.", current.Pause.Author, current.Pause.Revision)
+		p.noteOf(name, "it has been paused again since, by %s with change %d, and stays paused.", current.Pause.Author, current.Pause.Revision)
 	default:
 		p.pause(name, p.pauseBack(name, p.pauseUnder(name, entry)))
 	}
@@ -70,7 +70,7 @@ func (p *planner) takeResume(entry *fsm.JournalEntry) {
 	case current.Pause != nil && samePause(current.Pause, was):
 		p.noteOf(name, "its pause has already been restored.")
 	case current.Pause != nil:
-		p.conflict("%s: it was paused again since, by %s", name, current.Pause.Author)
+		p.conflict("%s: it has been paused again since, by %s", name, current.Pause.Author)
 	default:
 		if back := p.pauseBack(name, was); back != nil {
 			p.pause(name, back)
@@ -134,7 +134,7 @@ func (p *planner) takeCordon(entry *fsm.JournalEntry) {
 	case current == nil:
 		p.note("cordon %q: it has already ended.", id)
 	case current.Revision != entry.Revision && current.Origin() != entry.Revision:
-		p.note("cordon %q: it was set again since, by %s with change %d, and stays.", id, current.Author, current.Revision)
+		p.note("cordon %q: it has been set again since, by %s with change %d, and stays.", id, current.Author, current.Revision)
 	default:
 		p.cordon(id, p.cordonBack(p.cordonUnder(entry)))
 	}
@@ -181,7 +181,7 @@ func (p *planner) takeUncordon(entry *fsm.JournalEntry) {
 	case current != nil && sameCordon(current, was):
 		p.note("cordon %q: it has already been restored.", was.ID)
 	case current != nil:
-		p.conflict("cordon %q: it was set again since, by %s", was.ID, current.Author)
+		p.conflict("cordon %q: it has been set again since, by %s", was.ID, current.Author)
 	default:
 		if back := p.cordonBack(was); back != nil {
 			p.cordon(was.ID, back)

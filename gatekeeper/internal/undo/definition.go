@@ -15,11 +15,11 @@ func (p *planner) takeCreation(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
 	if current == nil {
-		p.noteOf(name, "it was deleted since.")
+		p.noteOf(name, "it has been deleted since.")
 		return
 	}
 	if p.recreated(name) {
-		p.noteOf(name, "it was deleted since; the present definition was created by change %d, and stays.", current.CreatedRevision)
+		p.noteOf(name, "it has been deleted since; the current definition was created by change %d, and stays.", current.CreatedRevision)
 		return
 	}
 	if changed := semaphore.Changed(entry.After, current.Definition); len(changed) > 0 {
@@ -29,8 +29,8 @@ func (p *planner) takeCreation(entry *fsm.JournalEntry) {
 	p.edit(fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: current.Version}})
 }
 
-// recreated reports whether the definition that the change concerned was deleted since, and another definition of that
-// name, possibly an equal one, was created. A definition that an undo restored counts as the deleted one.
+// recreated reports whether the definition that the change concerned has been deleted since, and another definition of
+// that name, possibly an equal one, has been created. A definition that an undo restored counts as the deleted one.
 func (p *planner) recreated(name string) bool {
 	created := p.definition(name).CreatedRevision
 	for created > p.change {
@@ -57,7 +57,7 @@ func (p *planner) deletionUndone(name string, created uint64) uint64 {
 	return 0
 }
 
-// createdBefore returns the change that created the definition of a name that existed before that change. It returns 0
+// createdBefore returns the change that created the definition that had this name before the given change. It returns 0
 // if the journal does not go back far enough.
 func (p *planner) createdBefore(name string, change uint64) uint64 {
 	for entry := range p.state.JournalBackward(name, change) {
@@ -68,12 +68,12 @@ func (p *planner) createdBefore(name string, change uint64) uint64 {
 	return 0
 }
 
-// deletedSince adds the conflict that the definition was deleted since, and possibly replaced by another.
+// deletedSince adds the conflict that the definition has been deleted since, and possibly replaced by another.
 func (p *planner) deletedSince(name string) {
 	if current := p.definition(name); current != nil {
-		p.conflict("%s: it was deleted since; the present definition was created by change %d", name, current.CreatedRevision)
+		p.conflict("%s: it has been deleted since; the current definition was created by change %d", name, current.CreatedRevision)
 	} else {
-		p.conflict("%s: it was deleted since", name)
+		p.conflict("%s: it has been deleted since", name)
 	}
 }
 
@@ -81,7 +81,7 @@ func (p *planner) deletedSince(name string) {
 func (p *planner) takeDeletion(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	if current := p.definition(name); current != nil {
-		p.conflict("%s: it was created again since, at version %d by %s", name, current.Version, current.UpdatedBy)
+		p.conflict("%s: it has been created again since, at version %d by %s", name, current.Version, current.UpdatedBy)
 		return
 	}
 	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Create, Name: name}}
@@ -107,7 +107,7 @@ func (p *planner) takeEdit(entry *fsm.JournalEntry) {
 		return
 	}
 	if fields, by := p.setAgain(entry, semaphore.Changed(current.Definition, restored)); by != nil {
-		p.conflict("%s: %s since, by change %d of %s", name, setSince(fields), by.Revision, cmp.Or(by.Author, "somebody"))
+		p.conflict("%s: %s since, in change %d by %s", name, setSince(fields), by.Revision, cmp.Or(by.Author, "somebody"))
 		return
 	}
 	e := fsm.UndoEdit{Change: fsm.Change{Kind: fsm.Replace, Name: name, ExpectedVersion: current.Version}}
@@ -190,9 +190,9 @@ func (p *planner) byNow(name string, d *semaphore.Definition, ends []*fsm.EditEn
 
 func setSince(fields []string) string {
 	if len(fields) == 1 {
-		return fields[0] + " was set again"
+		return fields[0] + " has been set again"
 	}
-	return strings.Join(fields, ", ") + " were set again"
+	return strings.Join(fields, ", ") + " have been set again"
 }
 
 // edit applies an edit to the plan.

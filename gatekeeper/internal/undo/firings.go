@@ -41,7 +41,7 @@ func (p *planner) takeFirings(entry *fsm.JournalEntry) {
 	for _, was := range change.Claims {
 		switch now := p.claim(name, was.Firing); {
 		case now != nil && now.Token != was.Token:
-			p.conflict("%s: firing %s was claimed again since, by %s in %s (token %d)",
+			p.conflict("%s: firing %s has been claimed again since, by %s in %s (token %d)",
 				name, phrase.Firing(was.Firing), now.Winner.Acquirer, now.Winner.Group, now.Token)
 			return // an entry is undone as a whole or not at all
 		case (now == nil) == forgotten:
@@ -66,7 +66,7 @@ func (p *planner) takeFirings(entry *fsm.JournalEntry) {
 	case !forgotten && f.mark.Equal(change.MarkAfter):
 		f.mark, moved = change.MarkBefore, true
 	default:
-		p.noteOf(name, "firings up to %s are forgotten by now, and stay forgotten.", phrase.Instant(f.mark))
+		p.noteOf(name, "firings up to %s have been forgotten by now, and stay forgotten.", phrase.Instant(f.mark))
 	}
 	switch {
 	case len(set) == 0 && !moved:

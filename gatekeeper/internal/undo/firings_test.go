@@ -30,7 +30,8 @@ func (c *cluster) run(f semaphore.Firing) {
 	c.Do(fsm.Release{Token: r.Permit.Token})
 }
 
-// poisoned fills the memory with firings of a clock in the future, so that the low-water mark is in the future too.
+// poisoned fills the memory with firings from a host whose clock is ahead, so that the low-water mark is in the future
+// too.
 func poisoned(c *cluster) uint64 {
 	c.Define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
 	for _, s := range []int{8000, 9000, 9100} {
@@ -53,7 +54,7 @@ func TestUndo_OfForgottenFirings_ClaimedAgainSince_IsAConflict(t *testing.T) {
 	change := c.forget(time.Time{}, due(9000), due(9100))
 	c.run(due(9100))
 	u := c.undo(change)
-	if len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "firing f@2027-01-15T10:31:40Z was claimed again since, by a in prod (token 4)") || u.Command != nil {
+	if len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "firing f@2027-01-15T10:31:40Z has been claimed again since, by a in prod (token 4)") || u.Command != nil {
 		t.Errorf("NewPlan() = %+v, want a conflict", u)
 	}
 }
@@ -94,7 +95,7 @@ func TestUndo_OfForgottenFirings_MarkRoseSince(t *testing.T) {
 	}
 }
 
-// Several changes of one firing memory are undone in one step, the newest first.
+// Several changes to one firing memory are undone in one step, the newest first.
 func TestUndo_OfSeveralForgettings_IsOneStep(t *testing.T) {
 	c := newCluster(t)
 	poisoned(c)

@@ -9,7 +9,7 @@ import (
 // Missing describes the parts of a change that the journal has forgotten.
 type Missing struct {
 	Change uint64
-	// Names are the semaphores whose entries are missing. Cordons is the number of missing entries of cordons.
+	// Names are the semaphores whose entries are missing. Cordons is the number of missing cordon entries.
 	Names   []string
 	Cordons int
 	// Unknown means that entries are missing, or may be, and the journal does not show which.
@@ -119,8 +119,8 @@ func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 	}
 }
 
-// of returns the undo of a change's effect on what, or nil if there is none or it was undone too. It ignores undos for
-// which without returns true.
+// of returns the undo of a change's effect on a semaphore or cordon, or nil if there is none or it has been undone too.
+// It ignores undos for which without returns true.
 func (u undos) of(change uint64, what about, without func(change uint64, what about) bool) *undo {
 	for _, by := range slices.Backward(u[change]) {
 		if by.partial && !by.covers[what] || without(by.entry.Revision, what) || by.entry.Revision <= change {

@@ -45,7 +45,7 @@ func permits(n uint32) func(*semaphore.Definition) {
 	return func(d *semaphore.Definition) { d.Permits = n }
 }
 
-// The journal keeps 100 entries of each semaphore. A hundred runs of a job must not prevent an undo of its move.
+// The journal keeps 100 entries for each semaphore. A hundred runs of a job must not prevent an undo of its move.
 func TestUndo_OfAMove_AfterManyRuns_IsComplete(t *testing.T) {
 	c := newCluster(t)
 	c.Define("busy", statetest.Group("prod"))
@@ -141,7 +141,7 @@ func TestUndo_OnlyConflicts_AreNotSkipped(t *testing.T) {
 	}
 }
 
-// Several changes of one semaphore are undone in one step, even if they build on each other.
+// Several changes to one semaphore are undone in one step, even if they build on each other.
 func TestUndo_OfSeveralChanges_IsOneChange(t *testing.T) {
 	c := newCluster(t)
 	c.Define("a", statetest.Group("prod"))

@@ -50,7 +50,7 @@ func (p *Plan) Expect(shown, id string) error {
 	return p.conflict("the undo would no longer do what was shown: preview it again")
 }
 
-// Overtaken returns the *ConflictError of a plan that the state machine refused.
+// Overtaken returns the *ConflictError for a plan that the state machine refused.
 func (p *Plan) Overtaken(c *fsm.Conflict) error {
 	switch c.Kind {
 	case fsm.ConflictPause:

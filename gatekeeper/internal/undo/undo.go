@@ -38,7 +38,7 @@ type Request struct {
 	Changes []uint64
 	// Drain, if positive, replaces the drains of restored pauses and cordons.
 	Drain time.Duration
-	// Partial undoes the parts of the changes that the journal still has. SkipConflicts skips the parts that were
+	// Partial undoes the parts of the changes that the journal still has. SkipConflicts skips the parts that have been
 	// changed since.
 	Partial, SkipConflicts bool
 }
@@ -61,7 +61,7 @@ func (e *NoSuchChangeError) Error() string {
 // field, unless a field has been set again since. A pause, a resume, a cordon or the end of a cordon is undone as a
 // whole if it is still in effect. The earlier state is restored as it would now be. This includes the pause or cordon
 // that was replaced and, for a deletion, the pause and the temporary edits of the definition. Nothing is done for
-// changes that were already undone, so a retried undo has no effect and never undoes itself. The error is a
+// changes that have already been undone, so a retried undo has no effect and never undoes itself. The error is a
 // *NoSuchChangeError.
 func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 	p := planner{
@@ -116,7 +116,7 @@ func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 }
 
 func (p *planner) noteUndone(by *undo) {
-	p.note("Change %d was already undone, by change %d of %s.", p.change, by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
+	p.note("Change %d has already been undone by change %d, made by %s.", p.change, by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
 }
 
 func noSuchChange(state *fsm.State, change uint64) error {
@@ -160,19 +160,19 @@ type undoSemaphore struct {
 	ends       []*fsm.EditEnd
 }
 
-// undone returns the undo of a change's effect on what, or nil.
+// undone returns the undo of a change's effect on a semaphore or cordon, or nil.
 func (p *planner) undone(change uint64, what about) *undo {
 	return p.undos.of(change, what, func(change uint64, what about) bool {
 		return change == p.change || p.taken[taken{change, what}]
 	})
 }
 
-// gone reports whether a change's effect on what was undone, or is undone by this plan.
+// gone reports whether a change's effect on a semaphore or cordon has been undone, or is undone by this plan.
 func (p *planner) gone(change uint64, what about) bool {
 	return p.taken[taken{change, what}] || p.undone(change, what) != nil
 }
 
-// missing returns MissingOf the change, without the parts that were already undone.
+// missing returns MissingOf the change, without the parts that have already been undone.
 func (p *planner) missing() *Missing {
 	m := MissingOf(p.state, p.change)
 	if m == nil {
@@ -188,8 +188,8 @@ func (p *planner) missing() *Missing {
 	return m
 }
 
-// takeAll undoes the entries of one change, except for those that were already undone. If all of them had been undone
-// already, it returns the undo that did so.
+// takeAll undoes the entries of one change, except for those that have already been undone. If all of them have been
+// undone, it returns the undo that did so.
 func (p *planner) takeAll(entries []*fsm.JournalEntry) *undo {
 	var by *undo
 	var names []string
@@ -209,7 +209,7 @@ func (p *planner) takeAll(entries []*fsm.JournalEntry) *undo {
 	}
 	for _, name := range names {
 		if name != "" {
-			p.noteOf(name, "it was already undone, by change %d of %s.", by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
+			p.noteOf(name, "it has already been undone by change %d, made by %s.", by.entry.Revision, cmp.Or(by.entry.Author, "somebody"))
 		}
 	}
 	return nil

@@ -156,18 +156,18 @@ func TestUndo_SetSince_IsAConflictThatNamesTheField(t *testing.T) {
 		since  func(c *cluster)
 		want   string
 	}{
-		"same field": {undoable["replace"].change, func(c *cluster) { c.Define("job", statetest.Group("east")) }, "group_pattern was set again since"},
+		"same field": {undoable["replace"].change, func(c *cluster) { c.Define("job", statetest.Group("east")) }, "group_pattern has been set again since"},
 		"two fields": {
 			func(c *cluster) uint64 {
 				return c.Define("job", func(d *semaphore.Definition) { d.Permits, d.GroupPattern = 3, "dr" })
 			},
 			func(c *cluster) {
 				c.Define("job", func(d *semaphore.Definition) { d.Permits, d.GroupPattern = 4, "east" })
-			}, "group_pattern, permits were set again since",
+			}, "group_pattern, permits have been set again since",
 		},
-		"deleted":       {undoable["replace"].change, func(c *cluster) { c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }, "job: it was deleted since"},
+		"deleted":       {undoable["replace"].change, func(c *cluster) { c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }, "job: it has been deleted since"},
 		"created again": {undoable["delete"].change, func(c *cluster) { c.Define("job", statetest.Group("east")) }, "created again since"},
-		"changed since": {undoable["create"].change, func(c *cluster) { c.Define("new", statetest.Group("east")) }, "group_pattern was set again since it was created"},
+		"changed since": {undoable["create"].change, func(c *cluster) { c.Define("new", statetest.Group("east")) }, "group_pattern has been set again since it was created"},
 		"paused again": {func(c *cluster) uint64 {
 			c.Do(fsm.Pause{Names: []string{"job"}})
 			return c.Do(fsm.Resume{Names: []string{"job"}})
@@ -249,7 +249,7 @@ func TestUndo_RecreatedSince_LeavesTheNewDefinition(t *testing.T) {
 				t.Errorf("the plan is %+v, but change %d has created another definition", u.Command, c.State().Definition("job").CreatedRevision)
 			case x.conflict != (len(u.Conflicts) == 1):
 				t.Errorf("Conflicts = %q, want exactly one if a conflict is expected", u.Conflicts)
-			case !x.same && !strings.Contains(strings.Join(append(u.Conflicts, u.Notes...), ""), "it was deleted since; the present definition was created by change"):
+			case !x.same && !strings.Contains(strings.Join(append(u.Conflicts, u.Notes...), ""), "it has been deleted since; the current definition was created by change"):
 				t.Errorf("Conflicts = %q, Notes = %q", u.Conflicts, u.Notes)
 			}
 		})
@@ -264,12 +264,12 @@ func TestUndo_SetSinceToTheSameValue_IsAConflict(t *testing.T) {
 	c.Define("job", statetest.Group("prod"))
 	c.Define("job", statetest.Group("dr"))
 	u := c.undo(there)
-	if u.Command != nil || len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "group_pattern was set again since, by change") {
+	if u.Command != nil || len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "group_pattern has been set again since, in change") {
 		t.Errorf("NewPlan() = %+v, want a conflict", u)
 	}
 }
 
-// Neither changes that were undone since nor temporary edits that have ended are conflicts.
+// Neither changes that have been undone since nor temporary edits that have ended are conflicts.
 func TestUndo_SetSinceAndReverted_IsNotAConflict(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod"))
@@ -410,7 +410,7 @@ func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 		}
 		c.carryOut(c.undo(second))
 		if got := reason(c); got != "" {
-			t.Fatalf("paused by %q, although that pause was undone", got)
+			t.Fatalf("paused by %q, even though that pause was undone", got)
 		}
 	})
 }

@@ -4,7 +4,7 @@
 // goroutine wait. The Hub keeps the latest events in a ring, and watchers read at their own pace. A slow watcher delays
 // nobody and costs no memory: when the ring overwrites events that it has not read, its next batch says so
 // (Batch.Missed), and it continues from the present after it has read the state again. The same applies to a subscriber
-// that resumes from a revision that is no longer remembered, and for all watchers that were behind when a snapshot
+// that resumes from a revision that is no longer remembered, and to all watchers that were behind when a snapshot
 // replaced the state, because a snapshot has no history.
 //
 // # Why nothing is lost or delivered twice

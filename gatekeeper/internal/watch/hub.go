@@ -38,7 +38,7 @@ type entry struct {
 	events   []fsm.Event
 }
 
-// New returns a Hub that remembers at most capacity events, the latest. A capacity of 0 means DefaultCapacity.
+// New returns a Hub that remembers the latest events, at most capacity of them. A capacity of 0 means DefaultCapacity.
 func New(capacity int) *Hub {
 	if capacity <= 0 {
 		capacity = DefaultCapacity

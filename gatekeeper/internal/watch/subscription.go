@@ -27,7 +27,7 @@ type Batch struct {
 // goroutine.
 type Subscription struct {
 	hub       *Hub
-	delivered uint64 // the revision up to which everything was delivered
+	delivered uint64 // the revision up to which everything has been delivered
 	closing   sync.Once
 	closed    chan struct{}
 }

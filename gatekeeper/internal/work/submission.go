@@ -96,8 +96,8 @@ func (s *Submission) Add(ctx context.Context, tasks [][]byte) error {
 // perTask is the size of a task in an entry in addition to its payload.
 const perTask = 16
 
-// Finish ends the submission and returns the job once it is committed. repeated means that the same job was submitted
-// before.
+// Finish ends the submission and returns the job once it is committed. repeated means that the same job has been
+// submitted before.
 func (s *Submission) Finish(ctx context.Context) (job *work.Job, repeated bool, err error) {
 	digest := string(s.content.Sum(nil))
 	if !s.repeated {

@@ -534,7 +534,7 @@ func TestWorker_RepeatAnswer_AsksAgain(t *testing.T) {
 }
 
 // A refused end changes nothing: the worker keeps the task and gets no other, no matter how often it asks.
-func TestWorker_AnEndThatIsRefused_TakesNoTaskInPlace(t *testing.T) {
+func TestWorker_EndIsRefused_GetsNoOtherTask(t *testing.T) {
 	for name, late := range map[string]bool{"the slot waits": false, "the slot gets a task anyway": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -362,7 +362,7 @@ func (w *Worker) End(cmd fsm.Release, next bool) error {
 	return nil
 }
 
-// exchange replaces a task by a new slot.
+// exchange replaces a task with a new slot.
 func (w *Worker) exchange(token uint64, placed func()) (undo func(), err error) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()

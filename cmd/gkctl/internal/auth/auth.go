@@ -28,7 +28,7 @@ their calls: the principal owns their permits, and the journal records it as the
   gkctl auth bind orders --subject cert:orders --role acquirer --semaphores 'orders-*'
   gkctl auth token create orders --out orders.token
 
-Subjects are cert:NAME (a common name, DNS name or e-mail address in a client certificate), SPIFFE ids, and oidc:CLAIM=VALUE (a claim of a JWT, if
+Subjects are cert:NAME (a common name, DNS name or e-mail address in a client certificate), SPIFFE ids, and oidc:CLAIM=VALUE (a claim in a JWT, if
 the servers have --oidc-issuer). Callers without a certificate may also use a bearer token of the binding, if the servers have --bearer-tokens.
 All commands except whoami, can-i and roles need the role admin.`,
 		Args: cobra.ArbitraryArgs,

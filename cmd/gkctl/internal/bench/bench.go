@@ -38,7 +38,7 @@ const (
 	// maxTokens is the maximum number of tokens in a frame.
 	maxTokens = 10_000
 	// shortestPermit and longestPermit bound the duration of the permits, which is how long they last if nobody
-	// refreshes them, for example after gkctl was killed. longestPermit is the default maximum for definitions.
+	// refreshes them, for example after gkctl has been killed. longestPermit is the default maximum for definitions.
 	shortestPermit, longestPermit = 2 * time.Minute, time.Hour
 )
 
@@ -68,8 +68,8 @@ already a definition below the prefix. The load slows down other users of the cl
 Workloads (by default ` + strings.Join(usualKinds(), ", ") + `):
 ` + kindLines() + `
 Without --rate it is a closed loop: each caller makes one call after the other. While a call hangs, its caller does not make the calls that
-would have hung too. With --rate it is an open loop: calls are due at that rate regardless of earlier calls, and each latency counts from the
-time when the call was due. A call that is due while all callers are busy is late, and its latency includes the wait. A call that could not be
+would have hung too. With --rate it is an open loop: calls are due at that rate regardless of earlier calls, and each latency is measured from
+the time when the call was due. A call that is due while all callers are busy is late, and its latency includes the wait. A call that could not be
 started before the end of the window is missed: it is counted, its latency includes the wait so far, and gkctl reports that the rate was not kept.
 --concurrency is then the maximum number of calls in flight.
 

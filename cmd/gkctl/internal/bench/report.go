@@ -89,7 +89,7 @@ func (p *benchPlan) lines() []string {
 			words.Plural(p.definitions, "definition", "definitions"), words.Plural(p.permits, "permit", "permits")),
 		fmt.Sprintf("load: %s by %s callers on %s, %s, for %s plus %s of warm-up each: %s plus preparation", strings.Join(p.Workloads, ", "),
 			strings.Join(words.Mapped(p.Concurrency, strconv.Itoa), ", "), words.Plural(p.Connections, "connection", "connections"), how, words.Brief(p.window), words.Brief(p.warmUp), words.Brief(p.takes)),
-		fmt.Sprintf("%s below %s/ are created, and deleted at the end; the journal keeps %s and up to %d permit ends, and forgets as many of the oldest ones if it is full",
+		fmt.Sprintf("%s below %s/ are created, and deleted at the end; the journal keeps %s and up to %d permit ends, and forgets that many of the oldest ones if it is full",
 			words.Plural(p.Semaphores, "semaphore", "semaphores"), p.Prefix, changes, p.kept),
 	}
 }

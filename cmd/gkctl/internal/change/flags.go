@@ -96,7 +96,7 @@ type RepeatFlag struct{ id string }
 
 // Register adds the flag.
 func (f *RepeatFlag) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.id, "request-id", "", "retry a change whose outcome is unknown; a change that was already made is not made again")
+	cmd.Flags().StringVar(&f.id, "request-id", "", "retry a change whose outcome is unknown; a change that has already been made is not made again")
 }
 
 // RequestID returns the id of the change. It is the same for every attempt.
@@ -109,7 +109,7 @@ func (f *RepeatFlag) RequestID() string {
 
 // Unknown adds a hint to an error that leaves the outcome of a change unknown. It returns other errors unchanged.
 func (f *RepeatFlag) Unknown(err error) error {
-	return UnknownOutcome(err, fmt.Sprintf("repeat the command with --request-id %s, which prints the number of the change, and makes the change only if it was not made.", f.RequestID()))
+	return UnknownOutcome(err, fmt.Sprintf("repeat the command with --request-id %s, which prints the number of the change, and makes the change only if it has not been made yet.", f.RequestID()))
 }
 
 // UnknownOutcome adds a hint to an error that leaves the outcome of a change unknown. The hint says how to find out

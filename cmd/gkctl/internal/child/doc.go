@@ -11,8 +11,8 @@
 //   - On Linux and FreeBSD the kernel kills the command itself when the wrapper dies (PR_SET_PDEATHSIG), even if the
 //     guard is dead too.
 //
-// A process that leaves the group, by setsid or by job control, is not covered. Daemons do this. Processes of another
-// user may refuse the signals; to avoid that, run the wrapper as that user.
+// A process that leaves the group, by setsid or by job control, is not covered. Daemons do this. Signals to processes
+// that run as another user may be refused; to avoid that, run the wrapper as that user.
 //
 // At a terminal the command gets the foreground, as it would without a wrapper; see terminal.go. Commands with separate
 // files have no terminal, and any number of them can run at the same time.

@@ -36,8 +36,8 @@ type Spec struct {
 	Rubbish string
 	// Until is the time, as returned by Now, until which the group may run. Process.Until can change it later.
 	Until time.Duration
-	// Waits is called once if End has waited for a second for processes of the group to die. It receives their ids, if
-	// known. It may be nil.
+	// Waits is called once if processes of the group are still alive after End has waited a second for them to die. It
+	// receives their ids, if known. It may be nil.
 	Waits func(pids []int)
 	// MayContinue is called after the whole job was stopped at its terminal and continued. If it returns false, the
 	// command remains stopped until Kill. It may be nil.
@@ -201,7 +201,7 @@ func (p *Process) empty(ctx context.Context) error {
 	}
 }
 
-// watch waits for the command to exit, and handles stops of the command.
+// watch waits until the command exits, and calls stopped whenever the command is stopped before that.
 func (p *Process) watch() {
 	defer close(p.exited)
 	for {
@@ -225,8 +225,8 @@ func (p *Process) watch() {
 	}
 }
 
-// stopped handles a stop of the command. Without a terminal, a stop was sent on purpose, and its sender may continue
-// the command.
+// stopped is called when a signal has stopped the command. Without a terminal, the signal was sent on purpose, and its
+// sender may continue the command.
 func (p *Process) stopped(sig syscall.Signal) {
 	if p.terminal == nil || sig == syscall.SIGSTOP {
 		return

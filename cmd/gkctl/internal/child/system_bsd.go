@@ -43,7 +43,7 @@ func alive(int) (pids []int, known bool) { return nil, false }
 // systemSignals returns the signals that this system has in addition to the common ones.
 func systemSignals() []os.Signal { return []os.Signal{syscall.SIGINFO} }
 
-// kernelStops reports whether SIGTTOU keeps its default action; unstopped ignores it here.
+// kernelStops reports whether SIGTTOU keeps its default action. It does not here, because unstopped ignores the signal.
 const kernelStops = false
 
 // unstopped calls f, which may use the terminal from the background without being stopped by SIGTTOU. The signal

@@ -39,7 +39,7 @@ func reapGroup(group int) {
 	}
 }
 
-// waitOptions are the wait options after hasExited, when a stop has already happened.
+// waitOptions are the options for waiting after hasExited has returned, when a stop has already happened.
 const waitOptions = syscall.WUNTRACED | syscall.WNOHANG
 
 // hasExited waits until a process has exited or stopped, and reports whether it has exited. It leaves an exited process
@@ -87,9 +87,9 @@ func parentOf(pid int) int {
 // reapEvery is the minimum time between two searches for dead orphans. Each search reads /proc.
 const reapEvery = time.Second
 
-// reapOrphans reaps dead processes that commands left behind and that had left their groups. Without it, a wrapper of
-// many commands would collect zombies, because it becomes the parent of orphans by adoptOrphans or as the first process
-// of a container.
+// reapOrphans reaps dead processes that commands left behind outside their groups. Without it, a wrapper of many
+// commands would collect zombies, because it becomes the parent of orphans by adoptOrphans or as the first process of a
+// container.
 func reapOrphans() {
 	ours.mu.Lock()
 	defer ours.mu.Unlock()

@@ -120,9 +120,10 @@ func suspend() {
 	<-continued                          // the stop takes effect shortly after the call
 }
 
-// hasShell reports whether another process can continue this process's group, own, after it was stopped: a parent of
-// one of its processes, in another group of the same session. Without such a process the kernel ignores stops from a
-// terminal (POSIX calls this an orphaned process group), and so must this package, for example under `ssh -t`.
+// hasShell reports whether another process can continue this process's group, own, after it has been stopped. That
+// process must be the parent of one of the group's processes, and in another group of the same session. Without such a
+// parent, the kernel ignores stops from a terminal (POSIX calls this an orphaned process group), and so must this
+// package, for example under `ssh -t`.
 func hasShell(own int) bool {
 	session, err := unix.Getsid(0)
 	if err != nil {

@@ -34,7 +34,7 @@ The command shows the remaining members and asks for confirmation; in a script, 
 than a majority of the remaining voters answer, because the cluster would stop. Bring back the voters named in the error, or remove them first.
 --force removes the server anyway; use it only if the cluster may stop until they are back.
 
-Removing a server that was already removed changes nothing and exits with 0.`,
+Removing a server that has already been removed changes nothing and exits with 0.`,
 		Example: `  gkctl cluster remove gk3 --dry-run
   gkctl cluster remove gk3 --yes`,
 		Args:              ui.Exactly(1, "the id of the server"),

@@ -38,7 +38,7 @@ func newClusterSettings(f *conn.Factory, run func(*settingsOptions, context.Cont
 the earlier values again.
 
   max_duration            maximum duration that a definition may have
-  journal_per_semaphore   edits kept in the journal for each semaphore, and as many ends of permits
+  journal_per_semaphore   edits kept in the journal for each semaphore, and the same number of permit ends
   journal_total           the same, for all semaphores together
   journal_lifetime        how long the journal keeps an entry
   remembered_deletions    deleted definitions whose version is remembered
@@ -54,7 +54,7 @@ the earlier values again.
 Raising max_duration permanently lengthens the time for which a recovered cluster grants nothing. Lowering another limit discards what exceeds
 it. gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl cluster settings
-  gkctl cluster settings max_duration=6h --reason "nightly exports take long"
+  gkctl cluster settings max_duration=6h --reason "nightly exports take a long time"
   gkctl cluster settings journal_lifetime=2160h --dry-run`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeSettings,

@@ -68,8 +68,8 @@ func (o *statusOptions) run(ctx context.Context) error {
 	})
 }
 
-// stops counts paused definitions, cordons and missed work. These are reasons why few permits are granted although all
-// servers are healthy.
+// stops counts paused definitions, cordons and missed work. These are reasons why few permits are granted even though
+// all servers are healthy.
 type stops struct {
 	Paused  int `json:"paused"`
 	Cordons int `json:"cordons"`
@@ -214,7 +214,7 @@ func ownCertificate(g *conn.Global, now time.Time) string {
 	return "yours, " + file + ": " + text
 }
 
-// maxStatusDenied is the maximum number of semaphores listed that deny every caller.
+// maxStatusDenied is the maximum number of semaphores that the summary lists as denying every caller.
 const maxStatusDenied = 5
 
 // side says how far a clock is ahead of or behind another one.

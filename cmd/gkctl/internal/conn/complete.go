@@ -76,7 +76,8 @@ func (f *Factory) CompleteFlags(cmd *cobra.Command) {
 	}
 }
 
-// labelPairs returns the labels of all definitions as KEY=VALUE, each appended to the pairs that were already typed.
+// labelPairs returns the labels of all definitions as KEY=VALUE, each appended to the pairs that have already been
+// typed.
 func labelPairs(ctx context.Context, c *client.Client, _ []string, begun string) ([]string, error) {
 	chosen := begun[:strings.LastIndex(begun, ",")+1]
 	all, err := lookup.Definitions(ctx, c, nil, "")

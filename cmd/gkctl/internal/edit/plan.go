@@ -184,13 +184,14 @@ func recordAt(ctx context.Context, c *client.Client, name string, version uint64
 	return out, err
 }
 
-// stale describes how a definition changed since it was read: which fields, by whom, when and why. again is the hint.
+// stale describes how a definition has changed since it was read: which fields, by whom, when and why. again is the
+// hint.
 func stale(ctx context.Context, c *client.Client, ch *step, refused error, again string) error {
 	hint := "Nothing was changed. " + again
 	r, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: ch.name})
 	switch {
 	case ui.Is[*client.NoSuchDefinitionError](err) && ch.before != nil:
-		return &staleError{ui.WithHint(fmt.Errorf("%s was deleted since you read it", ch.name), "%s", hint)}
+		return &staleError{ui.WithHint(fmt.Errorf("%s has been deleted since you read it", ch.name), "%s", hint)}
 	case err != nil:
 		return &staleError{ui.WithHint(refused, "%s", hint)}
 	}
@@ -198,7 +199,7 @@ func stale(ctx context.Context, c *client.Client, ch *step, refused error, again
 	if ch.before == nil {
 		return &staleError{ui.WithHint(fmt.Errorf("%s was created in the meantime, %s", ch.name, byWhom(now)), "%s", hint)}
 	}
-	lines := []string{fmt.Sprintf("%s was changed since you read it: you saw version %d, now it is version %d, %s",
+	lines := []string{fmt.Sprintf("%s has been changed since you read it: you saw version %d, and now it is version %d, %s",
 		ch.name, ch.before.GetVersion(), now.GetVersion(), byWhom(now))}
 	was := ch.before.GetDefinition()
 	if was == nil {

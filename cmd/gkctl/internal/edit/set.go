@@ -49,7 +49,7 @@ func newSet(f *conn.Factory, run func(*setOptions, context.Context) error) *cobr
 
 label.KEY=VALUE sets a label, label.KEY- removes one.
 
-With --for or --until the fields automatically return to their old values at that time, except those that were set again since.
+With --for or --until the fields automatically return to their old values at that time, except those that have been set again since.
 With --drain, holders that must stop get that much time.
 
 ` + change.AsksText,

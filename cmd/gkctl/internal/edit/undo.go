@@ -37,7 +37,7 @@ func newUndo(f *conn.Factory, run func(*undoOptions, context.Context) error) *co
 the changes. An undo is a single change that restores the previous state. That includes a replaced pause or cordon, and for a deleted
 definition its pause and its temporary values (--for). Later changes of other fields are kept.
 
-Nothing is undone if the same field was changed again since; --skip-conflicts leaves such semaphores as they are and undoes the rest.
+Nothing is undone if the same field has been changed again since; --skip-conflicts leaves such semaphores as they are and undoes the rest.
 Nothing is undone either if the journal has forgotten part of a change; --partial undoes what it still has.
 
 It shows the effect and asks for confirmation; in a script, pass --yes.`,
@@ -57,7 +57,7 @@ It shows the effect and asks for confirmation; in a script, pass --yes.`,
 		},
 	}
 	cmd.Flags().BoolVar(&o.partial, "partial", false, "undo what the journal still has of the changes")
-	cmd.Flags().BoolVar(&o.skipConflicts, "skip-conflicts", false, "leave semaphores that were changed since as they are")
+	cmd.Flags().BoolVar(&o.skipConflicts, "skip-conflicts", false, "leave semaphores that have been changed since as they are")
 	o.drain.Register(cmd)
 	o.AskFlags.Register(cmd, "show the effect")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
@@ -98,10 +98,10 @@ func (o *undoOptions) refused(err error) error {
 	case e.Reason == "UNDO_INCOMPLETE":
 		return ui.WithHint(err, "Nothing was undone. `--partial` undoes the rest; `gkctl history --change %d` shows it.", o.changes[0])
 	case e.Reason == "UNDO_CONFLICT" && !o.skipConflicts:
-		return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed, and `gkctl history NAME` what changed since. "+
+		return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed, and `gkctl history NAME` what has changed since. "+
 			"`--skip-conflicts` leaves those as they are and undoes the rest.", o.changes[0])
 	}
-	return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed, and `gkctl history NAME` what changed since.", o.changes[0])
+	return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed, and `gkctl history NAME` what has changed since.", o.changes[0])
 }
 
 // left prints what was not undone.

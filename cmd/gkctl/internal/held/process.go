@@ -115,7 +115,8 @@ func (p *Process) Wait() error {
 }
 
 // stopCause returns the reason why the command's context has ended or is about to end, or nil if the command may
-// continue. After this process was suspended, the clock shows that the deadline has passed before the client notices.
+// continue. After this process has been suspended, the clock shows that the deadline has passed before the client
+// notices.
 func (p *Process) stopCause() error {
 	switch cause := context.Cause(p.Context); {
 	case cause != nil:
@@ -143,7 +144,7 @@ func (p *Process) End() child.State {
 	state, left := p.Process.End(ctx)
 	p.Narrate("%s ended with exit code %d%s", p.Path, state.Code, By(state))
 	if left != nil {
-		p.Say("processes of group %d are still running or cannot be killed, although their permit has ended", p.PID())
+		p.Say("processes of group %d are still running or cannot be killed, even though their permit has ended", p.PID())
 	}
 	return state
 }

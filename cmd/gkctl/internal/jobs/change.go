@@ -175,7 +175,7 @@ at its payload first, with gkctl task show.`,
 	})
 }
 
-// deleteJob deletes a job, unless a job with the same id was submitted since the job was shown.
+// deleteJob deletes a job, unless a job with the same id has been submitted since the job was shown.
 func deleteJob(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobDone, error) {
 	return jobDone{Action: "deleted", text: " deleted"}, work.DeleteSubmitted(ctx, c, j)
 }

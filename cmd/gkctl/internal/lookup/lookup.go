@@ -83,8 +83,8 @@ func Chosen(ctx context.Context, c *client.Client, names []string, labels string
 	return nil, &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New(text), Hint: ui.HintNothingChosen}
 }
 
-// Remembered returns the denials that the leader remembers. They are only used for notes, so it ignores errors of the
-// leader, including those of older versions without this call.
+// Remembered returns the denials that the leader remembers. They are only used for notes, so it ignores errors from the
+// leader, including those from older versions without this call.
 func Remembered(ctx context.Context, c *client.Client, req *gatekeeperv1.ListDeniedRequest) *gatekeeperv1.ListDeniedResponse {
 	ctx, cancel := context.WithTimeout(ctx, maxRemark)
 	defer cancel()

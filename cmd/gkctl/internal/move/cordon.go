@@ -48,8 +48,8 @@ the last 7 days.`,
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(o, cmd.Context()) },
 	}
-	cmd.Flags().StringVar(&o.group, "group", "", "pattern of groups")
-	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "pattern of acquirers")
+	cmd.Flags().StringVar(&o.group, "group", "", "pattern for the groups to lock out")
+	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "pattern for the acquirers to lock out")
 	cmd.Flags().StringVar(&o.id, "id", "", "id of the cordon; default: derived from the patterns")
 	o.ending.Register(cmd, "when it ends automatically")
 	o.drain.Register(cmd)
@@ -62,7 +62,7 @@ the last 7 days.`,
 
 func (o *cordonOptions) request() (r *gatekeeperv1.CordonRequest, err error) {
 	if o.group == "" && o.acquirer == "" {
-		return nil, ui.Usagef("give --group or --acquirer: a pattern of the callers to lock out")
+		return nil, ui.Usagef("give --group or --acquirer: a pattern that matches the callers to lock out")
 	}
 	r = &gatekeeperv1.CordonRequest{
 		Id: o.id, GroupPattern: o.group, AcquirerPattern: o.acquirer, Author: o.f.Global.Who(), Reason: o.f.Global.Reason, RequestId: o.RequestID(),

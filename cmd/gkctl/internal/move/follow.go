@@ -124,7 +124,7 @@ func (o *moveOptions) linger(ctx context.Context, c *client.Client, h *handovers
 			waits[t] = true
 		}
 	}
-	// A caller that waited until recently may be a holder by now, although the event has not arrived yet.
+	// A caller that waited until recently may be a holder by now, even though the event has not arrived yet.
 	req := &gatekeeperv1.ListHoldersRequest{}
 	if len(h.names) <= lookup.Max {
 		req.Names = h.names

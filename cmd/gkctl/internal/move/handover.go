@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// handovers tracks the tasks of a move: their old holders until they have stopped, and the permits granted since.
-// Events must be passed to it in the order of their revisions.
+// handovers tracks the tasks of a move: their old holders until they have stopped, and the permits granted since the
+// move. Events must be passed to it in the order of their revisions.
 type handovers struct {
 	from  string
 	drain time.Duration // the drain of the move, or 0

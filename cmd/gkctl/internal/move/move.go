@@ -47,7 +47,7 @@ old holder has released it, or at the old holder's deadline.
 
 --drain is how long old holders may continue; without it, their next refresh is refused. A task whose pattern is not a plain list of
 groups is listed but not moved, and gkctl exits with 1. It also exits with 1 if a slot is held for an operator (on_expiry: hold), because
-a move does not free it. --force is needed if no caller was ever seen in the new group, or if a task would admit no known caller.
+a move does not free it. --force is needed if no caller has ever been seen in the new group, or if a task would admit no known caller.
 --timeout, if given, also limits how long gkctl follows the progress. The move is not reverted when that time is up.`,
 		Example: `  gkctl move --from prod --to dr-site --drain 2m --dry-run
   gkctl move --from prod --to dr-site 'nightly-*' --drain 2m --reason "the storage of prod is failing"

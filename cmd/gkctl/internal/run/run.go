@@ -113,7 +113,7 @@ when the permit is safe (safe_until).`,
 	flags.Uint32Var(&o.weight, "weight", 1, "number of permits to take")
 	flags.BoolVarP(&o.nonblock, "nonblock", "n", false, "do not wait for a permit (the default)")
 	flags.DurationVar(&o.timeout, "timeout", 0, "wait at most this long for a permit")
-	flags.Var(&o.onDenied, "on-denied", "what to do if the permit is denied: fail; wait (in the queue, at most --timeout, unless another run of this host already waits); queue (wait in any case); skip (exit with 0)")
+	flags.Var(&o.onDenied, "on-denied", "what to do if the permit is denied: fail; wait (in the queue, at most --timeout, unless another run on this host is already waiting); queue (always wait); skip (exit with 0)")
 	flags.Var(&o.onUnavailable, "on-unavailable", "what to do when no server answers for --patience: fail, or wait")
 	flags.DurationVar(&o.patience, "patience", client.DefaultOutageLimit, "how long to keep trying when no server answers")
 	flags.IntVarP(&o.conflictCode, "conflict-exit-code", "E", ui.ExitNotAcquired, "exit code if no permit was acquired")

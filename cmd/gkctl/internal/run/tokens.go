@@ -158,7 +158,7 @@ permanently. It asks for confirmation; in a script, pass --yes.`,
   gkctl revoke $(gkctl holders nightly-export -o name) --unsafe-now --yes --reason "its host burned down"`,
 	}, o.check, o.revoke)
 	o.drain.Register(cmd)
-	cmd.Flags().BoolVar(&o.unsafe, "unsafe-now", false, "free the slots immediately, although their holders may still run")
+	cmd.Flags().BoolVar(&o.unsafe, "unsafe-now", false, "free the slots immediately, even though their holders may still be running")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }

@@ -42,7 +42,7 @@ semaphore in turn.
 
 Without --group, --acquirer and --holder-id it explains each caller that was denied in the last 7 days for a reason that waiting does
 not resolve, so you need not know where the job runs. For a single name it also shows the last holder. If no caller was denied, it
-explains a request of the last holder, or of this host if there was none. The leader keeps denials in memory: a new leader knows
+explains a request from the last holder, or from this host if there was none. The leader keeps denials in memory: a new leader knows
 only the denials since it became the leader.
 
 Below the answer it lists the waiters in the queue, the jobs whose tasks wait for a worker, and why they wait. With -o json, one name
@@ -292,7 +292,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 		first.before = append(before, first.before...)
 		if first.denied == nil {
 			if r.GetSince() != nil {
-				first.before = append(first.before, fmt.Sprintf("No caller was denied for a reason that waiting does not resolve since %s, when this leader started recording.", words.When(r.GetSince())))
+				first.before = append(first.before, fmt.Sprintf("No caller has been denied since %s, when this leader started recording, for a reason that waiting does not resolve.", words.When(r.GetSince())))
 			}
 			if last != nil {
 				first.req.Identity = last
@@ -331,8 +331,8 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 		p := held.GetPermits()[0]
 		return words.Cell(takenText(p)), of(p), nil
 	}
-	// One page holds everything that the journal keeps of a semaphore. The ends of its permits may come after that many
-	// edits.
+	// One page holds everything that the journal keeps about a semaphore. The ends of its permits may come after that
+	// many edits.
 	journal, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: names, Permits: true, PageSize: 1000})
 	if err != nil {
 		return "", nil, err

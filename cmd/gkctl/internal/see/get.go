@@ -71,8 +71,8 @@ STATE shows what prevents grants apart from a lack of permits, and which fields 
 -o wide, it also shows how long stopping holders may continue (--drain), and which slots are held for an operator (on_expiry: hold).
 For names or labels, the listing also shows callers that are denied for a reason that waiting does not resolve.
 
--o yaml writes the file that ` + "`gkctl apply`" + ` reads, with the version of each definition: apply refuses it if one of them was changed since.
--o json writes the API's records, with version and state.`,
+-o yaml writes the file that ` + "`gkctl apply`" + ` reads, with the version of each definition: apply refuses it if one of them has been
+changed since. -o json writes the API's records, with version and state.`,
 		Example: `  gkctl get
   gkctl get 'nightly-*' -o wide
   gkctl get --state missed,denied

@@ -38,7 +38,7 @@ func newHistory(f *conn.Factory, run func(*historyOptions, context.Context) erro
 		Short:   "Show who changed what, when and why, newest first",
 		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, forgotten firings, and with --permits
 how each permit ended. A change is what ` + "`gkctl undo`" + ` undoes. A change to many semaphores is one line; with --change or -o wide it is one
-line per semaphore. --author ann shows the changes of ann from any host. -n counts changes. Times are those of the leaders' clocks. The
+line per semaphore. --author ann shows ann's changes from any host. -n counts changes. Times are those of the leaders' clocks. The
 journal is bounded: old entries are forgotten. For names or labels, it also shows callers that are denied now for a reason that waiting
 does not resolve.`,
 		Example: `  gkctl history nightly-export

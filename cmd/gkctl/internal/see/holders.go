@@ -48,7 +48,7 @@ where the journal begins.`,
 	}
 	cmd.Flags().StringVar(&o.at, "at", "", "who held them at this time: 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 10m for 10 minutes ago")
 	ui.RegisterSelector(cmd, &o.labels, "only semaphores with these labels")
-	cmd.Flags().StringVar(&o.group, "group", "", "only those of this group")
+	cmd.Flags().StringVar(&o.group, "group", "", "only those in this group")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -98,7 +98,7 @@ type heldAt struct {
 	Items []ui.Message `json:"items"`
 	At    string       `json:"at"`
 	// HistoryBegins is the time from which the journal is complete for all chosen semaphores. It is absent if the
-	// journal has never forgotten an entry of them.
+	// journal has never forgotten an entry about them.
 	HistoryBegins string `json:"history_begins,omitempty"`
 }
 

@@ -42,7 +42,7 @@ why tasks wait.`,
 		},
 	}
 	ui.RegisterSelector(cmd, &o.labels, "only semaphores with these labels")
-	cmd.Flags().StringVar(&o.group, "group", "", "only those of this group")
+	cmd.Flags().StringVar(&o.group, "group", "", "only those in this group")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }

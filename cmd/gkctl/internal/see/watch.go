@@ -159,7 +159,7 @@ func eventDetail(e *gatekeeperv1.Event) string {
 }
 
 // pointOut prints a note for each name without a definition, and suggests the most similar name. This is not an error,
-// because a watch may be started before the definition is created. It ignores errors of the servers.
+// because a watch may be started before the definition is created. It ignores errors from the servers.
 func pointOut(ctx context.Context, f *conn.Factory, c *client.Client, names []string) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()

@@ -45,9 +45,9 @@ func newSave(f *conn.Factory, run func(*saveOptions, context.Context) error) *co
 	cmd := &cobra.Command{
 		Use:   "save FILE [--force]",
 		Short: "Save a backup of the cluster to a file",
-		Long: `Saves a backup of the running cluster. It needs the role admin. The backup is a consistent state, with every change that was confirmed before:
-definitions, permits, pauses, cordons, the journal, settings, jobs with their payloads and results, bindings, and hashes of bearer tokens. It does
-not contain waiters, because they ask again. Keep it where only operators can read it.
+		Long: `Saves a backup of the running cluster. It needs the role admin. The backup is a consistent state that includes every change confirmed before it
+was taken: definitions, permits, pauses, cordons, the journal, settings, jobs with their payloads and results, bindings, and hashes of bearer tokens.
+It does not contain waiters, because they ask again. Keep it where only operators can read it.
 
 Only its owner can read the file. The file gets its name only after it is complete, has been read back, and is on disk. FILE - is standard output; check
 that file with gkctl snapshot inspect. --timeout limits how long gkctl waits for each part.

@@ -18,7 +18,7 @@ type pipes struct {
 
 type pipe struct{ r, w *os.File }
 
-// strayLimit is how long to keep reading after the command has exited, from processes that have left its group.
+// strayLimit is how long after the command has exited to keep reading the output of processes that have left its group.
 const strayLimit = time.Second
 
 func newPipes() (*pipes, error) {
@@ -36,8 +36,8 @@ func newPipes() (*pipes, error) {
 // theirs returns the command's ends of the pipes.
 func (p *pipes) theirs() []*os.File { return []*os.File{p.in.r, p.out.w, p.err.w} }
 
-// begin starts to write the command's input and to read its output. It must be called after the command was started,
-// because it closes the command's ends of the pipes.
+// begin starts to write the command's input and to read its output. It must be called after the command has been
+// started, because it closes the command's ends of the pipes.
 func (p *pipes) begin(input []byte, output, errors io.Writer) {
 	for _, f := range p.theirs() {
 		_ = f.Close() // the command has its own copy
@@ -50,7 +50,7 @@ func (p *pipes) begin(input []byte, output, errors io.Writer) {
 	p.copying.Go(func() { _, _ = io.Copy(errors, p.err.r) })
 }
 
-// close waits until all output of the command was read, and closes the pipes.
+// close waits until all of the command's output has been read, and closes the pipes.
 func (p *pipes) close() {
 	_ = p.in.w.Close() // nothing reads the input now
 	for _, f := range []*os.File{p.out.r, p.err.r} {

@@ -8,11 +8,11 @@
 // incarnation cannot join a restored cluster.
 //
 // Anybody can connect and state anything. A stranger is therefore refused without a reason. A reason is given only to a
-// peer that presents a certificate of the cluster's authority or states this cluster's seed, and it reveals nothing
-// that clients do not know. Statements of an unproved peer are not remembered and have no consequences, see Statement.
-// Above all, a server stops because of a later incarnation of its cluster only if the report comes from a member that
-// it has dialed itself, at the address that its own configuration gives for that member. An incoming claim only makes
-// the server dial.
+// peer that presents a certificate issued by the cluster's authority or states this cluster's seed, and it reveals
+// nothing that clients do not know. Statements by an unproved peer are not remembered and have no consequences; see
+// Statement. Above all, a server stops because of a later incarnation of its cluster only if the report comes from a
+// member that it has dialed itself, at the address that its own configuration gives for that member. An incoming claim
+// only makes the server dial.
 //
 // Members that start a new cluster together have no cluster id yet. They query each other with a Note, one per
 // connection, under the same rules. Every member answers, even one that has a cluster, but it does not reveal the
@@ -21,8 +21,8 @@
 // The handshake of a new connection runs on a separate goroutine, with a deadline. When too many are pending, the
 // oldest is closed, so that port scanners and stuck clients cannot lock out members.
 //
-// With TLS, both sides must present a certificate of the cluster's own authority, with TLS 1.3 only. The dialed side's
-// certificate must be for the dialed name. Both certificates must have the extended key usage serverAuth, which client
-// certificates lack. Any such certificate of that authority is valid for any member id. The files are read at every
-// handshake, so certificates are renewed by replacing the files.
+// With TLS, which must be version 1.3, both sides must present a certificate issued by the cluster's own authority. The
+// dialed side's certificate must be for the dialed name. Both certificates must have the extended key usage serverAuth,
+// which client certificates lack. Any such certificate from that authority is valid for any member id. The files are
+// read at every handshake, so certificates are renewed by replacing the files.
 package peer

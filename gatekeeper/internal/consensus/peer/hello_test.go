@@ -20,7 +20,7 @@ func TestHello_RoundTrip(t *testing.T) {
 
 // A server of an earlier version sends fewer fields, and one of a later version more. During an upgrade they must
 // understand each other.
-func TestHello_OfAnotherVersion_IsUnderstood(t *testing.T) {
+func TestHello_FromAnotherVersion_IsUnderstood(t *testing.T) {
 	fields := func(texts ...string) (body []byte) {
 		for _, s := range texts {
 			body = binary.BigEndian.AppendUint16(body, uint16(len(s)))
@@ -30,17 +30,17 @@ func TestHello_OfAnotherVersion_IsUnderstood(t *testing.T) {
 	}
 	earlier, err := parseHello(fields("c", "a", "b", "x:1", "f"))
 	if err != nil || earlier.level() != 1 {
-		t.Errorf("hello of an earlier version: %+v, %v, want level 1", earlier, err)
+		t.Errorf("hello from an earlier version: %+v, %v, want level 1", earlier, err)
 	}
 	later, err := parseHello(fields("c", "a", "b", "x:1", "f", "9", "1000000000", "a later field"))
 	if err != nil || later.level() != 9 || later.DataDir != "f" {
-		t.Errorf("hello of a later version: %+v, %v, want level 9", later, err)
+		t.Errorf("hello from a later version: %+v, %v, want level 9", later, err)
 	}
 	if ahead := later.ahead(time.Unix(0, 0), 500*time.Millisecond); ahead == nil || *ahead != 750*time.Millisecond {
 		t.Errorf("ahead() = %v, want 750ms", ahead)
 	}
 	if ahead := earlier.ahead(time.Unix(0, 0), time.Second); ahead != nil {
-		t.Errorf("ahead() of an earlier version, which sends no clock = %v, want nil", ahead)
+		t.Errorf("ahead() for an earlier version, which sends no clock = %v, want nil", ahead)
 	}
 	for _, broken := range [][]byte{fields("c", "a", "b", "x:1"), append(fields("c", "a", "b", "x:1", "f"), 0), append(fields("c", "a", "b", "x:1", "f"), 0, 9, 'x')} {
 		if _, err := parseHello(broken); err == nil {

@@ -169,7 +169,7 @@ func (l *Layer) answer(c *conn) error {
 // greet answers a hello.
 func (l *Layer) greet(c *conn, h hello, proved bool) error {
 	if err := l.objection(h, proved, nil); err != nil {
-		if l.cfg.Held == nil { // otherwise the peer is only too early
+		if l.cfg.Held == nil { // otherwise the peer is merely too early
 			l.tell(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
 		}
 		if !proved && !l.kin(h.Cluster) {
@@ -204,11 +204,11 @@ func (l *Layer) kin(cluster string) bool {
 	return cluster == l.cfg.Cluster || l.cfg.Succeeds(cluster, l.cfg.Cluster) || l.cfg.Succeeds(l.cfg.Cluster, cluster)
 }
 
-// objection returns the reason why the sender of h must be refused, or nil. For proved and ahead see Statement.
+// objection returns the reason why the sender of h must be refused, or nil. For proved and ahead, see Statement.
 func (l *Layer) objection(h hello, proved bool, ahead *time.Duration) error {
 	switch {
 	case l.cfg.Held != nil:
-		return fmt.Errorf("%s has not heard yet that its cluster was founded", l.cfg.ID)
+		return fmt.Errorf("%s has not heard yet that its cluster has been founded", l.cfg.ID)
 	case h.Cluster != l.cfg.Cluster:
 		return l.stranger(h)
 	case h.To != l.cfg.ID:

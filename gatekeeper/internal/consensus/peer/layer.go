@@ -18,7 +18,7 @@ import (
 
 // Config configures a Layer.
 type Config struct {
-	Cluster    string // the cluster id, equal on all members
+	Cluster    string // the cluster id, the same on all members
 	ID         string // this member's id
 	APIAddress string // sent to peers
 	DataDir    string // the number drawn when this member's data directory was created
@@ -37,7 +37,7 @@ type Config struct {
 	Level uint32
 	// WallClock returns the time that this member states to peers. Default: time.Now.
 	WallClock func() time.Time
-	// Held is set while this member has no cluster yet. It returns the id that the member has stored so far, or "".
+	// Held is set while this member has no cluster yet. It returns the id that the member has already stored, or "".
 	// While it is set, all hello handshakes are refused.
 	Held func() string
 	// Asked answers a member that starts for the first time. An error refuses that member and is sent as the reason. By
@@ -50,7 +50,7 @@ type Config struct {
 	// it returns false.
 	Succeeds func(later, earlier string) bool
 	// Succeeded is called with the peer's reason when a later incarnation of this cluster is running, so that this
-	// server must stop. It is called only for answers of members that this side has dialed.
+	// server must stop. It is called only for answers from members that this side has dialed.
 	Succeeded func(reason string)
 	// Claimed is called when a peer that connected claims to belong to a later incarnation of this cluster. Anybody can
 	// claim that, so the members must be dialed.
@@ -65,8 +65,8 @@ type Statement struct {
 	DataDir        string // the number drawn when its data directory was created
 	Level          uint32 // the newest feature level that it supports
 	// Proved means that this side dialed the member at the address that the cluster knows for it, or that the peer
-	// presented a certificate of the cluster's authority. Otherwise anybody who knows the cluster's id may have made
-	// the statement.
+	// presented a certificate issued by the cluster's authority. Otherwise anybody who knows the cluster's id may have
+	// made the statement.
 	Proved bool
 	// Ahead is how far the peer's wall clock is ahead of this member's. It is nil unless this side dialed the peer and
 	// the peer stated its clock.

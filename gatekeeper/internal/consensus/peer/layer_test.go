@@ -166,7 +166,7 @@ func TestAccept_ClaimOfALaterLife_OnlyDials(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := readHello(conn); err == nil {
-		t.Error("a claim of a later incarnation was accepted")
+		t.Error("a peer that claims to belong to a later incarnation was accepted")
 	}
 	<-claimed
 	<-b.rejected
@@ -251,7 +251,7 @@ func TestDial_MeetObjects_IsRefused(t *testing.T) {
 	_, err := dial(a, "b", b)
 	refused, ok := errors.AsType[*RefusedError](err)
 	if !ok || !strings.Contains(err.Error(), "its directory is new") || refused.Removed {
-		t.Errorf("dial = %v, want the error of Meet", err)
+		t.Errorf("dial = %v, want the error from Meet", err)
 	}
 }
 

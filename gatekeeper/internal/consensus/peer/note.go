@@ -53,7 +53,7 @@ func parseNote(body []byte) (Note, error) {
 	return n, nil
 }
 
-// errAnswered ends a connection after a note was answered.
+// errAnswered ends a connection after a note has been answered.
 var errAnswered = errors.New("peer: answered")
 
 // reply answers a note and ends the connection.

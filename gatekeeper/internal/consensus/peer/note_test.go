@@ -55,7 +55,7 @@ func TestAsk_StartingMember_IsAnswered(t *testing.T) {
 }
 
 // The members of a new cluster were given different TLS files, or one of them was given none.
-func TestAsk_OtherTLS_SaysWhichFlagsToCompare(t *testing.T) {
+func TestAsk_DifferentTLSFiles_SaysWhichFlagsToCompare(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	good := ca.issue(t, "127.0.0.1")
 	swapped := good
@@ -73,10 +73,10 @@ func TestAsk_OtherTLS_SaysWhichFlagsToCompare(t *testing.T) {
 		a, b certs.Files
 		want []string
 	}{
-		"trusts another authority":         {swapped, good, []string{"compare --peer-tls-ca", other.file}},
-		"certificate of another authority": {stranger, good, []string{"it refuses the certificate", stranger.Cert, "compare --peer-tls-ca"}},
-		"only the other member has TLS":    {certs.Files{}, good, []string{"it has TLS, and this server has none", "--peer-tls-cert"}},
-		"only this member has TLS":         {good, certs.Files{}, []string{"it does not speak TLS", "--peer-tls-cert"}},
+		"trusts another authority":           {swapped, good, []string{"compare --peer-tls-ca", other.file}},
+		"certificate from another authority": {stranger, good, []string{"it refuses the certificate", stranger.Cert, "compare --peer-tls-ca"}},
+		"only the other member has TLS":      {certs.Files{}, good, []string{"it has TLS, and this server has none", "--peer-tls-cert"}},
+		"only this member has TLS":           {good, certs.Files{}, []string{"it does not speak TLS", "--peer-tls-cert"}},
 	} {
 		a, b := begin("a", test.a), begin("b", test.b)
 		_, err := ask(a, "b", b, Note{Set: "set", State: Empty})
@@ -107,7 +107,7 @@ func TestAsk_MemberOfACluster_HidesItFromAStranger(t *testing.T) {
 // Peers of the same cluster learn that this member has not started yet.
 func TestDial_StartingMember_RefusesEveryPeer(t *testing.T) {
 	peerOf := open(t, "a", nil)
-	for holds, want := range map[string]string{"c1": "has not heard yet that its cluster was founded", "": "without a reason", "c2": "without a reason"} {
+	for holds, want := range map[string]string{"c1": "has not heard yet that its cluster has been founded", "": "without a reason", "c2": "without a reason"} {
 		b := startingMember(t, "b", holds)
 		if _, err := dial(peerOf, "b", b); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("holding %q: dial = %v", holds, err)

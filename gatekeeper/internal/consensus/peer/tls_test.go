@@ -96,7 +96,7 @@ func TestTLS_BothSidesAreVerified(t *testing.T) {
 	stranger.CA = ca.file // trusts b, but b does not trust it
 	for name, files := range map[string]certs.Files{
 		"no TLS": {},
-		"a client with a certificate of another authority": stranger,
+		"a client with a certificate from another authority": stranger,
 	} {
 		if _, err := dial(open(t, "a", withTLS(files)), "b", b); err == nil {
 			t.Errorf("%s was accepted", name)

@@ -21,10 +21,10 @@ func (l *Layer) explain(err error) error {
 	plain, _ := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case unknown:
-		return fmt.Errorf("%w: its certificate was not issued by the authorities in %q: compare --peer-tls-ca of both members; all members must use the same one",
+		return fmt.Errorf("%w: its certificate was not issued by the authorities in %q: compare --peer-tls-ca on both members; all members must use the same one",
 			err, l.cfg.TLS.CA)
 	case remote && alert.Op == "remote error" && strings.Contains(err.Error(), "unknown certificate authority"):
-		return fmt.Errorf("%w: it refuses the certificate %q of this server: compare --peer-tls-ca of both members; all members must use the same one",
+		return fmt.Errorf("%w: it refuses the certificate %q of this server: compare --peer-tls-ca on both members; all members must use the same one",
 			err, l.cfg.TLS.Cert)
 	case plain.Msg != "":
 		return fmt.Errorf("%w: it does not speak TLS: give all members --peer-tls-cert, unless it is another program", err)
@@ -42,7 +42,7 @@ func closed(err error) bool {
 func (l *Layer) errClosed() error {
 	why := "it has TLS, and this server has none (--peer-tls-cert)"
 	if !l.cfg.TLS.IsZero() {
-		why = fmt.Sprintf("it refuses the certificate %q of this server (compare --peer-tls-ca of both members)", l.cfg.TLS.Cert)
+		why = fmt.Sprintf("it refuses the certificate %q of this server (compare --peer-tls-ca on both members)", l.cfg.TLS.Cert)
 	}
 	return fmt.Errorf("it closed the connection without an answer; if it does so again, %s, or it is another program, or a Gatekeeper server of a "+
 		"version that does not answer a new cluster's members: stop it, or upgrade it", why)

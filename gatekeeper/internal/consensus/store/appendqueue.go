@@ -10,15 +10,15 @@ import (
 )
 
 // maxQueued is the maximum number of entries in an AppendQueue. If the disk is slower than the leader, StoreLogs waits,
-// as it would without a queue. It is smaller than Raft's buffer before the state machine (128), because the entries in
-// that buffer wait for the queue, and Raft's main loop must not wait for them.
+// as it would without a queue. It is smaller than Raft's buffer in front of the state machine (128), because the
+// entries in that buffer wait for the queue, and Raft's main loop must not wait for them.
 const maxQueued = 64
 
 // AppendQueue is a raft.LogStore that lets a leader write its log while its followers write theirs (Ongaro's thesis,
 // section 10.2.1). While this member leads, StoreLogs puts commands into the queue and returns, and a single goroutine
 // writes them. Reads include the queue. Everything that relies on an entry must call Wait or Durable first, and every
-// other write to the log, and to the stable store, first waits for the queue. The package documentation has the
-// argument. All methods are safe for concurrent use.
+// other write to the log, and to the stable store, first waits for the queue. The package documentation explains why
+// that is safe. All methods are safe for concurrent use.
 type AppendQueue struct {
 	log   *Log
 	guard *Guard
@@ -49,8 +49,8 @@ func NewAppendQueue(log *Log) *AppendQueue {
 	return q
 }
 
-// Enable lets StoreLogs return early while leads reports that this member is the leader. StoreLogs calls it on Raft's
-// main goroutine, the only one that changes the role. Before Enable, every write is synchronous.
+// Enable lets StoreLogs return early while leads reports that this member is the leader. StoreLogs calls leads on
+// Raft's main goroutine, the only one that changes the role. Before Enable, every write is synchronous.
 func (q *AppendQueue) Enable(leads func() bool) { q.leads.Store(&leads) }
 
 func (q *AppendQueue) write() {
@@ -104,7 +104,7 @@ func (q *AppendQueue) Wait(index uint64) {
 	q.until(func(queued []*raft.Log) bool { return len(queued) == 0 || index < queued[0].Index })
 }
 
-// Durable returns an index up to which all entries are on disk that were stored before the call. It is the maximum
+// Durable returns an index up to which all entries that were stored before the call are on disk. It is the maximum
 // integer if the queue is empty.
 func (q *AppendQueue) Durable() uint64 {
 	q.mu.Lock()
@@ -115,8 +115,8 @@ func (q *AppendQueue) Durable() uint64 {
 	return q.entries[0].Index - 1
 }
 
-// mayQueue reports whether entries may be stored after StoreLogs has returned: all are commands of the current leader.
-// Raft acts on the entry of a configuration as soon as it is stored.
+// mayQueue reports whether entries may be stored after StoreLogs has returned: this member must lead, and all of them
+// must be commands. Raft acts on a configuration entry as soon as it is stored.
 func (q *AppendQueue) mayQueue(logs []*raft.Log) bool {
 	leads := q.leads.Load()
 	return leads != nil && (*leads)() && !slices.ContainsFunc(logs, func(l *raft.Log) bool { return l.Type != raft.LogCommand })
@@ -170,18 +170,18 @@ func (q *AppendQueue) LastIndex() (uint64, error) {
 	return q.log.LastIndex()
 }
 
-// DeleteRange waits until everything up to max is on disk. It does not wait for later entries, which a leader may add
-// all the time while it trims its log after a snapshot.
+// DeleteRange waits until everything up to max is on disk. It does not wait for later entries, because a leader may
+// keep adding some while it trims its log after a snapshot.
 func (q *AppendQueue) DeleteRange(min, max uint64) error {
 	q.Wait(max)
 	return q.log.DeleteRange(min, max)
 }
 
-// IsMonotonic returns the answer of the log.
+// IsMonotonic returns the log's answer.
 func (q *AppendQueue) IsMonotonic() bool { return q.log.IsMonotonic() }
 
-// Close waits until the queue is written, or until a write has failed, and stops the goroutine. Nothing may be stored
-// during the call or after it.
+// Close waits until the queue has been written, or until a write has failed, and stops the goroutine. Nothing may be
+// stored during the call or after it.
 func (q *AppendQueue) Close() {
 	q.closing.Do(func() {
 		close(q.stop)

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// queueOn returns a queue for a log. It is closed when the test ends, after the guard was released.
+// queueOn returns a queue for a log. It is closed when the test ends, after the guard has been released.
 func queueOn(t *testing.T, log intact.Log, g *Guard) *AppendQueue {
 	q := NewAppendQueue(NewLog(log, g))
 	t.Cleanup(func() {
@@ -25,7 +25,7 @@ func queueOn(t *testing.T, log intact.Log, g *Guard) *AppendQueue {
 	return q
 }
 
-// leading returns a queue of a leader.
+// leading returns a leader's queue.
 func leading(t *testing.T, log intact.Log, g *Guard) *AppendQueue {
 	q := queueOn(t, log, g)
 	q.Enable(func() bool { return true })
@@ -89,7 +89,7 @@ func last(t *testing.T, log interface{ LastIndex() (uint64, error) }) uint64 {
 	return index
 }
 
-func TestAppendQueue_OnALeader_StoresBeforeTheWriteAndReadsWhatIsQueued(t *testing.T) {
+func TestAppendQueue_OnALeader_StoreLogsDoesNotWaitAndReadsIncludeTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)
 		disk := newHeldDisk()
@@ -389,7 +389,7 @@ func crashAfter(t *testing.T, seed uint64, writes int) (crashed bool) {
 
 	end := last(t, disk.InmemStore)
 	if end < durable {
-		t.Errorf("the disk ends with entry %d, although entry %d was reported as durable", end, durable)
+		t.Errorf("the disk ends with entry %d, even though entry %d was reported as durable", end, durable)
 	}
 	for i := uint64(1); i <= end; i++ {
 		var got raft.Log

@@ -37,8 +37,8 @@ var (
 // ErrInUse means that another process has the log's file open: a server whose lock file was deleted, or a bbolt tool.
 var ErrInUse = errors.New("another process has it open")
 
-// openBolt opens a file of raft-boltdb. An unchecked file must be opened read-only, because bbolt then relies only on
-// the file's headers.
+// openBolt opens a raft-boltdb file. An unchecked file must be opened read-only, because bbolt then relies only on the
+// file's headers.
 func openBolt(path string, readOnly bool) (b *bolt, err error) {
 	_, err = careful(func() error {
 		// The freelist is rebuilt at startup instead of being written with each commit. NoSync stays off, so that an

@@ -33,8 +33,8 @@ func newCache(log raft.LogStore) *cache {
 
 func (c *cache) StoreLog(log *raft.Log) error { return c.StoreLogs([]*raft.Log{log}) }
 
-// StoreLogs bypasses the cache if any of the entries is large. The cache cannot hold an older entry of the same index,
-// because Raft deletes entries before it replaces them, and a deletion clears the cache.
+// StoreLogs bypasses the cache if any of the entries is large. The cache cannot hold an older entry with the same
+// index, because Raft deletes entries before it replaces them, and a deletion clears the cache.
 func (c *cache) StoreLogs(logs []*raft.Log) error {
 	for _, log := range logs {
 		if len(log.Data) > largestCached {

@@ -47,7 +47,7 @@ func walkFile(path string, found func(bucket, key, value []byte) error) error {
 	return errors.Join(walk(file, found), file.Close())
 }
 
-var errNoLog = errors.New("it contains no log of this format")
+var errNoLog = errors.New("it contains no log in this format")
 
 type checker struct {
 	buckets map[string]bool
@@ -64,7 +64,7 @@ func (c *checker) found(bucket, key, value []byte) error {
 	case string(bucket) == logsBucket:
 		return c.entry(key, value)
 	case string(bucket) != confBucket:
-		return fmt.Errorf("bucket %q is not of this format", bucket)
+		return fmt.Errorf("this format has no bucket %q", bucket)
 	}
 	if _, err := intact.Unseal(key, value); err != nil {
 		return fmt.Errorf("the value of %q: %w", key, err)

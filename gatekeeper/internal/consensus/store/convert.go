@@ -16,7 +16,7 @@ import (
 )
 
 // ErrConverted means that a data directory has no old format to convert.
-var ErrConverted = errors.New("it has the format of this build already")
+var ErrConverted = errors.New("it already has the format of this build")
 
 const (
 	convertDir = "convert.tmp" // in a data directory: the new files before they are moved into place
@@ -84,10 +84,10 @@ func (c *conversion) undo() error {
 		return fmt.Errorf("%s%s already exists: move it away", wal.Dir, oldSuffix)
 	}
 	// placeLog moves the new segments out of tmp. While they are still in tmp, any segments in their final directory
-	// are a copy of the old ones that an operator has put back, and a server may have written to it since.
+	// are a copy of the old ones that an operator has put back, and a server may have written to that copy since.
 	if _, err := os.Stat(segments); err == nil {
 		if _, err := os.Stat(filepath.Join(c.tmp, wal.Dir)); err == nil {
-			return fmt.Errorf("%s was put back after an interrupted conversion kept it as %s%s: move the older of the two away and convert again",
+			return fmt.Errorf("%s was put back after an interrupted conversion had kept it as %s%s: move the older of the two away and convert again",
 				wal.Dir, wal.Dir, oldSuffix)
 		}
 	}

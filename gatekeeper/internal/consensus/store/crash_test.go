@@ -146,7 +146,7 @@ func newCrash(before, after []byte) (c crash, err error) {
 }
 
 // pages returns the file after a crash in which only some of the pages were written, some of them partly. If grown is
-// set, the file has the length after the write, otherwise the length before it.
+// set, the file is as long as after the write, otherwise as long as before it.
 func (c crash) pages(random *rand.Rand, grown bool) []byte {
 	data := bytes.Clone(c.before)
 	if grown && len(c.after) > len(data) {
@@ -199,7 +199,7 @@ func markAt(before, now model, was, is []byte) []byte {
 	return is
 }
 
-// After a crash at any moment of a write, the file has its content from before or after the write, and is accepted.
+// After a crash at any moment during a write, the file has its content from before or after the write, and is accepted.
 // Opening a file is a write too.
 func TestOpen_CrashDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 	t.Parallel()
@@ -268,7 +268,7 @@ func TestOpen_CrashDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 // This test tears every header write after each sector, and after each byte for a disk that does not write sectors
 // atomically. On such a disk, a header that was being written cannot be distinguished from one that was corrupted
 // later, and a server that used the older header could forget a vote.
-func TestOpen_TornHeader_OlderHeaderOnlyBetweenSectors(t *testing.T) {
+func TestOpen_TornHeader_OlderOneIsUsedOnlyIfTornBetweenSectors(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	b, err := openAt(dir)

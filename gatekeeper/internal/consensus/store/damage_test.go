@@ -304,7 +304,7 @@ func TestWalk_PageThatClaimsToBeLong_IsNotRead(t *testing.T) {
 			refused++
 		}
 		if r.most > size {
-			t.Errorf("page %d: %d bytes were read at once", at/size, r.most)
+			t.Errorf("page %d: %d bytes were read in one call", at/size, r.most)
 		}
 	}
 	if refused == 0 {
@@ -390,7 +390,7 @@ func withoutItsLastBatch(t *testing.T) (dir string, older []byte) {
 	return dir, older
 }
 
-// However a process ends, the mark is up to date.
+// The mark is up to date no matter how a process ends.
 func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
 	dir, _ := withoutItsLastBatch(t)
 	for _, old := range []bool{true, false} {
@@ -401,7 +401,7 @@ func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
 }
 
 // The mark is not synced with each batch, so it may be a few seconds old after a power loss. If the disk has also lost
-// the last batch, although it had acknowledged it, no trace of that batch is left.
+// the last batch, even though it had acknowledged that batch, no trace of it is left.
 func TestOpen_LastBatchLostInAPowerLoss_IsNotDetected(t *testing.T) {
 	dir, older := withoutItsLastBatch(t)
 	if err := os.WriteFile(filepath.Join(dir, intact.MarkFile), older, 0o600); err != nil {

@@ -50,7 +50,7 @@
 // No check can detect the following cases:
 //
 //   - The whole disk reverts to an earlier state, including the mark.
-//   - In a power loss, the disk loses the last batch, although it had reported that the batch was synced, and keeps
+//   - In a power loss, the disk loses the last batch, even though it had reported that the batch was synced, and keeps
 //     everything before it. The mark could show the loss. But it is not synced with each batch, because that would cost
 //     a second sync, so after a power loss it may be some seconds old. raft-boltdb has no transaction to which a record
 //     of the log's end could be added. If the process ends in any other way, the mark is up to date, and the missing

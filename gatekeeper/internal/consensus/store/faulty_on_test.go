@@ -58,7 +58,7 @@ func TestDisturbed_Fail_ReturnsAnErrorBeforeOrAfterTheWrite(t *testing.T) {
 	}
 }
 
-// Every write of Raft goes through disturbed, and a failed one is a fault of the server.
+// Every write by Raft goes through disturbed, and a failed one is a fault that stops the server.
 func TestDisturbed_EveryWriteOfTheStores(t *testing.T) { eachKind(t, testEveryWrite) }
 
 func testEveryWrite(t *testing.T, kind Kind) {

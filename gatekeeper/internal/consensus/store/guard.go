@@ -24,7 +24,7 @@ type GuardConfig struct {
 	Logger  *slog.Logger
 }
 
-// Guard watches the calls of the stores built on it. See the package documentation.
+// Guard watches the calls to the stores built on it. See the package documentation.
 type Guard struct {
 	cfg     GuardConfig
 	failed  chan struct{} // closed at the first fault
@@ -91,7 +91,7 @@ func (g *Guard) Do(op string, f func() error) {
 		g.cfg.Observe(op, took)
 	}
 	if took > g.cfg.Slow && g.cfg.Logger != nil {
-		g.cfg.Logger.Warn("a store call was slow: changes wait for the disks of a majority",
+		g.cfg.Logger.Warn("a store call was slow; this can delay changes, because they wait for the disks of a majority",
 			"call", op, "took", took)
 	}
 	if err != nil {

@@ -121,9 +121,9 @@ func holds(t *testing.T, log raft.LogStore, first, last uint64) {
 	}
 }
 
-// A leader's snapshot replaces a log that does not lead to it. Raft keeps the old entries, although they may never have
-// been committed. As a leader, this member would send them to a follower that lacks them, and that follower would apply
-// them.
+// A leader's snapshot replaces a log that does not lead to it. Raft keeps the old entries, even though they may never
+// have been committed. As a leader, this member would send them to a follower that lacks them, and that follower would
+// apply them.
 func TestSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
 	eachKind(t, testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt)
 }
@@ -218,11 +218,11 @@ func testOpen_SnapshotThatReplacedTheLog_IsFinished(t *testing.T, kind Kind) {
 }
 
 // An older snapshot, which arrives late or is the member's own, deletes nothing from a log that begins after it.
-func TestSnapshot_BeforeTheLog_LeavesIt(t *testing.T) {
-	eachKind(t, testSnapshot_BeforeTheLog_LeavesIt)
+func TestSnapshot_OlderThanTheLog_DeletesNothing(t *testing.T) {
+	eachKind(t, testSnapshot_OlderThanTheLog_DeletesNothing)
 }
 
-func testSnapshot_BeforeTheLog_LeavesIt(t *testing.T, kind Kind) {
+func testSnapshot_OlderThanTheLog_DeletesNothing(t *testing.T, kind Kind) {
 	f := openFiles(t, kind, t.TempDir())
 	install(t, f.Snapshots, 20, 4)
 	appendEntries(t, f.Log, 21, 30, 4)

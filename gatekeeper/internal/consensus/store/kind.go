@@ -15,7 +15,7 @@ type Kind string
 const (
 	// KindBolt stores the log in RaftFile too. It is the default for a new directory.
 	KindBolt Kind = "bolt"
-	// KindWAL stores the log in append-only files, see package wal.
+	// KindWAL stores the log in append-only files; see package wal.
 	KindWAL Kind = "wal"
 )
 

@@ -102,7 +102,7 @@ func (l *legacy) found(bucket, key, value []byte) error {
 		l.entries = append(l.entries, entry)
 		return l.order.Next(index, entry.Term)
 	case string(bucket) != oldFacts:
-		return fmt.Errorf("bucket %q is not of this format", bucket)
+		return fmt.Errorf("this format has no bucket %q", bucket)
 	}
 	content, err := intact.Unseal(key, value)
 	if err != nil {

@@ -68,7 +68,7 @@ func (l *Log) StoreLogs(logs []*raft.Log) error {
 	return nil
 }
 
-// deleteChunk is the number of entries deleted in one call of the inner store. The file has only one writer, so without
+// deleteChunk is the number of entries deleted in one call to the inner store. The file has only one writer, so without
 // chunks, trimming a long log after a snapshot would delay new entries.
 const deleteChunk = 1024
 

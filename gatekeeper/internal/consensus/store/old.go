@@ -155,7 +155,7 @@ func fromName(id string) (term, index uint64) {
 // content is complete.
 func (o *Old) OpenSnapshot(meta raft.SnapshotMeta) (io.ReadCloser, error) {
 	if meta.Version != raft.SnapshotVersionMax {
-		return nil, fmt.Errorf("store: snapshot %s: its %s is damaged, or of another version", meta.ID, snapshotMeta)
+		return nil, fmt.Errorf("store: snapshot %s: its %s is damaged, or was written by another version", meta.ID, snapshotMeta)
 	}
 	return os.Open(filepath.Join(o.dir, snapshotsDir, meta.ID, snapshotState))
 }

@@ -14,7 +14,7 @@ import (
 
 // The parts of bbolt's file format that are needed to check that a file is intact before bbolt trusts it. bbolt checks
 // its two headers and reads everything else through mapped memory, partly on its own goroutines, whose panics cannot be
-// recovered. Numbers have the machine's byte order.
+// recovered. Numbers are in the machine's byte order.
 const (
 	pageHead    = 16 // id 8, flags 2, count 2, overflow 4
 	elementSize = 16

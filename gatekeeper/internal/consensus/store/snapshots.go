@@ -137,9 +137,9 @@ func (s *snapshotSink) Close() error {
 }
 
 // errForked stops a member that can continue only after a restart, because Raft remembers how long its log was.
-var errForked = errors.New("store: a snapshot of the leader has replaced entries that were never committed; nothing is lost, and this server continues from the snapshot when it is restarted")
+var errForked = errors.New("store: a snapshot from the leader has replaced entries that were never committed; nothing is lost, and this server continues from the snapshot when it is restarted")
 
-// replaceLog deletes the whole log if it does not lead to the snapshot of that index and term, which must be on disk,
+// replaceLog deletes the whole log if it does not lead to the snapshot with that index and term, which must be on disk,
 // as in the Raft paper, figure 13, InstallSnapshot, steps 6 and 7. Raft keeps such a log, including entries that were
 // never committed, and appends after the snapshot. If this member became leader, it would send them to a follower that
 // lacks them, up to the gap, and the follower would apply them. A local snapshot deletes nothing, and neither does one

@@ -14,7 +14,7 @@ const (
 	keyVote     = "gatekeeper.vote"
 )
 
-// Stable is a raft.StableStore with guarded calls that writes a vote as one value, see the package documentation. Like
+// Stable is a raft.StableStore with guarded calls that writes a vote as one value; see the package documentation. Like
 // Raft's own stable store, it must be used by one goroutine at a time.
 type Stable struct {
 	inner raft.StableStore

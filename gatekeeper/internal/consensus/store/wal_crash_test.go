@@ -86,7 +86,7 @@ func (k *killed) take() []image {
 	return taken
 }
 
-// If a process is killed at any moment of a write, the log has its content from before or after the write, and is
+// If a process is killed at any moment during a write, the log has its content from before or after the write, and is
 // accepted. Later writes are kept.
 func TestOpenWAL_KilledDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 	t.Parallel()
@@ -114,7 +114,7 @@ func TestOpenWAL_KilledDuringAWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 			dir := left.put(t)
 			asBefore, asAfter := before.differs(dir, false), now.differs(dir, false)
 			if asBefore != nil && asAfter != nil || asAfter != nil && j == len(images)-1 {
-				t.Fatalf("%s: the log differs from that before the write (%v) and that after it (%v)", what, asBefore, asAfter)
+				t.Fatalf("%s: the log differs from both the log before the write (%v) and the log after it (%v)", what, asBefore, asAfter)
 			}
 			if random.IntN(20) == 0 {
 				was := now
@@ -231,7 +231,7 @@ func TestOpenWAL_TornWrite_HasTheContentBeforeOrAfter(t *testing.T) {
 		asBefore, asAfter := before.differs(folder, false), now.differs(folder, false)
 		whole := bytes.Equal(left[name], after[name])
 		if whole && asAfter != nil || !whole && asBefore != nil {
-			t.Fatalf("%s: the log differs from that before the write (%v) and that after it (%v)", what, asBefore, asAfter)
+			t.Fatalf("%s: the log differs from both the log before the write (%v) and the log after it (%v)", what, asBefore, asAfter)
 		}
 		if whole {
 			continue

@@ -8,8 +8,8 @@ import (
 )
 
 // Acknowledged is a Log that never has a gap and keeps a mark of what it has acknowledged. It does not declare itself
-// monotonic, although it allows no gaps. Otherwise Raft would delete the log after every snapshot that a leader sends,
-// even one that arrives late and is older than entries that this member has acknowledged.
+// monotonic, even though it allows no gaps. Otherwise Raft would delete the log after every snapshot that a leader
+// sends, even one that arrives late and is older than entries that this member has acknowledged.
 //
 // Reads are safe for concurrent use. Raft calls StoreLogs and DeleteRange from one goroutine at a time.
 type Acknowledged struct {
@@ -18,7 +18,7 @@ type Acknowledged struct {
 	close func() error
 }
 
-// NewAcknowledged returns a Log of the entries of inner. close is called before the mark is closed.
+// NewAcknowledged returns a Log of the entries in inner. close is called before the mark is closed.
 func NewAcknowledged(inner Log, mark *Mark, close func() error) *Acknowledged {
 	return &Acknowledged{inner, mark, close}
 }
@@ -28,9 +28,9 @@ func (a *Acknowledged) Close() error {
 	return errors.Join(a.close(), a.mark.file.Sync(), a.mark.Close())
 }
 
-// StoreLogs writes all entries or none. They must follow the last one without a gap. Entries that they replace must
-// already have been deleted. In an empty log, the first entry may have any index, because a leader's snapshot replaces
-// a log that does not lead to it.
+// StoreLogs writes all entries or none. They must follow the last stored entry without a gap. Entries that they replace
+// must already have been deleted. In an empty log, the first entry may have any index, because a leader's snapshot
+// replaces a log that does not lead to it.
 func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 	if len(logs) == 0 {
 		return nil

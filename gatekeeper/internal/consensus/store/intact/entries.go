@@ -29,7 +29,7 @@ type Entries struct {
 	part string
 }
 
-// NewEntries adds checksums to the entries of inner. part is the part of the data directory to name in errors.
+// NewEntries adds checksums to the entries in inner. part is the part of the data directory to name in errors.
 func NewEntries(inner Log, part string) *Entries { return &Entries{inner, part} }
 
 // IsMonotonic returns the inner log's answer, which decides what Raft deletes after a snapshot.

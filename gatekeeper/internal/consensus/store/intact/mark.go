@@ -13,14 +13,14 @@ import (
 // MarkFile is the name of a mark's file.
 const MarkFile = "acknowledged"
 
-// Place is the position of an entry in the log. Raft has no two entries with the same index and term, so nothing else
-// is compared. The zero Place is before all entries.
+// Place is the position of an entry in the log. No two entries in Raft have the same index and term, so nothing else is
+// compared. The zero Place is before all entries.
 type Place struct{ Index, Term uint64 }
 
 // Mark records the last acknowledged entry of the log. Its file is a single record within one sector, which is
 // overwritten in place. It is written after the entries are on disk, and is not synced, except before the log becomes
-// shorter. However the process ends, the mark is therefore up to date. After a power loss it may be some seconds old,
-// and then it requires fewer entries. The log must contain the entries that the mark requires.
+// shorter. The mark is therefore up to date no matter how the process ends. After a power loss it may be some seconds
+// old, and then it requires fewer entries. The log must contain the entries that the mark requires.
 type Mark struct {
 	file *os.File
 	part string // the mark's file, as a part of the data directory

@@ -177,8 +177,8 @@ func (l *log) LastIndex() (uint64, error) {
 	return l.inner.LastIndex()
 }
 
-// GetLog reads an entry. It checks the bounds first, because raft-wal can still read deleted entries of a segment. Its
-// decoder may panic on data that it did not write.
+// GetLog reads an entry. It checks the bounds first, because raft-wal can still read the deleted entries in a segment.
+// Its decoder may panic on data that it did not write.
 func (l *log) GetLog(index uint64, entry *raft.Log) (err error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -219,7 +219,7 @@ func (l *log) StoreLogs(logs []*raft.Log) error {
 	return nil
 }
 
-// DeleteRange takes as long for one entry as for many.
+// DeleteRange takes no longer for many entries than for one.
 func (l *log) DeleteRange(min, max uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

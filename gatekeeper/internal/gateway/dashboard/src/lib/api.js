@@ -1,4 +1,4 @@
-// Calls of the JSON API under /v1/. Messages and field names are those of proto/gatekeeper/v1.
+// Calls to the JSON API under /v1/. Messages and field names are those of proto/gatekeeper/v1.
 import { answered, failed } from './connection.js';
 
 // APIError is thrown by every failed call. code is gRPC's, such as NOT_FOUND. reason is the server's, such as

@@ -21,8 +21,8 @@ const arrived = (record) =>
 const changedAt = (record) => Math.max(Number(record.version), Number(record.permit_revision ?? 0));
 
 // usePages reads /v1/definitions with query. It returns {at(i), total, error, want(from, to), since(from, to),
-// update(records), alter(f), refresh()}. at(i) is a record, or undefined if it is not read yet. since is the revision
-// after which events may concern these records. alter replaces each record r by f(r).
+// update(records), alter(f), refresh()}. at(i) is a record, or undefined if it has not been read yet. since is the
+// revision after which events may concern these records. alter replaces each record r with f(r).
 export function usePages(query) {
   const key = JSON.stringify(query);
   const recovered = useStore(recoveries);

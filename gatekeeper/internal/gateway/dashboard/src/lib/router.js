@@ -75,7 +75,7 @@ export function match(path, routes) {
   return null;
 }
 
-// useDraft returns the text of an input, which is copied to the address bar shortly after the last key.
+// useDraft returns the text of an input, which is copied to the address bar shortly after the last keystroke.
 export function useDraft(value, commit, delay = 200) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);

@@ -9,8 +9,8 @@ const patience = 10_000;
 
 // useData reads with load(signal) when its component appears, when deps change, and when the cluster becomes reachable
 // again. With every, it also reads at that interval (ms) while the page is visible. It returns {data, error, loading,
-// refresh, set}. After an error it keeps the earlier data. Data of other deps is hidden unless keep is set. set(change)
-// replaces the data by change(data), unless that is undefined.
+// refresh, set}. After an error it keeps the earlier data. Data for other deps is hidden unless keep is set.
+// set(change) replaces the data with change(data), unless that is undefined.
 export function useData(load, deps, { every = 0, keep = false } = {}) {
   const [state, setState] = useState({});
   const [round, setRound] = useState(0);

@@ -8,7 +8,7 @@ import { who, word } from '../lib/words.js';
 import { Bar, Table } from './table.js';
 
 // Follow shows how holders stop after a change made at begun (ms by this clock). If later is set, it was opened after
-// the change, and it does not know how long holders took that had already stopped.
+// the change. It then does not know how long it took the holders that had already stopped.
 export function Follow({ change, stopped, begun, later }) {
   const [gone, setGone] = useState({}); // by token: {how, after}
   const caughtUp = useRef(!later);

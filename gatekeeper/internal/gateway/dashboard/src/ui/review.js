@@ -138,7 +138,7 @@ function Undo({ u }) {
     run=${(common, p) => post('/v1/undo', { ...request(), plan: p.plan, ...common })}
     done=${() => `Change ${u.change} undone.`}
     onDone=${(answer, p) => {
-      // Otherwise the undo of a small edit would end the view of a move whose holders still stop.
+      // Otherwise the undo of a small edit would end the view of a move whose holders are still stopping.
       const stops = (p.effects ?? []).some((e) => e.stopped?.length);
       if (u.where || stops) made(`Undid change ${u.change}${u.what && `: ${u.what}`}`, answer, p, u.where);
       if (stops && location.pathname !== '/move')

@@ -81,7 +81,7 @@ function Who() {
     html`<${Dialog} title="You" onClose=${() => setOpen(false)}>
       ${s.authenticated
         ? html`<p>The servers see you as <strong>${s.principal}</strong>,
-          by ${s.credential}. <a href="/access">What you may do</a></p>
+          identified by ${s.credential}. <a href="/access">What you may do</a></p>
             <p class="row end"><button type="button"
               onClick=${() => logout().catch(() => {}).then(() => navigate('/login'))}>Log out</button></p>`
         : html`<p>These servers do not authenticate callers. Everyone may do everything.</p>
@@ -114,7 +114,7 @@ export function Shell({ children, bare }) {
   const first = useRef(true);
   const jump = useRef(0);
 
-  // After a change of the view, reading starts at its heading.
+  // After the view changes, reading starts at its heading.
   useEffect(() => {
     if (first.current) {
       first.current = false;

@@ -56,7 +56,7 @@ export function Deadline({ at, of, what = 'expires unless it is refreshed' }) {
   </span>`;
 }
 
-// Since counts up from a time of the server's clock.
+// Since counts up from a time by the server's clock.
 export function Since({ at }) {
   useSecond();
   if (!at) return '–';

@@ -10,7 +10,7 @@ import { Action } from '../ui/controls.js';
 import { Glyph } from '../ui/glyph.js';
 import { Review } from '../ui/review.js';
 
-// Counts the changes of cordons that are known here, so that the list is read again.
+// Counts the known changes to cordons, so that the list is read again after each.
 const changed = store(0);
 export const cordonsChanged = () => changed.set(changed.get() + 1);
 
@@ -20,7 +20,7 @@ export function Cordons() {
   const [ending, setEnding] = useState(null);
   const list = cordons.data?.cordons ?? [];
   const dialog = ending && html`<${Review}
-    title=${`Remove the cordon of ${cordonTarget(ending)}`}
+    title=${`Remove the cordon on ${cordonTarget(ending)}`}
     verb="Remove"
     role="ROLE_OPERATOR"
     preview=${async () => ({})}

@@ -157,8 +157,8 @@ export function Job({ name: id }) {
   });
   if (job.error?.code === 'NOT_FOUND')
     return html`<${Title}>${id}<//>
-      <${Empty} title="There is no job with this id.">It may have been deleted, or kept for its
-      time. <a href="/jobs">All jobs</a><//>`;
+      <${Empty} title="There is no job with this id.">It may have been deleted, explicitly or when its
+      retention was over. <a href="/jobs">All jobs</a><//>`;
   if (!j) return html`<${Title}>${id}<//>${job.error &&
     !job.error.offline ? html`<${Failure} error=${job.error}
       retry=${job.refresh} />` : html`<${Loading} what="Reading the job" />`}`;

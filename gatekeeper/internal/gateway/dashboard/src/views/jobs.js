@@ -16,7 +16,7 @@ export const jobTone = (job) =>
 
 export const jobState = (job) => {
   const state = word(job.state, 'JOB_STATE_');
-  return state === 'cancelled' && !job.over ? 'cancelled, some tasks still run' : state;
+  return state === 'cancelled' && !job.over ? 'cancelled, some tasks still running' : state;
 };
 
 // counts formats the number of tasks of a job in each state.

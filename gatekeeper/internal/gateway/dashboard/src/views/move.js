@@ -81,7 +81,7 @@ function Chosen({ of, optional }) {
   </fieldset>`;
 }
 
-// Ran shows how the holders of the last change stop, until all have stopped.
+// Ran follows the holders that the last change stops, until all have stopped.
 function Ran({ where }) {
   const last = useStore(ran);
   const of = last && (last.where ?? where) === where ? last : null;
@@ -231,7 +231,7 @@ function CordonForm() {
   const target = () => cordonTarget(request());
   const until = () => (o.lasts.trim() ? `for ${o.lasts.trim()}` : cordonEnd(request()));
   return html`<form class="stack" onSubmit=${(e) => (e.preventDefault(), why || setOpen(true))}>
-    <p>A cordon shuts a group or a host out of every semaphore, for example while it is patched.</p>
+    <p>A cordon shuts a group or a host out of every semaphore, for example while it is being patched.</p>
     <fieldset class="panel">
       <legend>Who is shut out, and for how long</legend>
       <div class="form">
@@ -252,7 +252,7 @@ function CordonForm() {
       verb=${`Cordon ${target()}`}
       kind="danger"
       role="ROLE_OPERATOR"
-      extra=${() => html`<p class="lead">${capital(target())} gets no permit of any semaphore, ${until()}.</p>`}
+      extra=${() => html`<p class="lead">${capital(target())} gets no permit for any semaphore, ${until()}.</p>`}
       preview=${async (signal) => post('/v1/preview', { cordon: request() }, signal)}
       run=${async (common) => post('/v1/cordon', { ...request(), ...common })}
       done=${(a) => `${cordoned(a.cordon)}.`}

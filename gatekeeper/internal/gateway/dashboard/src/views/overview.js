@@ -199,7 +199,7 @@ export function Overview() {
   const counts = useMemo(() => summary.data &&
     new Map((summary.data.states ?? []).map((s) => [s.state, s.count])), [summary.data]);
 
-  // A list of some states changes with their counts.
+  // A list filtered by state changes when the counts of those states change.
   const chosen = filters.states.map((s) => counts?.get(s) ?? 0).join();
   const counted = useRef(chosen);
   useEffect(() => {
@@ -233,7 +233,7 @@ export function Overview() {
 
   useStream(watched.names.length ? '/v1/watch' : null, { ...watched, permits: true, records: true, live_every: '2s' }, {
     open: (again) => again && list.refresh(),
-    missed() { // also after a change of cordons, which concerns every semaphore
+    missed() { // also after a change to the cordons, which concerns every semaphore
       list.refresh();
       recount();
       cordonsChanged();

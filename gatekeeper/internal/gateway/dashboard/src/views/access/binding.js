@@ -51,7 +51,7 @@ function Difference({ was, is }) {
     ${added.map((t) => html`<li><span class="sr-only">adds </span><ins>${t}</ins></li>`)}
     ${removed.map((t) => html`<li><span class="sr-only">removes </span><del>${t}</del></li>`)}
   </ul>
-  ${removed.length > 0 && html`<p>Callers lose what is removed at once.</p>`}`;
+  ${removed.length > 0 && html`<p>Callers immediately lose what is removed.</p>`}`;
 }
 
 function Grant({ number, value, set, remove, error }) {
@@ -66,7 +66,7 @@ function Grant({ number, value, set, remove, error }) {
       <${Text} label="Labels" value=${value.labels} onInput=${change('labels')} error=${error('labels')}
         help="A selector, such as team=data. Empty: any." />
       <${Text} label="Group" value=${value.group} onInput=${change('group')} error=${error('group')}
-        help="A pattern of the groups that callers may act as. Empty: any." />
+        help="A pattern for the groups that callers may act as. Empty: any." />
       <${Text} label="Acquirer" value=${value.acquirer} onInput=${change('acquirer')} error=${error('acquirer')}
         help="The same for acquirers." />
     </div>

@@ -1,4 +1,4 @@
-// Bearer tokens of a binding: creating and revoking them.
+// Bearer tokens for a binding: creating and revoking them.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { now, path, post } from '../../lib/api.js';
 import { ms, when } from '../../lib/format.js';
@@ -66,7 +66,7 @@ export function TokenDialog({ binding, onClose, onDone }) {
     setBusy(false);
   };
   const rule = error?.fields?.find((f) => f.field === 'expires_at')?.rule;
-  return html`<${Dialog} title=${`${created ? 'Token' : 'Create a token'} of ${binding}`} onClose=${onClose} firm>
+  return html`<${Dialog} title=${`${created ? 'Token' : 'Create a token'} for ${binding}`} onClose=${onClose} firm>
     ${created
       ? html`<${Secret} of=${created} binding=${binding} onClose=${onClose} />`
       : html`<form onSubmit=${submit}>
@@ -95,7 +95,7 @@ export function RevokeTokenDialog({ binding, token, onClose, onDone }) {
     role="ROLE_ADMIN"
     undoable=${false}
     preview=${async () => ({})}
-    show=${() => html`<p>Callers with this token of ${binding} are refused at once, and its streams end within
+    show=${() => html`<p>Callers with this token of ${binding} are refused immediately, and its streams end within
       a second. Permits live
       until they expire.</p>`}
     run=${({ reason }) => post(path`/v1/tokens/${token.id}:revoke`, { reason })}

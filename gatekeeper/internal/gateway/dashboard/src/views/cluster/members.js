@@ -13,7 +13,7 @@ const lagging = 1000; // entries; a follower under load always lags a little, be
 export const leads = (status) => status?.role === 'SERVER_ROLE_LEADER';
 
 // The leader's status, or undefined if it does not answer. After a partition, an old leader may not know yet that it
-// was replaced.
+// has been replaced.
 export const leaderOf = (members) =>
   members
     .map((m) => m.status)

@@ -13,13 +13,13 @@ import { Facts, Table } from '../../ui/table.js';
 
 const help = {
   max_duration:
-    'The longest duration of a definition. Raising it permanently lengthens how long a recovered cluster grants nothing.',
-  journal_per_semaphore: 'Edits that the journal keeps of each semaphore, and as many ends of permits.',
+    'The longest duration of a definition. Raising it permanently lengthens the time for which a recovered cluster grants nothing.',
+  journal_per_semaphore: 'The number of edits that the journal keeps for each semaphore. It keeps the same number of permit ends.',
   journal_total: 'The same for all semaphores together.',
   journal_lifetime: 'How long the journal keeps an entry.',
   remembered_deletions: 'Deleted definitions whose version is remembered.',
   request_lifetime: 'The minimum time for which a request is remembered, while there is room.',
-  requests_kept: 'Requests of each semaphore that are remembered for longer.',
+  requests_kept: 'Requests for each semaphore that are remembered for longer.',
   request_bytes: 'The maximum number of bytes for requests.',
   edit_bytes: 'The maximum number of bytes for requests that edit.',
   max_task_bytes: 'The maximum number of bytes of the payload of a task, and of its result.',

@@ -1,4 +1,4 @@
-// The changes of a semaphore, and how its permits ended.
+// The changes to a semaphore, and how its permits ended.
 import { useState } from 'preact/hooks';
 import { get } from '../../lib/api.js';
 import { html } from '../../lib/html.js';

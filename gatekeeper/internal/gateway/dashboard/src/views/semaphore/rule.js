@@ -128,7 +128,7 @@ function Edit({ name, record, onSaved, onDone }) {
         <div class="form">${fields.filter((f) => advanced.includes(f.name)).map(input)}</div>
       </details>
       <p class="row end sticky-end">
-        ${changed && html`<span class="grow faint">Nothing is saved yet.</span>`}
+        ${changed && html`<span class="grow faint">Nothing has been saved yet.</span>`}
         ${base && html`<button type="button" onClick=${onDone}>${changed ? 'Discard' : 'Back'}</button>`}
         <${Action} role="ROLE_EDITOR" semaphore=${name} type="submit" kind="primary"
           why=${broken ? 'Correct the marked fields first.' : !changed ? 'There is nothing to save.' : ''}>Review and save …<//>

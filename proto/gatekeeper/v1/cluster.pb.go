@@ -389,8 +389,8 @@ type SetSettingsRequest struct {
 	Reason   string    `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Return what would change without changing it.
 	DryRun bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// The settings that a dry run returned in before. If they have changed since, the call fails with ABORTED and reason
-	// CHANGED_SINCE. If absent, this is not checked.
+	// The settings that a dry run returned in the field before. If they have changed since, the call fails with ABORTED
+	// and reason CHANGED_SINCE. If absent, this is not checked.
 	Expected      *Settings `protobuf:"bytes,5,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -692,15 +692,15 @@ type GetStatusResponse struct {
 	RecoveryWait *durationpb.Duration `protobuf:"bytes,19,opt,name=recovery_wait,json=recoveryWait,proto3" json:"recovery_wait,omitempty"`
 	// Callers whose wall clock differed from the leader's by more than 5 minutes at their last acquire, by group and
 	// acquirer; at most 1 000. Only the leader knows them. No decision depends on this, but firings named by such hosts
-	// are due at different times than those of other hosts.
+	// are due at different times from those named by other hosts.
 	HostClocks []*HostClock `protobuf:"bytes,20,rep,name=host_clocks,json=hostClocks,proto3" json:"host_clocks,omitempty"`
 	// Members whose wall clock differs from the median of all members by more than half of the smallest
 	// firing_max_ahead, at most 5 minutes, according to their reports within the last minute. Only the leader knows
 	// them. If the leader is one of them and another voter is not, it transfers leadership.
 	MemberClocks []*MemberClock `protobuf:"bytes,21,rep,name=member_clocks,json=memberClocks,proto3" json:"member_clocks,omitempty"`
 	// How many semaphores, defined or not, deny all their callers: every caller that was recently denied for a reason
-	// that waiting does not cure would still be denied, and nobody else was granted a permit. Paused semaphores do not
-	// count. Only the leader knows this.
+	// that waiting does not cure would still be denied, and nobody else has been granted a permit. Paused semaphores do
+	// not count. Only the leader knows this.
 	DeniedSemaphores uint32 `protobuf:"varint,22,opt,name=denied_semaphores,json=deniedSemaphores,proto3" json:"denied_semaphores,omitempty"`
 	// One caller of each such semaphore: the caller whose denial is the likely cause; at most 10. The semaphore with the
 	// latest denial comes first.

@@ -194,7 +194,7 @@ const (
 	DefinitionState_DEFINITION_STATE_UNSPECIFIED DefinitionState = 0
 	// A permit is held.
 	DefinitionState_DEFINITION_STATE_RUNNING DefinitionState = 1
-	// None of the other states applies. A slot may still cool after a permit has ended.
+	// None of the other states applies. A slot may still be cooling after a permit has ended.
 	DefinitionState_DEFINITION_STATE_IDLE DefinitionState = 2
 	// Its queue has a waiter. An idle worker does not count; see Waiter.
 	DefinitionState_DEFINITION_STATE_WAITING DefinitionState = 3
@@ -364,7 +364,7 @@ const (
 	// Expected work is missed, or it has resumed.
 	EventKind_EVENT_KIND_MISSED EventKind = 21
 	EventKind_EVENT_KIND_HEARD  EventKind = 22
-	// An unsafe revoke freed a slot although the holder may still have believed that it holds the permit.
+	// An unsafe revoke freed a slot even though the holder may still have believed that it held the permit.
 	EventKind_EVENT_KIND_FREED_UNSAFELY EventKind = 23
 	// Permits are granted again after a recovery.
 	EventKind_EVENT_KIND_QUARANTINE_ENDED EventKind = 24
@@ -719,23 +719,23 @@ type DefinitionRecord struct {
 	PermitRevision uint64 `protobuf:"varint,7,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
 	// The total weight that occupies slots now, of live, held and cooling permits.
 	Used uint64 `protobuf:"varint,8,opt,name=used,proto3" json:"used,omitempty"`
-	// Why this definition admits nobody although it is stored, for example because this server cannot compile a pattern;
-	// otherwise empty.
+	// Why this definition admits nobody even though it is stored, for example because this server cannot compile a
+	// pattern; otherwise empty.
 	Disabled        string `protobuf:"bytes,9,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	CreatedRevision uint64 `protobuf:"varint,10,opt,name=created_revision,json=createdRevision,proto3" json:"created_revision,omitempty"`
 	// The number of permits that occupy those slots.
 	Holders uint32 `protobuf:"varint,11,opt,name=holders,proto3" json:"holders,omitempty"`
-	// Set while expected work is missed; only in responses of the leader.
+	// Set while expected work is missed; only in responses from the leader.
 	Missed *Missed `protobuf:"bytes,12,opt,name=missed,proto3" json:"missed,omitempty"`
 	// Temporary edits of the definition, in the order in which they end.
 	Ends []*EditEnd `protobuf:"bytes,13,rep,name=ends,proto3" json:"ends,omitempty"`
 	// Warnings about this definition, for people to read: for example that its permits do not survive a fail-over.
 	Warnings []string `protobuf:"bytes,14,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// Callers that are denied, as in ListDenied without cured; only in responses of the leader.
+	// Callers that are denied, as in ListDenied without cured; only in responses from the leader.
 	Denied []*DeniedCaller `protobuf:"bytes,15,rep,name=denied,proto3" json:"denied,omitempty"`
 	// All states that apply, by number.
 	States []DefinitionState `protobuf:"varint,16,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
-	// The number of waiters in its queue, excluding idle workers; see Waiter. Only in responses of the leader.
+	// The number of waiters in its queue, excluding idle workers; see Waiter. Only in responses from the leader.
 	Waiters uint32 `protobuf:"varint,17,opt,name=waiters,proto3" json:"waiters,omitempty"`
 	// The permit that was granted first among those that occupy slots. The leader includes its remaining time.
 	Holder        *Permit `protobuf:"bytes,18,opt,name=holder,proto3" json:"holder,omitempty"`
@@ -1043,8 +1043,8 @@ type CreateDefinitionRequest struct {
 	// fails with INVALID_ARGUMENT and reason REQUEST_REUSED. The cluster remembers edits (definitions, pauses, cordons,
 	// firings, undos) for 10 minutes, and the newest 1 000 for longer, within 16 MiB. These limits are settings.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// With request_id: a revision of the cluster that the caller had seen before it generated the request ID; 0 if it
-	// has seen none. It prevents a repeat from being applied after the edit was forgotten. Such a repeat fails with
+	// With request_id: a revision of the cluster that the caller had seen before it generated the request ID; 0 if it has
+	// seen none. It prevents a repeat from being applied after the edit has been forgotten. Such a repeat fails with
 	// FAILED_PRECONDITION and reason REQUEST_TOO_OLD. The error's metadata has the current "revision", to be sent with a
 	// new request ID.
 	RequestRevision uint64 `protobuf:"varint,5,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
@@ -2464,19 +2464,21 @@ type ExplainResponse struct {
 	// One sentence for people to read.
 	Summary  string `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// How much longer nothing is granted because the cluster waits after a recovery. Until then, a request that would be
-	// granted gets UNAVAILABLE. Absent if the cluster does not wait.
+	// How much longer nothing is granted because the cluster is waiting after a recovery. Until then, a request that
+	// would be granted gets UNAVAILABLE. Absent if the cluster is not waiting.
 	Recovering *durationpb.Duration `protobuf:"bytes,5,opt,name=recovering,proto3" json:"recovering,omitempty"`
-	// The permits that occupy the slots if there is no room: at most as many as in a denial, out of holder_count.
+	// If there is no room: the permits that occupy the slots, at most as many as in a denial. Their total number is
+	// holder_count.
 	Holders     []*Permit `protobuf:"bytes,6,rep,name=holders,proto3" json:"holders,omitempty"`
 	HolderCount uint32    `protobuf:"varint,7,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
 	// Both lists of the semaphore: the callers and workers in its queue, including idle ones, and the jobs with tasks
-	// that wait for a worker. At most 10 of each, in order, with the total numbers of waiters and tasks.
+	// that are waiting for a worker. At most 10 of each, in order, with the total numbers of waiters and tasks.
 	Waiters     []*Waiter       `protobuf:"bytes,8,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	WaiterCount uint32          `protobuf:"varint,9,opt,name=waiter_count,json=waiterCount,proto3" json:"waiter_count,omitempty"`
 	Tasks       []*WaitingTasks `protobuf:"bytes,10,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	TaskCount   uint64          `protobuf:"varint,11,opt,name=task_count,json=taskCount,proto3" json:"task_count,omitempty"`
-	// Why the tasks wait: the first cause that applies, in one or more sentences for people to read. Empty if none wait.
+	// Why the tasks are waiting: the first cause that applies, in one or more sentences for people to read. Empty if none
+	// is waiting.
 	WhyTasksWait  string `protobuf:"bytes,12,opt,name=why_tasks_wait,json=whyTasksWait,proto3" json:"why_tasks_wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

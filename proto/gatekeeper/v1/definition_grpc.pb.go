@@ -45,8 +45,8 @@ type DefinitionServiceClient interface {
 	GetDefinition(ctx context.Context, in *GetDefinitionRequest, opts ...grpc.CallOption) (*GetDefinitionResponse, error)
 	// ListDefinitions returns definitions ordered by name, one page at a time.
 	ListDefinitions(ctx context.Context, in *ListDefinitionsRequest, opts ...grpc.CallOption) (*ListDefinitionsResponse, error)
-	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. A response may be up to
-	// 1 s old, or up to 20 times as old as the counting took if that is longer.
+	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. A response may be up to 1
+	// s old, or up to 20 times the time that the counting took if that is longer.
 	SummarizeDefinitions(ctx context.Context, in *SummarizeDefinitionsRequest, opts ...grpc.CallOption) (*SummarizeDefinitionsResponse, error)
 	// ReplaceDefinition replaces a whole definition. It fails with ABORTED if its version is not the expected one; the
 	// error contains the current version.
@@ -165,8 +165,8 @@ type DefinitionServiceServer interface {
 	GetDefinition(context.Context, *GetDefinitionRequest) (*GetDefinitionResponse, error)
 	// ListDefinitions returns definitions ordered by name, one page at a time.
 	ListDefinitions(context.Context, *ListDefinitionsRequest) (*ListDefinitionsResponse, error)
-	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. A response may be up to
-	// 1 s old, or up to 20 times as old as the counting took if that is longer.
+	// SummarizeDefinitions counts definitions by state and by label, for overviews and filters. A response may be up to 1
+	// s old, or up to 20 times the time that the counting took if that is longer.
 	SummarizeDefinitions(context.Context, *SummarizeDefinitionsRequest) (*SummarizeDefinitionsResponse, error)
 	// ReplaceDefinition replaces a whole definition. It fails with ABORTED if its version is not the expected one; the
 	// error contains the current version.

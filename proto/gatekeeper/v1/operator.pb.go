@@ -29,8 +29,8 @@ const (
 	ConfirmationKind_CONFIRMATION_KIND_UNSPECIFIED ConfirmationKind = 0
 	// Holders must stop, or get less time to stop.
 	ConfirmationKind_CONFIRMATION_KIND_STOPS_HOLDERS ConfirmationKind = 1
-	// Callers that the rule admitted, and that asked within 7 days, are excluded, and the new rule admits nobody who
-	// asked within 7 days.
+	// Callers that the rule admitted, and that asked within the last 7 days, are excluded, and the new rule admits nobody
+	// who asked within the last 7 days.
 	ConfirmationKind_CONFIRMATION_KIND_SHUTS_OUT_CALLERS ConfirmationKind = 2
 	// An existing definition gets 0 permits.
 	ConfirmationKind_CONFIRMATION_KIND_NO_PERMITS ConfirmationKind = 3
@@ -436,13 +436,13 @@ type Effect struct {
 	// regardless of the change.
 	Held []*Permit `protobuf:"bytes,12,rep,name=held,proto3" json:"held,omitempty"`
 	// The number of callers and workers in its queue, the number of workers among them, including idle ones, and the
-	// number of tasks that wait for a worker. A change of the definition never removes tasks. A caller that it excludes
-	// stops waiting with a denial; a worker that it excludes asks again.
+	// number of tasks that are waiting for a worker. A change of the definition never removes tasks. A caller that it
+	// excludes stops waiting with a denial; a worker that it excludes asks again.
 	Waiters        uint32 `protobuf:"varint,13,opt,name=waiters,proto3" json:"waiters,omitempty"`
 	WaitingWorkers uint32 `protobuf:"varint,14,opt,name=waiting_workers,json=waitingWorkers,proto3" json:"waiting_workers,omitempty"`
 	WaitingTasks   uint64 `protobuf:"varint,15,opt,name=waiting_tasks,json=waitingTasks,proto3" json:"waiting_tasks,omitempty"`
 	// Which workers can take the waiting tasks after the change, or that none can: a sentence without a full stop, for
-	// people to read. Empty if no task waits.
+	// people to read. Empty if no task is waiting.
 	TasksRun      string `protobuf:"bytes,16,opt,name=tasks_run,json=tasksRun,proto3" json:"tasks_run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -596,7 +596,7 @@ type Stopped struct {
 	Permit *Permit                `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
 	// How long until its slot is free at the latest, unless the leader changes: its drain plus its duration.
 	FreeWithin *durationpb.Duration `protobuf:"bytes,2,opt,name=free_within,json=freeWithin,proto3" json:"free_within,omitempty"`
-	// Set if it must already stop: how long it could still continue without the change, which leaves it less time.
+	// Set if it must already stop: how long it could still continue without the change. The change leaves it less time.
 	DrainLeft     *durationpb.Duration `protobuf:"bytes,3,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -732,7 +732,7 @@ type MoveRequest struct {
 	// Return what would be done without changing anything.
 	DryRun bool `protobuf:"varint,9,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	// The digest returned by a dry run. If the move would not do the same to the same definitions at the same versions,
-	// it fails with ABORTED and reason CHANGED_SINCE, naming what was edited since. If empty, this is not checked.
+	// it fails with ABORTED and reason CHANGED_SINCE, naming what has been edited since. If empty, this is not checked.
 	Expected      string `protobuf:"bytes,10,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1334,7 +1334,7 @@ type ResumeRequest struct {
 	Reason   string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author   string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
 	// As in PauseRequest. A resume that found nothing paused is remembered too, so its repeat does not end a pause that
-	// was set since.
+	// has been set since.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Only pauses set by this change. 0: all.
 	Change uint64 `protobuf:"varint,5,opt,name=change,proto3" json:"change,omitempty"`

@@ -72,8 +72,8 @@ type OperatorServiceClient interface {
 	ForgetFirings(ctx context.Context, in *ForgetFiringsRequest, opts ...grpc.CallOption) (*ForgetFiringsResponse, error)
 	// Undo reverts one change in one step: edits, pauses, cordons, forgotten firings. The earlier state is restored
 	// exactly, including a pause or a cordon that was replaced, and for a deleted definition its pause and its temporary
-	// edits. Later changes are kept. If the same field was set since, or anything else conflicts, the whole undo fails
-	// with FAILED_PRECONDITION, naming the conflict.
+	// edits. Later changes are kept. If the same field has been set since, or anything else conflicts, the whole undo
+	// fails with FAILED_PRECONDITION, naming the conflict.
 	Undo(ctx context.Context, in *UndoRequest, opts ...grpc.CallOption) (*UndoResponse, error)
 	// ListKnown returns the groups and acquirers that have made requests.
 	ListKnown(ctx context.Context, in *ListKnownRequest, opts ...grpc.CallOption) (*ListKnownResponse, error)
@@ -258,8 +258,8 @@ type OperatorServiceServer interface {
 	ForgetFirings(context.Context, *ForgetFiringsRequest) (*ForgetFiringsResponse, error)
 	// Undo reverts one change in one step: edits, pauses, cordons, forgotten firings. The earlier state is restored
 	// exactly, including a pause or a cordon that was replaced, and for a deleted definition its pause and its temporary
-	// edits. Later changes are kept. If the same field was set since, or anything else conflicts, the whole undo fails
-	// with FAILED_PRECONDITION, naming the conflict.
+	// edits. Later changes are kept. If the same field has been set since, or anything else conflicts, the whole undo
+	// fails with FAILED_PRECONDITION, naming the conflict.
 	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
 	// ListKnown returns the groups and acquirers that have made requests.
 	ListKnown(context.Context, *ListKnownRequest) (*ListKnownResponse, error)

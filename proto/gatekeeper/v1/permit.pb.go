@@ -40,7 +40,7 @@ const (
 	PermitEnd_PERMIT_END_CANCELLED PermitEnd = 4
 	// It had expired and was held for an operator, who cleared it.
 	PermitEnd_PERMIT_END_CLEARED PermitEnd = 5
-	// An unsafe revoke freed its slot although the holder may still have believed that it holds the permit.
+	// An unsafe revoke freed its slot even though the holder may still have believed that it held the permit.
 	PermitEnd_PERMIT_END_FREED_UNSAFELY PermitEnd = 7
 	// Its identity acquired it again and holds it under a newer token.
 	PermitEnd_PERMIT_END_SUPERSEDED PermitEnd = 8
@@ -244,7 +244,7 @@ const (
 	Reason_REASON_FIRING_TOO_FAR_AHEAD Reason = 13
 	// The firing is so old that it is no longer remembered. It is unknown whether it ran. It does not run now.
 	Reason_REASON_FIRING_FORGOTTEN Reason = 14
-	// No task waits for a worker.
+	// No task is waiting for a worker.
 	Reason_REASON_NO_TASK Reason = 15
 )
 
@@ -664,7 +664,7 @@ type Permit struct {
 	// How long until the leader expires it unless it is refreshed, relative to the response. Only set by the leader in
 	// ListHolders and Verify.
 	ExpiresIn *durationpb.Duration `protobuf:"bytes,13,opt,name=expires_in,json=expiresIn,proto3" json:"expires_in,omitempty"`
-	// How long its refreshes will still be granted although the holder must stop. Only set by the leader.
+	// How long its refreshes will still be granted even though the holder must stop. Only set by the leader.
 	DrainLeft *durationpb.Duration `protobuf:"bytes,14,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
 	// When and how it ended. Only set in responses about the past.
 	EndedAt       *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
@@ -1483,7 +1483,7 @@ type DeniedCaller struct {
 	Count uint32                 `protobuf:"varint,7,opt,name=count,proto3" json:"count,omitempty"`
 	First *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=first,proto3" json:"first,omitempty"`
 	Last  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last,proto3" json:"last,omitempty"`
-	// The same request would no longer be denied for such a reason. The caller has not asked since, or was admitted.
+	// The same request would no longer be denied for such a reason. The caller has not asked since, or has been admitted.
 	Cured bool `protobuf:"varint,10,opt,name=cured,proto3" json:"cured,omitempty"`
 	// Another identity holds a permit of the semaphore, or has held one since the first of these denials; absent if none
 	// has. The caller may then be a standby, which is denied by design.
@@ -1617,7 +1617,7 @@ func (x *DeniedCaller) GetWorker() bool {
 	return false
 }
 
-// FiringClaim is the claim of a firing by the holder that runs it or has run it.
+// FiringClaim is the claim of a firing by the holder that is running it or has run it.
 type FiringClaim struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Firing *Firing                `protobuf:"bytes,1,opt,name=firing,proto3" json:"firing,omitempty"`
@@ -1733,9 +1733,9 @@ type AcquireRequest struct {
 	RequestRevision uint64 `protobuf:"varint,10,opt,name=request_revision,json=requestRevision,proto3" json:"request_revision,omitempty"`
 	// Do not wait while the semaphore is paused: the wait ends with the denial PAUSED, even if the pause starts later.
 	LeaveOnPause bool `protobuf:"varint,11,opt,name=leave_on_pause,json=leaveOnPause,proto3" json:"leave_on_pause,omitempty"`
-	// Do not wait while another acquire of the same semaphore, group and acquirer waits and neither has a firing. The
-	// call is then denied, as by TryAcquire. So a timetable that starts a run each minute does not pile up runs on each
-	// host while the semaphore is paused or held.
+	// Do not wait while another acquire of the same semaphore, group and acquirer is waiting and neither has a firing.
+	// The call is then denied, as by TryAcquire. So a timetable that starts a run each minute does not pile up runs on
+	// each host while the semaphore is paused or held.
 	OnePerAcquirer bool `protobuf:"varint,12,opt,name=one_per_acquirer,json=onePerAcquirer,proto3" json:"one_per_acquirer,omitempty"`
 	// As in TryAcquire.
 	SentAt        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
@@ -2310,7 +2310,7 @@ type KeepAliveRequest struct {
 	Groups []*TokenGroup `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
 	// This client supports KeepAliveResponse.refreshed.
 	Grouped bool `protobuf:"varint,5,opt,name=grouped,proto3" json:"grouped,omitempty"`
-	// If set, tokens of this frame that belong to another identity are not refreshed: they get LOST.
+	// If set, tokens in this frame that belong to another identity are not refreshed: they get LOST.
 	Identity      *Identity `protobuf:"bytes,6,opt,name=identity,proto3" json:"identity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3275,8 +3275,8 @@ type CatchUpRequest struct {
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	// The name of the firings.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// Their due times, in ascending order: the newest of the schedule after since, at most 1 000. Leave it empty to get
-	// since.
+	// Their due times, in ascending order: the newest ones in the schedule that are after since, at most 1 000. Leave it
+	// empty to get since.
 	Due           []*timestamppb.Timestamp `protobuf:"bytes,4,rep,name=due,proto3" json:"due,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3623,7 +3623,7 @@ func (x *CancelResponse) GetRevision() uint64 {
 
 type VerifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// If set, the permit must be of this semaphore: a token of another semaphore is not valid here.
+	// If set, the permit must belong to this semaphore: a token of another semaphore is not valid here.
 	Semaphore     string `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Token         uint64 `protobuf:"varint,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3676,12 +3676,12 @@ func (x *VerifyRequest) GetToken() uint64 {
 
 type VerifyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The permit is live and of the requested semaphore. A permit whose holder must stop is still valid, because it
-	// keeps its slot until it ends; see permit.stop. A permit that is held for an operator or cooling has no holder and
-	// is not valid.
+	// The permit is live and belongs to the requested semaphore. A permit whose holder must stop is still valid, because
+	// it keeps its slot until it ends; see permit.stop. A permit that is held for an operator or cooling has no holder
+	// and is not valid.
 	Valid bool `protobuf:"varint,1,opt,name=valid,proto3" json:"valid,omitempty"`
 	// The current state of the permit, even if it is held or cooling. Its stop cause is the reason for which a refresh
-	// would be refused, whether or not its holder has been notified. Absent if the permit has ended or is of another
+	// would be refused, whether or not its holder has been notified. Absent if the permit has ended or belongs to another
 	// semaphore.
 	Permit *Permit `protobuf:"bytes,2,opt,name=permit,proto3" json:"permit,omitempty"`
 	// Why it is not valid, or why its holder must stop, for people to read; may be empty.
@@ -4098,7 +4098,7 @@ func (x *Waiter) GetWorker() bool {
 	return false
 }
 
-// WaitingTasks are the tasks of a job that wait for a worker.
+// WaitingTasks are the tasks of a job that are waiting for a worker.
 type WaitingTasks struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore     string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`

@@ -392,8 +392,9 @@ type Event struct {
 	Cordon *CordonRecord `protobuf:"bytes,8,opt,name=cordon,proto3" json:"cordon,omitempty"`
 	// Set for DRAINED and REVERTED: the change whose drain or time has ended.
 	Change uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
-	// How the holder's permit ended; set for every kind that ends one. If the slot is held or cools, it remains occupied
-	// after that: HELD comes with EXPIRED, COOLING with any end, and the later CLEARED or COOLING_ENDED has none.
+	// How the holder's permit ended; set for every kind that ends one. If the slot is held or cooling, it remains
+	// occupied after that: HELD comes with EXPIRED, COOLING with any end, and the later CLEARED or COOLING_ENDED has
+	// none.
 	Ended         PermitEnd `protobuf:"varint,10,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

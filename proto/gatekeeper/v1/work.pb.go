@@ -217,8 +217,8 @@ type JobSpec struct {
 	// How many workers a task is handed to before it has failed. 0 means 3. A worker that returns a task unfinished does
 	// not count.
 	MaxAttempts uint32 `protobuf:"varint,6,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
-	// The maximum size of a task's result in bytes. This much is reserved when the job is submitted, and at least the
-	// 256 bytes that a failure can have. Absent means 1 KiB.
+	// The maximum size of a task's result in bytes. This much is reserved when the job is submitted, or 256 bytes if that
+	// is more, because a failure can be that long. Absent means 1 KiB.
 	MaxResult *uint32 `protobuf:"varint,7,opt,name=max_result,json=maxResult,proto3,oneof" json:"max_result,omitempty"`
 	// Hand a task out again if its worker reported an error, while it has attempts left. Otherwise the error is its
 	// outcome.
@@ -552,7 +552,7 @@ type Task struct {
 	State TaskState              `protobuf:"varint,2,opt,name=state,proto3,enum=gatekeeper.v1.TaskState" json:"state,omitempty"`
 	// The number of workers it was handed to, excluding those that returned it unfinished.
 	Attempts uint32 `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	// The token of the permit that holds it, or last held it; 0 if none has yet.
+	// The token of the permit that holds it, or last held it; 0 if none has held it yet.
 	Token uint64 `protobuf:"varint,4,opt,name=token,proto3" json:"token,omitempty"`
 	// The worker that holds it; absent if none does.
 	Worker *Identity `protobuf:"bytes,5,opt,name=worker,proto3" json:"worker,omitempty"`
@@ -562,13 +562,13 @@ type Task struct {
 	Payload []byte `protobuf:"bytes,7,opt,name=payload,proto3" json:"payload,omitempty"`
 	// Only set if requested.
 	Result []byte `protobuf:"bytes,8,opt,name=result,proto3" json:"result,omitempty"`
-	// The message of the last attempt that failed or was returned, even while the next attempt runs. For a CANCELLED
-	// task, why its job was cancelled.
+	// The message of the last attempt that failed or was returned, even while the next attempt is running. For a
+	// CANCELLED task, why its job was cancelled.
 	Failure string `protobuf:"bytes,9,opt,name=failure,proto3" json:"failure,omitempty"`
-	// The last progress report of its worker; only in responses of the leader.
+	// The last progress report of its worker; only in responses from the leader.
 	Progress *Progress `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
 	// The permit with that token: its current state, or how it ended, for as long as the journal has it. Only in
-	// responses of ListTasks.
+	// responses to ListTasks.
 	Permit *Permit `protobuf:"bytes,11,opt,name=permit,proto3" json:"permit,omitempty"`
 	// How often a worker returned it unfinished; not counted in attempts.
 	Returns       uint32 `protobuf:"varint,12,opt,name=returns,proto3" json:"returns,omitempty"`
@@ -1955,8 +1955,8 @@ func (*WorkRequest_Drain) isWorkRequest_Kind() {}
 type WorkOffer struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// Each task is held under this identity. A suffix generated for the task is appended to the holder ID, which can
-	// have at most 200 bytes.
+	// Each task is held under this identity. A suffix generated for the task is appended to the holder ID, which can be
+	// at most 200 bytes long.
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	// How many tasks the worker can take now, 0 to 1 000. Each task uses up one; take asks for more.
 	Slots uint32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
@@ -2426,9 +2426,9 @@ type TaskEnded struct {
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	// The report is recorded, by this end or, for a repeat, by the first one: as the end of the task or, if the job has
 	// retry_failed, as Task.failure of a task that waits for its next attempt. For NOT_RUN and CUT_SHORT nothing is
-	// recorded. After another worker got the task, two exceptions apply: a caller that sends two different ends for one
-	// token can get true for the second one, and the repeat of an end that arrived after the permit had expired can get
-	// false.
+	// recorded. After another worker has received the task, two exceptions apply: a caller that sends two different ends
+	// for one token can get true for the second one, and the repeat of an end that arrived after the permit had expired
+	// can get false.
 	Recorded bool `protobuf:"varint,2,opt,name=recorded,proto3" json:"recorded,omitempty"`
 	// Why it is not recorded, for people to read: another worker has the task, its job is over or was deleted, or see
 	// refused.
@@ -2609,7 +2609,7 @@ type Worker struct {
 	Tasks []*HeldTask `protobuf:"bytes,5,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	// The reason if the semaphore does not admit it.
 	Denied Reason `protobuf:"varint,6,opt,name=denied,proto3,enum=gatekeeper.v1.Reason" json:"denied,omitempty"`
-	// It is free and tasks wait, but no permit is available.
+	// It is free and tasks are waiting, but no permit is available.
 	Waiting bool `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	// It has no stream to the leader. Nobody else gets its tasks before their permits have ended.
 	Away          bool `protobuf:"varint,8,opt,name=away,proto3" json:"away,omitempty"`

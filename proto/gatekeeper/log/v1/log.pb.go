@@ -1638,7 +1638,7 @@ type Revoke struct {
 	// How long the holder's refreshes are still granted, in nanoseconds; 0: they are refused immediately. Feature level
 	// 2.
 	Drain int64 `protobuf:"varint,5,opt,name=drain,proto3" json:"drain,omitempty"`
-	// Free the slot immediately, although the holder may still rely on its permit. Feature level 2.
+	// Free the slot immediately, even though the holder may still rely on its permit. Feature level 2.
 	UnsafeNow     bool `protobuf:"varint,6,opt,name=unsafe_now,json=unsafeNow,proto3" json:"unsafe_now,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4715,7 +4715,7 @@ type Header struct {
 	CordonRevision uint64    `protobuf:"varint,7,opt,name=cordon_revision,json=cordonRevision,proto3" json:"cordon_revision,omitempty"`
 	FeatureLevel   uint32    `protobuf:"varint,8,opt,name=feature_level,json=featureLevel,proto3" json:"feature_level,omitempty"`
 	Settings       *Settings `protobuf:"bytes,9,opt,name=settings,proto3" json:"settings,omitempty"`
-	// The largest value that max_duration ever had, in nanoseconds.
+	// The largest value that max_duration has ever had, in nanoseconds.
 	LargestDuration int64 `protobuf:"varint,10,opt,name=largest_duration,json=largestDuration,proto3" json:"largest_duration,omitempty"`
 	// How long after a promotion nothing is granted, in nanoseconds, until EndQuarantine; 0: no recovery is in progress.
 	// Feature level 2.
@@ -5329,7 +5329,7 @@ func (x *StoredPause) GetChange() uint64 {
 	return 0
 }
 
-// StoredSemaphore is the state of a semaphore that survives edits of the definition, and its deletion while permits
+// StoredSemaphore is the state of a semaphore that survives edits of the definition, and its deletion while permits are
 // live.
 type StoredSemaphore struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -5429,7 +5429,7 @@ func (x *StoredSemaphore) GetEndsForgotten() int64 {
 	return 0
 }
 
-// StoredDrain lets permits granted before its revision continue although an edit excluded their holders.
+// StoredDrain lets permits granted before its revision continue even though an edit excluded their holders.
 type StoredDrain struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`

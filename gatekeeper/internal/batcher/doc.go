@@ -1,6 +1,6 @@
 // Package batcher combines many commands into few log entries.
 //
-// One entry of the log costs two syncs in a row and a round trip to the followers, whatever it contains. A command
+// One entry of the log costs a sync on each member and a round trip to the followers, whatever it contains. A command
 // costs next to nothing. The batcher therefore keeps exactly one entry in flight, and all commands that arrive in the
 // meantime go into the next one. There is no linger timer. A lone command is handed over immediately, and under load
 // the entries grow automatically, because the next entry collects commands while the previous one is in flight. Two

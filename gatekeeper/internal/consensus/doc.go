@@ -66,6 +66,36 @@
 // are stalled, no other server could lead anyway, because votes must be stored as well. A store call that does not
 // return within Config.StoreTimeout is a fault, after which the member answers no heartbeats.
 //
+// # The leader writes while its followers write
+//
+// Raft (v1.8.0) stores an entry on the leader, and sends it only then, so every commit waits for two syncs in sequence.
+// The protocol allows both at the same time (Ongaro's thesis, section 10.2.1). On a leader, store.AppendQueue therefore
+// returns from StoreLogs before the entry is on disk. Raft then counts this member's copy of the entry too early. That
+// has no effect, because of four rules:
+//
+//   - (a) The state machine waits until an entry is on this member's disk before it applies it, and every response
+//     waits for the state machine.
+//   - (b) The commit index that this member sends is at most the last entry on its disk. Together, (a) and (b) mean
+//     that an entry counts as committed when a majority that includes the leader has it on disk, as before.
+//   - (c) Everything else that is written waits for the queue first: terms, votes, truncations, snapshots from a
+//     leader, entries that are not commands, and all entries of a follower. A write that fails or hangs ends the
+//     member, and after that it answers nothing.
+//   - (d) Reads of the log, and its last index, include the queue.
+//
+// Suppose that a member crashes and loses its queue. The lost entries have the term that was current on its disk,
+// because a newer term would have waited for them. Only this member could send entries of that term, and after the
+// restart it can lead only in a newer one. It has acknowledged none of the lost entries to another leader: such a
+// leader has a newer term, which waits for the queue. It has neither applied them nor sent a commit index that includes
+// them. So the disk is that of a member that crashed before it appended those entries but after it had sent them, and
+// Raft allows a follower to have entries that the leader lost.
+//
+// A queued entry may make this member's log look longer than it is on disk, in two cases. It refuses its vote to a
+// candidate with a shorter log, which never endangers safety. And it may ask for pre-votes, which commit nobody to
+// anything; before it asks for votes, it writes its new term and so waits for the queue.
+//
+// The leader's disk remains necessary for every commit: entries that all followers have stored wait for it. This is
+// deliberate. It keeps the meaning of a commit, and a leader with a failing disk must stop anyway.
+//
 // # Membership
 //
 // A member joins as a non-voter and becomes a voter when its log has caught up. A member keeps its id, with its data,

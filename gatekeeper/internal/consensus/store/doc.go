@@ -12,6 +12,12 @@
 // run. As a result, Raft never acknowledges anything whose write failed, and a program that embeds the member does not
 // panic.
 //
+// # A leader's append may return early
+//
+// AppendQueue returns from an append by a leader before the entries are on disk. Nothing acts on an entry before it is
+// durable: see "The leader writes while its followers write" in package consensus. A failed write still ends the
+// member, and everything that waits for the entries never returns.
+//
 // # A vote is one write
 //
 // Raft writes the term of its vote first and the candidate second (issue 661). After a crash between the two writes,
@@ -37,7 +43,7 @@
 // RaftFile is a file of raft-boltdb (v2.3.0), with NoFreelistSync and the map freelist, and never with NoSync. It keeps
 // the term and the vote, and by default the log. With KindWAL the log is in the segments of package wal. Package intact
 // wraps both stores. It adds checksums to entries and values, refuses gaps, and keeps the mark, which records the last
-// acknowledged entry of the log. A queue of appends would be a second Log that wraps the inner one (see intact.Log).
+// acknowledged entry of the log.
 //
 // # A damaged file is refused
 //

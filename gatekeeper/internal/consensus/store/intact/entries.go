@@ -11,10 +11,6 @@ import (
 
 // Log is the interface that the packages above require of a log store. Its methods have the contract of raft.LogStore.
 // When StoreLogs has returned nil, the entries are on disk.
-//
-// A queue between Raft and the file can be added here: a Log that wraps another one, and whose StoreLogs returns when
-// the inner one has stored the entries together with those of other calls. Its reads must show the entries that it has
-// accepted, and its DeleteRange must wait for earlier appends.
 type Log interface {
 	FirstIndex() (uint64, error)
 	LastIndex() (uint64, error)

@@ -275,7 +275,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"cordon \"\"", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetCordon() != nil }).GetCordon().Id = ""
 		})},
-		{"unknown outcome", edit(func(r []*logv1.Record) { request(r).Outcome = 9 })},
+		{"unknown request outcome", edit(func(r []*logv1.Record) { request(r).Outcome = 9 })},
 		{"the outcome is invalid", edit(func(r []*logv1.Record) { request(r).Outcome = 6 })},
 		{"unknown edit kind", edit(func(r []*logv1.Record) { request(r).Edit = 7 })},
 		{"is not an edit of definitions", edit(func(r []*logv1.Record) { request(r).Edit = 1 })},

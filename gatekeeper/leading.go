@@ -101,7 +101,7 @@ func (l *leading) raise(done <-chan struct{}) {
 		if next := l.level(); next > level && !proposed.Swap(true) {
 			l.propose(fsm.RaiseFeatureLevel{Level: next}, func(o batcher.Outcome) {
 				proposed.Store(false)
-				if r, ok := o.Result.(fsm.AccessResult); ok && r.Outcome == fsm.AccessApplied {
+				if r, ok := o.Result.(fsm.RevisionResult); ok && r.Applied {
 					l.log.Info("every server supports a newer feature level, which is now in force", slog.Uint64("level", uint64(next)))
 				}
 			})
@@ -127,7 +127,7 @@ func (l *leading) bindFirst(done <-chan struct{}) {
 		if l.state().FeatureLevel() >= fsm.Level(first) && !proposed.Swap(true) {
 			l.propose(first, func(o batcher.Outcome) {
 				proposed.Store(false)
-				if o.Err == nil {
+				if r, ok := o.Result.(fsm.AccessResult); ok && r.Outcome == fsm.AccessApplied {
 					l.log.Info("the cluster has its first administrator", slog.String("subject", l.admin))
 					l.audit.Write(audit.Record{
 						Subjects: []string{"member:" + l.id}, Method: gatekeeperv1.AuthService_SetBinding_FullMethodName, Decision: audit.Allowed,

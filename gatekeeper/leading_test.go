@@ -1,8 +1,13 @@
 package gatekeeper
 
 import (
+	"bytes"
+	"log/slog"
+	"strings"
 	"testing"
 
+	"github.com/gatekeeperd/gatekeeper/fsm"
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
@@ -22,4 +27,54 @@ func TestReady_LeaderWithDefinitions_WaitsUntilTheyAreDeclared(t *testing.T) {
 	if err := new(leading).ready(true); err != nil {
 		t.Errorf("ready() without definitions = %v, want nil", err)
 	}
+}
+
+// Two leaders may propose the same change, and the second proposal changes nothing.
+func TestLeading_ChoresOfTheCluster_LogOnlyWhatChanged(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		run  func(l *leading, done chan struct{})
+		text string
+	}{
+		{"the feature level", func(l *leading, done chan struct{}) { l.raise(done) }, "newer feature level"},
+		{"the first administrator", func(l *leading, done chan struct{}) { l.bindFirst(done) }, "first administrator"},
+	} {
+		for _, unchanged := range []bool{false, true} {
+			var log bytes.Buffer
+			machine, done := fsm.New("test"), make(chan struct{})
+			if tc.name == "the first administrator" {
+				apply(t, machine, fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})
+			}
+			l := &leading{
+				state: machine.State, log: slog.New(slog.NewTextHandler(&log, nil)), level: func() uint32 { return fsm.SupportedLevel },
+				id: "gk1", admin: "cert:ann",
+			}
+			l.propose = func(c fsm.Command, answer func(batcher.Outcome)) {
+				if unchanged {
+					apply(t, machine, c)
+				}
+				answer(batcher.Outcome{Result: apply(t, machine, c)})
+				close(done)
+			}
+			tc.run(l, done)
+			if got := strings.Contains(log.String(), tc.text); got == unchanged {
+				t.Errorf("%s, changed by another proposal %v: the log is %q", tc.name, unchanged, log.String())
+			}
+		}
+	}
+}
+
+// apply applies a command as the next entry of the log.
+func apply(t *testing.T, m *fsm.Machine, c fsm.Command) fsm.Result {
+	t.Helper()
+	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := m.Apply(m.State().Index()+1, 1, entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results[0]
 }

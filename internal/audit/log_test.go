@@ -417,7 +417,7 @@ func TestWrite_DiskIsFull_LinesAreCountedAndTheChainContinues(t *testing.T) {
 	if w.Lost() != 7 || !strings.Contains(r.Notes[0].Text, "7 lines") {
 		t.Errorf("Lost() = %d, want 7, and a note that says so: %s", w.Lost(), r.Notes[0].Text)
 	}
-	if n := server.count("are lost"); n != 1 {
+	if n := server.count("being lost"); n != 1 {
 		t.Errorf("the log reported %d errors within a minute, want 1", n)
 	}
 }
@@ -437,7 +437,7 @@ func TestWrite_DiskStaysFull_IsReportedOnceAMinute(t *testing.T) {
 			<-time.After(time.Second)
 		}
 		mustClose(t, l)
-		if n := server.count("are lost"); n != 6 {
+		if n := server.count("being lost"); n != 6 {
 			t.Errorf("the log reported %d errors in five and a half minutes, want 6", n)
 		}
 	})

@@ -140,7 +140,7 @@ func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 		pass(100 * time.Millisecond)
 		select {
 		case resp := <-answered:
-			t.Errorf("the member answered %+v while entries from its own term were not on its disk yet", resp)
+			t.Fatalf("the member answered %+v while entries from its own term were not on its disk yet", resp)
 		default:
 		}
 		if stored, err := leader.memory.GetUint64([]byte("CurrentTerm")); err != nil || stored != term {

@@ -155,6 +155,7 @@ func TestAppendQueue_OtherWrites_WaitForTheQueue(t *testing.T) {
 				disk := newHeldDisk()
 				q := queueOn(t, disk, g)
 				q.Enable(func() bool { return leads })
+				t.Cleanup(func() { close(disk.token) })
 				s := NewStable(disk, q)
 				if err := q.StoreLogs(commands(1, 1)); err != nil {
 					t.Fatal(err)
@@ -165,7 +166,7 @@ func TestAppendQueue_OtherWrites_WaitForTheQueue(t *testing.T) {
 				synctest.Wait()
 				select {
 				case <-called:
-					t.Error("the call returned before its own write")
+					t.Fatal("the call returned before its own write")
 				default:
 				}
 				disk.token <- struct{}{}

@@ -98,11 +98,11 @@ func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Dura
 	d := &DeniedError{
 		Semaphore: a.semaphore, Group: a.group, Acquirer: a.acquirer, asked: a,
 		Reason: ReasonNoFreePermit, Retry: true, QueueLength: a.place.QueueLength,
-		Message: fmt.Sprintf("%s: no permit became free within %s; it was at place %d of %d in the queue.", a.semaphore, brief(timeout), a.place.Place, a.place.QueueLength),
+		Message: fmt.Sprintf("%s: no permit became free within %s; the request was at place %d of %d in the queue.", a.semaphore, brief(timeout), a.place.Place, a.place.QueueLength),
 	}
 	if d.Pause = a.place.Pause; d.Pause != nil {
 		d.Reason = ReasonPaused
-		d.Message = fmt.Sprintf("%s: it is %s; after %s it was at place %d of %d in the queue.", a.semaphore, pausedText(d.Pause), brief(timeout), a.place.Place, a.place.QueueLength)
+		d.Message = fmt.Sprintf("%s is %s; after %s the request was at place %d of %d in the queue.", a.semaphore, pausedText(d.Pause), brief(timeout), a.place.Place, a.place.QueueLength)
 	}
 	ctx, cancel := context.WithTimeout(ctx, lastWord)
 	defer cancel()
@@ -168,7 +168,7 @@ func (c *Client) takeBack(a *acquisition) {
 	}
 }
 
-// tryOnce makes one attempt of TryAcquire.
+// tryOnce makes one TryAcquire attempt.
 func (c *Client) tryOnce(ctx context.Context, conn *link, a *acquisition) (answer, error) {
 	var p peer.Peer
 	sent := c.settings.clock.Now()
@@ -183,7 +183,7 @@ func (c *Client) tryOnce(ctx context.Context, conn *link, a *acquisition) (answe
 	return c.answer(r.GetGrant(), r.GetDenial(), sent, a)
 }
 
-// waitOnce makes one attempt of Acquire. waited is how long earlier attempts have waited.
+// waitOnce makes one Acquire attempt. waited is how long earlier attempts have waited.
 func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waited time.Duration) (answer, error) {
 	ctx, cancel := context.WithCancel(ctx) // ends the stream when the answer has been read
 	defer cancel()

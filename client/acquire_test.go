@@ -163,7 +163,7 @@ func TestAcquire_Queued_ReportsThePlaceAndCountsTheDurationFromTheEndOfTheWait(t
 		start := time.Now()
 		p := must(c.Semaphore("export", WithPlace(func(p Place) { places = append(places, p.Place) })).Acquire(t.Context()))(t)
 		synctest.Wait()
-		// Sent at 60 s, waited 20 s, lives 60 s, minus 2 % of 80 s.
+		// Sent at 60 s, granted 20 s later for 60 s, minus the margin of 2% of 80 s.
 		if got, want := p.SafeUntil().Sub(start), 140*time.Second-1600*time.Millisecond; got != want {
 			t.Errorf("SafeUntil() = %s after the start, want %s", got, want)
 		}

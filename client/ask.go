@@ -8,8 +8,8 @@ import (
 )
 
 // Begin acquires a permit for one run, following the Runner's policies. It is for schedulers that call the job
-// themselves; all other callers should use Run. The caller must end the Run that Begin returns. With a zero due, no
-// firing is claimed.
+// themselves; all other callers should use Run. The caller must end the Run that Begin returns. If due is the zero
+// time, no firing is claimed.
 func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	var opts []AcquireOption
 	if !due.IsZero() {
@@ -40,7 +40,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	return r.newRun(ctx, due, nil), nil
 }
 
-// ask requests a permit until it gets one or the policies make it stop.
+// ask requests a permit repeatedly until it gets one or the policies make it stop.
 func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error) {
 	policy := DenialSkip
 	if r.denial != nil {

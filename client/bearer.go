@@ -14,8 +14,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// WithBearerToken sends a bearer token with each call. It requires TLS. source returns the token. It is called for each
-// call, and concurrently, so a source that fetches tokens must cache them. If it fails, the call fails with an
+// WithBearerToken sends a bearer token with each call. It requires TLS. source returns the token. source is called for
+// each call, and concurrently, so if it fetches tokens, it must cache them. If source fails, the call fails with an
 // *UnauthenticatedError.
 //
 // By default, the token is read from the file named in GK_BEARER_TOKEN_FILE, as with WithBearerTokenFile, or else from
@@ -89,10 +89,10 @@ func (bearer) RequireTransportSecurity() bool { return true }
 
 // errTokenEnded ends an attempt if the caller's token expired or was revoked after the server had accepted the call.
 // The attempt is retried with the new token. If there is none, the next attempt is refused.
-var errTokenEnded = status.Error(codes.Unavailable, "the server ended the call because the caller's token has ended")
+var errTokenEnded = status.Error(codes.Unavailable, "the server ended the call because the caller's token is no longer valid")
 
 // tokenEnded reports whether a server cannot identify the caller. Use it only for a call that the server has already
-// accepted, or if the token has changed since.
+// accepted, or if the token has changed since the call was made.
 func tokenEnded(err error) bool {
 	s, ok := status.FromError(err)
 	return ok && info(s).GetReason() == reasonUnauthenticated

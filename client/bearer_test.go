@@ -135,7 +135,8 @@ func TestWithBearerTokenFile_ProjectedVolumeRenewed_NextCallSendsTheNewToken(t *
 	}
 }
 
-// expiringServer accepts calls with the token "one", and then ends their streams, as a server does when a token ends.
+// expiringServer accepts calls with the token "one", and then ends their streams, as a server does when a token
+// expires.
 type expiringServer struct {
 	benchServer
 	gatekeeperv1.UnimplementedWatchServiceServer

@@ -3,7 +3,7 @@ package client
 import "time"
 
 // rateDivisor is the divisor for the margin. The margin is twice the allowed difference between clock rates. That
-// difference is 1 %, so the margin is 1/50 of the duration.
+// difference is 1%, so the margin is 1/50 of the duration.
 const rateDivisor = 50
 
 // margin returns how much a client subtracts from a duration that a leader measured: twice the allowed difference
@@ -44,9 +44,9 @@ func drainEnd(base, left time.Duration) time.Duration {
 // election is longer than the servers need to elect a leader.
 const election = 5 * time.Second
 
-// afterDeadline returns how long after a permit's local deadline a server may hold the permit if the leader has changed
-// once, because a new leader restarts its full duration. The margin and the server's grace period lie between the two
-// deadlines.
+// afterDeadline returns how long after a permit's local deadline a server may still hold the permit if the leader has
+// changed once, because a new leader restarts the permit's full duration. The margin and the server's grace period lie
+// between the two deadlines.
 func afterDeadline(duration time.Duration) time.Duration {
 	return duration + 2*margin(duration) + election
 }

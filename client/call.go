@@ -216,7 +216,7 @@ func (c caller) Invoke(ctx context.Context, method string, args, reply any, opts
 	})
 }
 
-// NewStream opens a stream. Its errors are those of gRPC. Watch returns a stream that is reopened.
+// NewStream opens a stream. Its errors are those of gRPC. A stream that breaks is not reopened, unlike that of Watch.
 func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	conn, err := c.router.conn(c.router.pick())
 	if err != nil {
@@ -241,7 +241,7 @@ func (c caller) how(method string, args any) call {
 		how.repeatable = true
 	case gatekeeperv1.PermitService_Revoke_FullMethodName:
 		r, ok := args.(*gatekeeperv1.RevokeRequest)
-		how.repeatable = !ok || !r.GetUnsafeNow() // the retry of an unsafe one would find no permit
+		how.repeatable = !ok || !r.GetUnsafeNow() // the retry of an unsafe revoke would find no permit
 	case gatekeeperv1.PermitService_Refresh_FullMethodName:
 		how.harmless, how.held = true, true
 	case gatekeeperv1.PermitService_Verify_FullMethodName,

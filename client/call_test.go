@@ -72,12 +72,12 @@ func TestCall_AtAHintedAddress_SaysWhoIsMeant(t *testing.T) {
 		c := w.dial([]string{"a"})
 		acquire(t, c.Semaphore("s"))
 		if !slices.Equal(meant, []string{"cluster/b/data"}) {
-			t.Errorf("the call at b names the server %q, want the server of the hint", meant)
+			t.Errorf("the call to b names the server %q, want the server in the hint", meant)
 		}
 	})
 }
 
-func TestCall_HintOfOlderTerm_IsIgnored(t *testing.T) {
+func TestCall_HintFromOlderTerm_IsIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b", "c")
 		c := w.dial([]string{"a", "b", "c"})

@@ -40,7 +40,7 @@ func (e *CertificateError) Error() string { return e.Endpoint + ": " + e.plain()
 // Unwrap returns Err.
 func (e *CertificateError) Unwrap() error { return e.Err }
 
-// GRPCStatus makes the error usable with package status of gRPC.
+// GRPCStatus makes the error usable with gRPC's status package.
 func (e *CertificateError) GRPCStatus() *status.Status {
 	return status.New(codes.Unavailable, e.plain())
 }

@@ -179,11 +179,11 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 			"the server requires a client certificate: configure one with its key",
 		},
 		{
-			"client certificate of an authority that the server does not name", mutual, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
+			"client certificate from an authority that the server does not name", mutual, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
 			"the server does not accept the client certificate: tls: unknown certificate authority",
 		},
 		{
-			"client certificate of an unknown authority", unnamed, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
+			"client certificate from an unknown authority", unnamed, TLS{CAFile: ours.file, CertFile: strange, KeyFile: strangeKey}, true, as[*net.OpError],
 			"the server does not accept the client certificate: tls: bad certificate",
 		},
 		{

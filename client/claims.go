@@ -162,7 +162,7 @@ func (r *renewer) speak(c *claim) (over func()) {
 	}
 }
 
-// letGo records that belief in a permit has ended. After one more change of leaders, a server may still hold the permit
+// letGo records that belief in a permit has ended. If the leader changes once more, a server may still hold the permit
 // for the time that afterDeadline returns. The caller holds mu.
 func (r *renewer) letGo(p *Permit) {
 	c := p.claim

@@ -54,7 +54,7 @@ func TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded(t *testing.T) 
 			c.Semaphore("export", WithHolderID("worker"), WithGroup("dr")), c.Semaphore("export", WithHolderID("worker"), WithAcquirer("app2")),
 		} {
 			if _, err := other.TryAcquire(t.Context()); err != nil {
-				t.Errorf("TryAcquire of another identity: error = %v", err)
+				t.Errorf("TryAcquire by another identity: error = %v", err)
 			}
 		}
 
@@ -181,7 +181,7 @@ func TestTryAcquire_TakeBackInProgress_WaitsForIt(t *testing.T) {
 
 // The application may retry the request, perhaps in another process. A late cancellation would end the permit that the
 // retry was granted.
-func TestTryAcquire_RequestIDOfTheApplication_IsNotCancelled(t *testing.T) {
+func TestTryAcquire_RequestIDFromTheApplication_IsNotCancelled(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered
 		mine := []AcquireOption{WithHolderID("worker"), WithRequestID("import")}

@@ -32,9 +32,9 @@ const (
 var ErrWrongCluster = errors.New("servers of two clusters")
 
 // WrongClusterError says that an endpoint does not belong to the cluster that the Client is bound to. Two clusters
-// grant permits of the same name independently, so both could grant a permit to the same job. The Client acquires and
-// changes nothing until all endpoints belong to one cluster. It keeps its permits alive on the cluster that granted
-// them.
+// grant permits for semaphores of the same name independently, so both could grant a permit to the same job. The Client
+// acquires and changes nothing until all endpoints belong to one cluster. It keeps its permits alive on the cluster
+// that granted them.
 type WrongClusterError struct {
 	// Endpoint is the address of the server that answered, and Cluster is its cluster.
 	Endpoint, Cluster string
@@ -177,7 +177,7 @@ func (b *binding) interceptors(address string) []grpc.DialOption {
 	}
 }
 
-// boundStream checks the cluster of the server with the first message, and explains a refusal.
+// boundStream checks the server's cluster when the first message arrives, and explains a refusal.
 type boundStream struct {
 	grpc.ClientStream
 	binding *binding

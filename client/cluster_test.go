@@ -95,7 +95,7 @@ func TestClient_EndpointOfAnotherClusterAppears_KeepsItsPermits(t *testing.T) {
 }
 
 // One address may lead to servers of two clusters, so each call names the cluster that it expects.
-func TestClient_OneAddressOfTwoClusters_IsRefused(t *testing.T) {
+func TestClient_OneAddressForTwoClusters_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)
 		client := c.dial([]string{"a"})

@@ -48,8 +48,8 @@ type DeniedError struct {
 	HolderCount int
 	// QueueLength is the number of waiters.
 	QueueLength int
-	// RetryAfter is the time from the answer after which a retry may succeed. It is valid only if Retry is set. If
-	// Retry is not set, waiting does not help.
+	// RetryAfter is how long after the answer a retry may succeed. It is valid only if Retry is set. If Retry is not
+	// set, waiting does not help.
 	RetryAfter time.Duration
 	Retry      bool
 	// Firing names the holder that has claimed the firing, or that last claimed it. It is nil if the denial is not
@@ -110,8 +110,8 @@ func (d *DeniedError) firingIsOver() bool {
 	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringForgotten || firingEnded(d.Firing) || open
 }
 
-// runsElsewhere reports whether the caller has nothing to do: another holder runs the firing or has run it, or it will
-// not run again.
+// runsElsewhere reports whether the caller has nothing to do: another holder runs the firing or has run it, or the
+// firing will not run again.
 func (d *DeniedError) runsElsewhere() bool {
 	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringClaimed && !d.ownClaim()
 }

@@ -15,11 +15,11 @@
 //
 // # How long a holder can rely on its permit
 //
-// The leader and this process each measure a permit with their own clock, and the two clocks are never compared. Both
-// sides assume only that their clocks run at nearly the same rate, at most 1 % apart. The client therefore relies on a
-// permit until
+// The leader and this process each measure a permit's duration with their own clock, and the two clocks are never
+// compared. Both sides assume only that their clocks run at nearly the same rate, at most 1% apart. The client
+// therefore relies on a permit until
 //
-//	send + waited + duration - margin,    margin = 2 % of (waited + duration)
+//	send + waited + duration - margin,    margin = 2% of (waited + duration)
 //
 // where send is the local time before the attempt was handed to the transport, and waited is how long, by the leader's
 // clock, the call was in the queue before its grant was handed to the log. The leader starts counting no earlier than

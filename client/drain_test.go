@@ -209,7 +209,7 @@ func TestProgress_IsSentWithEachRefreshAfterTheFirstCall(t *testing.T) {
 		}
 		pass(3 * time.Second)
 		if d := since(); d != nil {
-			t.Errorf("SinceProgress = %s, want none before the first call of Progress", d.AsDuration())
+			t.Errorf("SinceProgress = %s, want none before the first call to Progress", d.AsDuration())
 		}
 		p.Progress()
 		pass(4 * time.Second)

@@ -62,7 +62,7 @@ func TestRunner_ReturnsRightAfterALoss_IsNotAnOverrun(t *testing.T) {
 	}
 }
 
-func TestRouter_AfterAFailedRound_HintsOfAnOlderTermAreFollowed(t *testing.T) {
+func TestRouter_AfterAFailedRound_HintsFromAnOlderTermAreFollowed(t *testing.T) {
 	r := &router{endpoints: []string{"a", "b"}, term: 9}
 	if r.follow("a", leaderHint{address: "b", term: 2}) {
 		t.Error("a hint with an older term was followed")

@@ -121,7 +121,7 @@ func (e *UnavailableError) Unwrap() []error {
 // StatusError is a refusal by a server. Every error from a server is a StatusError or wraps one.
 type StatusError struct {
 	Code codes.Code
-	// Reason is the reason of google.rpc.ErrorInfo; empty if the error is not from Gatekeeper.
+	// Reason is the reason in google.rpc.ErrorInfo; empty if the error is not from Gatekeeper.
 	Reason   string
 	Message  string
 	Metadata map[string]string
@@ -138,7 +138,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s (%s)", e.Message, e.Code)
 }
 
-// GRPCStatus makes the error usable with package status of gRPC.
+// GRPCStatus makes the error usable with gRPC's status package.
 func (e *StatusError) GRPCStatus() *status.Status { return e.status }
 
 // InvalidFieldError names a field of the request that breaks a rule.
@@ -193,14 +193,14 @@ type NoSuchCordonError struct {
 
 // ChangedSinceError says that a change would not do what its dry run or preview showed. Nothing was changed.
 type ChangedSinceError struct {
-	// Semaphores are the ones for which the effect differs. The message says how. It is empty if the change is not
+	// Semaphores are those for which the effect differs; the message says how. The list is empty if the change is not
 	// about semaphores.
 	Semaphores []string
 	*StatusError
 }
 
 // RevisionChangedError says that the semaphore's permit revision is not the expected one: a permit has been acquired,
-// released or lost since.
+// released or lost since that revision was read.
 type RevisionChangedError struct {
 	Semaphore         string
 	Expected, Current uint64
@@ -211,7 +211,7 @@ type RevisionChangedError struct {
 type RequestEndedError struct {
 	// How says how the acquisition ended, such as "released" or "cancelled".
 	How string
-	// Token is the token of its permit, or 0 if it had none.
+	// Token is the token of the acquisition's permit, or 0 if it had none.
 	Token uint64
 	*StatusError
 }
@@ -305,7 +305,7 @@ func typed(ctx context.Context, err error) error {
 	return specific(i, base)
 }
 
-// specific returns the typed error for the reason of i, or base if there is none.
+// specific returns the typed error for the reason in i, or base if there is none.
 func specific(i *errdetails.ErrorInfo, base *StatusError) error {
 	text := i.GetMetadata()
 	number := func(key string) uint64 {

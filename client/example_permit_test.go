@@ -244,7 +244,7 @@ func ExamplePermit_Refresh() {
 	// release: already ended, true
 }
 
-// A step that takes longer than a permit lives must not start.
+// A step that takes longer than the permit's duration must not start.
 func ExampleTooShortError() {
 	clients, end := connect("app1")
 	defer end()

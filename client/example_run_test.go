@@ -91,7 +91,7 @@ func ExampleRunner_Begin() {
 	// <nil>
 }
 
-// A job that is not a function must call Start before it starts, and stop when Context ends.
+// For a job that is not a function, call Start before the job starts, and stop the job when Context ends.
 func ExampleRun_Start() {
 	clients, end := connect("app1")
 	defer end()

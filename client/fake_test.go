@@ -151,7 +151,7 @@ func ungrouped(r *gatekeeperv1.KeepAliveRequest) *gatekeeperv1.KeepAliveRequest 
 	return out
 }
 
-// grouped moves plain refreshes of an answer into groups.
+// grouped moves the plain refreshes in an answer into groups.
 func grouped(answer *gatekeeperv1.KeepAliveResponse) *gatekeeperv1.KeepAliveResponse {
 	out := &gatekeeperv1.KeepAliveResponse{Frame: answer.GetFrame(), Notices: answer.GetNotices()}
 	for _, r := range answer.GetResults() {
@@ -233,7 +233,7 @@ func (s *server) meant(ctx context.Context) error {
 	return nil
 }
 
-// set changes the hooks. It is safe while calls are arriving.
+// set changes the hooks. It may be called while calls are arriving.
 func (s *server) set(f func(*server)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

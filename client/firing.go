@@ -51,9 +51,9 @@ func firingEnded(c *gatekeeperv1.FiringClaim) bool {
 	return true
 }
 
-// awaitClaim waits until the firing of a denial can be claimed or has ended, but no longer than most. If the servers
-// refuse to report this, for example because they do not support the call, it sleeps for poll. It returns false if ctx
-// has ended.
+// awaitClaim waits until the firing of a denial can be claimed or has ended. most limits the wait. If the servers
+// refuse to report this, for example because they do not support the call, awaitClaim sleeps for the duration poll. It
+// returns false if ctx has ended.
 func (r *Runner) awaitClaim(ctx context.Context, d *DeniedError, most, poll time.Duration) bool {
 	f := d.Firing.GetFiring()
 	if f == nil {

@@ -74,11 +74,11 @@ type Report struct {
 	Stopped error
 	// Err is the error that Run returns.
 	Err error
-	// Release is the error of the release. If it is set, the slot is free when the permit expires.
+	// Release is the error of the release. If it is set, the slot becomes free only when the permit expires.
 	Release error
 }
 
-// tell calls a hook of each Hooks.
+// tell calls the same hook of each of the Hooks.
 func (r *Runner) tell(call func(*Hooks)) {
 	for i := range r.hooks {
 		call(&r.hooks[i])

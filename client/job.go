@@ -25,8 +25,7 @@ const (
 // JobOption is an option of Wrap and NewRunner. If an option is given twice, the last one wins.
 type JobOption func(*Runner)
 
-// WithDenialPolicy sets what a run does when it is denied a permit. The default is DenialSkip, and DenialWait in a
-// Loop.
+// WithDenialPolicy sets what a run does when it is denied a permit. The default is DenialSkip, or DenialWait in Loop.
 func WithDenialPolicy(p DenialPolicy) JobOption { return func(r *Runner) { r.denial = &p } }
 
 // WithOutagePolicy sets what a run does when no server has answered for the WithOutageLimit. The default is OutageSkip.
@@ -116,16 +115,17 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 
 // RunDue runs the job for the firing that was due at the given time. If several processes call it for the same firing,
 // one of them runs the job, once, however much their clocks differ. The error is nil if there is nothing to do: another
-// process runs or has run the firing, or it was cut short and is spent by the definition's firing_on_loss. The error is
-// a *DeniedError if the firing was claimed under the Runner's own holder id, for example before the process was
-// restarted, because then no other process runs it. It is also a *DeniedError if the firing is due too far in the
-// future, or is no longer remembered, so that it is unknown whether it ran. With a zero due, RunDue is Run.
+// process runs or has run the firing, or the firing was cut short and is spent, because of the definition's
+// firing_on_loss. The error is a *DeniedError if the firing was claimed under the Runner's own holder id, for example
+// before the process was restarted, because then no other process runs it. It is also a *DeniedError if the firing is
+// due too far in the future, or is no longer remembered, so that it is unknown whether it ran. If due is the zero time,
+// RunDue does the same as Run.
 //
 // If the job returns nil, the firing is done. If it returns an error, the firing has failed. Neither is run again. The
-// job was cut short if it returns ErrCutShort, or any error after its permit or ctx has ended its context. Then
-// firing_on_loss decides, as after a loss. With free, another host may claim the firing now, but a host that was
-// already denied it asks again only under DenialRunLate. A job that returns nil has finished, even if its context had
-// ended.
+// job was cut short if it returns ErrCutShort, or if it returns any error after its context was ended by its permit or
+// by ctx. Then firing_on_loss decides, as after a loss. With free, another host may claim the firing now, but a host
+// that was already denied it asks again only under DenialRunLate. A job that returns nil has finished, even if its
+// context had ended.
 func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	_, err := r.run(ctx, due)
 	if d, ok := errors.AsType[*DeniedError](err); ok && d.runsElsewhere() {
@@ -134,8 +134,8 @@ func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	return err
 }
 
-// Fire calls RunDue for schedulers that do not take an error. It logs the error instead, at level Error if it is the
-// job's.
+// Fire calls RunDue for schedulers that do not take an error. It logs the error instead, at level Error if it came from
+// the job.
 func (r *Runner) Fire(ctx context.Context, due time.Time) {
 	r.logFailure(due, r.RunDue(ctx, due))
 }

@@ -24,7 +24,7 @@ const (
 	cutOutcome    = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT
 )
 
-// stage has a fake server, a client that logs into a buffer, and the calls of the hooks.
+// stage has a fake server and a client that logs into a buffer, and records the calls of the hooks.
 type stage struct {
 	t      *testing.T
 	a      *server
@@ -419,7 +419,7 @@ func TestRunner_PermitStopped_ReleasesAfterTheJobReturns(t *testing.T) {
 	})
 }
 
-func TestRunner_FinishesAfterANotice_InTime_IsNoError(t *testing.T) {
+func TestRunner_FinishesInTimeAfterANotice_IsNoError(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
 		if err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil }).Run(t.Context()); err != nil {

@@ -101,8 +101,8 @@ func (c *Client) Move(ctx context.Context, req MoveRequest) (*gatekeeperv1.MoveR
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Move)
 }
 
-// End says when a pause or a cordon ends. With the zero value it lasts until somebody ends it. At most one field may be
-// set.
+// End says when a pause or a cordon ends. With the zero value, the pause or cordon lasts until somebody ends it. At
+// most one field may be set.
 type End struct {
 	// At is a time on the leader's clock.
 	At time.Time
@@ -145,8 +145,8 @@ func (r PauseRequest) message() (*gatekeeperv1.PauseRequest, error) {
 	return m, r.End.check()
 }
 
-// Pause makes the chosen semaphores grant no permits until the pause ends, by its End or by Resume. Callers keep their
-// places in the queue. It is a single change, and can be undone as a whole.
+// Pause makes the chosen semaphores grant no permits until the pause ends, either at its End or through Resume. Callers
+// keep their places in the queue. It is a single change, and can be undone as a whole.
 //
 // The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NothingChosenError, an *InvalidFieldError, or an
 // error that any call can return.
@@ -187,7 +187,7 @@ func (c *Client) Resume(ctx context.Context, req ResumeRequest) (*gatekeeperv1.R
 
 // CordonRequest is a request to exclude callers; see Client.Cordon.
 type CordonRequest struct {
-	// ID names the cordon, and replaces an existing cordon with the same id. The default is derived from the patterns.
+	// ID names the cordon. An existing cordon with the same id is replaced. The default is derived from the patterns.
 	ID string
 	// GroupPattern and AcquirerPattern are RE2 expressions that must match the whole name. A caller that matches either
 	// of them is excluded. At least one is required.
@@ -215,9 +215,9 @@ func (r CordonRequest) message() (*gatekeeperv1.CordonRequest, error) {
 	return m, r.End.check()
 }
 
-// Cordon excludes groups or acquirers from every semaphore until the cordon ends, by its End or by Uncordon. Holders
-// that match must stop. The answer contains the cordon's id. The error is an *InvalidFieldError, or an error that any
-// call can return.
+// Cordon excludes groups or acquirers from every semaphore until the cordon ends, either at its End or through
+// Uncordon. Holders that match must stop. The answer contains the cordon's id. The error is an *InvalidFieldError, or
+// an error that any call can return.
 func (c *Client) Cordon(ctx context.Context, req CordonRequest) (*gatekeeperv1.CordonResponse, error) {
 	m, err := req.message()
 	if err != nil {

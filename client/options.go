@@ -172,12 +172,12 @@ func WithSubmitBuffer(submissions int) Option {
 	})
 }
 
-// WithClock replaces the clock that measures permits. It is for tests.
+// WithClock replaces the clock that measures how long permits last. It is for tests.
 func WithClock(c Clock) Option {
 	return dialOption(func(s *settings) error { s.clock = c; return nil })
 }
 
-// WithLogger sets the logger for events that no call returns, such as jobs that stall or run without a permit, and
+// WithLogger sets the logger for events that no call reports, such as jobs that stall or run without a permit, and
 // releases that did not get through. The default is slog.Default().
 func WithLogger(l *slog.Logger) Option {
 	return dialOption(func(s *settings) error {

@@ -52,7 +52,7 @@ type refreshWaiter struct {
 	result chan error // buffered
 }
 
-// Token returns the fencing token, which increases with every grant of the cluster. Pass it along with each write, and
+// Token returns the fencing token, which increases with every grant in the cluster. Pass it along with each write, and
 // let the resource reject a token older than the newest it has seen.
 func (p *Permit) Token() uint64 { return p.granted.GetToken() }
 
@@ -131,7 +131,7 @@ func (p *Permit) DrainUntil() time.Time {
 // ExpirationPeriod is the same as Duration, under the name that other lock libraries use.
 func (p *Permit) ExpirationPeriod() time.Duration { return p.Duration() }
 
-// Duration returns how long the permit lives without a refresh, according to the last answer: the definition's
+// Duration returns how long the permit lasts without a refresh, according to the last answer: the definition's
 // duration.
 func (p *Permit) Duration() time.Duration {
 	p.renewer.mu.Lock()
@@ -159,7 +159,7 @@ func (p *Permit) Refresh(ctx context.Context) error {
 // Ensure returns nil if the permit can be counted on for at least d from now, and refreshes it first if necessary. Call
 // it before a step that takes up to d and must not be cut short or overlap with another holder's. Pass the context of
 // the step, which in a job is the job's context, so that a job that must stop starts no further step. The error is that
-// of ctx, a *TooShortError if even a fresh permit does not last that long, or an error of Refresh.
+// of ctx, a *TooShortError if even a fresh permit does not last that long, or an error from Refresh.
 func (p *Permit) Ensure(ctx context.Context, d time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -191,9 +191,9 @@ func (p *Permit) left() (time.Duration, error) {
 	return -1, lostAtDeadline()
 }
 
-// Progress reports that the job makes progress; see WithStallLimit. After the first call, each refresh sends the time
-// since the last Progress to the servers, which show it to operators. It is cheap enough to call in every iteration of
-// a loop.
+// Progress reports that the job is making progress; see WithStallLimit. After the first call, each refresh sends the
+// time since the last Progress to the servers, which show it to operators. It is cheap enough to call in every
+// iteration of a loop.
 func (p *Permit) Progress() {
 	p.progress.Store(int64(p.renewer.clock.Now()))
 	if !p.reports.Load() {
@@ -219,14 +219,14 @@ func (p *Permit) stallsAt() time.Duration {
 
 // Release gives the permit back. The job must have stopped. The permit ends immediately: its context ends with
 // ErrReleased, and Done is closed. Then the servers are notified, with retries until one of them answers, ctx ends, or
-// no server can still hold the permit. The last case takes the permit's remaining time, plus its full duration (which a
-// new leader restarts), plus a few seconds. If ctx has already ended, Release still tries for a short time. Pass a ctx
-// that ends when the process must exit.
+// no server can still hold the permit. That is the case after the permit's remaining time, plus its full duration
+// (which a new leader restarts), plus a few seconds. If ctx has already ended, Release still tries for a short time.
+// Pass a ctx that ends when the process must exit.
 //
 // It returns nil if this release, or a retry of it, freed the slot. It returns an *EndedError if the permit had already
 // ended, for example by expiring. It returns an *UnavailableError if no server answered. Release may then be called
-// again; if it is not, the slot is free when the permit expires. The firing is done; see ReleaseCutShort and
-// ReleaseNotRun.
+// again; if it is not, the slot becomes free when the permit expires. Release marks the firing as done; see also
+// ReleaseCutShort and ReleaseNotRun.
 func (p *Permit) Release(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, "")
 }
@@ -281,7 +281,7 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 // maxFailure is how many bytes of an error are sent with a release. Servers store fewer.
 const maxFailure = 1024
 
-// cutText truncates s to at most that many bytes and keeps it valid UTF-8.
+// cutText truncates a text to at most the given number of bytes, and keeps it valid UTF-8.
 func cutText(s string, most int) string {
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }

@@ -74,7 +74,7 @@ func TestPermit_NoServerAnswers_ContextEndsAtStopTimeAndBeliefAtDeadline(t *test
 		w.servers["b"].down()
 
 		<-p.Context().Done()
-		if at := time.Since(start); at != 6800*time.Millisecond { // 10 s - 2 % - 3 s
+		if at := time.Since(start); at != 6800*time.Millisecond { // 10 s - 2% - 3 s
 			t.Errorf("the context ended after %s, want 6.8s", at)
 		}
 		stop, ok := errors.AsType[*StopError](ended(p))

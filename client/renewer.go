@@ -196,7 +196,7 @@ func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
 		case now < p.belief.deadline-stopTime(p.stopTime, p.belief.duration):
 			r.arrange(p) // the job has made progress since
 		default:
-			message := "no server has answered since"
+			message := "no server has answered since the last refresh"
 			if r.trouble != nil {
 				message = plainText(r.trouble)
 			}

@@ -195,8 +195,8 @@ func (r *router) follow(from string, hint leaderHint) bool {
 	return true
 }
 
-// forget makes the router accept hints of any term again. It is called after a round in which all endpoints failed: the
-// cluster may have been restored or recreated, and its terms restarted.
+// forget makes the router accept hints from any term again. It is called after a round in which all endpoints failed:
+// the cluster may have been restored or recreated, and its terms restarted.
 func (r *router) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

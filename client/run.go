@@ -35,8 +35,8 @@ type Run struct {
 
 type permitKey struct{}
 
-// PermitOf returns the permit under which a job runs, for its Token, Ensure and Progress. ctx is the context that was
-// passed to the job. The result is nil in a job that runs unguarded, and outside of jobs.
+// PermitOf returns the permit under which a job runs, so that the job can call its Token, Ensure and Progress. ctx is
+// the context that was passed to the job. The result is nil in a job that runs unguarded, and outside of jobs.
 func PermitOf(ctx context.Context) *Permit {
 	p, _ := ctx.Value(permitKey{}).(*Permit)
 	return p
@@ -98,7 +98,7 @@ func (r *Run) alive() bool {
 }
 
 // stopped returns why the permit's context has ended, or is about to end: after the machine was suspended, the clock
-// shows it before the context does.
+// shows this before the context does.
 func (r *Run) stopped() error {
 	switch {
 	case r.permit == nil:
@@ -139,7 +139,8 @@ func (r *Run) end(jobErr error, panicked bool) error {
 	return r.err
 }
 
-// interrupted reports whether the job was stopped before it finished: by its error, by its permit, or by its caller.
+// interrupted reports whether the job stopped before it finished: because it returned ErrCutShort, or because its
+// permit or its caller ended its context.
 func (r *Run) interrupted(jobErr error) bool {
 	if errors.Is(jobErr, ErrCutShort) {
 		return true
@@ -244,8 +245,8 @@ func (r *Run) watch() {
 // maxPromptness bounds the time that a job has to return, after the end of its context, before it is reported.
 const maxPromptness = time.Second
 
-// returnsSoon reports whether the job has returned, or returns before by. A job that checks its context and its permit
-// at the same time may see them end in either order.
+// returnsSoon reports whether the job has returned, or returns before the given time. A job that checks its context and
+// its permit at the same time may see them end in either order.
 func (r *Run) returnsSoon(by time.Time) bool {
 	timer := time.NewTimer(time.Until(by))
 	defer timer.Stop()

@@ -228,6 +228,6 @@ func (s *Semaphore) TryAcquireFor(ctx context.Context, timeout time.Duration, op
 type StopTimeError struct{ StopTime, Duration time.Duration }
 
 func (e *StopTimeError) Error() string {
-	return fmt.Sprintf("a stop time of %s leaves too little of a permit that lives %s: lengthen the definition's duration to at least %s, or shorten the stop time",
+	return fmt.Sprintf("a stop time of %s is too long for a permit that lasts only %s: increase the definition's duration to at least %s, or shorten the stop time",
 		e.StopTime, e.Duration, 2*e.StopTime)
 }

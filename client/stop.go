@@ -132,12 +132,12 @@ func (e *StopError) sentinel() error {
 // TooShortError is the error that Ensure returns if even a fresh permit does not last as long as the step.
 type TooShortError struct {
 	Wanted, Left time.Duration
-	// Duration is how long a fresh permit lives.
+	// Duration is how long a fresh permit lasts.
 	Duration time.Duration
 }
 
 func (e *TooShortError) Error() string {
-	return fmt.Sprintf("the permit can be counted on for %s, and the step needs %s: make the step shorter, or lengthen the definition's duration of %s",
+	return fmt.Sprintf("the permit can be counted on for %s, and the step needs %s: shorten the step, or increase the definition's duration of %s",
 		e.Left.Round(time.Millisecond), e.Wanted, e.Duration)
 }
 

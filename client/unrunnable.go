@@ -30,7 +30,7 @@ type denialKey struct {
 // maxUnrunnable bounds the number of entries. If a program is denied more semaphores than that, some are logged again.
 const maxUnrunnable = 10_000
 
-// changed records that a request was denied for cause, and reports whether that is new. An empty cause means a grant,
+// changed records the cause of a request's denial, and reports whether that cause is new. An empty cause means a grant,
 // or a denial that waiting can fix.
 func (u *unrunnable) changed(key denialKey, cause string) bool {
 	u.mu.Lock()

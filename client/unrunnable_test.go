@@ -138,7 +138,7 @@ func TestRunner_AnotherRequestOfTheSemaphoreIsGranted_IsLoggedOnce(t *testing.T)
 }
 
 // While a Loop or a late run waits, it returns no error.
-func TestRunner_WaitsForADenialThatDoesNotPass_LogsOnce(t *testing.T) {
+func TestRunner_WaitsDuringALastingDenial_LogsOnce(t *testing.T) {
 	for how, wait := range map[string]func(context.Context, *Runner) error{
 		"loop": func(ctx context.Context, r *Runner) error { return r.Loop(ctx) },
 		"run late": func(ctx context.Context, r *Runner) error {
@@ -162,7 +162,7 @@ func TestRunner_WaitsForADenialThatDoesNotPass_LogsOnce(t *testing.T) {
 
 // A process that is restarted with the same holder id during a firing is denied because of its former permit. No
 // other process runs that firing.
-func TestRunDue_FiringClaimedByTheOwnIdentity_IsAnError(t *testing.T) {
+func TestRunDue_FiringClaimedByTheSameIdentity_IsAnError(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		due := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
 		claim := &gatekeeperv1.FiringClaim{
@@ -201,7 +201,7 @@ func TestUnrunnable_ManySemaphores_IsBounded(t *testing.T) {
 	}
 }
 
-func TestExplainCommand_IsForAShell(t *testing.T) {
+func TestExplainCommand_IsQuotedForAShell(t *testing.T) {
 	for want, d := range map[string]*DeniedError{
 		"gkctl explain export --group prod --acquirer app1":                        {Semaphore: "export", Group: "prod", Acquirer: "app1"},
 		`gkctl explain 'it'\''s $HOME' --group 'a b' --acquirer 'ü'`:               {Semaphore: "it's $HOME", Group: "a b", Acquirer: "ü"},

@@ -7,7 +7,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Verification is the state of a token at some time between the call of Verify and its answer.
+// Verification is the state of a token at some time between the call to Verify and its return.
 type Verification struct {
 	// Permit is the leader's view of the permit; its ExpiresIn is the time left without another refresh.
 	Permit *gatekeeperv1.Permit
@@ -43,8 +43,8 @@ func (e *NotValidError) Error() string {
 }
 
 // Verify checks, on behalf of a resource, whether a token is still valid: whether its permit is live, and belongs to
-// the given semaphore. With an empty name the semaphore is not checked. Verify takes into account everything that was
-// answered before it was called, and does not extend the permit. If the token is not valid, the error is a
+// the given semaphore. With an empty name the semaphore is not checked. Verify takes into account every request that
+// was answered before the call, and does not extend the permit. If the token is not valid, the error is a
 // *NotValidError. Any other error means that the state of the token is unknown, and the resource must decide what to
 // do.
 //

@@ -25,7 +25,7 @@ const (
 	progressEvery = 250 * time.Millisecond
 	// keptFrames is how many frames are remembered, with the times at which they were sent. frameGap is the minimum
 	// time between two remembered frames, because a busy worker sends a frame for each task. Together they cover 10 s,
-	// twice as long as a server needs.
+	// twice what a server needs.
 	keptFrames = 512
 	frameGap   = 20 * time.Millisecond
 	// maxWaited is more than a server can report as the wait between the last frame and a grant.
@@ -42,8 +42,8 @@ type WorkHandler struct {
 	Open func(*WorkStream) (slots int, ok bool)
 	// Task receives a task, which takes one slot. End the task with WorkTask.End.
 	Task func(*WorkTask)
-	// Denied receives the reason why the semaphore does not admit the worker, or a pause. It is called once for each
-	// reason and each pause; the servers check again when something changes. If it is nil, the denial is logged.
+	// Denied is called with the reason if the semaphore does not admit the worker or is paused, once for each reason
+	// and each pause. The servers check again when something changes. If Denied is nil, the denial is logged.
 	Denied func(*DeniedError)
 }
 
@@ -112,7 +112,7 @@ type WorkStream struct {
 	progressAt time.Duration                     // the earliest time of the next report
 }
 
-// stampedFrame is the number of a frame, and the clock's reading before it was handed to the transport.
+// stampedFrame is the number of a frame, and the clock's reading just before the frame was handed to the transport.
 type stampedFrame struct {
 	number uint64
 	at     time.Duration

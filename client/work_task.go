@@ -32,8 +32,8 @@ type WorkEnd struct {
 	// Outcome is DONE with a result; FAILED with the Failure and perhaps a result; or NOT_RUN or CUT_SHORT, which give
 	// the task back without counting the attempt.
 	Outcome gatekeeperv1.ReleaseOutcome
-	// Result is the result of the task. If the task has failed, Result is kept only if, together with the Failure, it
-	// fits into max_result of the job, or into 256 bytes if that is more.
+	// Result is the result of the task. If the task has failed, Result is kept only if Result and Failure together fit
+	// into the job's max_result, or into 256 bytes, whichever is larger.
 	Result []byte
 	// Failure says why the task has failed, or why it is given back. It is cut to 256 bytes.
 	Failure string
@@ -92,7 +92,8 @@ func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 	return reportError(e.Outcome, r.GetRecorded(), &EndedError{Token: p.Token(), Ended: r.GetEnded(), Message: r.GetMessage()})
 }
 
-// reportError converts the answer to an end into an error. The end of a task that is given back is not recorded.
+// reportError returns the error for a server's response to a TaskEnd, or nil. If the task was given back, there is
+// nothing to record.
 func reportError(o gatekeeperv1.ReleaseOutcome, recorded bool, unrecorded *EndedError) error {
 	switch {
 	case recorded,

@@ -137,7 +137,7 @@ func runPage(t *testing.T, p *page) {
 		return
 	}
 	if slices.ContainsFunc(p.commands, func(c command) bool { return strings.HasPrefix(c.text, "grpcurl ") }) {
-		// Install it before the first command: without a build cache, permits would expire while grpcurl is compiled.
+		// Install grpcurl before the first command: without a build cache, permits would expire while it compiles.
 		if err := installGrpcurl(); err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ func TestMatches(t *testing.T) {
 		{"EllipsisLine_MatchesNoLines", "a\n...\nz", "a\nz", true},
 		{"EllipsisLine_RequiresTheRest", "a\n...\nz", "a\nb", false},
 		{"MissingLine_DoesNotMatch", "a\nb", "a", false},
-		{"MoreLines_DoNotMatch", "a", "a\nb", false},
+		{"ExtraLine_DoesNotMatch", "a", "a\nb", false},
 		{"Metacharacters_AreLiteral", "app[12]+(x)", "app[12]+(x)", true},
 		{"Metacharacters_MatchNothingElse", "app[12]", "app1", false},
 	} {

@@ -219,7 +219,7 @@ func endsAfter(ends []*EditEnd, change UndoEdit) (left, gone []*EditEnd) {
 	return ends, gone
 }
 
-// schedule begins the drain of an edit and registers its end, in addition to the existing ones.
+// schedule begins the drain of an edit and, for a temporary edit, registers its end. Existing drains and ends remain.
 func (d *draft) schedule(c EditBatch, name string, waits due, before, after *StoredDefinition) {
 	if before != nil && c.Drain > 0 && d.hasLive(name) {
 		waits.begin(semaphore.Drain{Revision: d.revision, Duration: c.Drain})

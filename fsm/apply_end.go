@@ -140,7 +140,8 @@ func (d *draft) expire(c Expire) Result {
 // hold keeps the slot of a lost permit until an operator clears it.
 func (d *draft) hold(p *semaphore.Permit) *semaphore.Permit {
 	held := *p
-	held.State, held.Order, held.Owes = semaphore.Held, p.Order.Drained(), false // its deadline lies after all others
+	// It owes nothing, because its deadline was later than those of the tokens that it superseded.
+	held.State, held.Order, held.Owes = semaphore.Held, p.Order.Drained(), false
 	d.setPermit(p, &held)
 	return &held
 }
@@ -174,7 +175,7 @@ func (d *draft) clear(c Clear) Result {
 	return PermitResult{Applied: true, Permit: after, Revision: revision}
 }
 
-// endCooling frees the slot of a cooling permit. If its claim is still held, the loss of the permit opens it.
+// endCooling frees the slot of a cooling permit. If its claim is still held, it is opened, because the permit was lost.
 func (d *draft) endCooling(c EndCooling) Result {
 	p := d.Permit(c.Token)
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Cooling {

@@ -57,7 +57,7 @@ func validExpected(firings []ExpectedClaim) error {
 }
 
 // forgettable returns the claims of the given firings. It returns a conflict if a claim is not as expected or its
-// permit still takes a slot.
+// permit still occupies a slot.
 func (d *draft) forgettable(name string, firings []ExpectedClaim) ([]*semaphore.Claim, *Conflict) {
 	claims := make([]*semaphore.Claim, len(firings))
 	for i, f := range firings {

@@ -267,5 +267,5 @@ func TestClaimsBackward_PagesFromTheNewest(t *testing.T) {
 	for c := range l.state().ClaimsBackward("s", fire("f", 20)) {
 		rest = append(rest, c.Firing)
 	}
-	equal(t, "behind one", rest, all[2:])
+	equal(t, "after one firing", rest, all[2:])
 }

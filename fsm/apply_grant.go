@@ -15,7 +15,7 @@ func (d *draft) grant(c Grant) Result {
 	if c.Firing != nil && c.Worker {
 		return invalid("grant: the request has both a firing and a task")
 	}
-	// A request that has ended never grants again, no matter how late a retry arrives.
+	// A request that has ended is never granted again, no matter how late a retry arrives.
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
 		outcome := GrantRequestEnded
 		if !ended.Matches(AskedBy(c.Weight, c.Firing, c.Worker)) {
@@ -88,9 +88,9 @@ func (d *draft) grant(c Grant) Result {
 	return GrantResult{Outcome: GrantGranted, Permit: p, Job: e.Job, Task: e.Task, Decision: decision, PermitRevision: revision}
 }
 
-// supersedes returns the token that a grant must name if its identity already holds own, or 0 if it must not name one.
-// A grant that does not name the token was decided for a caller without a permit, and would bypass the queue. A grant
-// with another token was decided for a permit that no longer exists. Below feature level 3 no token is named.
+// supersedes returns the token that a grant must name because its identity already holds a permit, or 0 if it must not
+// name one. A grant that does not name the token was decided for a caller without a permit, and would bypass the queue.
+// A grant with another token was decided for a permit that no longer exists. Below feature level 3 no token is named.
 func (d *draft) supersedes(own *semaphore.Permit) uint64 {
 	if own == nil || own.State != semaphore.Live || d.featureLevel < 3 {
 		return 0
@@ -99,8 +99,8 @@ func (d *draft) supersedes(own *semaphore.Permit) uint64 {
 }
 
 // reacquire gives a live permit a new token. The holder of the old token may not notice before its own deadline, so the
-// new permit lasts at least as long. It also owes the old holder that time, unless the caller asserts that the holder
-// no longer relies on it.
+// new permit lasts at least as long. It also owes the old holder that time, unless the caller asserts that the old
+// holder no longer relies on the permit.
 func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
 	revision := d.advance()
 	d.lastToken++
@@ -149,7 +149,7 @@ func (d *draft) extend(c Extend) Result {
 	extended := *p
 	extended.Duration = c.Duration
 	if c.Duration < p.Duration {
-		extended.Owes = false // the leader makes it shorter only after that time
+		extended.Owes = false // the leader shortens the duration only after that time has passed
 	}
 	d.setPermit(p, &extended)
 	d.emit(Event{Kind: DurationChanged, Semaphore: p.Semaphore, Permit: &extended})

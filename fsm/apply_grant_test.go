@@ -214,7 +214,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantDenied, reason: semaphore.FiringForgotten,
 		},
 		{
-			name: "a cooling permit takes its slot",
+			name: "a cooling permit occupies its slot",
 			arrange: func(l *log) {
 				p := l.grant("s", "b", weight(2))
 				l.apply(fsm.Release{Token: p.Token, Cooling: time.Second})

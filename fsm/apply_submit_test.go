@@ -66,6 +66,8 @@ func TestSubmit_AboveLimit_NamesIt(t *testing.T) {
 	}
 }
 
+// For a submission with the id of a job that is over, that job is returned, regardless of the states of its tasks. No
+// task runs again.
 func TestSubmit_JobThatIsOver_RunsNothingAgain(t *testing.T) {
 	l := newWorkLog(t)
 	for id, end := range map[string]func(token, job uint64) fsm.Command{

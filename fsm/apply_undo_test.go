@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newLog2 returns a log of feature level 2.
+// newLog2 returns a log at feature level 2.
 func newLog2(t *testing.T) *log {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 2})
@@ -189,7 +189,7 @@ func TestUndo_Deletion_RestoresPauseAndTemporaryEdits(t *testing.T) {
 	l.apply(edits(remove("a", was.Version)))
 	deleted := l.state().Revision()
 	entry := collect(l.state().Journal("a", deleted))[0]
-	equal(t, "what went", []any{entry.Pause, entry.Details().EndsGone}, []any{was.Pause, ends})
+	equal(t, "removed pause and temporary edits", []any{entry.Pause, entry.Details().EndsGone}, []any{was.Pause, ends})
 	equal(t, "temporary edits of the deleted name", len(l.state().Ends("a")), 0)
 
 	back := *was.Pause
@@ -208,7 +208,7 @@ func TestUndo_Deletion_RestoresPauseAndTemporaryEdits(t *testing.T) {
 	equal(t, "pause", l.state().Definition("a").Pause, &back)
 }
 
-// Otherwise the end of the undone edit would also revert a later permanent edit to the same value.
+// If the end of the undone edit remained, it would also revert a later permanent edit to the same value.
 func TestUndo_TemporaryEdit_RemovesItsEnd(t *testing.T) {
 	l := newLog2(t)
 	l.define("a", permits(1))
@@ -223,10 +223,10 @@ func TestUndo_TemporaryEdit_RemovesItsEnd(t *testing.T) {
 	}
 	undo(1, fsm.UndoEdit{EndsGone: []uint64{ends[0].Revision}})
 	equal(t, "ends", len(l.state().Ends("a")), 0)
-	equal(t, "what went", collect(l.state().Journal("a", l.state().Revision()))[0].Details().EndsGone, ends)
+	equal(t, "removed temporary edits", collect(l.state().Journal("a", l.state().Revision()))[0].Details().EndsGone, ends)
 	undo(5, fsm.UndoEdit{EndsBack: ends})
 	equal(t, "ends", l.state().Ends("a"), ends)
-	equal(t, "what came back", collect(l.state().Journal("a", l.state().Revision()))[0].Details().EndsBack, ends)
+	equal(t, "restored temporary edits", collect(l.state().Journal("a", l.state().Revision()))[0].Details().EndsBack, ends)
 	restored(t, l.state())
 }
 

@@ -211,7 +211,7 @@ func (d *draft) invalidResult(c Release) string {
 	}
 	switch j := d.JobOf(t.Job); {
 	case uint64(len(c.Result)) > uint64(j.MaxResult):
-		return fmt.Sprintf("the result has %d bytes, but max_result of job %q is %d", len(c.Result), j.ID, j.MaxResult)
+		return fmt.Sprintf("the result has %d bytes, but the max_result of job %q is %d", len(c.Result), j.ID, j.MaxResult)
 	case c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed:
 		return "a task that did not end must not have a result"
 	}

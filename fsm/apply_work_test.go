@@ -297,8 +297,6 @@ func TestWorkBytes_TaskEnd_DoesNotRaiseThem(t *testing.T) {
 	}
 }
 
-// A job that is over, regardless of the states of its tasks, is returned for a submission with its id. No task runs
-// again.
 func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a", "b", "c"))

@@ -149,7 +149,7 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	}
 	order := semaphore.StopOrder{Reason: in.GetStopReason(), Revision: in.GetStopRevision(), Drain: r.drain(in.GetStopDrain())}
 	if order != (semaphore.StopOrder{}) {
-		said := order // only these permits take memory for it
+		said := order // only permits with a stop order take memory for it
 		out.Order = &said
 	}
 	if order.Drain > 0 && (out.Stop == semaphore.NotStopping || out.State != semaphore.Live) {

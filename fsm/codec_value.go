@@ -60,7 +60,7 @@ var (
 	latest   = time.Unix(0, 1<<63-1) //nolint:gochecknoglobals // constant
 )
 
-// nanos checks the range. It does not treat the zero time specially.
+// nanos converts t to Unix nanoseconds and checks the range. It does not treat the zero time specially.
 func (w *writer) nanos(t time.Time) int64 {
 	if t.Before(earliest) || t.After(latest) {
 		if w.err == nil {

@@ -124,7 +124,7 @@ type Cancel struct {
 	Semaphore string
 	Identity  semaphore.Identity
 	RequestID string
-	// Token is the live permit of the request, for which the leader computed Cooling, or 0 if the leader found none.
+	// Token is that of the request's live permit, for which the leader computed Cooling, or 0 if the leader found none.
 	// Cooling is as in Release. At feature level 3 and above, a cancel does nothing if the request has a different
 	// permit. Both fields require feature level 3.
 	Token   uint64
@@ -268,9 +268,9 @@ type UndoEdit struct {
 	// Pause is the pause to restore together with a created definition, or nil. Its revision is set when the command is
 	// applied.
 	Pause *semaphore.Pause
-	// EndsBack are temporary edits, in their earlier form, that will end again. EndsGone are the revisions of temporary
-	// edits that will no longer end; missing ones are ignored. A delete has neither, because it drops all temporary
-	// edits.
+	// EndsBack are temporary edits whose scheduled ends are restored, in their earlier form. EndsGone are the revisions
+	// of temporary edits whose scheduled ends are removed; missing ones are ignored. A delete has neither, because it
+	// drops all temporary edits.
 	EndsBack []*EditEnd
 	EndsGone []uint64
 }
@@ -321,7 +321,7 @@ type ForgetFirings struct {
 }
 
 // ExpectedClaim is a remembered firing with the token that is expected to have claimed it. The expectation also fails
-// if the firing's permit still takes a slot.
+// if the firing's permit still occupies a slot.
 type ExpectedClaim struct {
 	Firing semaphore.Firing
 	Token  uint64

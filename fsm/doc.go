@@ -14,8 +14,8 @@
 // revisions that the leader matched against with the current ones. If they have changed, the command changes nothing
 // and reports this, as in optimistic concurrency control.
 //
-// This package also makes replays harmless. A request id that has ended never grants again while it is remembered. A
-// request id that has a live permit gets that permit. For a token that has ended, the result says how it ended. A
+// This package also makes replays harmless. A request that has ended is not granted again while its id is remembered. A
+// request that already has a live permit gets that permit. For a token that has ended, the result says how it ended. A
 // command that a server proposes without a caller's request carries the term in which it was made, and has no effect in
 // an entry from another term: by then a new leader has given every holder its full duration again, so the old leader's
 // timers are obsolete.

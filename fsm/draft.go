@@ -62,7 +62,7 @@ func (d *draft) begin(index, term uint64, commands int) {
 // publish returns a state for readers. Afterwards, the draft copies each node before it writes to it.
 func (d *draft) publish() *State { return d.fork() }
 
-// advance starts an effective command: its changes carry the new revision.
+// advance starts the changes of a command that has an effect: they carry the new revision.
 func (d *draft) advance() uint64 {
 	d.revision++
 	d.ordinal = 0

@@ -7,7 +7,7 @@ import "slices"
 // only the newest copy is pushed to. The newest copy is the draft's; published copies are only read.
 type fifo[T any] struct {
 	items   []T
-	dropped int // may still occupy memory in the array
+	dropped int // number of removed elements that may still occupy memory in the array
 }
 
 func (f fifo[T]) push(v T) fifo[T] {

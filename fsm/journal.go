@@ -270,8 +270,8 @@ func (d *draft) dropJournal(e *JournalEntry) {
 	d.sweep(e.Semaphore, g)
 }
 
-// markChangesForgotten marks the changes that may have lost entries before the entries of a change were counted. These
-// are the changes in a part of the journal that has reached its limit.
+// markChangesForgotten marks the changes that may have lost entries while the entries of a change were not yet counted.
+// These are the changes in a part of the journal that has reached its limit.
 func (d *draft) markChangesForgotten() {
 	d.gates.Scan(func(_ string, g *gate) bool {
 		if edits, runs := g.edits.len(), g.runLog().entries.len(); edits+runs >= int(d.settings.JournalPerSemaphore) {

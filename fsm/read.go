@@ -21,7 +21,7 @@ func (s *State) Term() uint64 { return s.term }
 // Revision returns the revision of the last applied change.
 func (s *State) Revision() uint64 { return s.revision }
 
-// LastToken returns the highest fencing token that has ever been given.
+// LastToken returns the highest fencing token that has ever been granted.
 func (s *State) LastToken() uint64 { return s.lastToken }
 
 // ClusterID returns the id of the cluster, in the form "seed.incarnation".

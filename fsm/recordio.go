@@ -74,7 +74,7 @@ func (r *recordReader) next() (*logv1.Record, error) {
 	case err != nil:
 		return nil, err
 	case size > maxRecord:
-		return nil, fmt.Errorf("it has a length of %d bytes: it is damaged", size)
+		return nil, fmt.Errorf("its length is given as %d bytes, so it is damaged", size)
 	}
 	prefix := binary.AppendUvarint(r.last.AvailableBuffer(), size)
 	r.last.Write(prefix)

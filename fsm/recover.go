@@ -14,8 +14,9 @@ import (
 type Recovery struct {
 	// ClusterID is the id of the new cluster, "seed.incarnation". It must differ from that of the old one.
 	ClusterID string
-	// At is the current time by the clock of the machine that recovers. New tokens and revisions start above its Unix
-	// seconds times 2^20, because the old cluster may have used higher ones than those that were found.
+	// At is the current time according to the clock of the machine that runs the recovery. New tokens and revisions
+	// start above its Unix seconds times 2^20, because the old cluster may have used higher ones than those that were
+	// found.
 	At             time.Time
 	Author, Reason string
 	// Backup identifies the backup that the state is from, for the journal. It is empty if the state was found in a
@@ -83,8 +84,8 @@ func (r Recovery) validate(s *State) error {
 	return nil
 }
 
-// FullQuarantine returns how long nothing must be granted after a recovery of s that keeps no permits. After that time,
-// every permit ever granted has certainly ended.
+// FullQuarantine returns how long to wait before granting anything after a recovery of s that keeps no permits. After
+// that time, every permit ever granted has certainly ended.
 func (r Recovery) FullQuarantine(s *State) time.Duration {
 	return fullQuarantine(max(s.largestDuration, r.MaxDuration))
 }

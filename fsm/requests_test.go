@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newLog3 returns a log of feature level 3 with these limits for remembered requests.
+// newLog3 returns a log at feature level 3 with these limits for remembered requests.
 func newLog3(tb tester, bounds fsm.RequestBounds) *log {
 	l := newLog(tb)
 	settings := fsm.DefaultSettings()

@@ -34,11 +34,11 @@ func (in *restoring) journal(e *JournalEntry, entries uint32) {
 }
 
 // whole checks the WholeChange of an entry; entries is the number of entries that the change made. If the previous
-// entry, last, is of the same change, both share it.
+// entry, last, belongs to the same change, both share it.
 func (in *restoring) whole(last, e *JournalEntry, entries uint32) {
 	if same := last != nil && last.Revision == e.Revision; same {
 		if e.Change != nil && e.Change != alone || (e.Change == nil) != (last.Change == nil) {
-			in.r.fail("journal entry %d.%d has other data about its change than the first entry", e.Revision, e.Ordinal)
+			in.r.fail("journal entry %d.%d has data about its change that differs from the first entry's", e.Revision, e.Ordinal)
 		}
 		e.Change = last.Change
 	}

@@ -139,7 +139,7 @@ func TestRestore_AnyLength_NamesBadRecord(t *testing.T) {
 				at := begins[i]
 				refused("cut short", file[:at], i+1, "it ends before its trailer")
 				refused("cut in two", file[:at+3], i+1, "it ends before its trailer")
-				refused("a wrong length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "it has a length")
+				refused("a wrong length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "its length is given as")
 				if i > 0 && i < count-2 {
 					swapped := slices.Clone(records)
 					swapped[i], swapped[i+1] = swapped[i+1], swapped[i]

@@ -23,8 +23,8 @@ const (
 	GrantChanged
 	// GrantRevisionChanged means that the permit revision is not the expected one. Nothing happened.
 	GrantRevisionChanged
-	// GrantRequestEnded means that this request id has been granted or cancelled before and has ended; see Ended. It
-	// never grants again.
+	// GrantRequestEnded means that a request with this id was granted or cancelled before and has ended; see Ended. It
+	// is never granted again.
 	GrantRequestEnded
 	// GrantQuarantined means that the request would be granted if there were no quarantine; see State.Quarantine.
 	// Nothing happened.
@@ -162,7 +162,7 @@ type Conflict struct {
 type UndoResult struct {
 	Revision uint64 // revision of the change; 0 if nothing happened
 	Conflict *Conflict
-	// Repeated is true if this request id has been applied before. Revision is then the revision of that change.
+	// Repeated is true if this request was applied before. Revision is then the revision of that change.
 	Repeated bool
 }
 
@@ -171,7 +171,7 @@ type FiringsResult struct {
 	Revision uint64         // revision of the change; 0 if nothing happened
 	Firings  *FiringsChange // nil if nothing happened
 	Conflict *Conflict
-	// Repeated is true if this request id has been applied before. Revision and Firings then describe that change.
+	// Repeated is true if this request was applied before. Revision and Firings then describe that change.
 	Repeated bool
 }
 
@@ -181,7 +181,7 @@ type EditResult struct {
 	Revision uint64
 	Skipped  []string // names whose Declare was skipped
 	Conflict *Conflict
-	// Repeated is true if this request id has been applied before. Revision and Skipped then describe that change.
+	// Repeated is true if this request was applied before. Revision and Skipped then describe that change.
 	Repeated bool
 	// Definition and Permits are as in EditAnswer. They are unknown in a retry of a request that was remembered below
 	// feature level 3.
@@ -193,7 +193,7 @@ type EditResult struct {
 type RevisionResult struct {
 	Applied  bool   // false if nothing happened
 	Revision uint64 // revision of the change; 0 if nothing happened
-	// Repeated is true if this request id has been applied before. Revision is then the revision of that change, and
+	// Repeated is true if this request was applied before. Revision is then the revision of that change, and
 	// nothing happened now.
 	Repeated bool
 	// Names and Cordon are as in EditAnswer. They are unknown in a retry of a request that was remembered below feature

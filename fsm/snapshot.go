@@ -97,7 +97,7 @@ func (s *State) records(w *recordWriter) {
 	}
 }
 
-// semaphores writes the data of a name except its definition, permits, claims, journal and requests.
+// semaphores writes the data of each name except its definition, permits, claims, journal and requests.
 func (s *State) semaphores(w *recordWriter) {
 	marked := s.onlyMarked()
 	before := func(name string) {

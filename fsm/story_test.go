@@ -66,7 +66,7 @@ func commandsOfLevel1() []fsm.Command {
 	}
 }
 
-// commandsOfLevel2 returns each command that feature level 2 added or gave a field. They are frozen too.
+// commandsOfLevel2 returns each command that feature level 2 added or extended with a field. They are frozen too.
 func commandsOfLevel2() []fsm.Command {
 	return []fsm.Command{
 		fsm.RaiseFeatureLevel{Level: 2},
@@ -306,8 +306,9 @@ func storyOfCutShort(tb tester) *log {
 	return l
 }
 
-// storyOfUndo continues with undos: of a pause and a cordon that had replaced others; of a deletion while paused and
-// with a temporary edit; and of a temporary edit, after which that undo was undone. It is frozen too.
+// storyOfUndo continues with several undos. They undo a pause and a cordon that had each replaced an earlier one; the
+// deletion of a definition that was paused and had a temporary edit; and a temporary edit. The undo of the temporary
+// edit is itself undone. It is frozen too.
 func storyOfUndo(tb tester) *log {
 	l := storyOfCutShort(tb)
 	l.define("moved", permits(2))

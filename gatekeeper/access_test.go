@@ -126,7 +126,7 @@ func ofStatus(fullMethod string) bool {
 		fullMethod == gatekeeperv1.ClusterService_ListMembers_FullMethodName
 }
 
-func TestAccess_CallerWithoutABinding_MayDoNothingAtAnyServer(t *testing.T) {
+func TestAccess_CallerWithoutABinding_MayDoNothingOnAnyServer(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	for i := range s.servers {
@@ -146,7 +146,7 @@ func TestAccess_CallerWithoutABinding_MayDoNothingAtAnyServer(t *testing.T) {
 	}
 }
 
-// The table lists the role that each call requires. A call that is missing from the table fails this test.
+// Package api has a table of the role that each call requires. A call that is missing from that table fails this test.
 func TestAccess_PrincipalWithoutRoles_MayOnlyCallWhoAmI(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
@@ -390,7 +390,7 @@ func TestAccess_Undo_NeedsTheRolesForItsEffects(t *testing.T) {
 	}
 }
 
-// Every retry of a submission creates the semaphore that represents the job's submitter again. Only the submitter may
+// Every retry of a submission re-creates the semaphore that represents the job's submitter. Only the submitter may
 // create, hold and delete it, even if others may acquire every semaphore.
 func TestAccess_SubmitterSemaphore_OnlyTheSubmitterMayUseIt(t *testing.T) {
 	t.Parallel()
@@ -505,7 +505,7 @@ func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
 }
 
 // Moving a subject to another binding ends its streams, which were opened under the old one.
-func TestAccess_SubjectOfAnotherBinding_EndsItsStreams(t *testing.T) {
+func TestAccess_SubjectMovedToAnotherBinding_ItsStreamsEnd(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	one := s.bind("one", grantOf(gatekeeperv1.Role_ROLE_VIEWER))

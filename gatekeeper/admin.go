@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
 )
 
-// secured wraps the listener of an HTTP port. Beyond loopback, the port uses the TLS of the API if it authenticates
-// clients.
+// secured wraps the listener of an HTTP port. Beyond loopback, the port uses the API's TLS, provided that the API
+// authenticates clients.
 func (s *Server) secured(l net.Listener) (net.Listener, error) {
 	if l == nil || loopback(l.Addr()) || s.cfg.apiTrouble() != "" {
 		return l, nil

@@ -219,13 +219,13 @@ func TestBindAdmin_CallByANonMember_IsRefused(t *testing.T) {
 	for i := range s.servers {
 		for _, name := range []string{"client", "ann", "stranger"} {
 			for what, headers := range map[string][]string{
-				"as it is": nil, "as a member": {api.HopHeader, "gk1", api.SubjectHeader, "member:"}, "as a member's subject": {api.SubjectHeader, "member:"},
+				"without headers": nil, "as a member": {api.HopHeader, "gk1", api.SubjectHeader, "member:"}, "with a member's subject": {api.SubjectHeader, "member:"},
 			} {
 				ctx := metadata.AppendToOutgoingContext(bounded(t), headers...)
 				c := gatekeeperv1.NewAuthServiceClient(s.named(i, name).conn)
 				_, err := c.BindAdministrator(ctx, &gatekeeperv1.BindAdministratorRequest{Subject: "cert:stranger"})
 				if code := status.Code(err); code != codes.Unauthenticated && code != codes.PermissionDenied {
-					t.Errorf("server %d: %s as %s = %v, want a refusal", i, name, what, err)
+					t.Errorf("server %d: call by %s %s = %v, want a refusal", i, name, what, err)
 				}
 			}
 		}
@@ -238,7 +238,7 @@ func TestBindAdmin_CallByANonMember_IsRefused(t *testing.T) {
 			ctx := metadata.AppendToOutgoingContext(bounded(t), headers...)
 			_, err := gatekeeperv1.NewAuthServiceClient(joiner.conn).BindAdministrator(ctx, &gatekeeperv1.BindAdministratorRequest{Subject: "cert:stranger"})
 			if status.Code(err) != codes.Unauthenticated {
-				t.Errorf("server %d: %s by a joiner = %v, want Unauthenticated", i, what, err)
+				t.Errorf("server %d: call by a joiner %s = %v, want Unauthenticated", i, what, err)
 			}
 		}
 	}

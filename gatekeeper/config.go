@@ -71,7 +71,7 @@ type Config struct {
 	// empty, a new cluster consists of this server alone. Members is ignored if the data directory already belongs to a
 	// cluster.
 	Members []Member
-	// Join are API addresses of servers of an existing cluster. This server asks them to add it to the cluster. While
+	// Join lists API addresses of servers of an existing cluster. This server asks them to add it to the cluster. While
 	// it has no vote, it also asks each new leader for one. Join and Members are mutually exclusive.
 	Join []string
 	// NonVoter makes a joining server a non-voting member: it serves clients and never becomes the leader. It requires

@@ -27,8 +27,8 @@
 //
 // All listeners are opened before anything is written, so that a port in use is reported before a data directory
 // exists. Then the data directory is locked. It belongs to one member of one cluster for its lifetime. Only an empty
-// directory is assigned to a cluster: a new one of this server alone, a new one of Config.Members, or an existing one
-// that Config.Join asks to join.
+// directory is assigned to a cluster: a new cluster of this server alone, a new cluster of Config.Members, or an
+// existing cluster that this server joins through Config.Join.
 //
 // # Recovering
 //
@@ -46,8 +46,8 @@
 //
 // Close first sends clients away (health status, ended streams), then transfers leadership so that the other members
 // need not detect a failure, then waits for calls in progress, then closes everything. It does not touch permits: their
-// holders refresh them at the next leader. A server that cannot continue, for example because its disk has failed, does
-// not try to recover. It stops serving and closes Done, Err returns the fault, and the supervisor must restart it.
+// holders refresh them with the next leader. A server that cannot continue, for example because its disk has failed,
+// does not try to recover. It stops serving and closes Done, Err returns the fault, and the supervisor must restart it.
 //
 // # Compatibility
 //

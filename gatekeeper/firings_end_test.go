@@ -68,7 +68,7 @@ func TestTakeOver_LostHolder_HandsOverItsFiringAndNotifies(t *testing.T) {
 	if _, err := c.Revoke(bounded(t), &gatekeeperv1.RevokeRequest{Token: dead, UnsafeNow: true, Author: "ann"}); err != nil {
 		t.Fatal(err)
 	}
-	ofDead(gatekeeperv1.FiringState_FIRING_STATE_OPEN) // even though firing_on_loss is spent
+	ofDead(gatekeeperv1.FiringState_FIRING_STATE_OPEN) // even though firing_on_loss is SPENT
 	ofAny(gatekeeperv1.FiringState_FIRING_STATE_OPEN)
 	heir := acquire("heir")
 	ofDead(gatekeeperv1.FiringState_FIRING_STATE_TAKEN_OVER)

@@ -59,7 +59,7 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Both may view everything, so only the scope stops them.
+	// ed and ops may view everything, so only the scope of their other role stops them.
 	viewer := grantOf(gatekeeperv1.Role_ROLE_VIEWER)
 	s.bind("ed", viewer, &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_EDITOR, Labels: "team=a"})
 	s.bind("ops", viewer, &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Labels: "team=a"})

@@ -43,7 +43,7 @@ func tryIt(t *testing.T, ctx context.Context, c caller, fullMethod string, m pro
 	if err := stream.SendMsg(in); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if fullMethod != gatekeeperv1.WorkService_Work_FullMethodName { // it refuses only the first slot
+	if fullMethod != gatekeeperv1.WorkService_Work_FullMethodName { // it is refused when its first slot asks, so its stream stays open
 		_ = stream.CloseSend() // always returns nil
 	}
 	out := kind.New().Interface()
@@ -51,7 +51,7 @@ func tryIt(t *testing.T, ctx context.Context, c caller, fullMethod string, m pro
 }
 
 // An acquirer with a scope claims the identity, the name, the semaphores, the permits and the jobs of others in every
-// call, at every server. A call without an entry fails this test.
+// call, on every server. A method without an entry in the table fails this test.
 func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)

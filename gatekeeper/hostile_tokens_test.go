@@ -18,8 +18,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A token is valid at its own cluster, until it expires or is revoked, and only in the authorization header. An invalid
-// token is refused even with a valid certificate, because a presented token replaces the certificate.
+// A token is valid for its own cluster, until it expires or is revoked, and only in the authorization header. An
+// invalid token is refused even with a valid certificate, because a presented token replaces the certificate.
 func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, func(c *Config) { c.BearerTokens = true })
@@ -57,7 +57,7 @@ func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRefused(t *testing.T) {
 			"from another cluster":            {bounded(t), s.showing(i, foreign)},
 			"expired":                         {bounded(t), s.showing(i, short.GetSecret())},
 			"revoked":                         {bounded(t), s.showing(i, gone)},
-			"the id of a token as its secret": {bounded(t), s.showing(i, "gk_"+goneID+"_"+goneID)},
+			"with the token id as its secret": {bounded(t), s.showing(i, "gk_"+goneID+"_"+goneID)},
 			"with another id":                 {bounded(t), s.showing(i, strings.Replace(good, "gk_", "gk_x", 1))},
 			"twice":                           {header("authorization", "Bearer "+good), s.showing(i, good)},
 			"as a subject":                    {header(api.SubjectHeader, "token:"+goneID), nobody},

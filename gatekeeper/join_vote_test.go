@@ -17,10 +17,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// elections is a cluster as a joining member sees it. It has a new leader after a number of calls to Members.
+// elections is a cluster as a joining member sees it. It has a new leader after a number of calls to Leader.
 type elections struct {
 	gatekeeperv1.UnimplementedClusterServiceServer
-	// looksPerTerm is how many calls a term lasts. giving is the term whose leader grants a requested vote.
+	// looksPerTerm is how many calls to Leader a term lasts. giving is the term whose leader grants a requested vote.
 	looksPerTerm, giving uint64
 	refuse               bool
 

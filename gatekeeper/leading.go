@@ -18,9 +18,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// leading passes this server's leaderships on to the keeper, and runs the tasks of a new leader: it declares the
-// definitions that this server was configured with (other servers may have different ones), and raises the feature
-// level.
+// leading notifies the keeper when this server starts and stops leading, and runs the tasks of a new leader: it
+// declares the definitions that this server was configured with (other servers may have different ones), and raises the
+// feature level.
 type leading struct {
 	keeper      *keeper.Keeper
 	state       func() *fsm.State

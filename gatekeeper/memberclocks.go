@@ -48,7 +48,7 @@ func (c *clocks) list() []consensus.MemberClock {
 	return slices.Clone(c.off)
 }
 
-// watch compares the clocks until ctx ends, together with the leadership of that term.
+// watch compares the clocks until ctx ends, which it does when the leadership in that term is over.
 func (c *clocks) watch(ctx context.Context, term uint64) {
 	c.mu.Lock()
 	c.term = max(c.term, term)

@@ -66,7 +66,7 @@ func whoAmI(t *testing.T, c caller) (*gatekeeperv1.WhoAmIResponse, error) {
 	return patiently(t, gatekeeperv1.NewAuthServiceClient(c.conn).WhoAmI, &gatekeeperv1.WhoAmIRequest{})
 }
 
-// A pod presents the token of its service account at any server.
+// A pod presents the token of its service account to any server.
 func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
 	t.Parallel()
 	w := newWithOIDC(t)
@@ -100,7 +100,7 @@ func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
 	}
 }
 
-func TestOIDC_HostileToken_IsRefusedAtEveryServer(t *testing.T) {
+func TestOIDC_HostileToken_IsRefusedByEveryServer(t *testing.T) {
 	t.Parallel()
 	w := newWithOIDC(t)
 	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_VIEWER))
@@ -243,7 +243,7 @@ func TestOIDC_TokenExpires_ItsStreamsEnd(t *testing.T) {
 	}
 }
 
-// watching opens a stream at each server. It returns nil if the token has expired in the meantime.
+// watching opens a stream to each server. It returns nil if the token has expired in the meantime.
 func (w *withOIDC) watching(token string) (all []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]) {
 	w.t.Helper()
 	for i := range w.servers {

@@ -64,8 +64,8 @@ type Recovery struct {
 	// they had ended and still occupied their slots. Permits are the remaining ones, all of them held for an operator.
 	PermitsKept                         bool
 	Permits, PermitsLost, PermitsCooled int
-	// Quarantine is how long nothing is granted after the new server's first start. FullQuarantine is the safe value
-	// without PermitsKept.
+	// Quarantine is how long nothing is granted after the new server's first start. FullQuarantine is the safe wait
+	// after a recovery that keeps no permits.
 	Quarantine, FullQuarantine time.Duration
 	Definitions                int
 	// TakenAt is when the backup was taken. It is zero after Recover.

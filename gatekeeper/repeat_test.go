@@ -70,8 +70,8 @@ func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	}
 }
 
-// If a request was forgotten and its caller states its age, it is refused. The response allows the caller to generate a
-// new request id.
+// A request that was forgotten is refused if its caller states how old it is. The response allows the caller to
+// generate a new request id.
 func TestRequestID_Forgotten_IsRefusedAsTooOld(t *testing.T) {
 	t.Parallel()
 	s, c := remembering(t, fsm.RequestBounds{RequestBytes: 4096})
@@ -173,7 +173,7 @@ func (c caller) setPermits(t *testing.T, name string, permits uint32) (*gatekeep
 	return r.GetRecord(), err
 }
 
-// e1, another client's e2, e1 again: a client that retries e1 must not overwrite e2.
+// An edit e1 is followed by another client's edit e2. A client that then retries e1 must not overwrite e2.
 func TestEdit_RepeatedAfterAnother_ReturnsItsFirstOutcome(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
@@ -235,7 +235,7 @@ func TestResume_ThatFoundNothing_Repeated_DoesNotLiftALaterPause(t *testing.T) {
 	}
 }
 
-// Both attempts of a resume get the same response, no matter which arrives first.
+// All attempts of a resume get the same response, no matter which arrives first.
 func TestResume_RetriedWhileTheFirstIsInProgress_ReturnsTheSame(t *testing.T) {
 	t.Parallel()
 	_, c := operated(t)
@@ -259,7 +259,7 @@ func TestResume_RetriedWhileTheFirstIsInProgress_ReturnsTheSame(t *testing.T) {
 		attempts.Wait()
 		for _, r := range responses {
 			if r.GetRevision() != paused.GetRevision()+1 || len(r.GetNames()) != 1 {
-				t.Fatalf("round %d: paused by change %d, Resume() = %v, want the next change twice", i, paused.GetRevision(), responses)
+				t.Fatalf("round %d: paused by change %d, Resume() = %v, want the next change in each", i, paused.GetRevision(), responses)
 			}
 		}
 	}

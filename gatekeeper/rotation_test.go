@@ -165,7 +165,7 @@ func (r *rotation) settles() {
 
 // Clients work with certificates and tokens, some over long-lived connections and some over new ones. All certificates,
 // the CAs and the token are replaced in the meantime. No call may fail, and no permit may be lost.
-func TestRotation_OfEverythingUnderLoad_FailsNoCall(t *testing.T) {
+func TestRotation_OfEverythingUnderLoad_NoCallFails(t *testing.T) {
 	t.Parallel()
 	r := &rotation{secured: newSecured(t, func(c *Config) { c.BearerTokens = true })}
 	dir := t.TempDir()

@@ -239,7 +239,7 @@ func TestOpen_BadTLSFiles_AreNamed(t *testing.T) {
 	}
 }
 
-func TestClose_Again_ReturnsTheSameAndDoneIsClosed(t *testing.T) {
+func TestClose_Again_SucceedsAndDoneIsClosed(t *testing.T) {
 	t.Parallel()
 	cfg, _ := configOf(t, "")
 	s := open(t, cfg)
@@ -283,7 +283,7 @@ func TestClose_WithAnOpenStream_EndsItAndStops(t *testing.T) {
 		_, err = watch.Recv()
 	}
 	if status.Code(err) != codes.Unavailable {
-		t.Errorf("the health watch ended with %v, want Unavailable", err)
+		t.Errorf("the watch ended with %v, want Unavailable", err)
 	}
 	if err := <-closed; err != nil {
 		t.Errorf("Close() = %v", err)

@@ -32,7 +32,7 @@ func (c *Config) refuseStrangers(at addresses, log *slog.Logger) error {
 		}
 		if !c.Insecure {
 			return &ConfigError{port.field, port.address.String(), "can be reached by other machines, and " + port.trouble + ": " + remedy +
-				", or allow it with --insecure if all of them may do everything"}
+				", or allow it with --insecure if all those machines may do everything"}
 		}
 		log.Warn("a port that other machines can reach does not authenticate callers", slog.String("port", port.what), slog.String("address", port.address.String()),
 			slog.String("reason", port.trouble), slog.String("remedy", remedy))
@@ -40,9 +40,9 @@ func (c *Config) refuseStrangers(at addresses, log *slog.Logger) error {
 	return nil
 }
 
-const remedy = "make certificates with `gkctl cert init`, `gkctl cert server HOST` and `gkctl cert peer ID HOST` and give them to the server, listen on loopback"
+const remedy = "make certificates with `gkctl cert init`, `gkctl cert server HOST` and `gkctl cert peer ID HOST` and give them to the server, or listen on loopback"
 
-// sameAuthority reports whether the API and the peer port verify with the same CA certificates.
+// sameAuthority reports whether the API and the peer port verify certificates with the same CAs.
 func (c *Config) sameAuthority() bool {
 	if c.PeerTLS == (TLS{}) || c.PeerTLS.CAFile == c.TLS.CAFile {
 		return true

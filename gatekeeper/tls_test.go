@@ -43,8 +43,9 @@ func tlsOf(ca *authoritytest.Authority, l authority.Leaf) TLS {
 	return TLS{CertFile: f.Cert, KeyFile: f.Key, CAFile: ca.File}
 }
 
-// client returns a caller with a certificate that is valid at that time, or without a certificate if by is nil. It
-// presents the certificate even if the server does not ask for one issued by its CA.
+// client returns the dial option of a client whose certificate was issued by the given CA at the given time, or of a
+// client without a certificate if by is nil. The client presents its certificate even if the server asks only for
+// certificates from other CAs.
 func (a *authorities) client(by *authoritytest.Authority, at time.Time, change func(*tls.Config)) grpc.DialOption {
 	a.t.Helper()
 	cfg := &tls.Config{RootCAs: a.api.Pool(), MinVersion: tls.VersionTLS12}
@@ -116,7 +117,7 @@ func TestAPI_HostileCaller_IsRefusedWithAReason(t *testing.T) {
 		"an older TLS version":        {a.client(a.api, now, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), "protocol version not supported"},
 		"no TLS":                      {grpc.WithTransportCredentials(insecure.NewCredentials()), ""},
 	} {
-		eventually(t, func() bool { // a client that still writes when refused may only see a closed connection
+		eventually(t, func() bool { // a client that is still writing when it is refused may see only a closed connection
 			_, err := callerOf(t, s, c.option).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 			if status.Code(err) != codes.Unavailable {
 				t.Fatalf("call with certificate %s = %v, want Unavailable", name, err)
@@ -184,7 +185,7 @@ func TestOpen_JoinerWithAServerCertificate_IsRefused(t *testing.T) {
 	}
 }
 
-// A server with such files could start, but nobody could connect to it.
+// Without this check, a server with one of these certificates would start, but nobody could connect to it.
 func TestOpen_CertificateThatOthersRefuse_IsNamedWithItsFile(t *testing.T) {
 	t.Parallel()
 	a, client := newAuthorities(t), authority.Leaf{Name: "ann", Client: true, Hosts: []string{"127.0.0.1"}}

@@ -35,7 +35,7 @@ func TestKeepAlive_AnswersAreNotRead_PermitsStillExpire(t *testing.T) {
 		unknown[i] = &gatekeeperv1.TokenRefresh{Token: 1<<40 + uint64(i), Duration: durationpb.New(time.Second)}
 	}
 	var sending sync.WaitGroup
-	sending.Go(func() { // more than a stream can have unread in either direction
+	sending.Go(func() { // more than a stream buffers in either direction
 		for n := uint64(1); stream.Send(&gatekeeperv1.KeepAliveRequest{Frame: n, Tokens: unknown}) == nil; n++ {
 			continue
 		}

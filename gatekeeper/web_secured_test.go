@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// newSecuredWeb is a single server that also accepts tokens, with an HTTP port that other machines can reach.
+// newSecuredWeb returns a single server that also accepts tokens, with an HTTP port that other machines can reach.
 func newSecuredWeb(t *testing.T) *secured {
 	return newSecuredAlone(t, func(c *Config) { c.HTTPAddress, c.BearerTokens = "0.0.0.0:0", true })
 }
@@ -107,8 +107,8 @@ func TestWeb_HeadersThatNameTheCaller_AreIgnored(t *testing.T) {
 }
 
 // A member's certificate does not make its owner a member at the HTTP port. If the members' CA is separate, the
-// certificate is not accepted. If both ports share a CA, the owner is a caller.
-func TestWeb_CertificateOfAMember_IsNotAMember(t *testing.T) {
+// certificate is not accepted. If both ports share a CA, the owner is an ordinary caller.
+func TestWeb_CallerWithAMemberCertificate_IsNotAMember(t *testing.T) {
 	t.Parallel()
 	separate := newSecuredWeb(t)
 	one := newSecuredAlone(t, func(c *Config) { c.HTTPAddress, c.PeerTLS = "0.0.0.0:0", TLS{} })
@@ -175,7 +175,7 @@ func TestWeb_Session_LastsUntilItsTokenIsRevoked(t *testing.T) {
 	s.audited(t) // checks that no line contains the token
 }
 
-func TestWeb_Edits_NeedTheSameRoleAndAreAuditedWithTheirSource(t *testing.T) {
+func TestWeb_Edits_NeedARoleAndAreAuditedWithTheirSource(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, func(c *Config) { c.HTTPAddress = "0.0.0.0:0" })
 	s.bind("viewer", grantOf(gatekeeperv1.Role_ROLE_VIEWER))

@@ -75,13 +75,13 @@ func (s *events) next() (e event, ok bool) {
 	}
 }
 
-// until reads up to an event of that type whose data contains that text.
+// until reads events up to the first one of the given kind whose data contains the given text, and returns that one.
 func (s *events) until(kind, text string) event {
 	s.t.Helper()
 	for {
 		e, ok := s.next()
 		if !ok {
-			s.t.Fatalf("the stream ended without an event %s with %q", kind, text)
+			s.t.Fatalf("the stream ended without a %s event that contains %q", kind, text)
 		}
 		if e.kind == kind && strings.Contains(e.data, text) {
 			return e

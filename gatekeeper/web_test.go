@@ -99,7 +99,7 @@ func (b *browser) tryRequest(method, path, body string, headers ...string) (*pag
 	return &page{answer, string(text)}, nil
 }
 
-// expect checks that a response has that status and contains each part.
+// expect checks that the response has the given status and contains each of the given parts.
 func (p *page) expect(t *testing.T, status int, parts ...string) {
 	t.Helper()
 	if p.StatusCode != status {

@@ -61,7 +61,7 @@ func TestSubmitJob_SubmitterDiesInTheMiddle_LeavesNothing(t *testing.T) {
 }
 
 // A limit is reached when half of a job has been stored. That half must be deleted, existing jobs must continue, and
-// workers must still be able to report the ends of their tasks.
+// workers must still be able to report that their tasks have ended.
 func TestSubmitJob_LimitReachedInTheMiddle_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, c, jobs := working(t)

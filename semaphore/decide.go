@@ -18,7 +18,7 @@ const (
 )
 
 // Decide decides a request. The steps run in the order of their numbers until one of them decides. Decide depends on
-// its arguments only. It neither allocates nor retains them.
+// its arguments only, does not retain them, and allocates nothing.
 //
 // The leader calls Decide with the results of pattern matching and the state of its queue. The state machine calls it
 // again when the grant is applied, with Admitted and without the queue. The order of the steps follows the article

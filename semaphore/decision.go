@@ -90,7 +90,7 @@ type Facts struct {
 	OwnOverheld bool
 	// OwnTask is true if Own carries a task, or carried one when it was granted.
 	OwnTask bool
-	// Used is the total weight of the permits that take slots: live, held and cooling.
+	// Used is the total weight of the permits that occupy slots: live, held and cooling.
 	Used uint64
 	// Claim is the existing claim of the requested firing, or nil.
 	Claim *Claim

@@ -113,7 +113,7 @@ type Definition struct {
 	Takeover     bool
 }
 
-// MayAttempt reports whether a firing may be attempted again after this number of attempts.
+// MayAttempt reports whether a firing may be attempted again after the given number of attempts.
 func (d *Definition) MayAttempt(attempts uint32) bool {
 	return d.MaxAttempts == 0 || attempts < d.MaxAttempts
 }
@@ -129,8 +129,8 @@ func (d *Definition) MaxAhead() (time.Duration, bool) {
 	return cmp.Or(d.FiringMaxAhead, DefaultFiringMaxAhead), true
 }
 
-// TooFarAhead reports whether it is too early to claim a firing with this due time when the leader's clock shows now. A
-// firing without a due time (the zero time) is never too far ahead.
+// TooFarAhead reports whether it is too early, at time now on the leader's clock, to claim a firing with the given due
+// time. A firing without a due time (the zero time) is never too far ahead.
 func (d *Definition) TooFarAhead(due, now time.Time) bool {
 	ahead, bounded := d.MaxAhead()
 	return bounded && !due.IsZero() && due.After(now.Add(ahead))
@@ -140,7 +140,7 @@ func (d *Definition) TooFarAhead(due, now time.Time) bool {
 type Pause struct {
 	Reason   string
 	Until    time.Time // for display and for the leader's timer; zero: no end
-	Stop     bool      // running permits must stop too
+	Stop     bool      // holders must stop too
 	Revision uint64
 	Author   string
 	// Drain is how long permits granted before Revision may continue even though Stop is set. It is the full duration,

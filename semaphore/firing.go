@@ -56,7 +56,7 @@ func (r Run) Began() bool {
 }
 
 // Claim returns the new state of the claim, which is ClaimOpen if the firing may be claimed again. d is the definition
-// at the end of the permit, or nil if it was deleted.
+// when the permit ended, or nil if it had been deleted.
 //
 // The new state applies immediately, with one exception: if a job was cut short, the claim remains held until the slot
 // is free, that is, until any cooling is over.

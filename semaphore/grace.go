@@ -6,7 +6,7 @@ import "time"
 // early.
 const minGrace = 20 * time.Millisecond
 
-// rateDivisor is 1/r, where r = 1 % is the allowed difference between the rates of two clocks. The client computes its
+// rateDivisor is 1/r, where r = 1% is the allowed difference between the rates of two clocks. The client computes its
 // safety margin from the same r.
 const rateDivisor = 100
 

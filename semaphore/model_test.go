@@ -293,7 +293,7 @@ func plain(name string) *Definition {
 	}
 }
 
-// holds reports whether a permit with this token takes a slot.
+// holds reports whether the permit with the given token occupies a slot.
 func (w *world) holds(token uint64) bool {
 	_, s := w.find(token)
 	return s != nil

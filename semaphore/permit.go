@@ -61,13 +61,13 @@ type Firing struct {
 	Due  time.Time
 }
 
-// PermitState says why a permit takes its slot. The numbers are frozen: they are in the log.
+// PermitState says why a permit occupies its slot. The numbers are frozen: they are in the log.
 type PermitState uint8
 
 const (
 	// Live means that the identity holds the permit, which has a deadline.
 	Live PermitState = 1
-	// Held means that the permit expired under on_expiry: hold. It takes its slot until an operator clears it, and has
+	// Held means that the permit expired under on_expiry: hold. It keeps its slot until an operator clears it, and has
 	// no deadline.
 	Held PermitState = 2
 	// Cooling means that the holder is gone and the slot remains taken for Duration. A cooling permit has no holder and
@@ -121,8 +121,8 @@ type Permit struct {
 	Owes bool
 }
 
-// GrantedAt returns the time of the grant by the clock of the leader at that time, or zero if unknown. It is for
-// display only. Storing a time.Time in the permit would take three times the space.
+// GrantedAt returns the time of the grant according to the clock of the leader that made it, or zero if unknown. It is
+// for display only. Storing a time.Time in the permit would take three times the space.
 func (p *Permit) GrantedAt() time.Time {
 	if p.GrantedNanos == 0 {
 		return time.Time{}
@@ -205,7 +205,7 @@ type Claim struct {
 	Token     uint64
 	Winner    Identity
 	Revision  uint64
-	// At is the time of the claim by the granting leader's clock. It is used only when a leader chooses what to forget.
+	// At is the time of the claim on the granting leader's clock. It is used only when a leader chooses what to forget.
 	At time.Time
 	// Failure is the error text that the holder of a failed run reported. It may be empty.
 	Failure string

@@ -265,7 +265,7 @@ func TestDecide_RandomHistory_KeepsRules(t *testing.T) {
 		g := w.gate("s")
 		used := uint64(0) // after the previous step
 		granted := false
-		ran := map[string]uint64{} // by firing: the token that settled it: the job was done, or no attempts are left
+		ran := map[string]uint64{} // by firing: the token that settled it, because the job was done or no attempts were left
 
 		token := func(t *rapid.T) *slot {
 			if len(g.slots) == 0 {

@@ -82,7 +82,7 @@ func TestRevert_AnyEdit(t *testing.T) {
 			}
 		}
 		again, _ := Revert(restored, before, after)
-		same("twice is once", again, restored)
+		same("it has been reverted twice", again, restored)
 	})
 }
 

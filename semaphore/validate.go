@@ -31,8 +31,8 @@ const (
 // Validate checks every field of the definition; maxDuration is the cluster's setting. The error is a *FieldError for
 // the first invalid field.
 //
-// Validate compiles the patterns, and servers may run different Go versions. The leader calls it before it proposes an
-// edit. The state machine must never call it when it applies one.
+// Validate compiles the patterns, and servers may run different Go versions. The leader calls Validate before it
+// proposes an edit. The state machine must never call Validate when it applies an edit.
 func (d *Definition) Validate(maxDuration time.Duration) error {
 	_, patterns := CompilePatterns(d.GroupPattern, d.AcquirerPattern)
 	return cmp.Or(

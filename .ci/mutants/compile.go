@@ -19,7 +19,7 @@ import (
 	"slices"
 )
 
-// listed holds the used fields of go list's output.
+// listed holds the fields of go list's output that this tool uses.
 type listed struct {
 	Dir, ImportPath, Export string
 	GoFiles                 []string

@@ -68,8 +68,9 @@ func Load(name string) (Context, error) {
 	return out, nil
 }
 
-// Setting returns the value of a setting, for example "tls-ca". If the context was chosen by name, its value comes
-// first and the environment variable (GK_TLS_CA) second; otherwise the variable comes first.
+// Setting returns the value of a setting, for example "tls-ca": the value saved in a context, or that of the
+// environment variable (GK_TLS_CA). If the context was chosen by name, its value takes precedence; otherwise the
+// variable does.
 func Setting(name, saved string, chosen bool) string {
 	if chosen && saved != "" {
 		return saved

@@ -86,7 +86,7 @@ func TestBearer_ChosenContextWithACredential_IgnoresVariables(t *testing.T) {
 	}{
 		"chosen, with a certificate": {byCertificate, true, "", ""},
 		"chosen, with a file":        {contexts.Context{TokenFile: "f"}, true, "f", ""},
-		"chosen, without any":        {contexts.Context{}, true, "", "secret"},
+		"chosen, with neither":       {contexts.Context{}, true, "", "secret"},
 		"current":                    {contexts.Context{TokenFile: "f"}, false, "", "secret"},
 	} {
 		if file, token := c.of.Bearer(c.chosen); file != c.file || token != c.token {

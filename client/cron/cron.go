@@ -14,7 +14,7 @@ import (
 // job are logged; client.WithHooks reports more details. Add returns an error if spec cannot be parsed.
 //
 // An activation does not run if its entry is removed before the job has requested a permit. To run the job by hand,
-// call runner.Run. Do not run the entry's own job, because that would count as the previous activation.
+// call runner.Run. Do not run the entry's own job, because that run would be taken for the previous activation.
 func Add(ctx context.Context, c *cron.Cron, spec string, runner *client.Runner) (cron.EntryID, error) {
 	j := &entryJob{ctx: ctx, cron: c, runner: runner, known: make(chan struct{})}
 	id, err := c.AddJob(spec, j)
@@ -29,7 +29,7 @@ type entryJob struct {
 	cron   *cron.Cron
 	runner *client.Runner
 
-	known chan struct{} // closed when id is set; cron may start the job before Add does so
+	known chan struct{} // closed when id is set; cron may start the job before Add has set it
 	id    cron.EntryID
 }
 

@@ -40,13 +40,13 @@ func WithResource(f func(*http.Request) string) HandlerOption {
 
 // Store remembers the newest token of each resource.
 type Store interface {
-	// Raise stores token unless a newer one is stored, in which case it returns a *StaleError. Any other error comes
-	// from the storage. If Raise returns nil, the token must be durable.
+	// Raise stores token unless a newer one is already stored, in which case it returns a *StaleError. Any other error
+	// comes from the storage. If Raise returns nil, the token must be durable.
 	Raise(ctx context.Context, resource string, token uint64) error
 }
 
-// WithStore keeps the newest tokens in s, so that they survive the process; see SQL.Store. Raise is called once for
-// each new token. If it fails, the request gets status 503.
+// WithStore keeps the newest tokens in s, so that they survive a restart of the process; see SQL.Store. Raise is called
+// once for each new token. If it fails, the request gets status 503.
 func WithStore(s Store) HandlerOption { return func(h *handler) { h.store = s } }
 
 type handler struct {

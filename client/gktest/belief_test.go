@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// believers are clients that take turns holding a permit. It records which of them believe that they hold it.
+// believers holds clients that take turns holding a permit, and records which of them believe that they hold it.
 type believers struct {
 	srv     *Server
 	clients []*client.Client

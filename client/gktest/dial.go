@@ -54,10 +54,10 @@ func (l *link) options(acquirer string, log *slog.Logger) []client.Option {
 	}
 }
 
-// ClockRate returns an option for Dial that makes the client's permit clock run faster than the test's by a factor.
-// 1.01 is one per cent fast, the largest difference that clocks may have; see client.Clock. A permit's SafeUntil and
-// Held follow the clock exactly. Its context and Done depend on timers of the test's clock, and may be late by as much
-// as the clocks drift apart in a second.
+// ClockRate returns an option for Dial that makes the client's permit clock run faster than the test's by the given
+// factor. A rate of 1.01 is one per cent fast, the largest difference that clocks may have; see client.Clock. A
+// permit's SafeUntil and Held follow the clock exactly. Its context and Done depend on timers of the test's clock, and
+// may be late by as much as the clocks drift apart in a second.
 func ClockRate(rate float64) client.Option {
 	return client.WithClock(clock{start: time.Now(), rate: rate})
 }

@@ -27,7 +27,7 @@
 //	Stop, Restart                  stop the server, and start it again with its data
 //	ClockRate                      make a client's clock run fast or slow
 //	Define, DefineFile, Edit, Delete  change definitions as an operator would
-//	Pause, PauseAndStop, Resume    suspend the grants of a semaphore, and resume them
+//	Pause, PauseAndStop, Resume    keep a semaphore from granting permits, and let it grant them again
 //	Move, Cordon, Uncordon, Drain  order holders to stop, with time to finish
 //	Advance, Await                 let time pass, or wait for a condition
 //	Holders, Waiters               list the holders and the waiters

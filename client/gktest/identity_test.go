@@ -63,7 +63,7 @@ func TestSameHolder_CancelArrivesAfterTheNextAcquisition_KeepsThatPermit(t *test
 
 // The denial of an acquisition is lost, and its process gives up. The server does not remember denied requests, so only
 // the request ID protects the permit of the next process from the late cancellation.
-func TestSameHolder_CancelOfADenialArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
+func TestSameHolder_CancelOfADeniedRequestArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
 	inBubbleOf(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
 		held := take(t, other.Semaphore("job"))

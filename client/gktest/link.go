@@ -172,7 +172,7 @@ func (l *link) arrive(gone <-chan struct{}, c chunk, late func() time.Duration) 
 	}
 }
 
-// pass waits until due, and then until the link is no longer partitioned or gone is closed.
+// pass waits until the time due, and then until the link is no longer partitioned or gone is closed.
 func (l *link) pass(gone <-chan struct{}, due time.Time) error {
 	if wait := time.Until(due); wait > 0 {
 		timer := time.NewTimer(wait)

@@ -31,7 +31,7 @@ func send(t *testing.T, c net.Conn, text string) {
 	}
 }
 
-// received records the data that arrives at an end, with a bar for the end of the connection.
+// received records the data that arrives at one end, with a bar for the end of the connection.
 type received struct {
 	mu   sync.Mutex // guards text
 	text strings.Builder

@@ -68,7 +68,7 @@ func (s *Server) linksOf(t testing.TB, clients []*client.Client) []*link {
 	for _, c := range clients {
 		l := s.links[c]
 		if l == nil {
-			t.Fatal("gktest: this client was not created by Dial of this server")
+			t.Fatal("gktest: this client was not created by Dial on this server")
 		}
 		links = append(links, l)
 	}

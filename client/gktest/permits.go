@@ -12,9 +12,9 @@ import (
 )
 
 // Expire ends a permit now, as if its deadline had passed. For a permit that is cooling, it ends the cooling. The next
-// waiter is granted a permit, and the holder is notified on its stream if it has one and is not cut off. Until then the
-// holder believes that it holds the permit; real servers would wait that long. To let a permit expire as in production,
-// cut its holder off with Partition, and then call Advance with more than the duration.
+// waiter is granted a permit, and the holder is notified on its stream if it has one and is not cut off. Until then,
+// the holder believes that it holds the permit; real servers would wait until it no longer does. To let a permit expire
+// as in production, cut its holder off with Partition, and then call Advance with more than the duration.
 func (s *Server) Expire(t testing.TB, token uint64) {
 	t.Helper()
 	s.do(t, fmt.Sprintf("expire token %d", token), func(ctx context.Context) error { return s.expire(ctx, token) })

@@ -8,9 +8,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// TakeOver stops the holder of a permit, like another host that judges it dead. The definition must set Takeover and
-// admit "ops@gktest" in the group "default". The slot stays occupied until the holder releases the permit or it
-// expires.
+// TakeOver stops the holder of a permit, as another host would if it judged the holder dead. The definition must set
+// Takeover and admit "ops@gktest" in the group "default". The slot stays occupied until the holder releases the permit
+// or it expires.
 func (s *Server) TakeOver(t testing.TB, semaphore string, token uint64, reason string) {
 	t.Helper()
 	s.do(t, fmt.Sprintf("take over token %d", token), func(ctx context.Context) error {
@@ -19,8 +19,8 @@ func (s *Server) TakeOver(t testing.TB, semaphore string, token uint64, reason s
 	})
 }
 
-// CancelJob cancels a job as an operator would: no more of its tasks are handed out, and the workers of tasks that are
-// held must stop. The other switches treat a worker like any other holder of a permit.
+// CancelJob cancels a job as an operator would: no more of its tasks are handed out, and workers that hold one must
+// stop. The other switches treat a worker like any other holder of a permit.
 func (s *Server) CancelJob(t testing.TB, id, reason string) {
 	t.Helper()
 	s.do(t, "cancel job "+id, func(ctx context.Context) error {

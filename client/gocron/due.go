@@ -89,7 +89,7 @@ func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error
 		job = j
 	}
 	if job == nil {
-		return snapshot{}, errors.New("the scheduler that the Locker follows has no job of that name")
+		return snapshot{}, errors.New("the scheduler that the Locker follows has no job with that name")
 	}
 	got := snapshot{schedule: job.Schedule()}
 	n := behind

@@ -10,7 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// ErrNotLeader is returned while this scheduler is not the leader. Another scheduler may be the leader, or none.
+// ErrNotLeader is returned while this scheduler is not the leader. Either another scheduler is the leader, or there is
+// none.
 var ErrNotLeader = errors.New("this scheduler is not the leader")
 
 // Elector is a gocron.Elector. Among the schedulers whose Electors share a semaphore, as many are leaders as the
@@ -59,7 +60,7 @@ func (e *Elector) lead(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// leads reports whether the term is still in force. It also checks the clock.
+// leads reports whether the term is still in force. It checks the permit's deadline as well as the context.
 func (t *term) leads() bool {
 	return t != nil && t.ctx.Err() == nil && (t.permit == nil || t.permit.Held())
 }

@@ -83,7 +83,7 @@ func ExampleLocker_Lock() {
 		case ok:
 			fmt.Println(name, "is denied:", denied)
 		case errors.Is(err, gkgocron.ErrRunning):
-			fmt.Println(name, "still runs here")
+			fmt.Println(name, "is still running here")
 		case errors.Is(err, gkgocron.ErrUnscheduled):
 			fmt.Println(name, "is not due; WithUnscheduled would let it run")
 		case errors.Is(err, client.ErrUnavailable):

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const patience = 20 * time.Second
 
-// node is one scheduler of an application with a separate clock.
+// node is one of an application's schedulers, with a separate clock.
 type node struct {
 	t         *testing.T
 	clock     *clockwork.FakeClock

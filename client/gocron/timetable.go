@@ -39,7 +39,7 @@ type timetable struct {
 	gap bool
 }
 
-// rounding is how early a timer can fire if no clock was set.
+// rounding is how early a timer can fire even if the clock was not set.
 const rounding = time.Millisecond
 
 // take returns the due time of a run that starts now, or the zero time if the run is not scheduled. drift is the

@@ -35,7 +35,7 @@ func (e *entry) catchUp() {
 	for e.stillBehind() {
 		missed, err := m.locker.Missed(e.wanted, e.job)
 		if err != nil && e.wanted.Err() == nil {
-			m.settings.logger.Warn("gatekeeper: missed due times of the task do not run", "task", e.name, "error", err)
+			m.settings.logger.Warn("gatekeeper: not running the task for its missed due times", "task", e.name, "error", err)
 		}
 		for _, due := range missed {
 			if e.wanted.Err() == nil {
@@ -63,10 +63,10 @@ func (e *entry) stillBehind() bool {
 // makeUp runs the task for a missed due time.
 func (e *entry) makeUp(due gkgocron.DueRun) {
 	m := e.manager
-	m.settings.logger.Info("gatekeeper: the task missed a due time and runs now, unless another host runs it", "task", e.name, "due", due.Due)
+	m.settings.logger.Info("gatekeeper: the task missed a due time: running it now, unless another host does", "task", e.name, "due", due.Due)
 	run, err := e.begin(due, true)
 	if err != nil {
-		m.settings.logger.Debug("gatekeeper: the task does not run for a missed due time", "task", e.name, "due", due.Due, "error", err)
+		m.settings.logger.Debug("gatekeeper: not running the task for a missed due time", "task", e.name, "due", due.Due, "error", err)
 		return
 	}
 	err = errGoexit

@@ -161,8 +161,8 @@ func TestRegister_HostDiesWhileCatchingUp_OtherHostContinues(t *testing.T) {
 	})
 }
 
-// A due time that comes while a missed one is running is missed in turn. A task never runs twice at the same time on
-// one host, even with two permits.
+// A due time that passes during a catch-up run is itself missed. A task never runs twice at the same time on one host,
+// even with two permits.
 func TestCatchUp_NewDueTimesMeanwhile_RunsThemAfterwards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -27,19 +27,19 @@
 //   - Dead: a Restartable takes over. The definition must have takeover: true. Any other task waits for its next due
 //     time; the permit of a dead holder expires at the end of its duration.
 //
-// A takeover does not free the permit. It stops the holder, which keeps its permit until it releases it or its duration
-// ends. The Manager waits that long in the queue, then calls Reset, and then Run. So a wrong judgement costs the holder
-// its run, but two hosts never run a task at the same time. A holder that was only suspended finds its context
-// cancelled when it resumes. If it still writes, a resource that checks the fencing token rejects the write; see
-// package client/fence. The host that took over runs the task for the due time at which it was denied. An earlier due
-// time of the dead holder is not run again.
+// A takeover does not free the permit. It stops the holder, which keeps its permit until it releases the permit or the
+// permit's duration ends. The Manager waits that long in the queue, then calls Reset, and then Run. So a wrong
+// judgement costs the holder its run, but two hosts never run a task at the same time. A holder that was only suspended
+// finds its context cancelled when it resumes. If it still writes, a resource that checks the fencing token rejects the
+// write; see package client/fence. The host that took over runs the task for the due time at which it was denied. An
+// earlier due time of the dead holder is not run again.
 //
 // # Missed due times
 //
 // When a task is registered, and after its host was suspended, the Manager runs the task for the due times that no host
 // has claimed. The definition's misfire and misfire_window select these due times; by default there are none. The
 // Manager knows the past due times of a CronJob and of a DurationJob. The missed runs take place one after the other,
-// and each waits for its permit. If this host dies, other hosts continue. A due time that comes while the task is
+// and each waits for its permit. If this host dies, other hosts continue. A due time that passes while the task is
 // making up for another one counts as missed. After a suspension the latest due time runs first.
 //
 // # When Reset is called

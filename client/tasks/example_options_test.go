@@ -40,7 +40,7 @@ func ExampleNewManager() {
 		tasks.WithJobOptions(client.WithOutagePolicy(client.OutageWait)),
 		tasks.WithScheduler(gocron.WithLocation(time.UTC)), // the same on every host
 		tasks.WithNow(time.Now),              // the clock of gocron.WithClock, if set
-		tasks.WithProbe(tasks.ServerProbe{}), // this option and the following set the defaults
+		tasks.WithProbe(tasks.ServerProbe{}), // this option and those below are the defaults
 		tasks.WithProbeTimeout(tasks.DefaultProbeTimeout),
 		tasks.WithStrategy(tasks.StrategyFunc(tasks.ByAnswer)),
 		tasks.WithRetries(tasks.DefaultRetries, tasks.DefaultRetryDelay),

@@ -28,8 +28,8 @@ var (
 	ErrClosed = errors.New("the task manager is closed")
 )
 
-// Manager schedules tasks and runs them under permits. It is safe for concurrent use. The Run of a task must not wait
-// for the removal of that task or for Close of its Manager.
+// Manager schedules tasks and runs them under permits. It is safe for concurrent use. A task's Run must not wait for
+// the removal of the task or for its Manager's Close.
 type Manager struct {
 	client    *client.Client
 	settings  *settings
@@ -206,7 +206,7 @@ func (m *Manager) close(ctx context.Context, now bool) error {
 	}
 }
 
-// end stops the scheduler after the last tasks have been removed; entries are these tasks.
+// end waits until the given tasks, which are the last ones, have been removed, and then stops the scheduler.
 func (m *Manager) end(entries []*entry) {
 	for _, e := range entries {
 		<-e.gone

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// DefaultRetries is how often a Strategy can return Retry for one run.
+	// DefaultRetries is how many times a Strategy can return Retry for one run.
 	DefaultRetries = 3
 	// DefaultRetryDelay is the delay between a Retry and the next attempt to acquire the permit.
 	DefaultRetryDelay = time.Second
@@ -58,7 +58,7 @@ func newSettings(opts []Option) (*settings, error) {
 	return s, nil
 }
 
-// WithSemaphore sets the function that returns the name of a task's semaphore. By default it is the name of the task.
+// WithSemaphore sets the function that returns the name of a task's semaphore. By default it returns the task's name.
 // Tasks that share a semaphore of one permit exclude each other.
 func WithSemaphore(f func(task string) string) Option {
 	return func(s *settings) error { s.semaphore = f; return nil }
@@ -124,8 +124,9 @@ func WithProbeURL(address string) Option {
 	}
 }
 
-// WithRetries sets how often a Strategy can return Retry for one run, and the delay before the next attempt to acquire
-// the permit. When the retries are used up, the holder counts as alive. Default: DefaultRetries and DefaultRetryDelay.
+// WithRetries sets how many times a Strategy can return Retry for one run, and the delay before the next attempt to
+// acquire the permit. When the retries are used up, the holder counts as alive. Default: DefaultRetries and
+// DefaultRetryDelay.
 func WithRetries(n int, delay time.Duration) Option {
 	return func(s *settings) error {
 		if n < 0 || delay < 0 {

@@ -13,8 +13,8 @@ import (
 // journalPage is the number of journal entries read at a time. The last run is nearly always on the first page.
 const journalPage = 20
 
-// endedAbnormally reports whether the run before the one under permit ended abnormally, on any host. It returns true if
-// that is unknown.
+// endedAbnormally reports whether the task's previous run, on any host, ended abnormally. It returns true if that is
+// unknown. permit is the permit of the current run.
 func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bool {
 	if permit == nil {
 		return false // the run is unguarded, because no server answered
@@ -29,8 +29,8 @@ func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bo
 	return abnormal
 }
 
-// lastRun searches the journal, newest entry first, for the last permit of the task under which a run started. It
-// returns false if there is none.
+// lastRun searches the journal, newest entry first, for the task's last permit, before the given one, under which a run
+// started. It reports whether that run ended abnormally, and returns false if there is no such permit.
 func (m *Manager) lastRun(ctx context.Context, permit *client.Permit) (abnormal bool, err error) {
 	req := &gatekeeperv1.ListHistoryRequest{Names: []string{permit.Semaphore()}, Permits: true, PageSize: journalPage}
 	task, _ := permit.Firing()
@@ -54,7 +54,7 @@ func (m *Manager) lastRun(ctx context.Context, permit *client.Permit) (abnormal 
 	}
 }
 
-// endOfRun reports whether a journal entry of a permit is the end of a run, and whether the run ended abnormally.
+// endOfRun reports whether a permit's journal entry marks the end of a run, and whether the run ended abnormally.
 func (m *Manager) endOfRun(ctx context.Context, kind gatekeeperv1.EventKind, p *gatekeeperv1.Permit) (began, abnormal bool, err error) {
 	switch kind {
 	case gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, gatekeeperv1.EventKind_EVENT_KIND_HELD, gatekeeperv1.EventKind_EVENT_KIND_CLEARED,

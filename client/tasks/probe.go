@@ -26,11 +26,11 @@ func (f ProbeFunc) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool
 // once in each third of the duration, so a permit with less than a third left has missed more than one refresh. A newly
 // elected leader gives each permit its full duration again. ServerProbe detects a process that died, was suspended or
 // was cut off. It does not detect a job that hangs in a healthy process. For that, see HTTPProbe, client.WithStallLimit
-// and max_hold of the definition.
+// and the definition's max_hold.
 type ServerProbe struct{}
 
-// Alive evaluates the holder's record. It returns an error if the record does not say how long the permit will live. A
-// record returned by the leader always does.
+// Alive evaluates the holder's record. It returns an error if the record does not say when the permit expires. A record
+// returned by the leader always does.
 func (ServerProbe) Alive(_ context.Context, holder *gatekeeperv1.Permit) (bool, error) {
 	if holder.GetExpiresIn() == nil {
 		return false, errors.New("the holder's record does not say when its permit expires")

@@ -70,7 +70,7 @@ func TestReset_LastRunOnAnotherHostEndedAbnormally_IsCalled(t *testing.T) {
 	}
 }
 
-// Tasks that share a semaphore are independent in this respect.
+// A failed run of one task does not affect another task of the same semaphore.
 func TestReset_AnotherTaskOfTheSemaphoreFailed_IsNotCalled(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)

@@ -35,7 +35,7 @@ func (v Verdict) String() string {
 // Evidence is the input of a Strategy.
 type Evidence struct {
 	// Holder is the record of the permit that keeps the task from running here, as the leader just returned it. It
-	// shows the holder, the time of the grant and, in ExpiresIn, how long the permit lives without another refresh.
+	// shows the holder, the time of the grant and, in ExpiresIn, how long the permit lasts without another refresh.
 	Holder *gatekeeperv1.Permit
 	// Task is the task that was denied.
 	Task Info

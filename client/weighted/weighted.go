@@ -87,8 +87,8 @@ func (w *Weighted) take(n int64, acquire func(client.AcquireOption) (*client.Per
 }
 
 // Release releases a weight of n. It panics if more is released than held. A permit is only released as a whole: if a
-// weight of 3 was acquired together and is released in parts, nothing becomes available before the last part. Release
-// tries for a few seconds to reach the servers.
+// weight of 3 was acquired together and is released in parts, nothing becomes available until the last part is
+// released. Release tries for a few seconds to reach the servers.
 func (w *Weighted) Release(n int64) {
 	for _, p := range w.giveUp(n) {
 		ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
@@ -98,7 +98,7 @@ func (w *Weighted) Release(n int64) {
 }
 
 // giveUp removes and returns the permits that are covered by the released weight. It repeatedly takes the permit with
-// the largest weight that fits, the oldest first.
+// the largest weight that fits, or the oldest of several with that weight.
 func (w *Weighted) giveUp(n int64) (permits []*client.Permit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -25,7 +25,7 @@
 // A task is executed at least once, and its result is recorded exactly once. It is executed again only after its permit
 // has ended without a result, because the worker was lost or returned the task. A member that joins or leaves, or a
 // change of leader, does not cause a second execution. The servers record only the result of the newest permit, so a
-// worker that was suspended and replaced cannot record a second one. This does not cover other writes of the task. Pass
+// worker that was suspended and replaced cannot record a second one. This does not cover other writes by the task. Pass
 // Task.Token with them, and let the resource reject a token that is older than the newest it has seen. Then they also
 // take effect exactly once; see package client/fence.
 //

@@ -127,7 +127,7 @@ func ExampleRun() {
 	// context canceled
 }
 
-// A program that stores the revision with its results receives only what it has missed when it restarts.
+// After a restart, a program that stores the revision with its results receives only what it has missed.
 func ExampleFollow() {
 	c, end := connect()
 	defer end()

@@ -39,7 +39,7 @@ func TestRun_StreamBreaksBeforeATaskEnds_EndIsStillRecorded(t *testing.T) {
 			s.srv.Advance(s.T, 4*time.Second)
 			s.srv.Restart(s.T)
 		},
-		"the network drops it": func(s *stage, c *client.Client) {
+		"the network is partitioned": func(s *stage, c *client.Client) {
 			s.srv.Partition(s.T, c)
 			s.srv.Advance(s.T, 4*time.Second)
 			s.srv.Heal(s.T, c)
@@ -140,7 +140,7 @@ func TestRun_HandlePanicsOrExits_TaskFailsAndTheWorkerContinues(t *testing.T) {
 	})
 }
 
-func TestRun_PermitRevoked_TaskIsReturnedAndNotCounted(t *testing.T) {
+func TestRun_PermitRevoked_TaskIsReturnedAndTheAttemptIsNotCounted(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		tokens, causes := make(chan uint64, 2), make(chan error, 2)
@@ -169,8 +169,8 @@ func TestRun_PermitRevoked_TaskIsReturnedAndNotCounted(t *testing.T) {
 	})
 }
 
-// A worker that is cut off must stop before its permit expires. Another worker executes its task, and a late result of
-// the first one is not recorded. The first worker continues when the network recovers.
+// A worker that is cut off must stop before its permit expires. Another worker executes its task, and a late result
+// from the first one is not recorded. The first worker continues when the network recovers.
 func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
@@ -220,7 +220,7 @@ func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
 	})
 }
 
-// A worker that got no response retries the release of its task. The response is the same, even if the task has changed
+// A worker that got no response to Release calls it again. The response is the same, even if the task has changed
 // since.
 func TestRelease_RepeatedAfterTheTaskChanged_GetsTheSameResponse(t *testing.T) {
 	t.Parallel()
@@ -280,7 +280,7 @@ func TestRelease_RepeatedAfterTheTaskChanged_GetsTheSameResponse(t *testing.T) {
 
 // The permit of a lost worker is held for an operator. The worker reports a failure late, the task is handed to another
 // worker, and the first worker retries its report.
-func TestRelease_PermitHeldForAnOperator_RepeatedReleaseReportsItsEnd(t *testing.T) {
+func TestRelease_PermitHeldForAnOperator_RepeatedReleaseReportsThePermitsEnd(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		s.srv.Edit(s.T, "resize", func(d *gatekeeperv1.Definition) { d.OnExpiry = gatekeeperv1.OnExpiry_ON_EXPIRY_HOLD })

@@ -56,7 +56,7 @@ func (c *Change) Started() bool {
 func (c *Change) Ended() bool { return c.Job.GetOver() }
 
 // Follow yields the current state of a job with the tasks that have changed after a revision, then each change, until
-// the job is over. If after is 0, all tasks that were ever handed out are included. If the stream breaks, Follow
+// the job is over. If the revision is 0, all tasks that were ever handed out are included. If the stream breaks, Follow
 // resumes where it stopped. A task can then be yielded twice, in its current state.
 //
 // An error is yielded last. It is the error of ctx, a *client.NoSuchJobError, or another refusal by the servers.
@@ -95,8 +95,8 @@ func ended(ctx context.Context) error {
 	return client.ErrClosed
 }
 
-// Wait waits until a job is over and returns it. State and the counts of the job show how it ended. The errors are
-// those of Follow.
+// Wait waits until a job is over and returns it. The job's State and counts show how it ended. The errors are those of
+// Follow.
 func Wait(ctx context.Context, c *client.Client, id string) (*gatekeeperv1.Job, error) {
 	var last *gatekeeperv1.Job
 	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {
@@ -153,8 +153,8 @@ func Results(ctx context.Context, c *client.Client, id string) iter.Seq2[*gateke
 
 // The reasons why a task has no result. Every *TaskError wraps one of them.
 var (
-	// ErrFailed means that the worker reported an error, or that all workers of the task were lost. The task is kept,
-	// and can be retried or dropped.
+	// ErrFailed means that the worker reported an error, or that every worker that had the task was lost. The task is
+	// kept, and can be retried or dropped.
 	ErrFailed = errors.New("the task has failed")
 	// ErrDropped means that the task failed and was given up.
 	ErrDropped = errors.New("the task was dropped")

@@ -37,7 +37,7 @@ type ownSemaphore struct {
 	version uint64         // of its definition; 0 if the semaphore already existed
 }
 
-// makeOwn creates the semaphore of a job, whose permit only this group and acquirer can hold, and acquires that permit.
+// makeOwn creates a semaphore for a job, and acquires its permit, which only this group and acquirer can hold.
 func makeOwn(ctx context.Context, c *client.Client, job string) (*ownSemaphore, error) {
 	own := &ownSemaphore{name: ownName(job)}
 	sem := c.Semaphore(own.name, client.WithHolderID(ownHolder))

@@ -17,7 +17,7 @@ const waitedRetention = 30 * time.Second
 // Submitted describes a stored job.
 type Submitted struct {
 	ID string
-	// Job is the state of the job at that time.
+	// Job is the state of the job when the servers answered.
 	Job *gatekeeperv1.Job
 	// Repeated reports that the job had been submitted before.
 	Repeated bool

@@ -34,7 +34,7 @@ func (t *Task) MaxResult() int {
 // LastFailure returns the message of the last attempt that failed or was returned.
 func (t *Task) LastFailure() string { return t.held.Task.GetFailure() }
 
-// Token returns the fencing token of the task's permit. It increases with every attempt. Send it with every write of
+// Token returns the fencing token of the task's permit. It increases with every attempt. Send it with every write by
 // the task, and let the resource reject a token that is older than the newest it has seen.
 func (t *Task) Token() uint64 { return t.held.Permit.Token() }
 

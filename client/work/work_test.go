@@ -213,7 +213,7 @@ func TestSubmitAndWait_ReturnsTheResultOrATaskError(t *testing.T) {
 		for payload, failure := range map[string]string{
 			"x":     `strconv.Atoi: parsing "x": invalid syntax`,
 			"panic": "the task panicked: oh",
-			"large": "the result has 2000 bytes, but max_result of the job is 1024",
+			"large": "the result has 2000 bytes, but the job's max_result is 1024",
 		} {
 			_, err := work.SubmitAndWait(s.Context(), s.c, job, []byte(payload))
 			failed, ok := errors.AsType[*work.TaskError](err)
@@ -268,7 +268,7 @@ func TestRun_WorkerCrashes_AnotherExecutesItsTaskWithAHigherToken(t *testing.T) 
 	})
 }
 
-func TestRun_Stopped_ReturnsUnfinishedTasksUncounted(t *testing.T) {
+func TestRun_Stopped_ReturnsUnfinishedTasksWithoutCountingTheAttempts(t *testing.T) {
 	t.Parallel()
 	onStage(t, func(s *stage) {
 		began := make(chan struct{}, 1)

@@ -49,7 +49,8 @@ type Worker struct {
 	Denied func(context.Context, *client.DeniedError)
 	// Ended is called when a task has ended and its end has been sent. Ended can be nil.
 	Ended func(context.Context, Report)
-	// Logger receives failed tasks, and problems that are not reported elsewhere. Default: slog.Default().
+	// Logger receives messages about failed tasks, and about problems that are not reported elsewhere. Default:
+	// slog.Default().
 	Logger *slog.Logger
 }
 
@@ -136,7 +137,7 @@ type run struct {
 	working  sync.WaitGroup // counts tasks whose end has not been reported yet
 }
 
-// open is called for each new stream. It offers the free slots only, because tasks of earlier streams continue.
+// open is called for each new stream. It offers only the free slots, because tasks from earlier streams continue.
 func (r *run) open(s *client.WorkStream) (slots int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -236,7 +237,7 @@ func (r *run) finish(ctx context.Context, held *client.WorkTask, started time.Ti
 	unrecorded := r.end(held, e)
 	report := Report{Task: t, Outcome: e.Outcome, Err: err, Took: time.Since(started), Unrecorded: unrecorded}
 	if err != nil {
-		r.Logger.Warn("gatekeeper: a task was not done", "job", t.Job(), "index", t.Index(), "attempt", t.Attempt(), "token", t.Token(),
+		r.Logger.Warn("gatekeeper: a task was not completed", "job", t.Job(), "index", t.Index(), "attempt", t.Attempt(), "token", t.Token(),
 			"outcome", e.Outcome, "error", err)
 	}
 	if r.Ended != nil {
@@ -270,7 +271,7 @@ func (r *run) outcome(ctx context.Context, t *Task, result []byte, err error) (c
 	stopped := context.Cause(ctx)
 	own := errors.Is(stopped, client.ErrHeldTooLong) || errors.Is(stopped, client.ErrStalled)
 	if most := t.MaxResult(); len(result) > most {
-		tooLarge := fmt.Errorf("the result has %d bytes, but max_result of the job is %d", len(result), most)
+		tooLarge := fmt.Errorf("the result has %d bytes, but the job's max_result is %d", len(result), most)
 		result = nil
 		if err == nil {
 			return client.WorkEnd{Outcome: failed, Failure: tooLarge.Error()}, tooLarge
@@ -299,8 +300,8 @@ func whyBack(stopped, err error) string {
 	return fmt.Sprintf("%v: %v", stopped, err)
 }
 
-// free frees the slot of a task. next reports that the task's own stream is in use, so that the end of the task can
-// request another one.
+// free frees the slot of a task. next reports that the task's own stream is in use, so that the message that ends the
+// task can also request another task.
 func (r *run) free(held *client.WorkTask) (next bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-const convertLong = `Converts a data directory of an earlier build to the format of this build. Stop its server first.
+const convertLong = `Converts a data directory from an earlier build to the format of this build. Stop its server first.
 
   gatekeeperd convert --data-dir /var/lib/gatekeeper
 
@@ -37,7 +37,7 @@ func newConvert() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "convert --data-dir DIR",
-		Short: "Convert a data directory of an earlier build to the format of this one",
+		Short: "Convert a data directory from an earlier build to the format of this one",
 		Long:  convertLong,
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -76,8 +76,8 @@ func variableOf(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// overlay sets the flags that have a value in k and have not been set yet. keyOf returns the key of a flag. Every error
-// is prefixed with where.
+// overlay sets the flags that have a value in k and have not been set yet. keyOf returns the key of a flag. where is
+// prepended to every error.
 func overlay(flags *pflag.FlagSet, k *koanf.Koanf, keyOf func(flag string) string, where string) error {
 	byKey := make(map[string]*pflag.Flag)
 	var known []string

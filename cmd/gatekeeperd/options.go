@@ -63,7 +63,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 
 	f.StringSliceVar(&o.members, "members", nil, "the first members of a new cluster, id=host:port,..., including this one; the same list on each. The cluster starts when all of them run")
 	f.StringSliceVar(&o.join, "join", nil, "API addresses of a cluster to join")
-	f.BoolVar(&o.nonVoter, "non-voter", false, "with --join: follow without a vote, so that this server never leads and does not count for a majority")
+	f.BoolVar(&o.nonVoter, "non-voter", false, "with --join: follow without a vote, so that this server never leads and does not count towards a majority")
 	f.StringVar(&o.profile, "profile", string(gatekeeper.ProfileDefault), "how soon a dead leader is replaced: default (1 to 2 s), or fast (half of that, for networks and machines that never stall for 400 ms)")
 
 	f.StringVar(&o.tls.CertFile, "tls-cert", "", "PEM file with this server's certificate; the API then requires TLS")

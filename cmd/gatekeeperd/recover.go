@@ -79,7 +79,7 @@ func newRecover(env environment) *cobra.Command {
 	f.StringVar(&o.logStore, "log-store", "", "how the new directory stores its log: bolt or wal (default: like the directory that is used)")
 	f.BoolVar(&o.backup, "backup", false, "the directories are older copies: permits are not carried over, however many directories there are")
 	f.BoolVar(&o.again, "again", false, "also accept a directory whose server heard that its cluster was recovered; confirms that the recovered cluster will never run again")
-	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if that may be newer than the directories; a larger value is always safe")
+	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if it may have been set after the directories were last written; a larger value is always safe")
 	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant this long after the first start, even if earlier holders may rely on their permits for longer; needs --yes")
 	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster has stopped by the end of --unsafe-grant-after")
 	f.StringVar(&o.author, "author", env.author(), "author, for the journal")

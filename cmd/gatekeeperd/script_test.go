@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE program args...   runs the program and expects that exit code
 //	serving ADDRESS              waits until a server listens on the address
+//	answers ADDRESS              waits until the server at the address answers calls
 //	terminate                    sends SIGTERM to the background programs
 //	insist                       sends SIGTERM to the background programs until they have exited
 //	linger ADDRESS               opens a stream to the API at ADDRESS, and keeps it open until the end of the script

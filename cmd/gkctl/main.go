@@ -22,8 +22,8 @@
 // argument, so that a test can inspect the options instead of running the command. These packages do not import each
 // other. They share change (preview, confirmation, undo), conn (connections to servers), lookup (names and globs), ui
 // (streams, formats, errors, exit codes) and words (API messages as text). Each of the shared packages only imports
-// those named after it. Package held runs a command while a permit is held, with the help of package child. Script
-// tests of whole commands are in testdata/script.
+// those further along in this list. Package held runs a command while a permit is held, with the help of package child.
+// Script tests of whole commands are in testdata/script.
 package main
 
 import (

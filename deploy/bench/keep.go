@@ -22,7 +22,7 @@ type kept struct {
 	ServersCPU float64 `json:"servers_cpu_percent"`
 }
 
-// The target: one client keeps 10 000 permits of 30 s alive over one stream with less than 5 % of one core and without
+// The target: one client keeps 10 000 permits of 30 s alive over one stream with less than 5% of one core and without
 // missing a refresh.
 const (
 	keepDuration  = 30 * time.Second
@@ -107,7 +107,7 @@ func (b *bench) watchKeeper(ctx context.Context, cluster *servers.Cluster, out *
 	return k, k.check()
 }
 
-// check returns an error if a guarantee was broken that does not depend on the speed of the machine.
+// check returns an error if a guarantee that does not depend on the machine's speed was broken.
 func (k *kept) check() error {
 	switch {
 	case k.Lost > 0:

@@ -39,9 +39,9 @@ type keeperReport struct {
 // acquirers is the number of concurrent acquires.
 const acquirers = 50
 
-// keep runs in the keeper process. It acquires permits of "kept", spread evenly over a third of their duration, so that
-// their refreshes are as evenly distributed as in normal operation. It prints a line when all permits have been
-// refreshed once, and then reports on the following window.
+// keep runs in the keeper process. It acquires permits of the semaphore "kept", spread evenly over a third of their
+// duration, so that their refreshes are as evenly distributed as in normal operation. It prints a line when all permits
+// have been refreshed once, and then reports on the following window.
 func keep(ctx context.Context, out io.Writer, endpoints []string, permits int, window time.Duration) error {
 	t := &traffic{counts: make(map[uint64]int, permits)}
 	c, err := client.Dial(ctx, endpoints, client.WithGroup("bench"), client.WithAcquirer("keeper"),

@@ -93,7 +93,7 @@ func main() {
 	flag.StringVar(&b.store, "log-store", "", "log store of the servers in the part core: bolt or wal; empty for their default")
 	flag.IntVar(&b.permits, "permits", 10_000, "number of permits in the part keep")
 	flag.DurationVar(&b.keepFor, "keep-for", 24*time.Second, "length of the window in the part keep, which begins when every permit has been refreshed once")
-	flag.IntVar(&b.runs, "runs", 20, "how often the part failover kills the leader of each cluster")
+	flag.IntVar(&b.runs, "runs", 20, "how many times the part failover kills the leader of each cluster")
 	flag.IntVar(&b.windows.count, "windows", 3, "number of windows; the result is their median")
 	file := flag.String("json", "bin/bench.json", "file for the results as JSON; empty for none")
 	flag.Parse()

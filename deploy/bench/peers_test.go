@@ -17,7 +17,7 @@ func TestPeers_Module_PassesVetAndTests_AndRuns(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // PostgreSQL runs as another user
 		t.Fatal(err)
 	}
-	// Complete a copy of its go.mod, so that it uses the same versions as the parent module.
+	// Complete a copy of the module's go.mod, so that it uses the same versions as the parent module.
 	for _, name := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join("peers", name))
 		if err != nil {

@@ -129,7 +129,7 @@ func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	p.until("the bindings", inRow("shop", "Edit …"))
 	p.sound(axe)
 	for text, shown := range map[string]string{
-		"Edit …": "Add a grant", "Remove …": "These tokens end:", "Create a token …": "Create it", "Revoke …": "refused immediately",
+		"Edit …": "Add a grant", "Remove …": "These tokens stop working:", "Create a token …": "Create it", "Revoke …": "refused immediately",
 	} {
 		p.clickInRow("shop", text)
 		p.shows(shown)

@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is the timeout of until. Only failing tests reach it.
+// patience is the timeout of the method until. Only failing tests reach it.
 const patience = 30 * time.Second
 
 // page is a tab in a separate browser context that shares nothing with other pages, like the browser of another user.

@@ -15,8 +15,8 @@ import (
 )
 
 // askers acquire continuously, each from one server, with direct calls. The calls wait for their responses without a
-// time limit, so that late responses of a suspended server are received. Askers hold each permit for half its duration,
-// and compute its deadline as every client must.
+// time limit, so that late responses from a suspended server are received. Askers rely on each permit until they
+// release it or until its deadline, which they compute as every client must.
 type askers struct {
 	ctx  context.Context
 	stop context.CancelFunc
@@ -81,8 +81,8 @@ func (a *askers) once(permits gatekeeperv1.PermitServiceClient, server, name, se
 		a.mu.Unlock()
 		return
 	}
-	// Half of them let the permit expire, and the others release it early, so that slots are freed by expiry and by
-	// release.
+	// Every second permit is released early, and the others expire, so that slots are freed both by release and by
+	// expiry.
 	if number%2 == 0 {
 		a.pause(duration / 20)
 		b.Until = min(b.Until, boottime.Now())

@@ -31,7 +31,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 	cluster := start(t, 3, semaphores, "--max-calls", strconv.Itoa(maxCalls))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	// Each server has clients that hold permits. Permits at followers are refreshed over an additional hop, which the
+	// Each server has clients that hold permits. Followers forward refreshes to the leader, over connections that the
 	// flood also uses.
 	var holding []*client.Permit
 	for i := range 4 {

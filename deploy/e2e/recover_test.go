@@ -82,7 +82,7 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	}
 }
 
-// All three servers are lost, but the disks of two of them remain. Nothing is lost, and holders keep their permits.
+// All three servers fail, but the disks of two of them remain. No data is lost, and holders keep their permits.
 func TestRecover_DirectoriesOfAMajority_KeepPermits(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

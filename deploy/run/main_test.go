@@ -91,7 +91,7 @@ func TestRun_AddressInUse_SuggestsOthers(t *testing.T) {
 	}
 }
 
-// words is the program's output. said receives its first part.
+// words is the program's output. said receives a value when there is output.
 type words struct {
 	said chan struct{}
 	mu   sync.Mutex // guards text

@@ -190,7 +190,7 @@ func (s *scale) measureExpiry(ctx context.Context, server *servers.Server, f *fl
 	if err != nil {
 		return op{}, err
 	}
-	count -= base // exclude permits that had expired before
+	count -= base // exclude the permits that existed before
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("permits that were not refreshed have not expired"))
 	defer cancel()
 	for {

@@ -20,8 +20,8 @@ const (
 	long = time.Hour
 	// brief is the duration of permits whose expiry is measured.
 	brief = 2 * time.Second
-	// wideOnes is the number of semaphores that share one half of the permits. The other half is in semaphores with few
-	// permits each.
+	// wideOnes is the number of semaphores that share one half of the permits. The other half belongs to semaphores
+	// with few permits each.
 	wideOnes = 10
 	// batchOf is the number of definitions created by one log entry.
 	batchOf = 5000

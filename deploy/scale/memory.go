@@ -20,7 +20,7 @@ type memory struct {
 	Goroutines float64 `json:"goroutines"`
 }
 
-// each returns the increase since before, divided by count.
+// each returns the increase since the measurement before, divided by count.
 func (m memory) each(before memory, count int) memory {
 	n := float64(max(count, 1))
 	return memory{

@@ -131,7 +131,7 @@ func (c *constants) check() error {
 type capacity struct {
 	Servers     int
 	Permits     float64 // with a tenth as many definitions and a hundredth as many clients
-	KeptAlive   float64 // with a duration of one minute, refreshed every third of it
+	KeptAlive   float64 // with a duration of one minute, refreshed every 20 s
 	Decisions   float64 // per second, like the fields below
 	Refreshes   float64
 	Grants      float64

@@ -109,7 +109,7 @@ func TestJudge_ElectionDuringAStall_IsReportedButNotBroken(t *testing.T) {
 			var out bytes.Buffer
 			r.print(&out)
 			if len(r.Broken) != broken || strings.Contains(out.String(), "not caused by the servers") == (broken > 0) || !strings.Contains(out.String(), "before 1 of 240 samples") {
-				t.Errorf("after a stall at %v s: got broken guarantees %q\n%s", stall, r.Broken, &out)
+				t.Errorf("after a stall of %v s: got broken guarantees %q\n%s", stall, r.Broken, &out)
 			}
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// rotated returns the name of the rotated file that begins with the line of the given number. The number is padded to
-// twenty digits so that names sort in the order of lines.
+// rotated returns the name of the rotated file whose first line has the given number. The number is padded to twenty
+// digits so that names sort in the order of lines.
 func rotated(path string, first uint64) string { return fmt.Sprintf("%s.%020d", path, first) }
 
 // firstOf returns the number of the first line as given by the file's name, or 0 for the newest file.

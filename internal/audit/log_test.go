@@ -211,7 +211,7 @@ func TestRotation_NameIsTaken_OverwritesNothing(t *testing.T) {
 	c.Logger = server.logger()
 	taken := rotated(c.Path, 1)
 	writeLines(t, taken, []string{"precious"})
-	// The file no longer belongs to this log, so the chain begins at 1.
+	// The file is moved aside while the log is opened, so that the chain begins at 1.
 	if err := os.Rename(taken, taken+".aside"); err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func (r Record) bounded() entry {
 	return e
 }
 
-// entry is a bounded record and the number of bytes and items cut from it, or a line written by the log itself.
+// entry is a bounded record with the number of items cut from each list, or a line written by the log itself.
 type entry struct {
 	Record
 	subjectsMore, aboutMore int

@@ -17,7 +17,7 @@ import (
 	"syscall"
 )
 
-// Anchor identifies a line that a log must contain by its number and its hash.
+// Anchor identifies, by its number and its hash, a line that a log must contain.
 type Anchor struct {
 	Seq  uint64
 	Hash string

@@ -168,7 +168,7 @@ func (w *writer) removeOld() error {
 	return err
 }
 
-// tick syncs, follows a file that was moved away, and periodically writes an anchor.
+// tick syncs, starts a new file if the current one was moved away, and periodically writes an anchor.
 func (w *writer) tick() {
 	w.sync()
 	if err := w.reopen(); err != nil {

@@ -28,7 +28,7 @@ const (
 	LeafLife = 365 * 24 * time.Hour      // lifetime of a certificate that it issues
 )
 
-// Soon is the time before a certificate expires at which operators are warned about it.
+// Soon is how long before the expiry of a certificate operators are warned about it.
 const Soon = 30 * 24 * time.Hour
 
 // backdated is how far in the past a certificate's validity begins.

@@ -68,7 +68,7 @@ func TestIssue_Certificate_FollowsTheRules(t *testing.T) {
 	uri := &url.URL{Scheme: "spiffe", Host: "example.com", Path: "/orders"}
 	c := issued(t, a, Leaf{Name: "orders", URIs: []*url.URL{uri}, Client: true, Life: 48 * time.Hour})
 	if !c.NotAfter.Equal(a.Cert.NotAfter) {
-		t.Errorf("the certificate expires at %s, after its authority at %s", c.NotAfter, a.Cert.NotAfter)
+		t.Errorf("the certificate expires at %s, want %s, the time at which its authority expires", c.NotAfter, a.Cert.NotAfter)
 	}
 	if early := time.Since(c.NotBefore); early < backdated {
 		t.Errorf("the certificate became valid %s ago", early)

@@ -82,7 +82,7 @@ func SPIFFE(s string) (*url.URL, error) {
 	for segment := range strings.SplitSeq(path, "/") {
 		if segment == "" || segment == "." || segment == ".." ||
 			strings.IndexFunc(segment, func(r rune) bool { return !spiffeChar(r) }) >= 0 {
-			return nil, fmt.Errorf("SPIFFE id %q %s, whose segments have the characters A-Z a-z 0-9 . _ -", s, rule)
+			return nil, fmt.Errorf("SPIFFE id %q %s, whose segments contain only the characters A-Z a-z 0-9 . _ -", s, rule)
 		}
 	}
 	return u, nil

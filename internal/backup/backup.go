@@ -45,7 +45,7 @@ type Header struct {
 	// Member is the server that made the backup. Members are the ids of all members, sorted.
 	Member  string   `json:"member"`
 	Members []string `json:"members"`
-	// TakenAt is the time of the backup by that server's clock. Version is the version of its program.
+	// TakenAt is the time of the backup according to that server's clock. Version is the version of its program.
 	TakenAt time.Time `json:"taken_at"`
 	Version string    `json:"version,omitempty"`
 }
@@ -174,8 +174,8 @@ type Summary struct {
 	Checksum     string `json:"sha256"`
 
 	Definitions int `json:"definitions"`
-	// Permits counts live permits, Cooling ended permits whose slots are not free yet, and Held permits that an
-	// operator must clear.
+	// Permits counts live permits. Cooling counts ended permits whose slots are not free yet. Held counts permits that
+	// an operator must clear.
 	Permits  int `json:"permits"`
 	Cooling  int `json:"cooling"`
 	Held     int `json:"held"`

@@ -11,7 +11,7 @@ import (
 )
 
 // Beliefs finds moments at which holders believed that they held more permits than the semaphore ever had during the
-// run. A revoked permit no longer counts once an unsafe revoke has been called. An identity has at most one permit. If
+// run. A permit no longer counts once an unsafe revoke of it has been requested. An identity has at most one permit. If
 // it believes that it holds more than one token at the same time, only one token counts: a superseded holder may not
 // know yet that it was superseded.
 func Beliefs(h *history.History) []Violation {

@@ -17,7 +17,7 @@ type Promise string
 const (
 	// Exclusive: holders never believe that they hold more than the available permits. An identity counts once,
 	// regardless of its tokens.
-	Exclusive Promise = "holders never believe that they hold more than the permits"
+	Exclusive Promise = "holders never believe that they hold more than the available permits"
 	// RisingTokens: a later grant has a higher token, and no token is granted twice.
 	RisingTokens Promise = "tokens strictly rise"
 	// OneGrant: an acquire that is retried with its request id is granted once.
@@ -34,7 +34,7 @@ const (
 	FiringEnd Promise = "an awaited end is the one that happened"
 	// JobKept: an acknowledged job exists until it is deleted, and each of its tasks ends.
 	JobKept Promise = "every submitted task ends"
-	// SameJob: a job id identifies one content, and workers get the content that was submitted.
+	// SameJob: a job id always stands for the same content, and workers get the content that was submitted.
 	SameJob Promise = "a job is what was submitted under its id"
 	// OneWorker: at most one worker at a time believes that it holds a task.
 	OneWorker Promise = "a task is executed by one worker at a time"
@@ -67,7 +67,7 @@ func (v Violation) String() string {
 // Result is the result of all checks.
 type Result struct {
 	Violations []Violation
-	// Undecided are the semaphores that the model could not decide in the available time.
+	// Undecided are the semaphores for which the model reached no result in the available time.
 	Undecided []string
 }
 

@@ -29,7 +29,7 @@ func TestAll_SequentialCalls_Hold(t *testing.T) {
 
 func TestLinearizable(t *testing.T) {
 	for name, tell := range map[string]func(*story){
-		"GrantWhileAnotherCountsOnIt_IsCaught": func(s *story) {
+		"GrantWhileAnotherHolderReliesOnThePermit_IsCaught": func(s *story) {
 			s.grant("a", 1)
 			s.grant("b", 2)
 			s.breaks(Linear, "token 2")
@@ -84,7 +84,7 @@ func TestLinearizable(t *testing.T) {
 			s.grant("c", 2)
 			s.holds()
 		},
-		"UnansweredRelease_MayHaveFreedOrNot": func(s *story) {
+		"UnansweredRelease_MayOrMayNotHaveFreedTheSlot": func(s *story) {
 			s.grant("a", 1)
 			s.begin(history.Request{Kind: history.Release, Token: 1})
 			s.denied("b", "NO_FREE_PERMIT")
@@ -93,7 +93,7 @@ func TestLinearizable(t *testing.T) {
 			s.ask(history.Refresh, 1, history.Refreshed)
 			s.breaks(Linear, "refreshed token 1")
 		},
-		"RepeatedAcquire_IsOneGrantSinceItsFirstCall": func(s *story) {
+		"RepeatedAcquire_MayHaveBeenGrantedByItsFirstCall": func(s *story) {
 			s.begin(s.acquire("a"))
 			s.denied("b", "NO_FREE_PERMIT")
 			s.grant("a", 1)
@@ -120,7 +120,7 @@ func TestLinearizable(t *testing.T) {
 			s.grant("b", 1)
 			s.breaks(Linear, "token 1")
 		},
-		"RefreshAfterAnEditThatShutsOut_IsCaught": func(s *story) {
+		"RefreshAfterAnEditThatExcludesTheHolder_IsCaught": func(s *story) {
 			elsewhere := one()
 			elsewhere.AcquirerPattern = "b"
 			s.grant("a", 1)
@@ -153,7 +153,7 @@ func TestLinearizable(t *testing.T) {
 			s.grant("b", 2)
 			s.breaks(Linear, "token 2")
 		},
-		"UnansweredEdit_MayBeInForceOrNot": func(s *story) {
+		"UnansweredEdit_MayOrMayNotBeInForce": func(s *story) {
 			none := one()
 			none.Permits = 0
 			s.begin(history.Request{Kind: history.Edit, Definition: &none, ExpectedVersion: 10})
@@ -192,7 +192,7 @@ func TestLinearizable_Weight_CountsAgainstThePermits(t *testing.T) {
 	s.breaks(Linear, "token 2 weight 2")
 }
 
-func TestLinearizable_TwoGrantsAfterTwoPossibleExpiries_EndBothPermits(t *testing.T) {
+func TestLinearizable_GrantAfterTwoPossibleExpiries_EndsOneOfThePermits(t *testing.T) {
 	s := newStory(t, history.Definition{Permits: 2, Duration: time.Second})
 	s.grant("a", 1)
 	s.grant("b", 2)

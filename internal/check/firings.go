@@ -11,7 +11,7 @@ import (
 // firing names a firing of a semaphore.
 type firing struct{ semaphore, name string }
 
-// said records what callers did to the firing claimed with a token.
+// said records what callers did with the firing that was claimed with a token.
 type said struct {
 	// notRun, cutShort, done and failed report whether a release stated that outcome. The release may not have been
 	// carried out.
@@ -25,8 +25,8 @@ type said struct {
 	takenOver bool
 }
 
-// final reports whether the firing had ended before that time: a release was confirmed, and every report said that the
-// job is done or failed.
+// final reports whether the firing had ended by the given time: a release was confirmed, and every report said that the
+// job was done or had failed.
 func (s *said) final(at time.Duration) bool {
 	return s.released <= at && !s.notRun && !s.cutShort
 }
@@ -194,7 +194,7 @@ func (f *firings) awaited(h *history.History, all map[uint64]*grant) (broken []V
 			}
 		}
 		if most, bounded := f.most[r.Semaphore]; bounded && answer.Attempts > most {
-			why = fmt.Sprintf("after %d attempts of %d", answer.Attempts, most)
+			why = fmt.Sprintf("after %d attempts, but max_attempts is %d", answer.Attempts, most)
 		}
 		if why != "" {
 			broken = append(broken, Violation{FiringEnd, r.Semaphore, fmt.Sprintf("firing %s of token %d ended as %s with token %d, %s",

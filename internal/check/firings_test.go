@@ -102,7 +102,7 @@ func TestTakeOver_OfAHolder_FreesNothing(t *testing.T) {
 func TestAwait_EndThatTheHolderDidNotReport_IsCaught(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  history.Request // the release of token 1
-		good [2]string       // a correct end, and its failure, of an awaited firing
+		good [2]string       // a correct end of the awaited firing, and its failure
 		bad  [][2]string
 	}{
 		"done":      {history.Request{}, [2]string{"DONE"}, [][2]string{{"FAILED"}, {"CUT_SHORT"}, {"SPENT"}, {"TAKEN_OVER"}, {"CLAIMED"}, {"OPEN"}}},

@@ -87,8 +87,8 @@ func (st *step) noOther(s *state) bool {
 	return true
 }
 
-// fits reports whether there is room in addition to the weight that is certainly taken. If so, it lowers the bound for
-// the rest.
+// fits reports whether the permit fits in addition to the weight that is certainly taken. If so, it lowers the bound
+// for the rest.
 func (st *step) fits(s *state, permits uint64) bool {
 	taken := s.taken()
 	if taken+st.weight > permits {

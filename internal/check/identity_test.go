@@ -181,7 +181,7 @@ func TestSupersede_WhilePaused_Holds(t *testing.T) {
 
 // An acquire without a response may have superseded a permit, and its own grant may have been released. The slot stays
 // taken until the superseded token lapses.
-func TestUnansweredAcquire_MayHaveSuperseded(t *testing.T) {
+func TestUnansweredAcquire_MayHaveSupersededAPermit(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Second} {
 		s := newStory(t, one())
 		s.fresh(s.request("a", "r1"), 1)
@@ -200,7 +200,7 @@ func TestUnansweredAcquire_MayHaveSuperseded(t *testing.T) {
 }
 
 // A token whose response was lost can be superseded, too.
-func TestUnansweredAcquire_IsSuperseded(t *testing.T) {
+func TestUnansweredAcquire_ItsTokenMayBeSuperseded(t *testing.T) {
 	s := newStory(t, one())
 	s.fresh(s.request("a", "r1"), 1)
 	s.begin(s.request("a", "r2"))
@@ -259,7 +259,7 @@ func TestCancel_BeforeMinHold_LeavesTheSlotTaken(t *testing.T) {
 	s.breaks(Linear, "token 2")
 }
 
-func TestBeliefs_OfOneIdentity_CountOnceByTheHeaviest(t *testing.T) {
+func TestBeliefs_OfOneIdentity_CountOnceWithTheLargestWeight(t *testing.T) {
 	s := newStory(t, history.Definition{Permits: 3, Duration: time.Second})
 	heavy := s.request("a", "r1")
 	heavy.Weight = 2

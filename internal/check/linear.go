@@ -37,7 +37,7 @@ func Linearizable(h *history.History, modelTime time.Duration) Result {
 	return r
 }
 
-// explain finds the first response that no order explains. It returns that response and all earlier ones.
+// explain finds the first response that no order explains. It returns that response and up to 15 earlier ones.
 func (p *partition) explain(m porcupine.Model, modelTime time.Duration) string {
 	operations := slices.SortedStableFunc(slices.Values(p.operations), func(a, b porcupine.Operation) int { return cmp.Compare(a.Return, b.Return) })
 	n := sort.Search(len(operations), func(n int) bool {

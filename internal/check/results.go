@@ -92,7 +92,7 @@ func (s *shared) retries(t task) bool {
 	return slices.ContainsFunc(s.submissions(t, never), func(op *history.Operation) bool { return op.Request.Job.RetryFailed })
 }
 
-// acknowledged reports whether a response before that time said that a job with this id is stored.
+// acknowledged reports whether a response before the given time said that the job with the given id was stored.
 func (s *shared) acknowledged(id string, before time.Duration) bool {
 	return slices.ContainsFunc(s.submitted[id], func(op *history.Operation) bool {
 		answer, ok := op.Answer()
@@ -100,7 +100,7 @@ func (s *shared) acknowledged(id string, before time.Duration) bool {
 	})
 }
 
-// is reports whether the task certainly belongs to the job that was submitted at a revision.
+// is reports whether the task certainly belongs to the job that was submitted at the given revision.
 func (s *shared) is(t task, revision uint64) bool {
 	return slices.ContainsFunc(s.submissions(t, never), func(op *history.Operation) bool {
 		answer, ok := op.Answer()
@@ -112,7 +112,7 @@ func (s *shared) is(t task, revision uint64) bool {
 func (s *shared) job(op *history.Operation, j *history.JobState) {
 	id, heard := op.Request.Job.ID, op.Return.At
 	if !j.Over {
-		s.breaks(JobKept, "job %q never ends: %s has %+v", id, op.Client, *j)
+		s.breaks(JobKept, "job %q never ends: %s got %+v", id, op.Client, *j)
 		return
 	}
 	if j.Done+j.Failed+j.Dropped+j.Cancelled != j.Count || j.State == "ENDED" && j.Cancelled > 0 {

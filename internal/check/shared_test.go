@@ -129,7 +129,7 @@ func TestShared_TaskThatTheDefinitionForbids_IsCaught(t *testing.T) {
 	} {
 		// Token 2, which came with the task, was granted after token 1 was requested. A violation is certain only if
 		// that request was made while the restriction was in force. Otherwise token 2 may have been granted before or
-		// after it.
+		// after the restriction.
 		for _, asked := range []string{"Before", "Within", "After"} {
 			t.Run(fmt.Sprint(name, asked), func(t *testing.T) {
 				s := newSharedStory(t)

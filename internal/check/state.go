@@ -87,7 +87,7 @@ func (m *moments) pass(kind stepKind) {
 	}
 }
 
-// mayHaveEnded reports whether the permit may have no holder anymore.
+// mayHaveEnded reports whether the permit may no longer have a holder.
 func (p slot) mayHaveEnded() bool { return p.gone || p.lapsed || p.leaving || p.haunted }
 
 // mayBeFree reports whether the slot may be free.

@@ -95,7 +95,7 @@ func (s *story) holds() {
 	}
 }
 
-// breaks fails the test unless the story breaks this promise and the violation contains the given words.
+// breaks fails the test unless the story breaks the given promise and the violation contains the given words.
 func (s *story) breaks(promise Promise, words ...string) {
 	s.t.Helper()
 	r := s.check()

@@ -83,14 +83,14 @@ func Work(h *history.History) []Violation {
 	return s.broken
 }
 
-// may reports whether an operator may have made that change to a job before a time.
+// may reports whether an operator may have made the given change to the job before the given time.
 func (s *shared) may(what history.Kind, job string, before time.Duration) bool {
 	return slices.ContainsFunc(s.changed[job], func(op *history.Operation) bool { return op.Request.Kind == what && op.At < before })
 }
 
-// retried counts the retries that may have handed out a task again. A retry counts if it names the task or all failed
-// tasks and was requested before the given time. It does not count if it had ended by since, because the task may have
-// failed only after that.
+// retried counts the retries that may have handed out a task again between two times, since and before. A retry counts
+// if it names the task or all failed tasks, was requested earlier than before, and had not ended by since. If it had
+// ended by then, the task may have failed only after the retry.
 func (s *shared) retried(t task, since, before time.Duration) (n uint32) {
 	for _, op := range s.changed[t.job] {
 		r := op.Request
@@ -132,7 +132,7 @@ func sameJob(a, b *history.Job) bool {
 	return slices.Equal(a.Tasks, b.Tasks) && a.MaxAttempts == b.MaxAttempts && a.RetryFailed == b.RetryFailed
 }
 
-// submissions returns the submissions that may have created a task.
+// submissions returns the submissions that may have created the task before the given time.
 func (s *shared) submissions(t task, before time.Duration) (all []*history.Operation) {
 	for _, op := range s.submitted[t.job] {
 		j := op.Request.Job

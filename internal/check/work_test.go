@@ -112,7 +112,7 @@ func TestWork_FinishedTask_MustNotBeExecutedAgain(t *testing.T) {
 	s.breaks(OneResult, "task 0", "again with token 3", "ended with token 1")
 }
 
-func TestWork_AfterARetry_MayBeExecutedAgain(t *testing.T) {
+func TestWork_AfterARetry_TaskMayBeExecutedAgain(t *testing.T) {
 	for _, retried := range []bool{true, false} {
 		s := newWorkStory(t)
 		s.handed("w", 0, 1)
@@ -221,7 +221,7 @@ func TestWork_ResultsThatChange_AreFound(t *testing.T) {
 	s.breaks(OneResult, "with token 2", "ended with token 1")
 }
 
-func TestWork_TwoWorkersBelieveAtOnce_IsFound(t *testing.T) {
+func TestWork_TwoWorkersBelieveThatTheyHoldATask_IsFound(t *testing.T) {
 	s := newWorkStory(t)
 	s.handed("w1", 0, 1)
 	s.handed("w2", 0, 2)

@@ -51,7 +51,7 @@ type Belief struct {
 	Until     time.Duration `json:"until"`
 	// Counted is the time until which the client relies on the permit, even if its belief ends earlier, for example
 	// because of a release. A permit does not expire before that time. An entry with this field replaces all earlier
-	// values, including that of the response that granted the permit, because a refresh may bring a shorter duration.
+	// values, including that of the response that granted the permit, because a refresh may set a shorter duration.
 	// Without such an entry, Gather sets it to the latest Until of all entries.
 	Counted time.Duration `json:"counted,omitempty"`
 	// Said reports whether the client recorded Counted explicitly. Gather sets it.

@@ -134,7 +134,7 @@ const (
 	Denied Result = "denied"
 	// Refreshed answers Refresh.
 	Refreshed Result = "refreshed"
-	// Stopping answers Refresh: it was refused, and the permit lives until its deadline.
+	// Stopping answers Refresh: it was refused, and the permit stays live until its deadline.
 	Stopping Result = "stopping"
 	// Lost answers Refresh: there is no such live permit.
 	Lost Result = "lost"
@@ -166,8 +166,8 @@ type Response struct {
 	// Revision is the revision of the change: a grant's revision, or the version that an edit created or a read
 	// returned.
 	Revision uint64 `json:"revision,omitempty"`
-	// SafeUntil is how long the caller may rely on the permit because of this response alone, after subtracting the
-	// margin. It is 0 if the response guarantees nothing.
+	// SafeUntil is the time until which the caller may rely on the permit because of this response alone, with the
+	// margin subtracted. It is 0 if the response guarantees nothing.
 	SafeUntil time.Duration `json:"safe_until,omitempty"`
 	// Waiting is the number of waiters when the acquire was denied.
 	Waiting uint32 `json:"waiting,omitempty"`

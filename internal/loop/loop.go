@@ -1,5 +1,6 @@
-// Package loop is a load generator: it makes callers repeat a call and measures them. In a closed loop, each caller
-// makes one call after another. In an open loop, calls are due at a fixed rate that does not depend on responses.
+// Package loop is a load generator: it makes callers repeat a call and measures the calls. In a closed loop, each
+// caller makes one call after another. In an open loop, calls are due at a fixed rate that does not depend on
+// responses.
 //
 // A closed loop shows how much a server can do for a number of callers, but hides its slow moments: while a call hangs,
 // its caller makes none of the calls that would have hung too. This is called coordinated omission (Gil Tene, "How NOT
@@ -21,8 +22,8 @@ import (
 type Turn struct {
 	// Caller is the caller's number, from 0. A caller makes one call at a time.
 	Caller int
-	// Since is when the measurement of its latency begins: the current time in a closed loop, the due time in an open
-	// loop.
+	// Since is the time from which the latency of the call is measured: the current time in a closed loop, the due time
+	// in an open loop.
 	Since time.Time
 }
 

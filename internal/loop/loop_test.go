@@ -34,7 +34,7 @@ func TestRun_ClosedLoop_CallsOfACallerAreSequential(t *testing.T) {
 	})
 }
 
-func TestRun_ClosedLoop_EachCallerAtLeastOnce(t *testing.T) {
+func TestRun_ClosedLoop_EachCallerMakesAtLeastOneCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if r := (loop.Window{Callers: 3}).Run(t.Context(), takes(time.Second)); r.Calls != 3 || r.Latency.P50 != time.Second {
 			t.Errorf("got %+v, want one call by each caller", r)

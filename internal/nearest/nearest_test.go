@@ -48,7 +48,7 @@ func TestPrefixed_OnlyThePrefixIsMissing_FindsTheID(t *testing.T) {
 	}
 }
 
-// FuzzWord_AgreesWithTheWholeTable compares with the plain algorithm, which computes every cell for every word.
+// FuzzWord_AgreesWithTheWholeTable compares Word with the plain algorithm, which computes every cell for every word.
 func FuzzWord_AgreesWithTheWholeTable(f *testing.F) {
 	f.Add("nihgtly-exprot", "nightly-export,nightly-report,weekly,nihgtly")
 	f.Add("ab", "ba,a,abc,")

@@ -1,6 +1,6 @@
-// Package overlap finds periods in which the holders of a semaphore together believed that they held more than its
-// permits. It uses only the holders' records and queries no server, because a server that granted permits wrongly would
-// also give wrong responses.
+// Package overlap finds periods in which the holders of a semaphore together believed that they held more permits than
+// the semaphore has. It uses only the holders' records and queries no server, because a server that granted permits
+// wrongly would also give wrong responses.
 package overlap
 
 import (
@@ -27,8 +27,8 @@ type Overlap struct {
 	From      time.Duration
 	Until     time.Duration
 	Permits   uint64
-	Believed  uint64   // the largest weight believed at the same time
-	Beliefs   []Belief // the beliefs at that moment
+	Believed  uint64   // the largest total weight that holders believed they held
+	Beliefs   []Belief // the beliefs at the moment of that weight
 }
 
 // String formats the overlap as one line, including the beliefs.

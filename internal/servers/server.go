@@ -166,7 +166,7 @@ func (s *Server) Kill() {
 	}
 }
 
-// Suspend suspends the process (SIGSTOP), like a stalled machine.
+// Suspend suspends the process (SIGSTOP), as if its machine had stalled.
 func (s *Server) Suspend() error { return s.signal(syscall.SIGSTOP) }
 
 // Resume resumes a suspended process (SIGCONT).

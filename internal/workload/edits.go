@@ -114,7 +114,7 @@ func newWatch() *Kind {
 	const watched = "watched"
 	return &Kind{
 		Name:  "watch",
-		Short: "one editor changes a definition and waits until all callers, which watch it, have received the event; watch/event is from the edit's response to each watcher's event",
+		Short: "one editor changes a definition and waits until all callers, which watch it, have received the event; watch/event is the time from the response to the edit until each watcher receives the event",
 		Edits: true,
 		needs: func(Settings) []*gatekeeperv1.Definition { return []*gatekeeperv1.Definition{permits(watched, 1)} },
 		prepare: func(ctx context.Context, f *Field, watchers int) (*Session, error) {

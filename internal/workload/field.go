@@ -58,8 +58,8 @@ type Field struct {
 	created bool
 }
 
-// NewField returns the field for these kinds without creating anything. control is the connection for all calls that
-// are not measured. Without clients the field can only report its size.
+// NewField returns the field for the given kinds without creating anything. control is the connection for all calls
+// that are not measured. Without clients the field can only report its size.
 func NewField(s Settings, kinds []*Kind, control *client.Client, clients []*client.Client) *Field {
 	f := &Field{Settings: s, definitions: make(map[string]*gatekeeperv1.Definition), control: control, clients: clients}
 	for _, k := range kinds {

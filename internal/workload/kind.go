@@ -48,8 +48,8 @@ type Part struct {
 
 func newPart(name string) *Part { return &Part{name, loop.NewRecorder()} }
 
-// Prepare sets up the traffic for a number of callers. If it succeeds, the caller must call Close. The session lives
-// until ctx ends.
+// Prepare sets up the traffic for a number of callers. If it succeeds, the caller must call Close. The session can
+// be used until ctx ends.
 func (k *Kind) Prepare(ctx context.Context, f *Field, callers int) (*Session, error) {
 	return k.prepare(ctx, f, callers)
 }

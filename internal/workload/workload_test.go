@@ -34,7 +34,7 @@ type bench struct {
 	other   *client.Permit
 }
 
-// setup creates the field for kinds with these names, or for all kinds if there are none.
+// setup creates the field for the kinds with the given names, or for all kinds if no names are given.
 func setup(t *testing.T, names ...string) *bench {
 	t.Helper()
 	b := &bench{T: t, server: gktest.Start(t, "nightly-export")}

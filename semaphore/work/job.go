@@ -79,7 +79,7 @@ const (
 // KeptFor returns Retention or its default.
 func (s *Spec) KeptFor() time.Duration { return cmp.Or(s.Retention, DefaultRetention) }
 
-// MayAttempt reports whether a task may be handed out again after this number of attempts.
+// MayAttempt reports whether a task may be handed out again after the given number of attempts.
 func (s *Spec) MayAttempt(attempts uint32) bool {
 	return attempts < cmp.Or(s.MaxAttempts, DefaultMaxAttempts)
 }
@@ -98,7 +98,8 @@ type Job struct {
 	Digest string
 	// Submitter is the token of the submitter's permit, or 0. The job is cancelled when that permit ends.
 	Submitter uint64
-	// SubmittedAt and EndedAt are by the leaders' clocks. They are used only when a leader chooses what to remove.
+	// SubmittedAt and EndedAt are times on the leaders' clocks. They are used only when a leader chooses what to
+	// remove.
 	SubmittedAt, EndedAt time.Time
 	// Cancel is set once the job is Cancelled.
 	Cancel *Cancel

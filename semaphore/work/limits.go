@@ -50,7 +50,7 @@ const (
 // MaxFailure is the maximum length in bytes of Task.Failure.
 const MaxFailure = semaphore.MaxName
 
-// Stored returns how many bytes a task counts against the limits: its payload, plus its result or the space reserved
+// Stored returns how many bytes count against the limits for a task: its payload, plus its result or the space reserved
 // for one.
 func (s *Spec) Stored(t *Task) uint64 {
 	n := uint64(taskOverhead + len(t.Payload))
@@ -64,7 +64,7 @@ func (s *Spec) Stored(t *Task) uint64 {
 // of space. A task that waits again keeps the text of its last attempt there.
 func (s *Spec) room() uint64 { return max(uint64(s.MaxResult), MaxFailure) }
 
-// Reserved returns how many bytes an empty job counts against the limits.
+// Reserved returns how many bytes count against the limits for a job without tasks.
 func (s *Spec) Reserved() uint64 { return jobOverhead }
 
 // A LimitError says which limit a submission would exceed.
@@ -110,7 +110,7 @@ func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uin
 	return l.Grow(s, stored, semaphore, cluster)
 }
 
-// Grow returns a *LimitError if the tasks of a job cannot store this number of additional bytes.
+// Grow returns a *LimitError if the tasks of a job cannot store the given number of additional bytes.
 func (l Limits) Grow(s *Spec, more, semaphore, cluster uint64) *LimitError {
 	l = l.OrDefault()
 	for _, limit := range [...]LimitError{

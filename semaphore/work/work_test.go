@@ -85,7 +85,7 @@ func TestMayAttempt_ZeroIsTheDefault(t *testing.T) {
 	}
 }
 
-func TestLate_CountsOnlyFromTheLatestHolderOfATaskWithoutEnd(t *testing.T) {
+func TestLate_OnlyForTheLatestHolderOfATaskThatHasNotEnded(t *testing.T) {
 	for state, want := range map[work.TaskState]bool{work.Waiting: true, work.Held: true, work.Done: false, work.Failed: false, work.Dropped: false} {
 		for _, job := range []work.JobState{work.Open, work.Cancelled} {
 			j := &work.Job{State: job}
@@ -113,7 +113,7 @@ func TestCompare_SemaphoreThenPriorityThenSubmission(t *testing.T) {
 	}
 }
 
-func TestJob_WhatItHandsOutAndWhenItIsOver(t *testing.T) {
+func TestJob_HandsOutAndOver_DependOnItsState(t *testing.T) {
 	for _, tc := range []struct {
 		state           work.JobState
 		waiting, held   uint32
@@ -129,7 +129,7 @@ func TestJob_WhatItHandsOutAndWhenItIsOver(t *testing.T) {
 	}
 }
 
-func TestLimits_ToTheByte(t *testing.T) {
+func TestLimits_AreExactToTheByte(t *testing.T) {
 	l := work.Limits{TaskBytes: 10, JobBytes: 15, SemaphoreBytes: 5000, ClusterBytes: 6000}
 	spec := func(maxResult uint32) *work.Spec { return &work.Spec{ID: "j", Semaphore: "s", MaxResult: maxResult} }
 	payloads := func(sizes ...int) (all [][]byte) {

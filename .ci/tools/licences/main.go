@@ -175,7 +175,7 @@ func identify(text []byte) (ids []string, err error) {
 		ids = append(ids, m.ID)
 	}
 	if len(ids) == 0 || found.Percent < known {
-		return nil, fmt.Errorf("its text is not a known licence: only %.0f %% of it matches", found.Percent)
+		return nil, fmt.Errorf("its text is not a known licence: only %.0f%% of it matches", found.Percent)
 	}
 	return ids, nil
 }

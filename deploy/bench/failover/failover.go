@@ -40,15 +40,15 @@ type Result struct {
 	Name string `json:"name"`
 	// First is the time from the kill to the first grant by any remaining server.
 	First []float64 `json:"first_grant_ms"`
-	// Library is the time from the kill to the grant of a caller that uses the client library.
+	// Library is the time from the kill to the grant to a caller that uses the client library.
 	Library []float64 `json:"library_grant_ms"`
 }
 
 const (
 	count = 3
-	// askEvery is the interval of requests to each remaining server. The next request does not wait for the response to
-	// the previous one, so a server that does not answer a request lost with the leader delays no other request. The
-	// interval is also the measurement error.
+	// askEvery is the interval between requests to each remaining server. The next request does not wait for the
+	// response to the previous one. So a request that is lost with the leader, and never answered, delays no other
+	// request. The interval is also the measurement error.
 	askEvery = 10 * time.Millisecond
 	// grantWithin is the time after which a cluster that has not granted a permit counts as failed. It is far longer
 	// than the expected times, because disks may stall for seconds.
@@ -57,8 +57,8 @@ const (
 	restoreWithin = 2 * time.Minute
 )
 
-// Measure kills the leader of each contestant alternately, in the given number of runs. It stops at the first
-// contestant that does not recover.
+// Measure kills the leaders of the contestants in turn, once in each run. It stops at the first contestant that does
+// not recover.
 func Measure(ctx context.Context, contestants []Contestant, runs int) ([]Result, error) {
 	results := make([]Result, len(contestants))
 	for i, c := range contestants {

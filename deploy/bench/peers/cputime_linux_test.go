@@ -33,7 +33,7 @@ func TestCPUTime_CountsTheChildrenOfAProcess(t *testing.T) {
 		}
 	}
 	if err := shell.Wait(); len(children) > 0 && err == nil {
-		t.Error("cpuTime() succeeded even though the shell's child was killed")
+		t.Error("the shell succeeded even though its child was killed")
 	}
 	if _, err := cpuTime([]int{pid}); err == nil {
 		t.Error("cpuTime() of an exited process succeeded, want an error")

@@ -87,7 +87,7 @@ func (e *etcdSystem) close() {
 	e.cluster.close()
 }
 
-// create acquires by putting a key that must not exist.
+// create acquires by putting a key that must not exist yet.
 func (e *etcdSystem) create(ctx context.Context, caller int, key string) (bool, error) {
 	answer, err := e.of(caller).Txn(ctx).
 		If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).

@@ -81,7 +81,7 @@ func main() {
 	flag.IntVar(&b.plan.Rounds, "rounds", 5, "number of windows per measurement; the result is their median")
 	flag.DurationVar(&b.plan.Window, "window", 500*time.Millisecond, "length of a window")
 	flag.DurationVar(&b.plan.WarmUp, "warm-up", 300*time.Millisecond, "warm-up time before the first window")
-	flag.IntVar(&b.runs, "runs", 20, "how often the part failover kills the leader of each cluster")
+	flag.IntVar(&b.runs, "runs", 20, "how many times the part failover kills the leader of each cluster")
 	file := flag.String("json", "bin/peers.json", "file for the results as JSON; empty for none")
 	flag.Parse()
 	switch {

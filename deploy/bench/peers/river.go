@@ -22,8 +22,8 @@ type riverTask struct {
 
 func (riverTask) Kind() string { return "task" }
 
-// newRiver starts River in a separate database of a running server. River fetches tasks as soon as possible, which is
-// far sooner than by default.
+// newRiver starts River on a running server, in the database that contains the locks. River fetches tasks as soon as
+// possible, which is far sooner than by default.
 func (p *postgres) newRiver(ctx context.Context) ([]way, error) {
 	driver := riverpgxv5.New(p.pool)
 	migrator, err := rivermigrate.New(driver, nil)

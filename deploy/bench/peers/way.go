@@ -16,13 +16,13 @@ const (
 	// denials: an acquire of a key that another caller holds.
 	denials work = "denials"
 	// refreshes: one message keeps one permit or lease alive.
-	refreshes work = "refreshes, one a message"
+	refreshes work = "refreshes, one per message"
 	// tokens: one message keeps many permits alive. Only Gatekeeper supports that.
 	tokens work = "refreshes in frames of 100"
 	// tasks: the submission of one empty task, until its result is recorded.
-	tasks work = "tasks of a job each"
+	tasks work = "tasks, one per job"
 	// jobs: the submission of 1000 empty tasks, until all results are recorded.
-	jobs work = "tasks of jobs of 1000"
+	jobs work = "tasks in jobs of 1000"
 )
 
 // way is one variant of a kind of work on one system.

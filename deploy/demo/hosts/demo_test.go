@@ -122,7 +122,7 @@ func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
 	return cluster
 }
 
-// await waits until the host has written a record that satisfies like.
+// await waits for a record of the host for which like returns true, and returns the record.
 func await(ctx context.Context, t *testing.T, p *stage.Process, what string, like func(stage.Record) bool) stage.Record {
 	t.Helper()
 	r, err := p.Await(ctx, what, like)

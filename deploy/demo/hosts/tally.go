@@ -80,8 +80,8 @@ func (t *tally) add(g *stage.Grant) {
 }
 
 // handOvers returns the durations of all hand-overs. A grant is a hand-over if it had to wait because its semaphore was
-// full when it was requested. Its duration begins when the last belief in the semaphore before the grant ended, and
-// ends with the grant.
+// full when it was requested. Its duration is the time from the end of the last belief in the semaphore before the
+// grant to the grant.
 func handOvers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 	bySemaphore := map[string][]*stage.Grant{}
 	for _, g := range all {

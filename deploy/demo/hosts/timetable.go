@@ -64,8 +64,8 @@ func (t timetable) firings(jobs []samples.Job, length time.Duration) ([]firing, 
 	return all, nil
 }
 
-// running returns how long a firing runs. The time is a varying fraction of the job's interval, and is the same on
-// every host.
+// running returns how long a firing runs: 50 ms plus up to ten minutes of the timetable. The time differs between
+// firings, but is the same on every host.
 func (t timetable) running(f firing) time.Duration {
 	h := samples.Hash(f.String())
 	return 50*time.Millisecond + time.Duration(h%uint64(t.speedUp(10*time.Minute)))

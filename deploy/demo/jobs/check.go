@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// evidence is the data from which the report is made.
+// evidence is the data on which the report is based.
 type evidence struct {
 	*history
 	jobs   []job

@@ -357,7 +357,7 @@ func TestNewReport_FaultsWithoutEffect_AreBrokenPromises(t *testing.T) {
 	wantBroken(t, reportOf(e, f).Broken, "checked between the writes")
 }
 
-func TestReportSuspended_LateWriteBeforeTheNextHolders_IsCorrectAndShown(t *testing.T) {
+func TestReportSuspended_LateWriteBeforeTheNextHolderWrites_IsCorrectAndShown(t *testing.T) {
 	s := newScript()
 	s.a.suspended = stretch{at(6), at(11)}
 	s.a.loses(due("free", 5), 1, 5, 8, 12)

@@ -18,8 +18,8 @@ type claim struct {
 	state  gatekeeperv1.FiringState
 }
 
-// askClaims tries to acquire each firing, as an application would. A denial names the token of its claim. If a permit
-// is granted instead, the firing was not claimed, and askClaims gives it back.
+// askClaims tries to acquire each firing, as an application would. A denial names the token that has claimed the
+// firing. If a permit is granted instead, the firing was not claimed, and askClaims gives it back.
 func askClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (map[firing]claim, error) {
 	claims := map[firing]claim{}
 	for f := range firings {

@@ -21,7 +21,8 @@ type faults struct {
 type killedApp struct {
 	app string
 	at  time.Duration
-	// held is the number of its permits on the servers right after its death. All of them were free at freed.
+	// held is the number of permits that it still had, according to the servers, right after its death. freed is the
+	// time from its death until all of them were free.
 	held  int
 	freed time.Duration
 }
@@ -37,13 +38,13 @@ type killedLeader struct {
 type suspendedApp struct {
 	app  string
 	when stretch
-	// caught is the record of the check. next is the token that wrote during the suspension.
+	// caught is the record of the check. next is the token with which the next holder wrote during the suspension.
 	caught stage.Record
 	next   uint64
 }
 
-// Earliest times of the faults, as fractions of the scenario's length. After that time a fault waits for a suitable
-// moment.
+// Earliest times of the faults, as fractions of the scenario's length. When its time has come, a fault waits for a
+// suitable moment.
 const (
 	appDies      = 0.15
 	leaderDies   = 0.4
@@ -223,8 +224,8 @@ func (s *Story) about(p *process) (stage.Record, bool) {
 	return stage.Record{}, false
 }
 
-// catch suspends the application, and reports whether the write after rec had not been made by then. If it had been
-// made, catch resumes the application.
+// catch suspends the application, and reports whether it did so before the write that follows the check rec. If the
+// write was made earlier, catch resumes the application.
 func (s *Story) catch(ctx context.Context, p *process, rec stage.Record) (bool, error) {
 	at := boottime.Now()
 	if err := p.Signal(syscall.SIGSTOP); err != nil {

@@ -17,7 +17,7 @@ const (
 	schedulerRuns stage.Event = "started"
 	// skipped: the job does not run this time. Text is the reason.
 	skipped stage.Event = "skipped"
-	// checked: the run has checked that it may continue, and works on its write number Step.
+	// checked: the run has checked that it may continue, and is preparing its write number Step.
 	checked stage.Event = "checked"
 	// refused: the run's write number Step was refused. Text is the reason.
 	refused stage.Event = "refused"

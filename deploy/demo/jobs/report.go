@@ -46,7 +46,7 @@ func (e *evidence) report(r *stage.Report, f *faults) {
 	r.Row("not claimed", "%s", counted.Words(why, "; "))
 	r.Row("lost firings", "%d run again as defined (free), %d not (spent); %d of both kinds finished while no server was reachable",
 		again, spent, unconfirmed)
-	r.Row("by the servers", "%d firings, %d with another outcome; %d were claimed by an application that died or was suspended before it recorded that",
+	r.Row("by the servers", "%d firings, %d with another outcome; %d were claimed by an application that died or was suspended before it recorded the claim",
 		e.asked, len(otherwise), died)
 	r.Row("runs", "%d started, %d overlaps", begun, len(overlaps))
 	r.Row("lost permits", "%d jobs, stopped before the next one started, and %d of the suspended application (see below)", lost, len(suspended))

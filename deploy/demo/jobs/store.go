@@ -107,7 +107,7 @@ func (s *store) history() []write {
 	return s.writes[:len(s.writes):len(s.writes)]
 }
 
-// has reports whether a write that satisfies like has arrived.
+// has reports whether a write for which like returns true has arrived.
 func (s *store) has(like func(write) bool) bool {
 	for _, w := range s.history() {
 		if like(w) {

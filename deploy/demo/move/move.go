@@ -103,7 +103,7 @@ func (s *Story) play(ctx context.Context) error {
 	}
 	for name, pattern := range before {
 		if after[name] != pattern {
-			s.Breakf("%s admits %q after the undo, but had admitted %q", name, after[name], pattern)
+			s.Breakf("%s admits %q after the undo, but admitted %q before the move", name, after[name], pattern)
 		}
 	}
 	if err := s.End(ctx, syscall.SIGTERM, patience); err != nil {
@@ -113,7 +113,7 @@ func (s *Story) play(ctx context.Context) error {
 	return nil
 }
 
-// startZone starts the hosts of a zone and waits until they have recorded e for every task.
+// startZone starts the hosts of a zone and waits until they have recorded the event e for every task.
 func (s *Story) startZone(ctx context.Context, z *zone, e stage.Event) (*stage.Process, error) {
 	z.Tasks, z.Endpoints, z.Slow = s.names, s.Cluster.Endpoints(), s.drain/2
 	p, err := s.Start(ctx, Part, "the hosts of "+z.Group, z)

@@ -59,7 +59,7 @@ func (l *leg) report(r *stage.Report, name string) {
 	}
 }
 
-// moveOutput holds the used fields of gkctl move's output.
+// moveOutput holds the fields of gkctl move's output that are used here.
 type moveOutput struct {
 	Revision string `json:"revision"`
 	Tasks    []struct {

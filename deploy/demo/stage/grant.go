@@ -71,7 +71,7 @@ func (g *Grant) Until() time.Duration {
 	return g.Life.End()
 }
 
-// Belief returns the holder's belief, starting with an event.
+// Belief returns the holder's belief, which begins with the given event.
 func (g *Grant) Belief(from Event) overlap.Belief {
 	b := overlap.Belief{Semaphore: g.Semaphore, Token: g.Token, Weight: max(g.Weight, 1), Holder: g.Life.Name}
 	if g.Holder != "" {

@@ -21,7 +21,7 @@ type Row struct {
 	Figures []any  `json:"figures,omitempty"`
 }
 
-// Table has a line for each of a set of objects. The first line is the heading.
+// Table is a table with one line per object. The first line is the heading.
 type Table struct {
 	Title string     `json:"title"`
 	Lines [][]string `json:"lines"`

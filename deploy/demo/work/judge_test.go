@@ -10,7 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// attempt returns a worker's records of an attempt at a task, from one second to another, up to its last event.
+// attempt returns a worker's records of an attempt at a task. The grant is at the second from, and the given events are
+// at the second until.
 func attempt(token uint64, from, until time.Duration, result string, events ...stage.Event) (records []stage.Record) {
 	records = append(records, stage.Record{Event: stage.Granted, Semaphore: "tasks", Job: "j", Token: token, At: from * time.Second})
 	for _, e := range events {

@@ -15,9 +15,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Oddjob is the last section of the article "Distributing Work" at high speed. In the article the work takes 15 s and
-// is due every 10 s. With three workers, one is always idle. At the end the worker of the last round is killed, and the
-// idle worker does its work.
+// Oddjob reproduces the last section of the article "Distributing Work" at high speed. In the article the work takes
+// 15 s and is due every 10 s. With three workers, one is always idle. At the end the worker of the last round is
+// killed, and the idle worker does its work.
 type Oddjob struct {
 	stage.Stage
 	period time.Duration

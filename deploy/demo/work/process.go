@@ -117,7 +117,7 @@ func (s *shop) submit(ctx context.Context, sub *submitter) (*stage.Process, erro
 	return s.Start(ctx, Part, sub.Name, role{Submitter: sub})
 }
 
-// await waits until the process has written a record that satisfies like.
+// await waits for a record of the process for which like returns true, and returns the record.
 func await(ctx context.Context, p *stage.Process, what string, like func(stage.Record) bool) (stage.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -18,7 +18,7 @@ const (
 	submitted stage.Event = "submitted"
 	// returned: the submitter got the result Text of the task, recorded under Token.
 	returned stage.Event = "returned"
-	// failed: it got the error Text instead.
+	// failed: the submitter got the error Text instead of a result.
 	failed stage.Event = "failed"
 	// seen: the submitter has seen all changes to the job up to Revision.
 	seen stage.Event = "seen"

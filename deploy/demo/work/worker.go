@@ -20,7 +20,7 @@ const (
 	worked stage.Event = "worked"
 	// recorded: the servers have recorded the end of the task under Token.
 	recorded stage.Event = "recorded"
-	// unrecorded: the servers have not recorded it, for the reason Text.
+	// unrecorded: the servers have not recorded the end, for the reason Text.
 	unrecorded stage.Event = "unrecorded"
 )
 

@@ -18,7 +18,7 @@ const (
 // crowded is the number of waiters in a crowd.
 const crowded = 10_000
 
-// crowd adds ten thousand waiters at a small number of semaphores, and watchers that do not read. When most of the
+// crowd adds ten thousand waiters for a small number of semaphores, and watchers that do not read. When most of the
 // waiters are in the queues, the leader is killed, transfers its leadership, or continues undisturbed. The crowd lasts
 // until the time for faults is over.
 func crowd(ctx context.Context, a *Arena, random *rand.Rand) error {

@@ -34,7 +34,7 @@ type Arena struct {
 	// Disk sets the state of a server's disk, as defined by the build tag `faulty`. It is nil if the servers were built
 	// without that tag.
 	Disk func(s *servers.Server, state string) error
-	// Names and Foreign, another cluster, are nil except in runs of Misdirected.
+	// Names and Foreign are nil except in runs of Misdirected. Foreign is another cluster.
 	Names   Addresses
 	Foreign *servers.Cluster
 	// Credentials are the clients' credentials.
@@ -43,7 +43,7 @@ type Arena struct {
 	Reach func(*servers.Server) string
 	// Seed is the seed of the run.
 	Seed uint64
-	// Lease is how long a leader that reaches no majority continues to lead.
+	// Lease is how long a leader that cannot reach a majority continues to lead.
 	Lease time.Duration
 	// Note records a fault.
 	Note func(kind, on string)
@@ -213,7 +213,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// between returns a random duration.
+// between returns a random duration from least to most.
 func between(random *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(random.Int64N(int64(most-least)))
 }

@@ -104,7 +104,7 @@ func (a *Arena) leave(ctx context.Context, random *rand.Rand, all []*servers.Ser
 		code, err := s.Ended(leaving)
 		cancel()
 		if err != nil {
-			return fmt.Errorf("its disk fails: %w", err)
+			return fmt.Errorf("although its disk fails, %w", err)
 		}
 		a.Note(fmt.Sprintf("left with exit code %d", code), s.ID)
 		if code != leftByFault {

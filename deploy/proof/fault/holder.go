@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// Worker is the kind of a holder that executes tasks.
+// Worker is the Kind of holders that execute tasks.
 const Worker = "worker"
 
 // Holder is a client in a separate process, together with its successors. When it is killed, another process takes its
@@ -91,8 +91,8 @@ func clientKilled(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return err
 }
 
-// kill kills the process, and starts its successor. If the process is a worker, kill first waits up to a second until
-// it has a task. It reports whether the killed worker had one.
+// kill kills the process, and starts its successor. If the process is a worker, kill first waits up to a second for the
+// worker to have a task. It reports whether the killed worker had a task.
 func (h *Holder) kill(ctx context.Context, random *rand.Rand) (atTask bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -123,7 +123,7 @@ func (h *Holder) stop(ctx context.Context, random *rand.Rand) error {
 	return nil
 }
 
-// KilledAtTask counts the workers that were killed while they had a task.
+// KilledAtTask is the name under which workers that were killed while they had a task are counted.
 const KilledAtTask = "worker-killed-at-task"
 
 // Harm kills and suspends the processes that execute and submit tasks, until the context ends. It returns the number of

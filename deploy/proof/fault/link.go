@@ -10,8 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Clients is the name of the clients' endpoint of a link. API is the suffix after a server's id for the server's API.
-// Members address each other by their ids, but use the API like clients.
+// Clients is the name of the clients' endpoint of a link. The name of a server's API endpoint is the server's id
+// followed by API. For links between members, a member's endpoint is named by its id alone. A member that calls another
+// member's API uses the links of the clients.
 const (
 	Clients = "clients"
 	API     = "/api"

@@ -23,8 +23,8 @@ type Addresses interface {
 }
 
 // misdirected redirects the addresses of a member, as known to the other members, to another server: another member, or
-// a server of another cluster. The other cluster may have the same names, so that cluster id and member id are equal,
-// too. Clients' addresses are not redirected, because clients cannot detect which server they reach.
+// a server of another cluster. The other cluster may use the same names for itself and for its members. Clients'
+// addresses are not redirected, because clients cannot detect which server they reach.
 func misdirected(ctx context.Context, a *Arena, random *rand.Rand) error {
 	victim := a.leader(ctx, random)
 	if random.IntN(3) == 0 {

@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Overload is the name of this kind. Its servers, and those in mixed runs, execute at most MaxCalls calls concurrently,
-// so that even a laptop can make ten times as many calls.
+// Overload is the name of this kind. In its runs and in mixed runs, each server executes at most MaxCalls calls
+// concurrently, so that even a laptop can make ten times as many calls.
 const (
 	Overload = "overload"
 	MaxCalls = 64

@@ -126,7 +126,7 @@ func firing(text string) (*gatekeeperv1.Firing, time.Time) {
 	return &gatekeeperv1.Firing{Name: "tick", Due: timestamppb.New(at)}, at
 }
 
-// acquire makes one acquire call. With wait it waits in the queue.
+// acquire makes one acquire call. If wait is true, the call waits in the queue.
 func (c caller) acquire(ctx context.Context, on stubs, r history.Request, wait bool) (history.Response, history.Outcome) {
 	return c.acquireLate(ctx, on, r, wait, 0)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// CrowdWorld returns the small number of semaphores at which a crowd waits.
+// CrowdWorld returns the few semaphores that a crowd queues for.
 func CrowdWorld(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 2))
 	var all []Semaphore
@@ -22,7 +22,7 @@ func CrowdWorld(seed uint64) []Semaphore {
 }
 
 // Crowd adds clients that wait in the queues of a world until the context ends. A client that is granted a permit holds
-// it briefly and then queues again. The clients have separate connections. Crowd may be called once.
+// it briefly and then queues again. The clients have separate connections. Crowd may be called only once.
 func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, world []Semaphore) error {
 	servers := &endpoints{credentials: c.opts.Credentials}
 	if err := servers.set(addresses); err != nil {

@@ -117,7 +117,7 @@ func (o *operator) open(ctx context.Context, s Semaphore) bool {
 	return o.restore(ctx, s, 0) && ok
 }
 
-// Open removes everything that operators have left in place at the semaphores with tasks, so that every task can end.
+// Open removes everything that operators have left in place on the semaphores with tasks, so that every task can end.
 // The operators must have stopped.
 func (c *Clients) Open(ctx context.Context) error {
 	for _, s := range worked(c.opts.Work) {
@@ -131,7 +131,7 @@ func (c *Clients) Open(ctx context.Context) error {
 	return nil
 }
 
-// TakeOver takes over from holders until it has succeeded at one semaphore with tasks and at one without.
+// TakeOver takes over from holders until it has succeeded on one semaphore with tasks and on one without.
 func (c *Clients) TakeOver(ctx context.Context) error {
 	for _, world := range [][]Semaphore{c.opts.World, c.opts.Work} {
 		for s := world[slices.IndexFunc(world, func(s Semaphore) bool { return s.Definition.Takeover })]; ; {

@@ -128,7 +128,7 @@ func (n *Net) shape(k int, s network.State) error {
 	return do("tc", append([]string{"qdisc", "replace", "dev", n.port(k), "root"}, words...)...)
 }
 
-// discipline returns the arguments of tc for a state, or nil for a state without delay and loss.
+// discipline returns the arguments of tc for a state, or nil for a state without delay, loss and a rate.
 func discipline(s network.State) []string {
 	switch {
 	case s.Rate > 0:

@@ -220,7 +220,7 @@ func (n *Net) Can(s network.State) bool {
 	return n.netem || s.Delay == 0 && s.Jitter == 0 && s.Loss == 0
 }
 
-// Err returns the first error of setting a link.
+// Err returns the first error that occurred while a link was being set.
 func (n *Net) Err() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/network"
 )
 
-// EchoCommand is the first argument with which the test program runs as an echo server.
+// echoCommand is the first argument with which the test program runs as an echo server.
 const echoCommand = "echo-server"
 
 func TestMain(m *testing.M) {
@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// echo runs an echo server on port 7. It also sends each line of its standard input to the address call, unless call is
-// empty. It prints when it is ready, and prints what it receives from call.
+// echo runs an echo server on port 7, and prints a line when the server is ready. It also sends each line of its
+// standard input to the address given by call, and prints the responses. call may be empty if there is no input.
 func echo(call string) error {
 	l, err := net.Listen("tcp", ":7")
 	if err != nil {

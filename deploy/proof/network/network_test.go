@@ -94,7 +94,7 @@ func TestSet_LinkDown_HoldsUpEachDirectionSeparately(t *testing.T) {
 	}
 }
 
-func TestSet_Late_ArrivesInOrder(t *testing.T) {
+func TestSet_DelayedData_ArrivesInOrder(t *testing.T) {
 	n, c := echo(t)
 	n.Set(Link{"a", "echo"}, State{Delay: time.Millisecond, Jitter: 5 * time.Millisecond, Loss: 0.1})
 	for range 20 {

@@ -15,8 +15,8 @@ func Always(name string) Who {
 	return func(io.Reader) (string, []byte, error) { return name, nil, nil }
 }
 
-// Proxy listens on a free loopback address, which it returns, and forwards connections to the target of the endpoint
-// to. The proxy is closed with the network.
+// Proxy listens on a free loopback address and forwards each connection to target, the address of the endpoint named by
+// to. It returns the loopback address. The proxy is closed with the network.
 func (n *Network) Proxy(to, target string, who Who) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

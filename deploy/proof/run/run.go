@@ -361,7 +361,7 @@ func ends(h *history.History) map[string]int {
 	return n
 }
 
-// besideWork counts ordinary callers' grants and operators' changes at the semaphores with tasks.
+// besideWork counts ordinary callers' grants and operators' changes on the semaphores with tasks.
 func besideWork(h *history.History) map[string]int {
 	works := map[string]bool{"": true} // cordons apply to all semaphores
 	for _, op := range h.Operations {

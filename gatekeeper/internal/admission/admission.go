@@ -189,7 +189,7 @@ func (c *Call) rest() {
 	}
 }
 
-// count adds by to the counts of calls in progress. The caller must hold mu.
+// count changes the counts of calls in progress by the given number. The caller must hold mu.
 func (c *Call) count(by int) {
 	for _, t := range [...]*tally{&c.control.all, c.ofConnection, c.ofIdentity} {
 		if t != nil {

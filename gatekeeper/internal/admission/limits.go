@@ -10,7 +10,7 @@ const (
 	Vital Kind = iota
 	// Ordinary calls are all other client calls, such as TryAcquire.
 	Ordinary
-	// Batch calls carry requests, each of which is admitted as an Ordinary call, or the tasks of a job.
+	// Batch calls carry either requests, each of which is admitted as an Ordinary call, or the tasks of a job.
 	Batch
 	// Operator calls change definitions, other holders' permits, or the cluster.
 	Operator

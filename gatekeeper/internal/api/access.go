@@ -59,7 +59,7 @@ func changed(r fsm.AccessResult, what string) error {
 	case fsm.AccessStale:
 		text = fmt.Sprintf("%s is at revision %d, which is not the expected one: read it again", what, r.Binding.Revision)
 	case fsm.AccessSubjectTaken:
-		text = fmt.Sprintf("subject %q belongs to binding %q already: remove it there first", r.Subject, r.Binding.Name)
+		text = fmt.Sprintf("subject %q already belongs to binding %q: remove it there first", r.Subject, r.Binding.Name)
 	case fsm.AccessLastAdmin:
 		text = "the cluster would have no administrator: first give another binding the role admin, and a subject or a token that never expires"
 	case fsm.AccessFull:

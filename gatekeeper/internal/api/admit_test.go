@@ -48,8 +48,8 @@ func request(acquirer string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: &gatekeeperv1.Identity{Acquirer: acquirer}}
 }
 
-// occupy starts n blocked calls with different identities, over enough connections that none carries more calls than
-// the given number. end lets them finish and checks that they succeed.
+// occupy starts n blocked calls with different identities, and at most the given number of them on one connection. end
+// lets them finish and checks that they succeed.
 func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 	t.Helper()
 	begun, release := stuck(g)
@@ -79,7 +79,7 @@ func occupy(t *testing.T, g *gate, n, each int) (end func()) {
 	}
 }
 
-// wantOverloaded checks that a call was refused with a hint when to retry.
+// wantOverloaded checks that a call was refused because of the named limit, with a hint about when to retry.
 func wantOverloaded(t *testing.T, err error, of string) {
 	t.Helper()
 	if got := want(t, err, codes.ResourceExhausted, "NOT_APPENDED")["of"]; got != of {

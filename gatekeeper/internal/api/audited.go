@@ -191,7 +191,7 @@ func aboutOf(req any) (about []string) {
 	return about
 }
 
-// maxAbout bounds the search in a request. A line in the log holds fewer.
+// maxAbout limits how many objects are collected from a request. A line in the log holds fewer.
 const maxAbout = 1000
 
 func tokenText(token uint64) string { return "token " + decimal(token) }

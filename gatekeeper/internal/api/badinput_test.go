@@ -166,7 +166,7 @@ func badPermitCalls() []badCall {
 		{"refresh of 10001 tokens", refresh(many...), "tokens", "at most 10000"},
 		{"refresh of token 0", refresh(ok, ok, &gatekeeperv1.TokenRefresh{Duration: ok.Duration}), "tokens[2].token", "token of a permit"},
 		{"refresh without duration", refresh(&gatekeeperv1.TokenRefresh{Token: 3}), "tokens[0].duration", "above 0"},
-		{"refresh without a duration", refresh(ok, &gatekeeperv1.TokenRefresh{Token: 3, Duration: &durationpb.Duration{Seconds: math.MaxInt64}}), "tokens[1].duration", "valid duration"},
+		{"refresh with an invalid duration", refresh(ok, &gatekeeperv1.TokenRefresh{Token: 3, Duration: &durationpb.Duration{Seconds: math.MaxInt64}}), "tokens[1].duration", "valid duration"},
 
 		{"keep-alive that begins with frame 0", keepAliveCall(&gatekeeperv1.KeepAliveRequest{}), "frame", "must be 1"},
 		{"keep-alive that skips a frame", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1}, &gatekeeperv1.KeepAliveRequest{Frame: 3}), "frame", "must be 2"},

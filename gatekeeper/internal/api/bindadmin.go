@@ -24,7 +24,7 @@ func notMember() error {
 	return &unauthenticatedError{"only a member of the cluster may call this, on behalf of the owner of its data directory: see gatekeeperd bind-admin --help"}
 }
 
-// RefusedError is the error of a request that the cluster refuses, and would refuse again.
+// RefusedError is the error for a request that the cluster refuses, and would refuse again.
 type RefusedError struct{ error }
 
 func (e *RefusedError) Unwrap() error { return e.error }

@@ -61,14 +61,14 @@ type caller struct {
 	// certificate is a member's certificate, for calls by that member. Nil means that the call comes from this server,
 	// or from the member that forwarded it.
 	certificate *x509.Certificate
-	// verified reports whether the caller has a client certificate, or comes through an older member.
+	// verified reports whether the caller has a client certificate, or its call comes through an older member.
 	verified bool
 }
 
 type callerKey struct{}
 
-// caller returns the caller of a call, or nil if callers are not authenticated. If a call did not pass authenticate,
-// its caller has no credentials.
+// caller returns the caller of a call, or nil if callers are not authenticated. If a call did not go through
+// authenticate, its caller has no credentials.
 func (a *API) caller(ctx context.Context) *caller {
 	if !a.cfg.Authenticate {
 		return nil
@@ -113,7 +113,7 @@ func (e *unauthenticatedError) Error() string { return "unauthenticated: " + e.w
 type forbiddenError struct {
 	principal string
 	role      access.Role
-	what      string // completes the sentence "lacks the role to ..."
+	what      string // completes the sentence "lacks the role viewer ..."
 }
 
 func (e *forbiddenError) Error() string {

@@ -345,7 +345,7 @@ func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
 		out.Ended = toEnd(semaphore.EndExpired)
 		out.Message = "it had expired, and is held for an operator to clear"
 	case ended != semaphore.NotEnded:
-		out.Message = "it had ended before: " + ended.String()
+		out.Message = "it had already ended: " + ended.String()
 	default:
 		out.Message = "there is no such permit: it ended long ago, or was never granted"
 	}

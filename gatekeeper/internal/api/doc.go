@@ -37,9 +37,9 @@
 //
 // # Many requests in one call
 //
-// BatchTryAcquire decides many requests on one state with one Confirm. Each is admitted, validated and counted like a
-// TryAcquire, both here and on the leader. The answers in a batch are only denials and errors, and the other requests
-// are left open. A batch therefore changes nothing and never waits for the log.
+// BatchTryAcquire decides many requests based on one state, with one Confirm. Each is admitted, validated and counted
+// like a TryAcquire, both here and on the leader. The answers in a batch are only denials and errors, and the other
+// requests are left open. A batch therefore changes nothing and never waits for the log.
 //
 // # Contexts and grants
 //

@@ -137,7 +137,7 @@ func TestForgetFirings_Ahead_RepairsThePoisonedMemory(t *testing.T) {
 	}
 }
 
-// ForgetFirings uses the same clock as the check that refuses firings as too far ahead.
+// ForgetFirings uses the same clock as the check that refuses firings that are too far ahead.
 func TestForgetFirings_Ahead_IsMeasuredByTheLeadersClock(t *testing.T) {
 	g, op, year := poisoned(t)
 	g.keeper.wallClock = func() time.Time { return year.Add(90 * time.Minute) } // after "a", and half an hour before "b"
@@ -178,7 +178,7 @@ func TestForgetFirings_SelectsByNameOrTime(t *testing.T) {
 	}
 }
 
-// A firing whose permit takes a slot may be running. The refusal names the holder, and how to free it.
+// A firing whose permit occupies a slot may be running. The refusal names the holder, and says how to free the slot.
 func TestForgetFirings_Held_IsRefused(t *testing.T) {
 	g, op, year := poisoned(t)
 	token := g.claim(t, semaphore.Firing{Name: "runs", Due: year.Add(3 * time.Hour)}, false)

@@ -34,7 +34,7 @@ const HopToHeader = "gatekeeper-hop-to"
 // refuses the call. It is frozen.
 const ClusterHeader = "gatekeeper-cluster"
 
-// Keepalive and dialling of connections to the leader. Pings must be at least minClientPing apart.
+// Settings for keepalive and dialling on connections to the leader. Pings must be at least minClientPing apart.
 const (
 	hopPing        = 10 * time.Second
 	hopPingTimeout = 3 * time.Second
@@ -45,7 +45,7 @@ const (
 	maxHopMessage = 64 << 20
 )
 
-// errLeadershipOver ends forwarded calls whose leadership has ended.
+// errLeadershipOver ends calls that were forwarded to a leader whose leadership has ended.
 var errLeadershipOver = errors.New("leadership changed after the call was passed on")
 
 // forwarder passes calls on to the leader over one connection per leadership.
@@ -253,7 +253,7 @@ func (f *forwarder) answersFor(cluster string) bool {
 	return err == nil && f.consensus.ClusterID().Succeeds(asked)
 }
 
-// leading reports whether this server is the leader, to its knowledge.
+// leading reports whether this server is the leader, as far as it knows.
 func (f *forwarder) leading() bool { return f.consensus.Leader().ID == f.id }
 
 // way returns the connection to the leader. It fails if this call has already been forwarded once or the leader is
@@ -338,8 +338,8 @@ func (f *forwarder) connect(leader consensus.Leader) (*hop, error) {
 	return h, nil
 }
 
-// follow closes the connection to the leader when a different leadership is known. If no leader is known, it closes
-// nothing, because the old leader may still be leading and only this server may have lost contact.
+// follow closes the connection to the leader when this server learns of a different leadership. If no leader is known,
+// it closes nothing, because the old leader may still be leading and only this server may have lost contact.
 func (f *forwarder) follow(leader consensus.Leader) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

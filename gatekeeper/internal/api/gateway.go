@@ -15,8 +15,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 )
 
-// certificateHeader carries the client certificate of a caller at the HTTP port, in DER. It and SourceHeader are
-// accepted from this server's gateway, which is recognized by an in-memory connection that no other process can open.
+// certificateHeader carries the client certificate of a caller at the HTTP port, in DER. This header and SourceHeader
+// are accepted from this server's gateway, which is recognized by an in-memory connection that no other process can
+// open.
 const certificateHeader = "gatekeeper-certificate-bin"
 
 // GatewayListener marks the connections accepted by l as coming from the gateway. The listener must be reachable only

@@ -71,7 +71,7 @@ func (g guard) TryAcquireTogether(ctx context.Context, calls []*keeper.AcquireCa
 		g.Keeper.TryAcquireTogether(ctx, calls, answer)
 		return
 	}
-	// All refusals are decided on one read of the state.
+	// All refusals are based on one read of the state.
 	refusals := make([]error, len(calls))
 	p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) (first error) {
 		for i, call := range calls {
@@ -137,7 +137,7 @@ func (g guard) Cancel(ctx context.Context, sem string, id semaphore.Identity, re
 	return g.Keeper.Cancel(ctx, sem, id, requestID)
 }
 
-// Release and Refresh answer as if another principal's permit did not exist. They audit that.
+// Release and Refresh answer as if another principal's permit did not exist. Such calls are audited.
 func (g guard) Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error) {
 	if owner.Principal != nil && g.api.hides(owner, cmd.Token) {
 		g.api.hid(ctx, gatekeeperv1.PermitService_Release_FullMethodName, cmd.Token)
@@ -244,7 +244,8 @@ func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Ver
 	return g.Keeper.Verify(ctx, sem, token)
 }
 
-// Explain requires the role viewer. The explained caller gets the principal of its live permit, if it has one.
+// Explain requires the role viewer. The identity in the request gets the principal of its live permit if it has one,
+// and otherwise the caller's.
 func (g guard) Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 	if c := g.api.caller(ctx); c != nil {
 		p, err := c.may(ctx, views(req.Semaphore))

@@ -238,8 +238,8 @@ func ownsJob(p *auth.Principal, j *rules.Job) bool {
 	return p.Has(access.Acquirer) && j.Principal == p.Name()
 }
 
-// SubmitJob requires the role acquirer, for any identity. A permit that represents the submitter must belong to the
-// caller.
+// SubmitJob requires the role acquirer, whatever identity the role is limited to. A permit that represents the
+// submitter must belong to the caller.
 func (g guard) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
 	if c := g.api.caller(ctx); c != nil {
 		p, err := c.may(ctx, func(p *auth.Principal, state *fsm.State) error {

@@ -21,8 +21,8 @@ import (
 
 // Calls are refused at the start of their goroutine, before their message is read. Refusing them earlier, in
 // grpc.InTapHandle, would leak memory: gRPC does not cancel the context of a call refused there (operateHeaders in
-// internal/transport/http2_server.go of 1.85), and keeps a few kilobytes for it until its deadline, which the caller
-// chooses.
+// internal/transport/http2_server.go, version 1.85), and keeps a few kilobytes for it until its deadline, which the
+// caller chooses.
 
 // describe returns the description of a service that admits unary requests and decodes them with receive. For streams
 // the interceptor does that, but for unary requests it runs too late, after the message was read.

@@ -20,9 +20,9 @@ import (
 // control of the connection, as do those of a client that does not read the answers.
 const maxFrames = 8
 
-// holdUp limits how long a received frame delays expiries while it waits for earlier frames. It waits longer only if
-// the client does not read its answers. In that case the client's permits may expire first, and no other permit lasts
-// longer.
+// holdUp limits how long a received frame delays expiries while it waits for earlier frames. A frame waits longer than
+// that only if its client does not read the answers. Then the client's own permits may expire before the frame is
+// processed, and no other expiry is delayed any further.
 const holdUp = time.Second
 
 // KeepAlive receives refreshes and sends their results and notices.
@@ -56,7 +56,7 @@ func (s *permitService) KeepAlive(stream grpc.BidiStreamingServer[gatekeeperv1.K
 	return err
 }
 
-// errNoNotices ends a stream whose leadership has ended.
+// errNoNotices ends a stream when this server stops leading.
 var errNoNotices = errors.New("no more notices")
 
 // keepAlive is the state of one stream.
@@ -119,7 +119,7 @@ func (k *keepAlive) release(n int) {
 	}
 }
 
-// take validates and refreshes a frame. A frame that forgets tokens waits for earlier frames, because they may follow
+// take validates and refreshes a frame. A frame that forgets tokens waits for earlier frames, because they may refresh
 // the same tokens.
 func (k *keepAlive) take(number uint64, m *gatekeeperv1.KeepAliveRequest, frame Frame) error {
 	defer frame.Drop() // does nothing after Refresh

@@ -131,7 +131,7 @@ func TestKeepAlive_NotGrouped_EverythingIsInResults(t *testing.T) {
 	}
 }
 
-func TestKeepAlive_Frame_IsAnsweredByItsNumber(t *testing.T) {
+func TestKeepAlive_Frame_IsAnsweredWithItsNumber(t *testing.T) {
 	g := open(t)
 	g.keeper.refresh = refreshAll
 	stream, listener := keepAliveOn(t, g.permits, g)

@@ -121,7 +121,7 @@ func TestGetDefinition_MisspelledNameAmongManyDefinitions_HasNoSuggestion(t *tes
 }
 
 // A script that resumes everything when it is done must also work in a cluster without definitions.
-func TestResume_AllOfNoDefinitions_Succeeds(t *testing.T) {
+func TestResume_AllWhenThereAreNoDefinitions_Succeeds(t *testing.T) {
 	_, op := openOperator(t)
 	all := &gatekeeperv1.Selector{All: true}
 	if r, err := op.Resume(ctx(t), &gatekeeperv1.ResumeRequest{Selector: all}); err != nil || len(r.GetNames()) != 0 {

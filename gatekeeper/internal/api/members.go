@@ -17,8 +17,8 @@ import (
 // a hanging member reports the timeout and not a closed connection.
 const askMember = 1500 * time.Millisecond
 
-// ListMembers returns each member's own status. It asks all members in parallel in the name of the caller, and each one
-// applies its own bindings to what the caller may see. GetStatus is never forwarded, so no call can loop.
+// ListMembers returns each member's own status. It asks all members in parallel on behalf of the caller, and each
+// member decides based on its own bindings what the caller may see. GetStatus is never forwarded, so no call can loop.
 func (s *clusterService) ListMembers(
 	ctx context.Context, _ *gatekeeperv1.ListMembersRequest,
 ) (*gatekeeperv1.ListMembersResponse, error) {
@@ -85,7 +85,7 @@ func (s *clusterService) statusOf(ctx context.Context, m consensus.Member) (*gat
 }
 
 // lags computes how far each member lags behind the commit index of the leader with the newest term. The statuses were
-// taken at different times, so a member may be ahead of the leader's status and then does not lag.
+// taken at different times, so a member may be ahead of the leader's status. In that case it does not lag.
 func lags(members []*gatekeeperv1.MemberStatus) {
 	var leader *gatekeeperv1.GetStatusResponse
 	for _, m := range members {

@@ -35,8 +35,8 @@ type method struct {
 	traits
 	newRequest func() proto.Message
 	newReply   func() proto.Message
-	// settled returns the answer to a forwarded call that was cut by a change of leadership from was to now, if that
-	// change shows how the call went, and otherwise nil. The function may be nil.
+	// settled returns the answer to a forwarded call that was cut off by a change of leadership, if the old and the new
+	// leader show how the call went, and otherwise nil. The function may be nil.
 	settled func(req any, was, now consensus.Leader) proto.Message
 }
 
@@ -76,7 +76,7 @@ func traitsOf(fullMethod string) traits {
 	case gatekeeperv1.OperatorService_Move_FullMethodName:
 		return traits{kind: admission.Heavy}
 	case gatekeeperv1.WorkService_SubmitJob_FullMethodName:
-		return traits{kind: admission.Batch} // most submit a single task, and one client may call from many goroutines
+		return traits{kind: admission.Batch} // most calls submit a single task, and one client may call from many goroutines
 	case gatekeeperv1.DefinitionService_Explain_FullMethodName,
 		gatekeeperv1.OperatorService_ListCordons_FullMethodName,
 		gatekeeperv1.ClusterService_GetSettings_FullMethodName,

@@ -245,7 +245,7 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	return out, nil
 }
 
-// holdersAt pages over the permits that took slots at a given time, as far back as the journal reaches.
+// holdersAt pages over the permits that occupied slots at a given time, as far back as the journal reaches.
 func holdersAt(
 	state *fsm.State, wanted func(name string) bool, m *gatekeeperv1.ListHoldersRequest, at time.Time, limit int, from pageKey,
 ) *gatekeeperv1.ListHoldersResponse {

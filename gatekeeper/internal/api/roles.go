@@ -16,7 +16,7 @@ type entitlement struct {
 	anyOf []access.Role
 	// member also allows members that call on their own behalf.
 	member bool
-	// open allows every caller that passed authenticate, even without a binding.
+	// open allows every caller, even without credentials or a binding.
 	open bool
 	// vouched means that a forwarded call is not checked again, because the forwarding member has checked it.
 	vouched bool

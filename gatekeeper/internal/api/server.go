@@ -20,7 +20,7 @@ const (
 	// maxHeaders is the maximum size of a call's headers in bytes.
 	maxHeaders = 16 << 10
 	// workers is the number of goroutines that serve calls in turn. Reusing them avoids growing a new stack for each
-	// call, which took 11 % of the CPU time of a leader that denied 64 callers. A stream occupies a worker until it
+	// call, which took 11% of the CPU time of a leader that denied 64 callers. A stream occupies a worker until it
 	// ends. If no worker is free, a call gets a new goroutine.
 	workers = 64
 )

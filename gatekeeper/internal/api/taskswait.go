@@ -105,7 +105,7 @@ func (s *definitionService) admitted(ctx context.Context, workers []work.Info) (
 	return admitted, denials, nil
 }
 
-// withoutHolder describes the permits that take slots without a holder.
+// withoutHolder describes the permits that occupy slots although they no longer have a holder.
 func withoutHolder(state *fsm.State, sem string) (text string) {
 	cooling, held := 0, 0
 	for p := range state.Holders(sem) {
@@ -139,7 +139,7 @@ func deniedText(offering int, denials []denial) string {
 	return all + ". " + strings.Join(texts, " ")
 }
 
-// plural returns one if n is 1, and otherwise several formatted with n.
+// plural words a count of n: it returns the text one if n is 1, and otherwise formats several with n.
 func plural(n int, one, several string) string {
 	if n == 1 {
 		return one

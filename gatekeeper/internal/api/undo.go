@@ -17,8 +17,8 @@ import (
 // maxUndone is the maximum number of changes undone in one step.
 const maxUndone = 1000
 
-// Undo plans on the current state. If the state changes before the plan is executed, the versions in the plan no longer
-// match, and the plan is refused.
+// Undo makes its plan from the current state. If the state changes before the plan is executed, the versions in the
+// plan no longer match, and the plan is refused.
 func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest) (*gatekeeperv1.UndoResponse, error) {
 	what, err := undoFrom(m)
 	if err != nil {

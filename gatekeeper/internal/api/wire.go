@@ -17,7 +17,7 @@ import (
 // By default gRPC refuses a string that is not valid UTF-8 with INTERNAL, which blames the server and does not name the
 // field. To avoid that, messages are received through an inbound, which carries the codec's error past gRPC.
 
-// inbound is a message to receive, and the error of decoding it.
+// inbound is a message to receive, and the error from decoding it.
 type inbound struct {
 	message any
 	err     error
@@ -41,7 +41,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	return nil
 }
 
-// receive receives a message with the given function of gRPC. An error of gRPC itself is returned unchanged.
+// receive receives a message with gRPC's function recv. An error from gRPC itself is returned unchanged.
 func receive(recv func(any) error, message any) error {
 	in := &inbound{message: message}
 	if err := recv(in); err != nil {

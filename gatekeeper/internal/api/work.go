@@ -64,7 +64,7 @@ func (s *workService) SubmitJob(stream grpc.ClientStreamingServer[gatekeeperv1.S
 }
 
 // noSemaphore reports a missing semaphore without the index of an edit, which a submission does not have. It suggests
-// no other name, because a misspelled job may be submitted very often.
+// no other name, because a job that misspells the name may be submitted very often.
 func noSemaphore(err error) error {
 	if conflict, ok := errors.AsType[*keeper.ConflictError](err); ok {
 		return &selector.NoDefinitionError{Name: conflict.Name}
@@ -72,7 +72,7 @@ func noSemaphore(err error) error {
 	return err
 }
 
-// cutShort returns the error of a stream that ended before its last message.
+// cutShort returns the error for a stream that ended before its last message.
 func cutShort(err error) error {
 	if errors.Is(err, io.EOF) {
 		return invalid("last", "false", "must be true in the last message: the submission was cut short, and nothing was stored")
@@ -366,8 +366,8 @@ func (s *workService) Work(stream grpc.BidiStreamingServer[gatekeeperv1.WorkRequ
 	}
 }
 
-// receiveWork processes a worker's frames until it closes the stream, and then waits until all task ends that it
-// reported are answered.
+// receiveWork processes a worker's frames until the worker closes the stream, and then waits until every TaskEnd has
+// been answered.
 func receiveWork(recv func() (*gatekeeperv1.WorkRequest, error), w *work.Worker) error {
 	for number := uint64(2); ; number++ {
 		m, err := recv()

@@ -225,8 +225,8 @@ func (p *Principal) MayAs(role access.Role, state *fsm.State, name string, id se
 	})
 }
 
-// MaySubmit reports whether the principal may submit jobs to the semaphore, which requires the role acquirer there for
-// any identity.
+// MaySubmit reports whether the principal may submit jobs to the semaphore, which requires the role acquirer there,
+// whatever identity the role is limited to.
 func (p *Principal) MaySubmit(state *fsm.State, name string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(access.Acquirer) && g.chosen.MatchNow(state, name) })
 }

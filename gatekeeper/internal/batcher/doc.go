@@ -3,8 +3,8 @@
 // One entry of the log costs a sync on each member and a round trip to the followers, whatever it contains. A command
 // costs next to nothing. The batcher therefore keeps exactly one entry in flight, and all commands that arrive in the
 // meantime go into the next one. There is no linger timer. A lone command is handed over immediately, and under load
-// the entries grow automatically, because the next entry collects commands while the previous one is in flight. Two
-// entries in flight were measured to be slower, because each then contains half as many commands.
+// the entries grow automatically, because the next entry collects commands while the previous one is in flight.
+// Measurements showed that two entries in flight are slower, because each then contains half as many commands.
 //
 // Commands are handed over in the order in which they arrived, and each sees the effects of the commands before it. The
 // batcher never proposes a command twice. Only the caller knows whether a command with an unknown outcome may be

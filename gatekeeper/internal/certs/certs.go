@@ -201,7 +201,7 @@ type Port struct {
 	HTTP bool
 }
 
-// Config returns the configuration of a port that reads the files again at each handshake. It returns the same error as
+// Config returns the port's configuration, which reads the files again at each handshake. It returns the same error as
 // Files.Config.
 func (p Port) Config() (*tls.Config, error) {
 	latest, err := tlsfiles.New(p.read)

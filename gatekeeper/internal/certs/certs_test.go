@@ -104,7 +104,7 @@ func TestPort_CAFileRenewed_NextHandshakeUsesIt(t *testing.T) {
 	}
 }
 
-func TestPort_EachCertificateOfAClient(t *testing.T) {
+func TestPort_EachKindOfClientCertificate_IsAcceptedOrRefused(t *testing.T) {
 	api, members, strangers := authoritytest.New(t), authoritytest.New(t), authoritytest.New(t)
 	own := filesOf(api.Issue(authority.Leaf{Name: "gk1", Server: true}))
 	verifying := own

@@ -46,7 +46,7 @@ const (
 	warnAgain = time.Minute
 )
 
-// Agree makes the members of a new set agree on their cluster's id. The data directory must not have an id yet. It
+// Agree makes the members of a new set agree on their cluster's id. The data directory must not have an id yet. Agree
 // waits until all members are up or ctx ends. The package documentation explains why the members never agree on two
 // ids.
 //

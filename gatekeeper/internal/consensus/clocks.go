@@ -23,7 +23,8 @@ type MemberClock struct {
 	Ahead time.Duration
 }
 
-// noteClock records the clock reading of a member that was dialed. Callers pass only ids of members.
+// noteClock records the clock reading of a member that was dialed. The caller must have checked that the statement is
+// from a member.
 func (n *Node) noteClock(s peer.Statement) {
 	if s.Ahead == nil {
 		return

@@ -46,7 +46,8 @@ func DefaultTimeouts() Timeouts {
 	return Timeouts{Heartbeat: 800 * time.Millisecond, Election: 800 * time.Millisecond}
 }
 
-// FastTimeouts returns shorter timeouts, which fail over sooner, for networks and machines that never stall for long.
+// FastTimeouts returns timeouts that are half as long as the default ones and fail over sooner, for networks and
+// machines that never stall for long.
 func FastTimeouts() Timeouts {
 	return Timeouts{Heartbeat: 400 * time.Millisecond, Election: 400 * time.Millisecond}
 }
@@ -61,8 +62,8 @@ const clientRetry = time.Second
 // Before a new leader can grant again, the followers must notice that the old one is gone, which takes up to two
 // heartbeat timeouts, and elect another, which takes up to two election timeouts if the first vote is split. Then the
 // client must find the new leader. A client refreshes at a third of the duration. It stops the job a fifth of the
-// duration before its deadline, and it sets that deadline 2 % early. A leader that dies just before it answers
-// therefore leaves 44 % of the duration.
+// duration before its deadline, and it sets that deadline 2% early. A leader that dies just before it answers therefore
+// leaves 44% of the duration.
 func (t Timeouts) SmallestDuration() time.Duration {
 	const left = 0.44
 	failover := 2*t.Heartbeat + 2*t.Election + clientRetry

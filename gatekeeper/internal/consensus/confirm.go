@@ -64,7 +64,7 @@ type waiter struct {
 }
 
 var (
-	errTermOver = errors.New("the leadership is over, or not yet begun")
+	errTermOver = errors.New("the leadership has ended, or has not begun yet")
 	errNoAnswer = errors.New("no majority of the voters answered in time")
 )
 

@@ -283,7 +283,7 @@ func (f *DataDir) create(cfg DataDirConfig) error {
 	}
 }
 
-// found permanently assigns a new directory to this member of the cluster id.
+// found permanently assigns a new directory to this member of the cluster with that id.
 func (f *DataDir) found(id ClusterID) error {
 	var number [8]byte
 	rand.Read(number[:]) // never fails; see crypto/rand
@@ -328,7 +328,7 @@ func (f *DataDir) closeAfter(wait func()) {
 	})
 }
 
-// compare rejects member id if its directory differs from the one that it had before.
+// compare rejects the member with that id if its directory differs from the one that it had before.
 func (f *DataDir) compare(id, folder string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -338,7 +338,7 @@ func (f *DataDir) compare(id, folder string) error {
 	return nil
 }
 
-// meet calls compare, then remembers the directory of member id, and forgets those of former members.
+// meet calls compare, then remembers the directory of the member, and forgets those of former members.
 func (f *DataDir) meet(id, folder string, members []raft.Server) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()

@@ -68,10 +68,10 @@
 //
 // # The leader writes while its followers write
 //
-// Raft (v1.8.0) stores an entry on the leader, and sends it only then, so every commit waits for two syncs in sequence.
-// The protocol allows both at the same time (Ongaro's thesis, section 10.2.1). On a leader, store.AppendQueue therefore
-// returns from StoreLogs before the entry is on disk. Raft then counts this member's copy of the entry too early. That
-// has no effect, because of four rules:
+// Raft (v1.8.0) stores an entry on the leader before it sends the entry, so every commit waits for two syncs in
+// sequence. The protocol allows both at the same time (Ongaro's thesis, section 10.2.1). On a leader, store.AppendQueue
+// therefore returns from StoreLogs before the entry is on disk. Raft then counts this member's copy of the entry too
+// early. That has no effect, because of four rules:
 //
 //   - (a) The state machine waits until an entry is on this member's disk before it applies it, and every response
 //     waits for the state machine.
@@ -89,9 +89,9 @@
 // them. So the disk is that of a member that crashed before it appended those entries but after it had sent them, and
 // Raft allows a follower to have entries that the leader lost.
 //
-// A queued entry may make this member's log look longer than it is on disk, in two cases. It refuses its vote to a
-// candidate with a shorter log, which never endangers safety. And it may ask for pre-votes, which commit nobody to
-// anything; before it asks for votes, it writes its new term and so waits for the queue.
+// A queued entry may make this member's log look longer than it is on disk, which has an effect in two cases. It
+// refuses its vote to a candidate with a shorter log, which never endangers safety. And it may ask for pre-votes, which
+// commit nobody to anything; before it asks for votes, it writes its new term and so waits for the queue.
 //
 // The leader's disk remains necessary for every commit: entries that all followers have stored wait for it. This is
 // deliberate. It keeps the meaning of a commit, and a leader with a failing disk must stop anyway.

@@ -56,7 +56,7 @@ func (d *disk) Set(key, value []byte) error {
 
 func (d *disk) StoreLog(log *raft.Log) error { return d.StoreLogs([]*raft.Log{log}) }
 
-// withDisk starts one member with its log on a disk whose writes call write first.
+// withDisk starts a single member whose log is on a disk that calls write before each of its writes.
 func withDisk(t *testing.T, write func() error) (*member, *disk) {
 	t.Helper()
 	members := memoryCluster(t, 1, nil)
@@ -153,7 +153,7 @@ func TestFault_MachineCannotApply_AppliesNothingMore(t *testing.T) {
 			t.Errorf("Append: %v, want ErrUnknownOutcome", a.Err)
 		}
 		if err := <-m.Fatal(); !strings.Contains(err.Error(), "unknown command") {
-			t.Errorf("Fatal: got %v, want an unknown command", err)
+			t.Errorf("Fatal: got %v, want an error about the unknown command", err)
 		}
 	})
 }

@@ -11,12 +11,12 @@ import (
 // entries. If the followers' disks stalled for the length of the lease, the cluster would lose its leader even though
 // no server was down, and every refresh and every denial would wait for the sync of an unrelated grant.
 //
-// Raft's own bypass of the main loop changes the term and the state concurrently with it, and logs can diverge
-// (hashicorp/raft issue 695, open in v1.8.0). This one changes nothing. "Heartbeats" in the package documentation
-// explains why such a response may count.
+// Raft's own bypass changes the term and the state concurrently with the main loop, and logs can diverge
+// (hashicorp/raft issue 695, open in v1.8.0). The bypass in this file changes nothing. "Heartbeats" in the package
+// documentation explains why such a response may count.
 
-// recent returns a fraction of the heartbeat timeout: the time after a contact during which Raft's main loop is not
-// notified of the leader again. It is much less than the interval between two heartbeats, so it hardly affects how
+// recent returns a fraction of the heartbeat timeout: for that long after a contact with the leader, Raft's main loop
+// is not told about further ones. It is much less than the interval between two heartbeats, so it hardly affects how
 // silence is measured.
 func recent(heartbeat time.Duration) time.Duration { return heartbeat / 50 }
 

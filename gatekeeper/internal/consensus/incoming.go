@@ -74,8 +74,8 @@ func (i *incoming) run() {
 	}
 }
 
-// pass forwards a request to Raft. It returns false after a fault, when Raft may still run until its next store call,
-// and after close.
+// pass forwards a request to Raft. It returns false after close, and after a fault, even though Raft may then still be
+// running until its next store call.
 func (i *incoming) pass(rpc raft.RPC) bool {
 	select {
 	case <-i.failed:

@@ -11,14 +11,14 @@ type Leader struct {
 	Term uint64
 }
 
-// Leading is notified of this server's leaderships. One goroutine calls both methods in order and waits for each. While
-// one of them runs, the end of a leadership may be reported late, but never early.
+// Leading is notified when this server starts and stops leading. One goroutine calls both methods in order and waits
+// for each. While one of them runs, the end of a leadership may be reported late, but never early.
 type Leading interface {
-	// Promote reports that this server leads in term. Everything committed before has been applied, and after that Raft
-	// still reported this server as the leader of that term. done is closed when the leadership is over. This happens
+	// Promote reports that this server leads in term. Everything committed in earlier terms has been applied, and Raft
+	// has since reported that this server still leads in term. done is closed when the leadership is over. This happens
 	// before Demote is called, and possibly while Promote is still running.
 	Promote(term uint64, done <-chan struct{})
-	// Demote reports that the leadership of term, for which Promote was called, is over.
+	// Demote reports that the leadership in term, for which Promote was called, is over.
 	Demote(term uint64)
 }
 

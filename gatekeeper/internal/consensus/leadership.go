@@ -69,8 +69,8 @@ func (e *epoch) end() {
 	}
 }
 
-// Lead sets the Leading to notify of this server's leaderships. It must be called once. Before that, leaderships are
-// ignored.
+// Lead sets the Leading that is notified when this server starts and stops leading. It must be called once. Until then,
+// leaderships are ignored.
 func (n *Node) Lead(l Leading) {
 	n.wg.Go(func() { watchLeadership(n.life, n.raft, n.epochs, n.endEpoch) })
 	n.wg.Go(func() { n.promote(l) })

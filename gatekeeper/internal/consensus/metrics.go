@@ -53,7 +53,7 @@ func (m *metrics) register(to prometheus.Registerer, n *Node) (unregister func()
 	all := []prometheus.Collector{
 		m.storeCalls, m.rejected, m.snapshotsSent, m.snapshotAlarms, m.transferRefused, m.confirmRounds, m.unconfirmed,
 		gauge("term", "The current term.", func() float64 { return float64(n.Term()) }),
-		gauge("commit_index", "The highest committed index known.", func() float64 { return float64(n.CommitIndex()) }),
+		gauge("commit_index", "The highest index known to be committed.", func() float64 { return float64(n.CommitIndex()) }),
 		gauge("applied_index", "The highest index handed to the state machine.", func() float64 { return float64(n.AppliedIndex()) }),
 		gauge("leading", "1 on the member that leads, after its promotion.", func() float64 {
 			if n.epoch.Load() != nil {

@@ -318,7 +318,7 @@ func (n *Node) Level() uint32 {
 // stop.
 func (n *Node) Fatal() <-chan error { return n.fatal }
 
-// Close stops the member. Any leadership ends first, and Demote is called. Close does not transfer the leadership, see
+// Close stops the member. Any leadership ends first, and Demote is called. Close does not transfer the leadership; see
 // Transfer. If ctx ends first, for example because a store call hangs, Close returns an error. The data directory then
 // stays locked until that call returns, because the call may still write.
 func (n *Node) Close(ctx context.Context) error {

@@ -114,8 +114,8 @@ func TestOverlap_FailedWrite_AnswersAndCommitsNothing(t *testing.T) {
 	})
 }
 
-// A leader with entries in its queue is asked for its vote in a newer term. The vote must not reach its disk before the
-// entries do, and it must not be given until they are on disk.
+// A leader with entries in its queue is asked for its vote in a newer term. The vote must not reach the leader's disk
+// before the entries do, and must not be granted until they are on disk.
 func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)

@@ -32,8 +32,8 @@ type Remains struct {
 	LastTerm, LastIndex uint64
 	// Term is the newest term that the member had seen.
 	Term uint64
-	// Appended is when a leader appended the last entry of the log, by that leader's clock. It is zero when the log is
-	// empty.
+	// Appended is when a leader appended the last entry of the log, according to that leader's clock. It is zero when
+	// the log is empty.
 	Appended time.Time
 	// Members are the members of the last configuration in this directory.
 	Members []Member

@@ -186,8 +186,8 @@ func TestRemoveMember_NotCommitted_NoMemberStops(t *testing.T) {
 
 // removeWithOneDead removes one of three members while the third is dead, so that the new configuration has no
 // majority. It returns false if the removal was committed anyway. Raft hands the entry to its replicators before it
-// starts to count by the new configuration, and an acknowledgement that arrives before then counts under the old one.
-// That is harmless, because every majority of either configuration then includes a member with the entry.
+// starts to count under the new configuration, and an acknowledgement that arrives before then counts under the old
+// one. That is harmless, because every majority of either configuration then includes a member with the entry.
 func removeWithOneDead(t *testing.T) (uncommitted bool) {
 	servers := bootRetiring(t, "gk1", "gk2", "gk3")
 	leader := leading(t, servers)

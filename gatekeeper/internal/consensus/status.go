@@ -113,7 +113,7 @@ func (n *Node) members(servers []raft.Server) []Member {
 }
 
 // Ready returns nil if this member can serve. A leader can serve once Promote has returned. Any other member must hear
-// from a leader and must have handed all entries that it knows to be committed to the state machine. A server learns
+// from a leader, and must have handed to the state machine all entries that it knows to be committed. A server learns
 // from the log that it is a member, so a joiner is not ready before it has everything that was committed when it
 // joined.
 func (n *Node) Ready() error {
@@ -122,7 +122,7 @@ func (n *Node) Ready() error {
 	}
 	if term, leads := leads(n.raft); leads {
 		if n.promoted.Load() != term {
-			return errors.New("consensus: elected, but still applying the entries that were committed before")
+			return errors.New("consensus: elected, but still applying the entries that were committed in earlier terms")
 		}
 		return nil
 	}

@@ -8,10 +8,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// In Raft (v1.8.0), a follower refuses every vote while it considers its leader alive, and rechecks that only once
-// every one to two heartbeat timeouts. The slowest member of a majority therefore determines when a dead leader is
-// replaced. Here a follower checks as soon as its vote is requested, so the first member that notices determines the
-// time.
+// In Raft (v1.8.0), a follower refuses to vote while it considers its leader alive, and rechecks that only once every
+// one to two heartbeat timeouts. The slowest member of a majority therefore determines when a dead leader is replaced.
+// Here a follower checks as soon as its vote is requested, so the first member that notices determines the time.
 //
 // A pre-vote commits a follower to nothing. Raft still grants the votes, based on term, log and previous votes. Only
 // Raft's check for a live leader is bypassed, and no guarantee of Raft or of Gatekeeper depends on it: no response

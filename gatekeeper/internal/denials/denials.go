@@ -30,7 +30,8 @@ type Denial struct {
 	Message     string
 	Count       int
 	First, Last time.Time
-	// Passed is set if the caller asked again after Last and was not denied, or only for lack of a free permit.
+	// Passed is set if the caller asked again after Last, and was either not denied or denied only for lack of a free
+	// permit.
 	Passed bool
 
 	changed uint64 // the value of Memory.changes when the denial began, was repeated for the first time, or passed
@@ -47,7 +48,7 @@ type Memory struct {
 	changes        uint64
 }
 
-// Denied records a denial. at is the time by the leader's clock.
+// Denied records a denial. at is the time according to the leader's clock.
 func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message string, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,8 +72,8 @@ func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message 
 	m.count.Store(int64(m.known.count + m.unknown.count))
 }
 
-// Passed records that a request was not denied, or only for lack of a free permit. If there are no denials, it only
-// reads a counter.
+// Passed records that a request was not denied, or was denied only for lack of a free permit. If there are no denials,
+// it only reads a counter.
 func (m *Memory) Passed(req *semaphore.Request) {
 	if m.count.Load() == 0 {
 		return
@@ -94,8 +95,8 @@ func (m *Memory) note(d *Denial) {
 }
 
 // Changed returns the defined semaphores with a denial that has begun, has been repeated for the first time, or has
-// passed since the earlier call that returned the value after. Later repetitions are not changes, so a caller that
-// keeps asking causes no updates.
+// passed since an earlier call to Changed. after is the value of now that the earlier call returned. Later repetitions
+// are not changes, so a caller that keeps asking causes no updates.
 func (m *Memory) Changed(after uint64) (names []string, now uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -120,6 +120,6 @@ func TestWrite_TooManyLines_SaysHowManyWereLeftOut(t *testing.T) {
 		}
 	}
 	if exact := written(View{State: s, Remaining: unknown}, len(whole)); len(exact) != len(whole) {
-		t.Errorf("a dump with exactly the limit of lines has %d, want %d", len(exact), len(whole))
+		t.Errorf("a dump that just fits has %d lines, want %d", len(exact), len(whole))
 	}
 }

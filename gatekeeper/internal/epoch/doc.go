@@ -4,7 +4,7 @@
 //
 // # What happens at promotion
 //
-//  1. The consensus package has applied everything that was committed before. It calls Promote on the keeper.
+//  1. The consensus package, which has applied everything committed in earlier terms, calls Promote on the keeper.
 //  2. The keeper pauses the application of entries (Machine.Sync), and calls Promote on each room with the term, one
 //     instant and the state. So the state is exactly the one before the first event that the room receives in this
 //     epoch.
@@ -19,12 +19,13 @@
 // # What happens at demotion
 //
 //  1. The keeper calls Demote on each room. Under the lock, the room discards all of its data by dropping references.
-//     This takes the same time for any amount of data, too.
+//     This takes the same time for any amount of data.
 //  2. When Demote returns, no more commands are handed to the log in that term. Earlier ones may still be applied.
-//     Every command of a room carries its term, and the state machine ignores it in an entry from another term.
+//     Every command from a room carries its term, and the state machine ignores a command in an entry from another
+//     term.
 //  3. Outcomes that arrive later are dropped: settled is called only in the epoch of its proposal.
-//  4. The goroutines of the epoch exit later. A new epoch does not wait for them. They hold their Epoch, so that they
-//     can neither read nor change the data of the next one, nor receive its wake-ups. Only Close waits for them.
+//  4. The goroutines of the epoch exit later. A new epoch does not wait for them. Because they hold their own Epoch,
+//     they can neither read nor change the data of the next one, nor receive its wake-ups. Only Close waits for them.
 //
 // # Outcomes of proposals
 //

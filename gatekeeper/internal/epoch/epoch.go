@@ -45,7 +45,7 @@ func (e *Epoch) During(do func()) (current bool) {
 
 // Run starts a goroutine that performs work when it is due, until the epoch ends. It calls collect under the lock.
 // collect returns a function to call without the lock, or nil and the time until something is due. Run calls collect
-// again after act has returned, and after Wake.
+// again after that function has returned, and after Wake.
 func (e *Epoch) Run(collect func() (act func(), next time.Duration)) {
 	e.room.Go(func() {
 		timer := time.NewTimer(0)

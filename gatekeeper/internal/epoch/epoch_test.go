@@ -134,11 +134,11 @@ func TestRun_DueOrWoken_CallsAct(t *testing.T) {
 	})
 }
 
-func TestDemote_Returned_NothingInItsTermIsProposed(t *testing.T) {
+func TestDemote_AfterItHasReturned_NothingIsProposedInThatTerm(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.set(3, time.Hour)
 		a.Demote(1)
-		a.set(3, time.Minute) // by mistake: there is no leader
+		a.set(3, time.Minute) // by mistake: this server no longer leads
 		want(t, a.sleep(24*time.Hour))
 	})
 }
@@ -163,7 +163,7 @@ func TestDemote_WhileCommandsAreHandedOver_WaitsAndStopsThem(t *testing.T) {
 	})
 }
 
-func TestDemote_OfAnotherTerm_EndsNothing(t *testing.T) {
+func TestDemote_ForAnotherTerm_EndsNothing(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.set(1, time.Minute)
 		a.Demote(2)
@@ -221,7 +221,7 @@ func TestPropose_OutcomeAfterItsEpoch_IsDropped(t *testing.T) {
 }
 
 // The goroutine of the first epoch is busy when the second begins and is woken. The wake-up belongs to the second.
-func TestWake_GoroutineOfThePreviousEpochRuns_DoesNotTakeIt(t *testing.T) {
+func TestWake_GoroutineOfThePreviousEpochIsBusy_DoesNotTakeTheWakeUp(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.block = make(chan struct{})
 		a.set(1, 0)
@@ -240,8 +240,8 @@ func TestWake_GoroutineOfThePreviousEpochRuns_DoesNotTakeIt(t *testing.T) {
 	})
 }
 
-// The first epoch ends, and the second begins, just before the goroutine of the first waits. It must notice the end. If
-// it shared its wake-ups with the second epoch, it would wait for its timer instead.
+// The first epoch ends, and the second begins, just before the goroutine of the first waits. That goroutine must notice
+// the end of its epoch. If it shared its wake-ups with the second epoch, it would wait for its timer instead.
 func TestRun_EpochEndsBeforeItWaits_Exits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRoom(nil, nil)
@@ -330,7 +330,7 @@ func TestWalk_VisitsAll_HoldingTheLockPerChunk(t *testing.T) {
 				synctest.Wait()
 				r.Lock()
 				if len(visited) != (chunk+1)*Chunk {
-					t.Fatalf("%d items were visited before the rest after chunk %d", len(visited), chunk)
+					t.Fatalf("%d items were visited before the pause after chunk %d", len(visited), chunk)
 				}
 				r.Unlock()
 				time.Sleep(time.Second)

@@ -75,7 +75,8 @@ func (r *Room) end() {
 	}
 }
 
-// awaitHandovers waits for the commands that ended epochs are handing over. These epochs cannot begin another handover.
+// awaitHandovers waits until the epochs that have ended are no longer handing over commands. They cannot begin another
+// handover.
 func (r *Room) awaitHandovers() {
 	r.Lock()
 	ended := slices.Clone(r.ended)

@@ -135,7 +135,7 @@ func routed(next runtime.HandlerFunc) runtime.HandlerFunc {
 			}
 		}
 		if hasBody(r) && len(query) > 0 {
-			writeError(w, invalid("", "the fields of a "+r.Method+" are in its body: omit the query"))
+			writeError(w, invalid("", "the fields of a "+r.Method+" belong in its body: omit the query"))
 			return
 		}
 		r.Body = &body{r.Body, path}

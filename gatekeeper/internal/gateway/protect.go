@@ -88,7 +88,7 @@ func readBody(w http.ResponseWriter, r *http.Request) error {
 		return &httpError{http.StatusBadRequest, codes.InvalidArgument, "the body ended early: " + err.Error()}
 	}
 	if !hasBody(r) && len(data) > 0 {
-		return invalid("", "the fields of a "+r.Method+" are in its query: omit the body")
+		return invalid("", "the fields of a "+r.Method+" belong in its query: omit the body")
 	}
 	r.Body = io.NopCloser(bytes.NewReader(data))
 	// From here on, the connection is read only to detect that the client has disconnected.
@@ -120,5 +120,5 @@ func (w *writer) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// extend sets the deadline of the next write. It only fails for the recorders of tests, which have no deadlines.
+// extend sets the deadline of the next write. It fails only for the recorders in tests, which have no deadlines.
 func (w *writer) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) }

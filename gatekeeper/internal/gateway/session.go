@@ -83,7 +83,7 @@ func (g *Gateway) login(r *http.Request) (string, error) {
 		return "", invalid("", "the body has more than one JSON object")
 	}
 	if cookie := (&http.Cookie{Name: g.cookieName(), Value: login.Token}); login.Token == "" || cookie.Valid() != nil || len(login.Token) > maxCredential {
-		return "", invalid("token", "must be a bearer token of this cluster, or a JWT of its issuer")
+		return "", invalid("token", "must be a bearer token for this cluster, or a JWT from its issuer")
 	}
 	return login.Token, nil
 }

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// heartbeat is the interval of comments in an idle stream, which keep proxies from closing the connection.
+	// heartbeat is the interval between the comments that are sent on an idle stream to keep proxies from closing it.
 	heartbeat = 15 * time.Second
 	// retry is how long a browser waits before it reconnects.
 	retry = time.Second

@@ -25,9 +25,9 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 	return k.counted(call, r)
 }
 
-// TryAcquireTogether decides many calls on one state. A call whose answer changes nothing is finished here: all such
-// calls share one Confirm, and answer is called once for each of them, on the caller's goroutine. For the other calls,
-// answer is not called: pass them to TryAcquire.
+// TryAcquireTogether decides many calls. A call whose answer changes nothing is finished here: all such calls share one
+// Confirm, and answer is called once for each of them, on the caller's goroutine. For the other calls, answer is not
+// called: pass them to TryAcquire.
 func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, answer func(i int, a Answer, err error)) {
 	t, err := k.leading()
 	if err != nil {

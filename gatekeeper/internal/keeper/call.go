@@ -102,8 +102,8 @@ type TokenRefresh struct {
 	Token uint64
 	// Duration is the permit duration that the client uses.
 	Duration time.Duration
-	// SinceProgress is the time between the job's last progress report and the sending of the frame. It is valid only
-	// if Reports is set.
+	// SinceProgress is the time from the job's last progress report until the frame was sent. It is valid only if
+	// Reports is set.
 	SinceProgress time.Duration
 	Reports       bool
 }

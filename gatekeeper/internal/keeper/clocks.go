@@ -27,7 +27,7 @@ type HostClock struct {
 	Group, Acquirer string
 	// Ahead is how far the caller's clock is ahead; negative if it is behind.
 	Ahead time.Duration
-	// Seen is when the caller last asked, by this server's clock.
+	// Seen is when the caller last asked, according to this server's clock.
 	Seen time.Time
 }
 

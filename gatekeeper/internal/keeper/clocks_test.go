@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// due returns a call for a firing of "nightly" that is due in the given time. The clock of its host is ahead of the
-// test's by clock.
+// due returns a call for a firing of "nightly" that is due after the duration ahead. clock is how far the host's clock
+// is ahead of the test's.
 func due(host, requestID string, ahead, clock time.Duration) *AcquireCall {
 	call := ask(host, requestID)
 	call.Firing = &semaphore.Firing{Name: "nightly", Due: time.Now().Add(ahead).UTC()}

@@ -18,7 +18,7 @@ type turn struct {
 	waits bool
 	// me is the call in the queue; nil if it is not in the queue.
 	me *waiting
-	// opened is the capacity that the commands ahead of the grant in its log entry free and take.
+	// opened is the capacity that is freed and taken by the commands ahead of the grant in its log entry.
 	opened opening
 }
 
@@ -192,7 +192,7 @@ func (c *AcquireCall) knownSince() uint64 {
 	return max(c.RequestRevision, atomic.LoadUint64(&c.notGrantedAt))
 }
 
-// asOf returns the RequestRevision for a command: 0 while a member may not support that field.
+// asOf returns the RequestRevision for a command: 0 as long as some member might not support that field.
 func asOf(state *fsm.State, revision uint64) uint64 {
 	if state.FeatureLevel() < 3 {
 		return 0
@@ -200,7 +200,7 @@ func asOf(state *fsm.State, revision uint64) uint64 {
 	return revision
 }
 
-// asOfLevel removes Asked and RequestRevision from an edit while a member may not support those fields.
+// asOfLevel removes Asked and RequestRevision from an edit as long as some member might not support those fields.
 func (k *Keeper) asOfLevel(asked, revision *uint64) {
 	if k.cfg.Machine.State().FeatureLevel() < 3 {
 		*asked, *revision = 0, 0

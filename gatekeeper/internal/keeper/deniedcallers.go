@@ -206,9 +206,9 @@ func (k *Keeper) judged(state *fsm.State, list []denials.Denial) []DeniedCaller 
 	return out
 }
 
-// urgency ranks callers by how likely they are the cause of trouble: first a caller that a cordon catches, then any
-// other that is denied, then a likely standby, and last one that would not be denied now. Among equals, the caller that
-// had a permit last comes first.
+// urgency ranks callers by how likely they are to be the cause of trouble: first a caller that a cordon catches, then
+// any other that is denied, then a likely standby, and last one that would not be denied now. Among equals, the caller
+// that had a permit most recently comes first.
 func (v *DeniedCaller) urgency() int {
 	switch {
 	case v.Cured:
@@ -270,7 +270,7 @@ func (k *Keeper) letIn(state *fsm.State, d *denials.Denial) *semaphore.Identity 
 	return nil
 }
 
-// heldAt returns when the denied caller last had a permit of the semaphore: now if it holds one, zero if the journal
+// heldAt returns when the denied caller last had a permit for the semaphore: now if it holds one, zero if the journal
 // shows none.
 func (k *Keeper) heldAt(state *fsm.State, d *denials.Denial) time.Time {
 	for p := range state.Holders(d.Semaphore) {

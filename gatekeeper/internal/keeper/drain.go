@@ -58,8 +58,8 @@ func (k *Keeper) ToldToStop(state *fsm.State, p *semaphore.Permit) (cause semaph
 	return d.Stop, reason
 }
 
-// whyStop returns the text that is sent with the cause to the holder of a permit that must stop: the reason given by
-// the person who caused the stop.
+// whyStop returns the text that is sent with the cause to a holder that must stop: the reason given by the person who
+// caused the stop.
 func (k *Keeper) whyStop(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
 	reason := "" // it does not repeat the cause, for which clients have their own texts
 	switch sd := state.Definition(p.Semaphore); {

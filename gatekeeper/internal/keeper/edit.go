@@ -13,7 +13,7 @@ import (
 // because only the leader compiles patterns: an *EditFieldError names the first edit that breaks a rule. A
 // *ConflictError names the first edit whose expected version is not the current one. If end is set, the replaced fields
 // revert to their old values at that time. A *semaphore.FieldError says what is wrong with end or the drain. Edit sets
-// At and Until of the batch.
+// At and Until in the batch.
 func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch, end Ending) (fsm.EditResult, error) {
 	now := time.Now()
 	var err error

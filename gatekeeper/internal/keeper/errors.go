@@ -104,7 +104,7 @@ type ConflictError struct{ fsm.Conflict }
 func (e *ConflictError) Error() string {
 	switch e.Kind {
 	case fsm.ConflictExists:
-		return fmt.Sprintf("edit %d: definition %q exists already, at version %d", e.Index, e.Name, e.Current.Version)
+		return fmt.Sprintf("edit %d: definition %q already exists, at version %d", e.Index, e.Name, e.Current.Version)
 	case fsm.ConflictAbsent:
 		return fmt.Sprintf("edit %d: there is no definition %q", e.Index, e.Name)
 	default:

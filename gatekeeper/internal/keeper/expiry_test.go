@@ -64,7 +64,7 @@ func TestRefresh_ExpiryNeverAppended_MarkIsLifted(t *testing.T) {
 		w.tape.refuseAll(nil)
 		w.sleep(30 * time.Second)
 		if !w.live(p.Token) {
-			t.Fatal("a permit that was refreshed in time was expired")
+			t.Fatal("a permit that was refreshed in time has expired")
 		}
 	})
 }
@@ -98,12 +98,12 @@ func TestExpire_AppendedInALaterTerm_IsIgnored(t *testing.T) {
 		w.wantStatus(p.Token, StatusRefreshed)
 		w.tape.applyLater(expire)
 		if !w.live(p.Token) {
-			t.Fatal("an expiry of term 1 that was appended in term 3 ended a permit which term 3 had refreshed")
+			t.Fatal("an expiry that was proposed in term 1 and appended in term 3 ended a permit that had been refreshed in term 3")
 		}
 	})
 }
 
-func TestPromotion_EveryPermitStartsAgainInFull(t *testing.T) {
+func TestPromotion_EveryPermitGetsItsFullDurationAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))

@@ -10,7 +10,7 @@ import (
 // waiters after the entry has been applied.
 const maxHandOver = batcher.MaxCommands
 
-// opening is the capacity of one semaphore that the commands of one log entry free and take.
+// opening is the capacity of one semaphore that is freed and taken by the commands of one log entry.
 type opening struct {
 	semaphore string
 	freed     uint64 // the weight of the permits that they release
@@ -123,8 +123,9 @@ func (k *Keeper) handOver(t *tenure, state *fsm.State, o opening, limit int) []b
 	return grants
 }
 
-// grantNext makes the grant of a waiting call. It returns false unless the rule grants it, with what the entry opens
-// and with nobody ahead, and the call can still take it. The queue offers no more calls than fit together.
+// grantNext makes the grant for a waiting call. It returns false unless the rule grants the call a permit, given what
+// the entry opens and that nobody is ahead, and the call can still take the grant. The queue offers no more calls than
+// fit together.
 func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *waiting, o opening) (batcher.Call, bool) {
 	if me == nil {
 		return batcher.Call{}, false

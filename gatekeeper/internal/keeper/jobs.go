@@ -60,8 +60,8 @@ func (k *Keeper) DropSubmission(number uint64) {
 	}
 }
 
-// CancelJob cancels a job on request. A job that is over, or was cancelled before, is left as it is, and Applied is
-// false. submitted has the same meaning as in DeleteJob.
+// CancelJob cancels a job on request. A job that is over or has already been cancelled is left unchanged, and Applied
+// is false. submitted has the same meaning as in DeleteJob.
 func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, author, reason string) (fsm.JobResult, error) {
 	j, err := k.submission(ctx, id, submitted)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// submit submits a job of "job" whose tasks have these payloads.
+// submit submits a job for the semaphore "job", with one task for each payload.
 func (w *world) submit(id string, change func(*fsm.SubmitJob), payloads ...string) *work.Job {
 	w.t.Helper()
 	cmd := fsm.SubmitJob{Spec: &work.Spec{ID: id, Semaphore: "job", MaxResult: 8, MaxAttempts: 2}, Digest: strings.Repeat("d", 32)}
@@ -35,7 +35,7 @@ func (w *world) submit(id string, change func(*fsm.SubmitJob), payloads ...strin
 	return r.Job
 }
 
-// works returns a worker's call, as a stream makes it.
+// works returns the call that a stream makes for a worker.
 func works(host string) *AcquireCall {
 	call := ask(host, "")
 	call.Worker, call.UntilAnswered = true, true
@@ -75,7 +75,8 @@ func TestAcquire_IdleWorker_BlocksNobody(t *testing.T) {
 	})
 }
 
-// A worker asks for each task under a different holder id, so the permit that it holds does not deny the next one.
+// A worker asks for each task under a different holder id, so the permit that it already holds is no reason to deny it
+// another one.
 func TestExplain_WorkerWithTasks_IsAboutItsNextTask(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -116,7 +117,7 @@ func TestRelease_ByAWorker_HandsOverTheNextTaskInTheSameEntry(t *testing.T) {
 }
 
 // Idle workers get the first tasks in the entry that ends the submission. No more workers get one than there are tasks.
-func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsIt(t *testing.T) {
+func TestSubmit_IdleWorkers_GetTheFirstTasksInTheEntryThatEndsTheSubmission(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
 		p := w.granted(ask("a", "1"))
@@ -292,7 +293,7 @@ func TestCancelAndDelete_OfAnEarlierSubmission_ChangeNothing(t *testing.T) {
 	})
 }
 
-func TestTimers_OfJobs(t *testing.T) {
+func TestTimers_Jobs_EndInTimeAfterAChangeOfLeader(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("late", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Minute }, "x")
@@ -328,8 +329,8 @@ func TestTimers_OfJobs(t *testing.T) {
 	})
 }
 
-// The time for which a job was over does not count after the job is retried.
-func TestTimers_JobThatIsRetried_HasItsTimeoutInFull(t *testing.T) {
+// The time during which a job was over does not count towards its timeout once it is retried.
+func TestTimers_RetriedJob_GetsItsFullTimeout(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Hour }, "x")

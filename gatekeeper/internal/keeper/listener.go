@@ -22,7 +22,7 @@ type Listener struct {
 	tokens map[uint64]struct{}
 }
 
-// Listen opens a stream. The caller closes it.
+// Listen opens a stream. The caller must close it.
 func (k *Keeper) Listen() *Listener {
 	l := &Listener{
 		k: k, stream: k.streams.Add(1),
@@ -63,9 +63,9 @@ func (l *Listener) Receive() *Frame {
 func (f *Frame) Drop() { f.processed() }
 
 // Refresh is Keeper.Refresh for one frame of the stream, but does not wait for the answer. When it returns, the
-// deadlines have moved. It calls ready once, when Results may be called, on any goroutine and perhaps before it
-// returns. ready must not block. ctx limits only the wait until longer durations are committed. After Refresh the
-// stream gets a notice when the holder of one of these tokens must stop, and when a token is lost.
+// deadlines have moved. It calls ready once, as soon as Results may be called: on any goroutine, and perhaps before
+// Refresh returns. ready must not block. ctx limits only the wait until longer durations are committed. After Refresh
+// the stream gets a notice when the holder of one of these tokens must stop, and when a token is lost.
 func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []TokenRefresh, ready func()) {
 	l, k := f.listener, f.listener.k
 	if f.visible, f.err = k.visible(owner, tokens); f.err != nil {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A stream lives for months and follows many short permits. Nothing must remain of permits that have ended.
+// A stream may stay open for months and follow many short-lived permits. It must not keep anything about permits that
+// have ended.
 func TestListener_EndedPermits_AreNoLongerFollowed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

@@ -17,7 +17,8 @@ type Ending struct {
 	Lasts time.Duration
 }
 
-// Validate checks an end time and a drain with the rules of the change. The error is a *semaphore.FieldError.
+// Validate checks an end time and a drain against the rules that apply when the change is made. The error is a
+// *semaphore.FieldError.
 func (e Ending) Validate(drain time.Duration) error {
 	if _, err := e.instant("until", time.Now()); err != nil {
 		return err
@@ -26,7 +27,7 @@ func (e Ending) Validate(drain time.Duration) error {
 }
 
 // instant returns the end time by the leader's clock, or the zero time for never. The error is a *semaphore.FieldError
-// for that field.
+// that names the given field.
 func (e Ending) instant(field string, now time.Time) (time.Time, error) {
 	switch {
 	case e.Lasts < 0:
@@ -43,8 +44,8 @@ func (e Ending) instant(field string, now time.Time) (time.Time, error) {
 }
 
 // Pause pauses semaphores, all or none. It sets At and Until of the command. A *semaphore.FieldError says what is wrong
-// with end or the drain. A *selector.NoDefinitionError says which name is not defined. A *ConflictError says what did
-// not match the expected state.
+// with the end time or the drain. A *selector.NoDefinitionError says which name is not defined. A *ConflictError says
+// what did not match the expected state.
 func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.RevisionResult, error) {
 	now := time.Now()
 	var err error
@@ -100,7 +101,7 @@ func (k *Keeper) Cordon(ctx context.Context, cmd fsm.SetCordon, end Ending) (fsm
 	return do[fsm.RevisionResult](ctx, k, cmd)
 }
 
-// ValidCordon checks the rules of a cordon. The error is a *semaphore.FieldError.
+// ValidCordon checks the fields of a cordon. The error is a *semaphore.FieldError.
 func ValidCordon(cmd *fsm.SetCordon) error {
 	if cmd.GroupPattern == "" && cmd.AcquirerPattern == "" {
 		return &semaphore.FieldError{Field: "group_pattern", Rule: "must be given, or acquirer_pattern: a cordon catches every caller that one of them matches"}
@@ -141,8 +142,8 @@ func (k *Keeper) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.
 }
 
 // Undo makes the changes that undo.NewPlan planned, as one change. If something has changed since, the result names it,
-// and nothing is done. Undo checks the rules of definitions as Edit does: an *EditFieldError names a definition that
-// now breaks a rule. Undo sets At of the command.
+// and nothing is done. Undo checks definitions against the rules, as Edit does: an *EditFieldError names a definition
+// that now breaks a rule. Undo sets At of the command.
 func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.UndoResult{}, err

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-func TestOperate_RequestIDOfAnotherKind_IsRefused(t *testing.T) {
+func TestOperate_RequestIDOfAnotherKindOfChange_IsRefused(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", nil)
 		ctx := context.Background()

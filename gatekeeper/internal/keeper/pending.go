@@ -65,7 +65,7 @@ func (k *Keeper) record(t *tenure, key requestKey, cmd fsm.Grant) *pending {
 
 // entrust records a grant that the caller proposes on behalf of a waiting call. The waiting call then counts as one of
 // the record's calls. entrust returns nil if the call has ended, or if a grant of its acquisition is already in flight.
-// In that case nothing must be proposed.
+// In that case the caller must not propose the grant.
 func (k *Keeper) entrust(t *tenure, me *waiting, cmd fsm.Grant) *pending {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -206,8 +206,8 @@ func (rec *pending) asks(call *AcquireCall) bool {
 		(expected == same || expected != nil && same != nil && *expected == *same)
 }
 
-// waited returns how long a call had waited when its grant was handed to Raft. It returns false for a call that came
-// later, which is a replay.
+// waited returns how long a call had waited when its grant was handed to Raft. It returns false for a call that arrived
+// after that, which is a replay.
 func waited(received time.Time, o *batcher.Outcome) (time.Duration, bool) {
 	d := o.Handed.Sub(received)
 	return d, d >= 0

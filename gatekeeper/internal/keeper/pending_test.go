@@ -17,7 +17,7 @@ import (
 
 // A request id identifies one acquisition. A call that asks for something else under the same id must not get its
 // permit.
-func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_IsNotAnsweredWithIt(t *testing.T) {
+func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_DoesNotGetThatGrant(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
 		w.tape.hold()
@@ -120,7 +120,7 @@ func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing
 }
 
 // A process that shares its identity with a waiting call finds the permit that the call was granted, and is answered
-// with it. The end of the waiting call must not end that permit.
+// with it. That permit must survive the end of the waiting call.
 func TestGiveUp_AnotherCallGotTheGrant_PermitStays(t *testing.T) {
 	for name, answered := range map[string]bool{"answered": true, "not answered": false} {
 		t.Run(name, func(t *testing.T) {

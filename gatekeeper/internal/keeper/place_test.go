@@ -58,7 +58,8 @@ func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
 	})
 }
 
-// decidesByOld returns old states first, because time passes between deciding and joining the queue.
+// decidesByOld returns the old states before the current one, as if time had passed between the decision and joining
+// the queue.
 type decidesByOld struct {
 	Machine
 	old []*fsm.State
@@ -166,7 +167,8 @@ func TestPromote_AfterClose_DoesNothing(t *testing.T) {
 	})
 }
 
-// A call from an earlier leadership that ends late must not take the place that its retry has in the next one.
+// If a call from an earlier leadership ends late, it must not take away the place that its retry has in the next
+// leadership.
 func TestAcquire_CallOfAnEarlierLeadershipEndsLate_RetryKeepsItsPlace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

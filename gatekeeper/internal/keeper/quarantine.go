@@ -17,5 +17,5 @@ func (k *Keeper) recovering() error {
 	if left, recovering := k.Recovering(); recovering {
 		return &RecoveringError{left}
 	}
-	return ErrRecovering // the time has elapsed since; the next attempt is granted
+	return ErrRecovering // the time has just run out: the next attempt is granted
 }

@@ -188,7 +188,7 @@ func TestReacquire_MaxHoldAndMinHold_CountFromTheGrant(t *testing.T) {
 	})
 }
 
-// Once a request has received its grant, cancelling it keeps min_hold.
+// Cancelling a request that has already been granted does not shorten min_hold.
 func TestCancel_OfAGrant_KeepsMinHold(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })

@@ -16,8 +16,8 @@ import (
 // Refresh keeps permits alive on behalf of a unary call that was received at that monotonic time. It returns one result
 // for each token, in order. After an error, the outcome is unknown for all of them.
 //
-// owner owns the permits. A token of another identity is reported as lost, and a token of another principal as if it
-// had never existed.
+// owner must own the permits: a token of another identity is reported as lost, and a token of another principal as if
+// it had never existed.
 func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphore.Owner, tokens []TokenRefresh) ([]TokenResult, error) {
 	processed := k.lessor.Receive()
 	visible, err := k.visible(owner, tokens)
@@ -179,7 +179,7 @@ func whyLost(state *fsm.State, token uint64) (why string, supersededBy uint64) {
 	return gone(state, "", token), 0
 }
 
-// shorten commits the shorter durations that clients claimed. It does not wait for the outcome.
+// shorten commits the shorter durations that clients have stated. It does not wait for the outcome.
 func (k *Keeper) shorten(t *tenure, verdicts []lessor.Verdict) {
 	for i := range verdicts {
 		v := &verdicts[i]

@@ -135,8 +135,9 @@ func stateOf(p *semaphore.Permit) string {
 	return fmt.Sprintf("; it is %s", p.State)
 }
 
-// Cancel ends an acquisition by its request id. The acquisition leaves the queue, and a retry of the acquire never gets
-// a grant. If the acquisition was granted a permit, the permit is given back, so the caller must no longer rely on it.
+// Cancel ends the acquisition with that request id. The acquisition leaves the queue, and a retry of the acquire never
+// gets a grant. If the acquisition was granted a permit, the permit is given back, so the caller must no longer rely on
+// it.
 //
 // A permit that was granted to another request by the identity is left alone, even if it has superseded this request's
 // permit. The firing is no longer claimed, because no job has run: a holder whose job has begun must release by token

@@ -23,7 +23,7 @@ const (
 )
 
 // sightings records which callers ask, for previews. The first sighting of a caller is proposed soon, and later ones
-// only rarely. No call waits for it.
+// only rarely. No call waits for a proposal.
 type sightings struct {
 	mu      sync.RWMutex // guards renewed and waiting
 	renewed map[caller]time.Time

@@ -18,7 +18,7 @@ func (w *world) wantSeen(group, acquirer string, want bool) {
 	}
 }
 
-func TestSightings_FirstSightWithinASecond_DeniedOrNot(t *testing.T) {
+func TestSightings_NewCallersGrantedOrDenied_AreRecordedWithinASecond(t *testing.T) {
 	inNewWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
 		w.granted(ask("a", ""))
@@ -145,7 +145,7 @@ func TestSightings_ManyCallers_AreBounded(t *testing.T) {
 			}
 		}
 		if len(s.renewed) > maxSeen || len(s.waiting) > maxSightings {
-			t.Fatalf("%d callers are remembered and %d wait, which is above the bounds", len(s.renewed), len(s.waiting))
+			t.Fatalf("%d callers are remembered and %d wait, which exceeds the bounds", len(s.renewed), len(s.waiting))
 		}
 		if n := len(s.take()); n == 0 {
 			t.Fatal("no sighting waits to be proposed")

@@ -44,8 +44,8 @@ func keeping(state *fsm.State, name string) *semaphore.Definition {
 const maxForgotten = 4096
 
 // forgettable chooses the firings to forget: those older than the retention, and beyond the limit those that are due
-// the furthest from now, so that mistaken due times never push out today's firings. A firing whose permit takes a slot
-// is never forgotten.
+// the furthest from now, so that mistaken due times never push out today's firings. A firing whose permit still
+// occupies a slot is never forgotten.
 //
 // Past firings are forgotten up to one due time, because the low-water mark that refuses their repeats compares due
 // times only. The mark never rises above now. Firings that are due too far ahead to be claimed are forgotten one by

@@ -22,8 +22,8 @@ type Verification struct {
 }
 
 // Verify checks, at a moment after the call began, whether the permit with this token is live and belongs to semaphore
-// sem. An empty sem stands for any semaphore. It moves no deadline. A permit whose holder must stop is valid: nobody
-// else gets its slot until the permit ends.
+// sem. An empty sem stands for any semaphore. Verify moves no deadline. A permit whose holder must stop is valid:
+// nobody else gets its slot until the permit ends.
 func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verification, error) {
 	state, err := k.Read(ctx)
 	if err != nil {
@@ -55,7 +55,8 @@ func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verifica
 	return v, nil
 }
 
-// gone describes how a permit that takes no slot ended, as far as that is remembered or recorded in the journal.
+// gone describes how a permit that no longer occupies a slot ended, as far as that is remembered or recorded in the
+// journal.
 func gone(state *fsm.State, sem string, token uint64) string {
 	ended := state.EndedPermit(token)
 	switch {

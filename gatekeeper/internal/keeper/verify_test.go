@@ -96,7 +96,7 @@ func TestVerify_OtherSemaphore_IsNotValidAndRevealsNothing(t *testing.T) {
 	})
 }
 
-// A permit that must stop keeps its slot until it ends. A stricter resource can check Stop.
+// A permit whose holder must stop keeps its slot until it ends. A stricter resource can check Stop.
 func TestVerify_HolderMustStop_IsValidAndSaysWhy(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop func(*world, *semaphore.Permit)

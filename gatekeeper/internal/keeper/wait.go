@@ -38,10 +38,10 @@ func (w *waiting) poke() {
 	}
 }
 
-// Acquire waits for a permit: first come, first served within one leadership. progress gets the first place and every
-// change to it, including the place of a worker for which there is no task. An error from progress ends the call. A
-// call lasts at most Config.MaxWait. Then Answer.Repeat is set, and a retry with the same request id keeps the place if
-// it comes within queue.Linger. If ctx ends first, the place is kept for the same time.
+// Acquire waits for a permit: first come, first served within one leadership. progress is called with the first place
+// and with every change to it, including the place of a worker for which there is no task. An error from progress ends
+// the call. A call lasts at most Config.MaxWait. Then Answer.Repeat is set, and a retry with the same request id keeps
+// the place if it comes within queue.Linger. If ctx ends first, the place is kept for the same time.
 //
 // A call waits only for a free permit, and for the end of a pause unless LeaveOnPause is set. Any other denial ends the
 // wait, even if an edit causes it later, and even during a pause.
@@ -203,8 +203,8 @@ func (k *Keeper) placeOf(w *queue.Waiter[*waiting]) Place {
 	return sent
 }
 
-// Waiters returns the waiters of the semaphores that match, ordered by name and place, starting after a cursor of this
-// leadership.
+// Waiters returns the waiters of the semaphores that match, ordered by name and place, starting after a cursor from
+// this leadership.
 func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, limit int) []Waiter {
 	now := time.Now()
 	snapshot := k.queue.Waiters(match, after, limit, k.tasks)

@@ -75,7 +75,7 @@ func TestAcquire_FirstComeFirstServed_InTheCommitOfTheRelease(t *testing.T) {
 	})
 }
 
-func TestAcquire_Waited_EndsBeforeTheHandOver(t *testing.T) {
+func TestAcquire_Waited_ExcludesTheHandOver(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.granted(ask("a", "1"))

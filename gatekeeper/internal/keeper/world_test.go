@@ -385,7 +385,7 @@ func wantErr(t *testing.T, err, want error) {
 
 func asError[E error](err error, target *E) bool { return errors.As(err, target) }
 
-// renewForTest makes the first half of a refresh, for tests that act in the middle of one.
+// renewForTest performs the first half of a refresh, for tests that act in the middle of one.
 func (w *world) renewForTest(token uint64) {
 	in := w.tenure.Load()
 	w.lessor.Renew(in.term, lessor.Frame{Received: time.Now()}, []lessor.Refresh{{Token: token}}, w.admit, nil)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// brief is the longest lifetime of permits whose leases are created immediately after a promotion. For all others,
-	// the rests between chunks are at most longestRest each, and together at most half of brief.
+	// brief is the longest lifetime of permits whose leases are created immediately after a promotion. All other leases
+	// are created with rests between chunks: at most longestRest each, and together at most half of brief.
 	brief       = 20 * time.Second
 	longestRest = 5 * time.Millisecond
 )
@@ -126,7 +126,8 @@ func (l *Lessor) propose(e *epoch.Epoch, ends []fsm.Command, tokens []uint64) {
 }
 
 // adopt creates the leases of the permits that existed at the promotion. It skips permits that have ended since. If the
-// event of the end came first, the newest state lacks the permit. If the event comes later, it drops the lease.
+// event that reports the end has already been delivered, the newest state lacks the permit. If that event comes later,
+// it drops the lease.
 //
 // Permits with a short lifetime come first. The others can wait, but callers that are waiting for a grant by the new
 // leader cannot. So the other leases are created with rests between chunks, but still in time. Only the notification of

@@ -174,7 +174,7 @@ func (l *Lessor) supersede(e *fsm.Event, state *fsm.State) {
 	l.drop(old.token)
 }
 
-// put creates the lease of a permit whose time began at then.
+// put creates the lease of a permit whose time began at the given moment.
 func (l *Lessor) put(p *semaphore.Permit, then moment) *lease {
 	le := &lease{token: p.Token, since: then, deadline: then.add(lifetime(p)), cooling: p.State == semaphore.Cooling, index: unscheduled}
 	if p.Owes {

@@ -159,8 +159,8 @@ func admitAll(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 	return semaphore.Decision{Outcome: semaphore.Refreshed}
 }
 
-// A waiter for the outcome of a marked permit is notified that the epoch is over, and the next epoch can begin in the
-// meantime.
+// A caller that waits for the outcome of a marked permit is notified that the epoch is over, and the next epoch can
+// begin in the meantime.
 func TestDemote_MarkedPermits_AreResolved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

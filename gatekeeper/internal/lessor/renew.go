@@ -15,7 +15,7 @@ const (
 	NotLeading Status = iota
 	// Renewed: the permit is live and not marked, and the rule admits it. Renew has extended its deadline.
 	Renewed
-	// Refused: the permit is live, but the rule no longer admits it, see Decision. Its deadline was not extended.
+	// Refused: the permit is live, but the rule no longer admits it; see Decision. Its deadline was not extended.
 	Refused
 	// Ended: there is no such live permit as far as this server knows. The caller must call Confirm before it answers
 	// with this status.
@@ -52,7 +52,7 @@ type Verdict struct {
 	Answer time.Duration
 	// Lengthen, if not 0, is the definition's longer duration. It may be sent instead once it has been committed.
 	Lengthen time.Duration
-	// Shorten, if not 0, is a shorter duration that the caller must now commit, see Shortened.
+	// Shorten, if not 0, is a shorter duration that the caller must now commit; see Shortened.
 	Shorten time.Duration
 	// Resolved is closed when the mark is resolved. It is set only if Marked.
 	Resolved <-chan struct{}
@@ -181,10 +181,10 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 // The replicated duration is the longest one that the holder may still rely on, because a new leader starts from it. So
 // a longer one is committed before it is sent. A shorter one is sent immediately, but committed only when the holder
 // has stated that it uses it, and nothing longer can have been sent since. That requires a frame of the stream that
-// last refreshed this permit, and the frame must not be older than any that has already been answered. From the claim
-// until its outcome is known, nothing longer is sent. Without a holder id, several processes share a permit, and one
-// process cannot speak for the others. So all other responses, through a replay, on another stream, from the previous
-// leader or for a superseded token, must have run out as well.
+// last refreshed this permit, and the frame must not be older than any that has already been answered. Until the
+// outcome of that commit is known, nothing longer is sent. Without a holder id, several processes share a permit, and
+// one process cannot speak for the others. So all other responses, through a replay, on another stream, from the
+// previous leader or for a superseded token, must have run out as well.
 //
 // A client does its part. Once a frame has stated a duration, the client never relies on the response to an earlier
 // frame for longer than that.
@@ -215,8 +215,8 @@ func (le *lease) durations(v *Verdict, stream uint64, received moment, states ti
 	}
 }
 
-// Shortened records that the outcome of a claimed shortening is known. While it is unknown, the claim remains, because
-// the command may still be applied in this epoch.
+// Shortened records that the outcome of a shortening is known. While it is unknown, no response may exceed the shorter
+// duration, because the command may still be applied in this epoch.
 func (l *Lessor) Shortened(term, token uint64) {
 	l.Lock()
 	defer l.Unlock()
@@ -278,8 +278,8 @@ func (l *Lessor) owing(le *lease) time.Duration {
 	return l.cooling(l.owed[le.token].sub(l.now()))
 }
 
-// cooling returns the duration of a cooling that lasts at least for the time left. It is capped at the longest duration
-// of any permit, which suffices because the deadline of the cooling has a separate grace.
+// cooling returns how long a slot must cool to cover the time left. It is capped at the longest duration of any permit,
+// which suffices because the deadline of the cooling has a separate grace.
 func (l *Lessor) cooling(left time.Duration) time.Duration {
 	return max(0, min(left, l.cfg.State().LargestDuration()))
 }

@@ -165,7 +165,7 @@ func (m *Metrics) newAdmitted() prometheus.Collector {
 		for _, s := range admission.Scopes() {
 			g = append(g, prometheus.NewCounterFunc(prometheus.CounterOpts{
 				Namespace: namespace, Name: "rpc_refused_total",
-				Help:        "Calls refused because too many were open or in progress: on the server, on one connection, or of one group and acquirer.",
+				Help:        "Calls refused because too many were open or in progress: on the server, on one connection, or from one group and acquirer.",
 				ConstLabels: prometheus.Labels{"kind": k.String(), "of": s.String()},
 			}, read(func(c *admission.Control) float64 { return float64(c.Refused(k, s)) })))
 		}

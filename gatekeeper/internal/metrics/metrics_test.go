@@ -300,7 +300,7 @@ func TestNew_GivenRegistry_HasTheMetricsUntilClose(t *testing.T) {
 	again.Close()
 }
 
-func TestMetrics_OfACall_AllocateNothing(t *testing.T) {
+func TestMetrics_CountingACall_AllocatesNothing(t *testing.T) {
 	m := newMetrics(t)
 	m.Attach(Sources{Leading: func() bool { return true }})
 	a := fsm.Applied{Events: make([]fsm.Event, 256)}

@@ -73,7 +73,7 @@ func timed(w http.ResponseWriter, r *http.Request, name string, seconds int, sta
 		return
 	}
 	length := time.Duration(seconds) * time.Second
-	// Not every ResponseWriter supports this. Otherwise the timeout of the server applies.
+	// Not every ResponseWriter supports this. If this one does not, the server's timeout applies.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(length + time.Minute))
 	attach(w, name)
 	if err := start(w); err != nil {

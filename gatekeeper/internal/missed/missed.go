@@ -94,7 +94,7 @@ func (l *Listener) Progress(sem string, token uint64, at time.Time) {
 	l.with(sem, func(r *record) { r.report(token, at) })
 }
 
-// Of returns how a semaphore is missing its work, and whether it is.
+// Of reports whether a semaphore is missing its work, and how.
 func (l *Listener) Of(sem string) (report Report, missed bool) {
 	l.with(sem, func(r *record) { report, missed = r.Report, r.Kind != fsm.Heard })
 	return report, missed
@@ -107,7 +107,7 @@ func (l *Listener) Counts() [Kinds]int {
 	return l.counts
 }
 
-// with calls do with the record of a semaphore, if there is one, while holding the lock.
+// with calls do on the record of a semaphore, if there is one, while holding the lock.
 func (l *Listener) with(sem string, do func(*record)) {
 	if l.watched.Load() == 0 {
 		return

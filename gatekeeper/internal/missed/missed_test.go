@@ -59,7 +59,7 @@ func TestMissed_CallerWaits_IsReportedAsAskedButDenied(t *testing.T) {
 	})
 }
 
-func TestMissed_HeldForLonger_IsReportedUntilItEnds(t *testing.T) {
+func TestMissed_HeldForLongerThanExpectEvery_IsReportedUntilTheRelease(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.Sleep(time.Minute)
 		granted := time.Now()

@@ -121,8 +121,8 @@ func (r *record) deniedText(quiet time.Time) string {
 	return text + fmt.Sprintf("; %s was last denied at %s: %s", who(r.asker), instant(r.denied), r.message)
 }
 
-// judgeHeld is judge for a semaphore with holders. It reports the worst holder: without progress for the longest time,
-// or, if all make progress, the one that has held its permit for the longest time.
+// judgeHeld is judge for a semaphore with holders. It reports the worst holder: the one without progress for the
+// longest time, or, if all make progress, the one that has held its permit for the longest time.
 func (r *record) judgeHeld(now time.Time) (report Report, next time.Time) {
 	var stuck, long uint64
 	soonest := func(at time.Time) {

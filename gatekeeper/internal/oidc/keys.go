@@ -286,10 +286,10 @@ func (v *Verifier) find(ctx context.Context, id, algorithm string) (*key, *keySe
 		return nil, nil, &UnavailableError{trouble}
 	}
 	if set == nil {
-		return nil, nil, &UnavailableError{errors.New("they have not been fetched yet")}
+		return nil, nil, &UnavailableError{errors.New("the keys have not been fetched yet")}
 	}
 	if !asked {
-		return nil, nil, &UnavailableError{errors.New("they were fetched just before this JWT arrived, and will not be fetched again immediately")}
+		return nil, nil, &UnavailableError{errors.New("the keys were fetched just before this JWT arrived, and will not be fetched again immediately")}
 	}
 	return nil, nil, refused("the issuer has no key with the id %s and the algorithm %s, which the JWT names", quoted(id), quoted(algorithm))
 }
@@ -308,7 +308,7 @@ func (v *Verifier) wait(ctx context.Context) (begun bool, err error) {
 		v.waiting--
 	}()
 	if many {
-		return begun, &UnavailableError{errors.New("too many calls are waiting for them")}
+		return begun, &UnavailableError{errors.New("too many calls are waiting for the keys")}
 	}
 	select {
 	case <-over:

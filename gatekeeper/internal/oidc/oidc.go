@@ -144,9 +144,9 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 func (v *Verifier) check(c *jwt.Claims, now time.Time) error {
 	switch {
 	case c.Issuer != v.cfg.Issuer:
-		return refused("the JWT is from issuer %s, but this server accepts only those of %q (--oidc-issuer)", quoted(c.Issuer), v.cfg.Issuer)
+		return refused("the JWT is from issuer %s, but this server accepts only JWTs from %q (--oidc-issuer)", quoted(c.Issuer), v.cfg.Issuer)
 	case !c.Audience.Contains(v.cfg.Audience):
-		return refused("the JWT is for audience %s, but this server accepts only those for %q (--oidc-audience)", quoted(strings.Join(c.Audience, ", ")), v.cfg.Audience)
+		return refused("the JWT is for audience %s, but this server accepts only JWTs for %q (--oidc-audience)", quoted(strings.Join(c.Audience, ", ")), v.cfg.Audience)
 	case c.Expiry == nil:
 		return refused("the JWT has no expiry (exp)")
 	case !now.Before(c.Expiry.Time()):

@@ -86,8 +86,8 @@ func endsPermit(entry *fsm.JournalEntry) bool {
 	return entry.Permit != nil && end != semaphore.NotEnded && end != semaphore.EndAbandoned
 }
 
-// journalBegins returns the instant from which the journal of a semaphore is complete, except for the losses of a
-// recovery. It is zero if the journal is complete from the beginning.
+// journalBegins returns the instant from which the journal of a semaphore is complete, except for what a recovery has
+// lost. It is zero if the journal is complete from the beginning.
 func journalBegins(state *fsm.State, name string) time.Time {
 	if forgotten := state.EndsForgotten(name); !forgotten.IsZero() {
 		return forgotten

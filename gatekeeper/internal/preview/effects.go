@@ -22,7 +22,7 @@ type Patterns interface {
 	Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool
 }
 
-// Leader answers those of a preview's questions that only the leader can answer.
+// Leader answers the questions of a preview that only the leader can answer.
 type Leader interface {
 	Patterns
 	// StopLeft returns how much longer the holder of the live permit p may continue even though s stops it: 0 if there
@@ -37,7 +37,7 @@ type Change struct {
 	Resume *fsm.Resume
 	Cordon *fsm.SetCordon
 	Undo   *fsm.Undo
-	// Drain is the drain of Edits. The other changes carry theirs.
+	// Drain is the drain of Edits. The other changes carry their own drains.
 	Drain time.Duration
 	// Now is the leader's time, from which Recently counts back. If it is zero, every sighting is recent.
 	Now time.Time

@@ -146,8 +146,8 @@ func maxAhead(state *fsm.State, name string) time.Duration {
 	return semaphore.DefaultFiringMaxAhead
 }
 
-// held refuses to forget a firing whose permit takes a slot: its job may still be running, and a second one would run
-// at the same time.
+// held refuses to forget a firing whose permit still occupies a slot: its job may still be running, and a second one
+// would run at the same time.
 func held(state *fsm.State, name string, claims []*semaphore.Claim) error {
 	var conflicts []string
 	for _, c := range claims {

@@ -100,8 +100,8 @@ func (w *world) callers(e *Effect) {
 	}
 }
 
-// gain returns the known callers that the patterns of to admit and those of from do not. It returns at most MaxCallers
-// callers, and counts all.
+// gain returns the known callers that the patterns of the definition to admit, but those of the definition from do not.
+// It returns at most MaxCallers callers, and counts all.
 func (k *known) gain(from, to *semaphore.Definition) (callers []fsm.Sighting, count int) {
 	was, will := pairOf(from), pairOf(to)
 	key := [4]string{was[0], was[1], will[0], will[1]}
@@ -197,7 +197,7 @@ func (c *Callers) Warning(reach Reach, d *semaphore.Definition) string {
 	}
 }
 
-// unreached returns a warning that no known caller is admitted, and which of the two patterns keeps them out.
+// unreached returns a warning that says that no known caller is admitted, and which of the two patterns keeps them out.
 func unreached(patterns Patterns, groups []string, d *semaphore.Definition) string {
 	for _, group := range groups {
 		if patterns.Match(d.GroupPattern, group) {

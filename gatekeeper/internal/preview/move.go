@@ -91,9 +91,10 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 	return plan, nil
 }
 
-// Move plans the edits that move definitions from group from to group to. A definition moves if it admits from but not
-// to. After the edit it admits to instead of from, and all other callers as before. Definitions that do not admit from,
-// or already admit to, are skipped silently unless named reports that the operator named them.
+// Move plans the edits that move definitions from the old group, from, to the new group, to. A definition moves if it
+// admits the old group but not the new one. After the edit it admits the new group instead, and all other callers as
+// before. Definitions that do not admit the old group, or already admit the new one, are skipped silently unless named
+// reports that the operator named them.
 func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool, named func(name string) bool) Moves {
 	var m Moves
 	for sd := range state.Definitions("") {

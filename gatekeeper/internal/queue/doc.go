@@ -26,10 +26,10 @@
 //
 // # Offers
 //
-// To offer a permit means to mark a waiter because its grant is being proposed. Offered permits are subtracted from the
-// free ones until the waiter leaves (because it was granted) or is returned to its place (because the grant was refused
-// when it was applied). For a moment a grant can count twice, as used and as offered. This can only make others wait
-// longer, so a caller that removes a waiter must offer again.
+// Offering a permit means marking a waiter whose grant is being proposed. Offered permits are subtracted from the free
+// ones until the waiter leaves (because it was granted) or is returned to its place (because the grant was refused when
+// it was applied). For a moment a grant can count twice, as used and as offered. This can only make others wait longer,
+// so a caller that removes a waiter must offer again.
 //
 // # After a failover
 //

@@ -71,7 +71,7 @@ func (p position) isAhead(of position) bool {
 	return cmp.Or(cmp.Compare(p.rank, of.rank), cmp.Compare(p.seq, of.seq)) < 0
 }
 
-// upTo returns how many waiters of an ordered tree are at or before p.
+// upTo returns how many waiters in an ordered tree are at or before p.
 func upTo[C comparable](tree *btree.BTreeG[*Waiter[C]], p position) int {
 	return sort.Search(tree.Len(), func(i int) bool {
 		other, _ := tree.GetAt(i)

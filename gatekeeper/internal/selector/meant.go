@@ -31,8 +31,8 @@ func (e *NoDefinitionError) Error() string {
 	return fmt.Sprintf("there is no definition %q", e.Name) + phrase.DidYouMean(e.Meant)
 }
 
-// Meant returns the existing name that was probably meant by a name without a definition, or "" if none is similar. It
-// considers only names for which sees returns true, or all if sees is nil.
+// Meant returns the existing name that the caller probably meant, given a name that has no definition. It returns "" if
+// none is similar. It considers only names for which sees returns true, or all if sees is nil.
 func Meant(state *fsm.State, name string, sees func(state *fsm.State, name string) bool) string {
 	return nearest.Among(name, names(state, sees))
 }
@@ -76,7 +76,7 @@ func (e *NothingChosenError) Error() string {
 	case e.Labels != "":
 		text = fmt.Sprintf("no definition has the labels %q", e.Labels)
 	case len(e.Chosen) == 0:
-		text = "there is no definition"
+		text = "there are no definitions"
 	}
 	return text + phrase.DidYouMean(e.Meant)
 }

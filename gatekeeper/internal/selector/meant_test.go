@@ -137,7 +137,7 @@ func TestNames_NothingSelected_SuggestsASimilarName(t *testing.T) {
 	if names, err := all.Names(c.State()); err != nil || len(names) != 2 {
 		t.Errorf("Names() of an empty selector = %q, %v, want both names", names, err)
 	}
-	if _, err := all.Names(statetest.New(t).State()); err == nil || err.Error() != "there is no definition" {
+	if _, err := all.Names(statetest.New(t).State()); err == nil || err.Error() != "there are no definitions" {
 		t.Errorf("Names() with a selector for all definitions of an empty state = %v, want an error", err)
 	}
 }

@@ -11,8 +11,8 @@
 // next time. -repeat runs it several times and reports how often it fails.
 //
 // Clients reuse identities (lives_test.go): with and without a holder id, on one machine and on two, after a crash
-// while calls are in flight, with and without the library. They retry immediately, replace tokens, and ignore that they
-// were superseded.
+// while calls are in flight, with and without the library. They retry immediately, replace tokens, and ignore the fact
+// that they were superseded.
 //
 // Submitters and workers share tasks (submitters_test.go, workers_test.go). They are killed and hang, reuse their
 // identities and job ids, cut submissions short, retry them with the same or different content, and send results late.
@@ -30,7 +30,7 @@
 // # Rare paths
 //
 // The dangerous moments are rare. paths_test.go counts how often each one occurred, from the log and from the servers'
-// metrics. A path that never occurred proves nothing, so `make sim` fails then.
+// metrics. A path that never occurred proves nothing, so in that case `make sim` fails.
 //
 // # Mutants
 //

@@ -76,8 +76,8 @@ func (w *world) granted(semaphore string, token uint64, ends time.Duration, luck
 	})
 }
 
-// judges judges holders dead even though the caller knows little about them. Some have ended long ago, and some belong
-// to semaphores that do not allow takeovers.
+// judges keeps judging holders dead, although the judge knows little about them. The permits of some ended long ago,
+// and those of others belong to semaphores that do not allow takeovers.
 func (w *world) judges(end <-chan struct{}) {
 	luck := luckOf(w.plan.seed, "judge")
 	for {

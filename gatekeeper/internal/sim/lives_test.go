@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// selves are the identities that a job reuses, even after a crash of its process while calls of the earlier process are
-// in flight.
+// selves are the identities that a job reuses, even if its process has crashed and calls from that process are still in
+// flight.
 type selves struct {
 	// own has a holder id, nameless has none, and shared also belongs to a job on another machine.
 	own, nameless, shared history.Identity

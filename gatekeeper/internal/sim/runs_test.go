@@ -178,7 +178,7 @@ func (rs *runs) takeOver(c fsm.TakeOver, done fsm.PermitResult, l raft.Log) {
 	}
 }
 
-// compare compares the runs with the claims in the state, and with the ends of which callers were notified.
+// compare compares the runs with the claims in the state, and with the ends that callers were notified of.
 func (rs *runs) compare(h *history.History, state *fsm.State) {
 	for key, r := range rs.last {
 		c := state.Claim(r.permit.Semaphore, *r.permit.Firing)

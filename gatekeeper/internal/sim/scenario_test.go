@@ -174,8 +174,9 @@ func lateRelease(s *stage, _ int) {
 	)
 }
 
-// diesAnswering: the leader dies after it has answered a grant and before the others learn that the entry is committed.
-// The next leader has the entry in its log but not in its state, and its disk stalls when it is elected.
+// diesAnswering: the leader dies after it has answered an acquire with a grant and before the others learn that the
+// entry is committed. The next leader has the entry in its log but not in its state, and its disk stalls when it is
+// elected.
 func diesAnswering(s *stage, phase int) {
 	leader := s.lead()
 	long := definition(single)
@@ -272,7 +273,7 @@ func lateExpiry(s *stage, phase int) {
 	)
 }
 
-// lateAnswer: the response to an acquire takes nearly as long as the permit lives, and then its holder is cut off.
+// lateAnswer: the response to an acquire takes nearly as long as the permit lasts, and then its holder is cut off.
 func lateAnswer(s *stage, _ int) {
 	var back []way
 	for _, m := range s.members {
@@ -440,7 +441,7 @@ func unheardSuccessor(s *stage, _ int) {
 }
 
 // slowClock: a holder is cut off, and its clock runs at 0.98 of the servers' rate. That is the largest allowed
-// difference, with each of the two clocks 1 % off.
+// difference, with each of the two clocks 1% off.
 func slowClock(s *stage, _ int) {
 	slow := s.process(machine(2), "prod", 1, 0.98)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

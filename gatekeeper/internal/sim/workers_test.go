@@ -166,7 +166,7 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 	}
 }
 
-// does works on a task for some time and refreshes its permit, or hangs for longer than the permit lives. Then it ends
+// does works on a task for some time and refreshes its permit, or hangs for longer than the permit lasts. Then it ends
 // the task.
 func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *rand.Rand) {
 	permit := g.GetGrant().GetPermit()

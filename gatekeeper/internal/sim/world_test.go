@@ -30,7 +30,7 @@ type world struct {
 	members   []*member
 	programs  []*program
 	operator  *operator
-	judge     *process // judges other holders dead or alive, and lives to the end; nil in scenarios
+	judge     *process // judges other holders dead, rightly or wrongly, and lives to the end; nil in scenarios
 
 	life     context.Context //nolint:containedctx // for calls that await ends of firings
 	die      context.CancelFunc

@@ -169,8 +169,8 @@ func (t *Timers) from(change uint64, now time.Time) time.Time {
 	return now
 }
 
-// note adds a timer, unless it already exists. It is due at the time at on the monotonic clock or, if date is set, at
-// date on the wall clock.
+// note adds a timer, unless it already exists. It is due at the given time on the monotonic clock or, if date is set,
+// at that date on the wall clock.
 func (t *Timers) note(e end, at, date time.Time) {
 	if _, ok := t.known[e]; ok {
 		return
@@ -291,7 +291,7 @@ func (p planned) Before(other planned) bool { return p.at.Before(other.at) }
 // Moved implements epoch.Item. It does nothing, because a timer is never looked up in its heap.
 func (p planned) Moved(int) {}
 
-// take pops the timers that are due at now and appends them to due.
+// take pops the timers that are due now and appends them to due.
 func take(ends *epoch.Heap[planned], due []end, now time.Time) []end {
 	for len(*ends) > 0 && !(*ends)[0].at.After(now) {
 		due = append(due, heap.Pop(ends).(planned).end) //nolint:forcetypeassert // the heap holds only planned

@@ -139,7 +139,7 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 	})
 }
 
-func TestEnd_OfAnOlderTerm_DoesNothing(t *testing.T) {
+func TestEnd_FromAnOlderTerm_DoesNothing(t *testing.T) {
 	inEach(t, append(dated(), drains()...), func(w *world, b begun) {
 		b.begin(w, time.Hour)
 		w.Fail(consensus.ErrUnknownOutcome)

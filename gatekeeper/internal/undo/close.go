@@ -89,7 +89,7 @@ func (p *planner) pause(name string, back *semaphore.Pause) {
 	p.set(name, undoSemaphore{&now, p.ends(name)})
 }
 
-// appendPause adds the change of a name's pause from was to now. Names with equal pauses share one element.
+// appendPause adds the change to a name's pause, from was to now. Names with equal pauses share one element.
 func appendPause(list []fsm.UndoPause, at map[semaphore.Pause]int, name string, was, now *semaphore.Pause) []fsm.UndoPause {
 	key, expected := semaphore.Pause{}, uint64(0)
 	if now != nil {

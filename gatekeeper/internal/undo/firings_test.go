@@ -79,8 +79,8 @@ func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
 	}
 }
 
-// The mark rises every minute. This must not prevent an undo, and the undo must not lower it.
-func TestUndo_OfForgottenFirings_MarkRoseSince(t *testing.T) {
+// The mark rises every minute. This must not prevent an undo, and the undo must not lower the mark.
+func TestUndo_OfForgottenFirings_AfterTheMarkRose_DoesNotLowerIt(t *testing.T) {
 	for _, x := range []struct {
 		upTo, want int
 	}{{10, 8000}, {8500, 8500}} {

@@ -68,13 +68,13 @@ func (p *Plan) conflict(conflicts ...string) error {
 	return &ConflictError{p.request.Changes, conflicts}
 }
 
-// ID returns an id of the command and the versions that it expects. Equal plans have equal ids; author, reason and
+// ID returns an id for the command and the versions that it expects. Equal plans have equal ids; author, reason and
 // request id do not matter.
 func (p *Plan) ID() (string, error) {
 	return fsm.PlanID(*p.Command)
 }
 
-// Reason returns the reason of an undo whose caller gives none.
+// Reason returns the reason for an undo whose caller gives none.
 func (r *Request) Reason() string { return "undo of " + changesText(r.Changes) }
 
 // changesText lists changes.

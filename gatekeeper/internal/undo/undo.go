@@ -172,7 +172,7 @@ func (p *planner) gone(change uint64, what about) bool {
 	return p.taken[taken{change, what}] || p.undone(change, what) != nil
 }
 
-// missing returns MissingOf the change, without the parts that have already been undone.
+// missing returns the result of MissingOf for the change, without the parts that have already been undone.
 func (p *planner) missing() *Missing {
 	m := MissingOf(p.state, p.change)
 	if m == nil {

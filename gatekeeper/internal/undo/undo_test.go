@@ -354,7 +354,7 @@ func TestUndo_OfADeletion_RestoresTheStateAsOfNow(t *testing.T) {
 	}
 }
 
-// If pauses replaced each other, each undo ends its own pause, in any order of undos.
+// If pauses replaced each other, each undo ends only the pause that it undoes, whatever the order of the undos.
 func TestUndo_OfPausesOverEachOther_InAnyOrder(t *testing.T) {
 	reason := func(c *cluster) string {
 		if p := c.State().Definition("job").Pause; p != nil {

@@ -5,8 +5,8 @@
 // permit is its lease, and the client refreshes it like any other permit. When the stream ends, the worker leaves the
 // queue, but the permits of its tasks remain.
 //
-// A [Submission] turns a stream of tasks into log entries of bounded size, one at a time, so that the grants and
-// expiries of others can be written between them.
+// A [Submission] turns a stream of tasks into log entries of bounded size, one at a time, so that other grants and
+// expiries can be written between them.
 //
 // This package keeps the workers and the progress of their tasks only in the leader's memory. They are lost with the
 // leadership.

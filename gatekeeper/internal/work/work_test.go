@@ -211,7 +211,7 @@ func grants() *leader {
 	}}
 }
 
-func TestWorker_AsManyTasksAsItCanHave_GoesOnWithTheNextAndNotWithMore(t *testing.T) {
+func TestWorker_AllSlotsInUse_MayExchangeATaskButTakeNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w := NewRoom(grants()).Open(ctx, offer())
@@ -375,7 +375,7 @@ func TestSubmission_IsCommittedInEntriesOfBoundedSize_AndIsRepeatable(t *testing
 	}
 }
 
-func TestSubmission_WhoseSettingsDiffer_IsAnother(t *testing.T) {
+func TestSubmission_DifferentSettings_IsRefused(t *testing.T) {
 	s := newSubmissions(t)
 	for i, change := range []func(*work.Spec){
 		func(*work.Spec) {},
@@ -398,7 +398,7 @@ func TestSubmission_WhoseSettingsDiffer_IsAnother(t *testing.T) {
 	}
 }
 
-func TestSubmission_SameBytesInOtherTasks_IsAnother(t *testing.T) {
+func TestSubmission_SameBytesSplitDifferently_IsRefused(t *testing.T) {
 	s := newSubmissions(t)
 	for i, tasks := range [][][]byte{{[]byte("a"), []byte("bc")}, {[]byte("ab"), []byte("c")}, {[]byte("abc")}, {[]byte("a"), nil, []byte("bc")}} {
 		sub := NewSubmission(submitter{s, t}, spec("j"), 0)

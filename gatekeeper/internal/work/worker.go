@@ -75,7 +75,7 @@ type Worker struct {
 	free     int
 	draining bool
 	denied   semaphore.Reason
-	paused   *semaphore.Pause // the pause of which the worker was notified
+	paused   *semaphore.Pause // the pause that the worker was last notified of
 	tasks    map[uint64]*Held
 	frames   []frame // newest last
 }
@@ -382,7 +382,7 @@ func (w *Worker) exchange(token uint64, placed func()) (undo func(), err error) 
 	}, nil
 }
 
-// run runs f in a goroutine for which Close waits. It does nothing after Close, because messages that arrived earlier
+// run runs f in a goroutine that Close waits for. It does nothing after Close, because messages that arrived earlier
 // may still be processed.
 func (w *Worker) run(f func()) {
 	w.room.mu.Lock()

@@ -51,7 +51,7 @@ GK_BEARER_TOKEN_FILE names the file for clients. They read it again when it chan
 			return run(o, cmd.Context())
 		},
 	}
-	o.ending.Register(cmd, "how long it is valid; default: until it is revoked")
+	o.ending.Register(cmd, "how long it is valid (default: until it is revoked)")
 	cmd.Flags().StringVar(&o.file, "out", "", "write the token to this `FILE` instead of printing it")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace the file")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
@@ -144,7 +144,7 @@ func newTokenList(f *conn.Factory) *cobra.Command {
 		Use:     "list [BINDING]",
 		Short:   "List the bearer tokens, without their secrets",
 		Example: "  gkctl auth token list\n  gkctl auth token list orders",
-		Args:    ui.AtMost(1, "at most one name of a binding"),
+		Args:    ui.AtMost(1, "at most one binding"),
 
 		ValidArgsFunction: completeBindings(f),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -31,7 +31,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 		Short:   "Create the certificates of a cluster: a small authority for trials and small teams",
 		Long: `Creates the certificates of a cluster with a certificate authority in a directory. A cluster with TLS takes three commands:
 
-  gkctl cert init                                  the authorities, and the certificate of an operator, admin
+  gkctl cert init                                  the authorities, and a certificate for the operator admin
   gkctl cert server gk1.example.com                once for each server: the certificate for clients
   gkctl cert peer gk1 gk1.example.com              once for each server: the certificate for the other members
 
@@ -59,7 +59,7 @@ type certDir struct {
 }
 
 func (o *certDir) register(cmd *cobra.Command, force string) {
-	cmd.Flags().StringVar(&o.dir, "dir", "certs", "`DIR` of the authorities and the certificates")
+	cmd.Flags().StringVar(&o.dir, "dir", "certs", "`DIR` that holds the authorities and certificates")
 	cmd.Flags().BoolVar(&o.force, "force", false, force)
 	_ = cmd.MarkFlagDirname("dir") // fails only if there is no such flag
 }

@@ -79,8 +79,8 @@ addresses by which the others reach its peer port: the host in --members, or tha
 func newClient(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 	cmd, o := newLeaf(f, &cobra.Command{
 		Use:   "client NAME [--spiffe ID | --acquirer HOST] [--dir DIR]",
-		Short: "Issue the certificate of an application or a person",
-		Long: `Issues the certificate of an application or a person, as client-NAME.crt with its key. It is accepted by the API, but never at the peer port.
+		Short: "Issue a certificate for an application or a person",
+		Long: `Issues a certificate for an application or a person, as client-NAME.crt with its key. It is accepted by the API, but never at the peer port.
 
 --acquirer adds the name gatekeeper:acquirer:HOST, which restricts the holder to this acquirer. --spiffe adds a SPIFFE id.`,
 		Example: `  gkctl cert client orders

@@ -32,7 +32,7 @@ type Ending struct {
 func (f *EndingFlags) Register(cmd *cobra.Command, what string) {
 	f.flags = cmd.Flags()
 	f.flags.DurationVar(&f.lasts, "for", 0, what+", for example 2h")
-	f.flags.StringVar(&f.until, "until", "", "the same, as a time: 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time")
+	f.flags.StringVar(&f.until, "until", "", "like --for, but as a time: 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time")
 }
 
 // Read validates the flags and returns the ending. Times of day are resolved relative to now, the local time.

@@ -14,8 +14,8 @@
 // A process that leaves the group, by setsid or by job control, is not covered. Daemons do this. Signals to processes
 // that run as another user may be refused; to avoid that, run the wrapper as that user.
 //
-// At a terminal the command gets the foreground, as it would without a wrapper; see terminal.go. Commands with separate
-// files have no terminal, and any number of them can run at the same time.
+// At a terminal the command gets the foreground, as it would without a wrapper; see terminal.go. Commands that are
+// given separate standard files (Spec.Files) have no terminal, and any number of them can run at the same time.
 package child
 
 import "errors"

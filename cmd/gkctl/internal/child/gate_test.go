@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestGate_CommandStartsWhenItIsOpened_NeverWithoutAWrapper(t *testing.T) {
+func TestGate_CommandStartsWhenTheGateOpens_NotIfTheWrapperDies(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

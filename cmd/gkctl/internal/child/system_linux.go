@@ -87,9 +87,9 @@ func parentOf(pid int) int {
 // reapEvery is the minimum time between two searches for dead orphans. Each search reads /proc.
 const reapEvery = time.Second
 
-// reapOrphans reaps dead processes that commands left behind outside their groups. Without it, a wrapper of many
-// commands would collect zombies, because it becomes the parent of orphans by adoptOrphans or as the first process of a
-// container.
+// reapOrphans reaps dead processes that commands left behind outside their groups. Without it, a wrapper that runs many
+// commands would accumulate zombies, because it becomes the parent of orphans by adoptOrphans or as the first process
+// of a container.
 func reapOrphans() {
 	ours.mu.Lock()
 	defer ours.mu.Unlock()

@@ -140,8 +140,8 @@ func writesText(w *gatekeeperv1.LogWrites) string {
 	return fmt.Sprintf("%s, at most %s", w.GetMedian().AsDuration().Round(10*time.Microsecond), w.GetLongest().AsDuration().Round(10*time.Microsecond))
 }
 
-// role returns the role of a member. It returns "non-voter" for a follower without a vote, which does not count for a
-// majority.
+// role returns the role of a member. It returns "non-voter" for a follower without a vote, which does not count
+// towards a majority.
 func role(m *client.MemberStatus) string {
 	if m.Member != nil && !m.Member.GetVoter() {
 		return "non-voter"
@@ -189,7 +189,7 @@ without --non-voter, and restart the server without it.`,
 		Args: ui.Exactly(2, "the id of the server, and the address of its peer port"),
 	}
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
-	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "keep it without a vote: it follows and never leads")
+	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "add it without a vote: it follows, but never leads")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return onCluster(cmd.Context(), f, args[0], func(ctx context.Context, c *client.Client) error {
 			r, err := c.Cluster().AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: args[0], PeerAddress: args[1], NonVoter: nonVoter})

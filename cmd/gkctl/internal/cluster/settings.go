@@ -48,7 +48,7 @@ the earlier values again.
   edit_bytes              maximum memory for requests that edit
   max_task_bytes          maximum size of a task's payload, and of its result
   max_job_bytes           maximum total size of a job's payloads
-  max_semaphore_work_bytes  maximum size that the jobs of a semaphore store and reserve
+  max_semaphore_work_bytes  maximum number of bytes that the jobs of a semaphore store and reserve
   max_work_bytes          the same, for all semaphores together
 
 Raising max_duration permanently lengthens the time for which a recovered cluster grants nothing. Lowering another limit discards what exceeds

@@ -225,7 +225,7 @@ func side(ahead time.Duration) string {
 	return fmt.Sprintf("%v ahead of", ahead.Round(time.Second))
 }
 
-// leads reports whether the leader that best names has answered and is the leader according to its own status.
+// leads reports whether the leader named in best has answered, and is the leader according to its own status.
 func leads(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) bool {
 	return slices.ContainsFunc(members, func(m client.MemberStatus) bool {
 		return m.Status.GetId() == best.GetLeaderId() && m.Status.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER

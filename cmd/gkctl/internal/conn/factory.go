@@ -276,8 +276,8 @@ func (f *IdentityFlags) Identity(g *Global) (*gatekeeperv1.Identity, error) {
 	return id, nil
 }
 
-// Answering returns how many of the members in best answered, and how many members best contains. Each member counts
-// once, even if it answered at more than one address.
+// Answering returns how many of the members that are listed in best have answered, and how many are listed. Each member
+// counts once, even if it answered at more than one address.
 func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStatus) (reached, known int) {
 	for _, m := range best.GetMembers() {
 		if slices.ContainsFunc(members, func(s client.MemberStatus) bool { return s.Status != nil && s.ID() == m.GetId() }) {
@@ -287,8 +287,8 @@ func Answering(best *gatekeeperv1.GetStatusResponse, members []client.MemberStat
 	return reached, len(best.GetMembers())
 }
 
-// LeaderOrNewest returns the status of the member with the highest term, preferably of the leader. At least one member
-// must have answered.
+// LeaderOrNewest returns the status of a member with the highest term, preferably that of the leader. At least one
+// member must have answered.
 func LeaderOrNewest(members []client.MemberStatus) *gatekeeperv1.GetStatusResponse {
 	var best *gatekeeperv1.GetStatusResponse
 	for _, m := range members {

@@ -233,7 +233,7 @@ type applied struct {
 type appliedItem struct {
 	Name   string `json:"name"`
 	Action string `json:"action"`
-	// LivePermits is the number of permits that still take slots of a deleted definition.
+	// LivePermits is the number of permits that still occupy slots of a deleted definition.
 	LivePermits uint32 `json:"live_permits,omitempty"`
 	// Stopped lists the holders that must stop because of the change, according to the preview just before it. It is
 	// empty after a dry run.

@@ -67,7 +67,7 @@ With --drain, holders that must stop get that much time.
 			return run(o, cmd.Context())
 		},
 	}
-	o.ending.Register(cmd, "when the fields return to their old values")
+	o.ending.Register(cmd, "how long until the fields return to their old values")
 	o.register(cmd)
 	return cmd
 }

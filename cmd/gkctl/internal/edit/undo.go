@@ -35,7 +35,7 @@ func newUndo(f *conn.Factory, run func(*undoOptions, context.Context) error) *co
 		Short:   "Undo changes",
 		Long: `Undoes changes in one step, all or none: edits, moves, pauses, cordons, forgotten firings, or earlier undos. ` + "`gkctl history`" + ` lists
 the changes. An undo is a single change that restores the previous state. That includes a replaced pause or cordon, and for a deleted
-definition its pause and its temporary values (--for). Later changes of other fields are kept.
+definition its pause and its temporary values (--for). Later changes to other fields are kept.
 
 Nothing is undone if the same field has been changed again since; --skip-conflicts leaves such semaphores as they are and undoes the rest.
 Nothing is undone either if the journal has forgotten part of a change; --partial undoes what it still has.

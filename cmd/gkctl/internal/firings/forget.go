@@ -35,8 +35,8 @@ func newFiringsForget(f *conn.Factory, run func(*firingsForgetOptions, context.C
 		Short: "Forget firings that a host with a wrong clock has claimed",
 		Long: `Forgets firings, so that they can be claimed again: the named ones, or all that are due after a time. With --ahead it forgets all that are due
 further ahead of the leader's clock than firing_max_ahead allows (10m if that is off). --after and --ahead also lower the time up to which firings
-count as forgotten, to that time or to the leader's clock; --keep-mark leaves it. Nothing is forgotten while a permit of such a firing takes a
-slot. One step forgets at most 1000 firings.
+count as forgotten, to that time or to the leader's clock; --keep-mark leaves it. Nothing is forgotten while a permit of such a firing
+occupies a slot. One step forgets at most 1000 firings.
 
 A forgotten firing may run again, even if it did run. The command shows what would be forgotten, and asks for confirmation; in a script, pass
 --yes.`,

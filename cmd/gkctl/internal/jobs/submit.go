@@ -68,7 +68,7 @@ again with its --id before that.`,
 	flags.DurationVar(&o.job.Timeout, "job-timeout", 0, "cancel the job after this time, for example 2h")
 	flags.DurationVar(&o.job.Retention, "retention", 0, "how long the job is kept after its end, default 24h")
 	flags.BoolVar(&o.wait, "wait", false, "wait until the job is over")
-	flags.BoolVar(&o.follow, "follow", false, "the same, and show the progress")
+	flags.BoolVar(&o.follow, "follow", false, "like --wait, and show the progress")
 	flags.BoolVar(&o.cancelWithMe, "cancel-with-me", false, "wait, and cancel the job if gkctl ends first")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd

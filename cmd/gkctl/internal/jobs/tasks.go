@@ -93,7 +93,7 @@ func newTaskList(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list JOB-ID [--state STATE,...]", Short: "Show the tasks of a job in the order of their indexes",
 		Long: `Shows the tasks of a job in the order of their indexes. WORKER is the worker that holds the task, or that held it last. RETURNS counts
-how often workers returned the task unfinished; ATTEMPTS does not include these returns. FAILURE is the message of the last attempt that failed
+how many times workers returned the task unfinished; ATTEMPTS does not include these returns. FAILURE is the message of the last attempt that failed
 or was returned. With -o wide, PERMIT shows how long the worker may keep the task, or how its last permit ended.`,
 		Example: "  gkctl task list nightly-thumbnails --state failed",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),

@@ -73,7 +73,7 @@ func Chosen(ctx context.Context, c *client.Client, names []string, labels string
 	if err != nil || len(all) > 0 {
 		return all, err
 	}
-	text := "there is no definition"
+	text := "there are no definitions"
 	if len(names) > 0 {
 		text = "no definition matches " + strings.Join(words.Mapped(names, strconv.Quote), " or ")
 	}

@@ -51,7 +51,7 @@ the last 7 days.`,
 	cmd.Flags().StringVar(&o.group, "group", "", "pattern for the groups to lock out")
 	cmd.Flags().StringVar(&o.acquirer, "acquirer", "", "pattern for the acquirers to lock out")
 	cmd.Flags().StringVar(&o.id, "id", "", "id of the cordon; default: derived from the patterns")
-	o.ending.Register(cmd, "when it ends automatically")
+	o.ending.Register(cmd, "how long until it ends automatically")
 	o.drain.Register(cmd)
 	o.AskFlags.Register(cmd, "show who would have to stop")
 	f.CompleteGroups(cmd, "group")

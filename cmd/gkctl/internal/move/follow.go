@@ -18,7 +18,7 @@ import (
 // lingering is how long a move waits for waiters to get a permit after the last old holder has stopped.
 const lingering = 2 * time.Second
 
-// update is a response of a watch with the time of its arrival.
+// update is a response from a watch, with the time of its arrival.
 type update struct {
 	response *gatekeeperv1.WatchResponse
 	err      error
@@ -83,7 +83,7 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 	return o.linger(ctx, c, h, events, b)
 }
 
-// take processes a response of the watch.
+// take processes a response from the watch.
 func (o *moveOptions) take(ctx context.Context, c *client.Client, h *handovers, t update, b *board) error {
 	if t.err != nil {
 		return ui.WithHint(t.err, "The move was made: change %d. Its progress can no longer be followed.", h.change)

@@ -21,7 +21,7 @@ type handovers struct {
 	tasks map[string]*handover
 
 	change uint64    // the revision of the move, or 0 before it is known
-	begun  time.Time // when the move was made, by gkctl's clock
+	begun  time.Time // when the move was made, according to gkctl's clock
 	seen   uint64    // all events up to this revision have arrived
 	left   int       // the number of old holders that have not stopped
 }
@@ -170,7 +170,7 @@ func (h *handovers) end(o *oldHolder, how string, at time.Time) {
 	h.left--
 }
 
-// missed makes up for missed events by comparing with the current holders.
+// missed makes up for missed events by comparing the old holders with the current ones.
 func (h *handovers) missed(holders []*gatekeeperv1.Permit, revision uint64, at time.Time) {
 	live := make(map[uint64]bool, len(holders))
 	for _, p := range holders {

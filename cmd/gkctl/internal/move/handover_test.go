@@ -82,7 +82,7 @@ func TestHandovers_EndedBetweenPlanAndMove_IsNotCounted(t *testing.T) {
 	}
 }
 
-func TestHandovers_HolderStopsAfterTheDrain_Overran(t *testing.T) {
+func TestHandovers_HolderStopsAfterTheDrain_HasOverrunIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		drains, over bool
@@ -138,7 +138,7 @@ func TestHandovers_EditedAgain_IsNotAwaited(t *testing.T) {
 	}
 }
 
-func TestHandovers_MissedEvents_AreReplacedByTheHolders(t *testing.T) {
+func TestHandovers_EventsWereMissed_StateIsTakenFromTheHolders(t *testing.T) {
 	t.Parallel()
 	h, at := moving(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))

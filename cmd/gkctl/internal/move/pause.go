@@ -85,7 +85,7 @@ It shows the effect and asks for confirmation (in a script, pass --yes) when it 
 		},
 	}
 	o.chosen.register(cmd)
-	o.ending.Register(cmd, "when it resumes automatically")
+	o.ending.Register(cmd, "how long until the semaphores resume automatically")
 	cmd.Flags().BoolVar(&o.stop, "stop", false, "also stop the current holders")
 	o.drain.Register(cmd)
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "with --all: also replace the pauses of paused semaphores")

@@ -58,7 +58,7 @@ func ownExits(command string) []exitText {
 	case "firings forget":
 		return []exitText{refused, bad, {ui.ExitNoSuch, "no such definition, or it does not remember one of the firings; nothing was forgotten"}}
 	case "cert init", "cert server", "cert peer", "cert client", "cert show":
-		return []exitText{{ui.ExitFailure, "a file exists already, is missing, or cannot be used"}}
+		return []exitText{{ui.ExitFailure, "a file already exists, is missing, or cannot be used"}}
 	case "snapshot save":
 		return []exitText{{ui.ExitFailure, "the servers refused, or the file cannot be written: nothing was saved"}, {ui.ExitBadInput, "the server sent an incomplete backup: nothing was saved"}}
 	case "snapshot inspect":

@@ -77,7 +77,7 @@ gkctl exits with the command's exit code, or with 128+n if signal n ended it. Ot
   69   no server answered: the command was not started
   70   the permit was lost, or had to be given up, while the command ran: it was stopped
   75   not acquired (-E sets another code): the command was not started
-  77   not allowed: the definition does not admit this group or acquirer, or it is cordoned; unauthenticated or forbidden
+  77   not allowed: the definition does not admit this group or acquirer, or the caller is cordoned; unauthenticated or forbidden
   78   no such definition
   126  the command cannot be executed; 127: it was not found. Both are checked before a permit is requested
 

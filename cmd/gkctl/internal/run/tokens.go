@@ -172,9 +172,9 @@ func (o *revokeOptions) check(ctx context.Context) error {
 	case o.unsafe && o.drain.Drain > 0:
 		return ui.Usagef("--drain and --unsafe-now cannot be combined: one gives the holder time, the other does not wait")
 	case o.unsafe && !o.yes:
-		return o.f.Confirm(ctx, "--unsafe-now frees a slot while its holder may still run: two holders may then run at the same time, "+
+		return o.f.Confirm(ctx, "--unsafe-now frees a slot while its holder may still be running: two holders may then run at the same time, "+
 			"and only the fencing token keeps the older one from writing",
-			"Do you know that every holder is gone?", "nothing was revoked")
+			"Are you sure that every holder is gone?", "nothing was revoked")
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (o *revokeOptions) revoke(ctx context.Context, c *client.Client, token uint
 	how := ""
 	switch {
 	case o.unsafe:
-		how = ", and its slot freed immediately; its holder may still run"
+		how = ", and its slot freed immediately; its holder may still be running"
 	case drain != nil:
 		how = ", its holder may continue for " + words.Duration(drain)
 	}
@@ -208,7 +208,7 @@ func newClear(f *conn.Factory) *cobra.Command {
 		GroupID: ui.GroupPermits,
 		Use:     "clear TOKEN... [--reason TEXT]",
 		Short:   "Free permits that expired and are held for an operator",
-		Long: `Frees permits of semaphores with on_expiry: hold. They have expired, and take their slots until an operator clears them. Make sure first that
+		Long: `Frees permits of semaphores with on_expiry: hold. They have expired, but keep their slots until an operator clears them. Make sure first that
 the work under them has stopped.`,
 		Example: `  gkctl clear 4711 --reason "the host was switched off"
   gkctl clear 4711 4712 -o json`,

@@ -164,9 +164,9 @@ func explained(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainR
 	return r, err
 }
 
-// print prints the steps of the decision, the holders that take the slots, and other obstacles.
+// print prints the steps of the decision, the holders that occupy the slots, and other obstacles.
 func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1.ExplainResponse) {
-	fmt.Fprintf(o.f.Out, "%s, asked by acquirer %q in group %q:\n", req.GetSemaphore(), req.GetIdentity().GetAcquirer(), req.GetIdentity().GetGroup())
+	fmt.Fprintf(o.f.Out, "%s, requested by acquirer %q in group %q:\n", req.GetSemaphore(), req.GetIdentity().GetAcquirer(), req.GetIdentity().GetGroup())
 	width := 0
 	for _, s := range r.GetSteps() {
 		width = max(width, len(s.GetName()))
@@ -225,7 +225,7 @@ func (o *explainOptions) printBothLists(r *gatekeeperv1.ExplainResponse) {
 	}
 }
 
-// takenText says which holder takes a slot, and when the slot may become free.
+// takenText says which holder occupies a slot, and when the slot may become free.
 func takenText(p *gatekeeperv1.Permit) string {
 	if p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_HELD {
 		return words.HeldText(p)
@@ -331,8 +331,8 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 		p := held.GetPermits()[0]
 		return words.Cell(takenText(p)), of(p), nil
 	}
-	// One page holds everything that the journal keeps about a semaphore. The ends of its permits may come after that
-	// many edits.
+	// One page is large enough for everything that the journal keeps about a semaphore. Many edits may come before the
+	// end of its last permit.
 	journal, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: names, Permits: true, PageSize: 1000})
 	if err != nil {
 		return "", nil, err

@@ -233,7 +233,7 @@ func historyText(e *gatekeeperv1.HistoryEntry) string {
 		parts = append(parts, words.CordonText(c))
 	}
 	if c := e.GetCordonBefore(); c != nil {
-		parts = append(parts, fmt.Sprintf("instead of the one of change %d", c.GetChange()))
+		parts = append(parts, fmt.Sprintf("instead of the cordon of change %d", c.GetChange()))
 	}
 	if f := e.GetFirings(); f != nil {
 		verb := "forgotten"

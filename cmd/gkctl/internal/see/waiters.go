@@ -82,7 +82,7 @@ func (o *waitersOptions) print(waiters []*gatekeeperv1.Waiter, tasks []*gatekeep
 		More:    []string{"HOLDER", "REQUEST", "WORKER"},
 		Rows:    words.Mapped(folded(waiters), (*waiting).row),
 		Object:  bothLists{ui.Messages(waiters), ui.Messages(tasks)},
-		Empty:   "No caller waits.",
+		Empty:   "No caller is waiting.",
 	}
 	asTable := o.output.Is(ui.Table) || o.output.Is(ui.Wide)
 	if len(tasks) == 0 || !asTable {

@@ -127,7 +127,7 @@ func (o *watchOptions) event(e *gatekeeperv1.Event) error {
 	return err
 }
 
-// eventEnd returns how the holder of a cooling slot ended. It returns an empty string for other kinds of events, which
+// eventEnd returns how the permit of a cooling slot ended. It returns an empty string for other kinds of events, which
 // already say how the permit ended.
 func eventEnd(e *gatekeeperv1.Event) string {
 	if e.GetKind() != gatekeeperv1.EventKind_EVENT_KIND_COOLING {

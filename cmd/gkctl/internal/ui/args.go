@@ -158,7 +158,7 @@ func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 	return time.Time{}, Usagef("%s %q is not a time: give 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time", flag, s)
 }
 
-// RegisterSelector adds -l. Several selectors are joined with commas into labels.
+// RegisterSelector adds -l, and stores its value in labels. If -l is repeated, the selectors are joined with commas.
 func RegisterSelector(cmd *cobra.Command, labels *string, usage string) {
 	cmd.Flags().VarP(selectorFlag{labels}, "selector", "l", usage+"; repeat it to narrow the choice")
 }

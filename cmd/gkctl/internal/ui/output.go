@@ -44,7 +44,8 @@ func isTerminal(f *os.File) bool {
 // Say writes a line for the user to standard error.
 func (s *IO) Say(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
 
-// Progress prints to a terminal that a long step has started. done appends the time that it took.
+// Progress tells the user that a long step has started, if standard error is a terminal. done adds how long the step
+// took.
 func (s *IO) Progress(format string, args ...any) (done func()) {
 	if !s.ErrTTY {
 		return func() {}
@@ -66,7 +67,7 @@ func (s *IO) PrintNames(names []string) error {
 }
 
 // Confirm asks for confirmation on a terminal. Without a terminal, or if the answer is not yes, it returns an
-// *UnconfirmedError. about describes the change. not is the text of the error if the answer is no.
+// *UnconfirmedError. about describes the change. The parameter not is the text of the error if the answer is no.
 func (s *IO) Confirm(ctx context.Context, about, question, not string) error {
 	if !s.InTTY || !s.ErrTTY {
 		return &UnconfirmedError{Usagef("%s; pass --yes to confirm", about)}

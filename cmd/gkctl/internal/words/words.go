@@ -58,7 +58,7 @@ func Elapsed(d time.Duration) string {
 	return Brief(d)
 }
 
-// Ago formats the time since t by the local clock. It is only for display, because the local clock may be off.
+// Ago formats the time since t according to the local clock. It is only for display, because that clock may be off.
 func Ago(t *timestamppb.Timestamp) string {
 	if t == nil {
 		return ""

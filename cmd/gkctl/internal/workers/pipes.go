@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// pipes connects the standard files of a command.
+// pipes connects the standard streams of a command.
 type pipes struct {
 	in, out, err pipe
 	copying      sync.WaitGroup
@@ -62,8 +62,8 @@ func (p *pipes) close() {
 	}
 }
 
-// result keeps the beginning of a command's output, limited by most, and counts all bytes. It does not stop a command
-// that writes more.
+// result keeps up to most bytes of a command's output, and counts them all. It does not stop a command that writes
+// more.
 type result struct {
 	most int
 	kept []byte
@@ -79,7 +79,7 @@ func (r *result) Write(p []byte) (int, error) {
 // bytes returns the output, or an error if it exceeds the limit.
 func (r *result) bytes() ([]byte, error) {
 	if r.size > r.most {
-		return nil, fmt.Errorf("the output has %d bytes, but max_result of the job is %d", r.size, r.most)
+		return nil, fmt.Errorf("the output has %d bytes, but the job's max_result is %d", r.size, r.most)
 	}
 	return r.kept, nil
 }

@@ -149,7 +149,7 @@ func taskName(t *work.Task) string {
 	return fmt.Sprintf("task %d of job %s", t.Index(), words.Cell(t.Job()))
 }
 
-// returned is the error of a task that is returned.
+// returned is the error for a task that is returned.
 type returned struct{ error }
 
 // Is makes returned match client.ErrCutShort.

@@ -201,7 +201,8 @@ func (h *hello) level() uint32 {
 }
 
 // ahead returns how far the sender's clock is ahead of this side's, or nil if the sender did not state its clock. The
-// sender answered between asked and asked+took by this side's clock, so the result is accurate to within half of took.
+// sender answered between asked and asked+took according to this side's clock, so the result is accurate to within half
+// of took.
 func (h *hello) ahead(asked time.Time, took time.Duration) *time.Duration {
 	n, err := strconv.ParseInt(h.Clock, 10, 64)
 	if err != nil {

@@ -91,7 +91,7 @@ type Layer struct {
 
 var _ raft.StreamLayer = (*Layer)(nil)
 
-// New returns a Layer that accepts on cfg.Listener.
+// New returns a Layer that accepts connections on cfg.Listener.
 func New(cfg Config) *Layer {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = 2 * time.Second

@@ -10,8 +10,8 @@ import (
 )
 
 // maxQueued is the maximum number of entries in an AppendQueue. If the disk is slower than the leader, StoreLogs waits,
-// as it would without a queue. It is smaller than Raft's buffer in front of the state machine (128), because the
-// entries in that buffer wait for the queue, and Raft's main loop must not wait for them.
+// as it would without a queue. The maximum is smaller than Raft's buffer in front of the state machine (128), because
+// the entries in that buffer wait for the queue, and Raft's main loop must not wait for them.
 const maxQueued = 64
 
 // AppendQueue is a raft.LogStore that lets a leader write its log while its followers write theirs (Ongaro's thesis,
@@ -59,7 +59,7 @@ func (q *AppendQueue) write() {
 		select {
 		case <-q.wake:
 		case <-q.stop:
-			open = false // after everything queued before
+			open = false // once everything queued so far has been written
 		}
 		for batch := q.queued(); len(batch) > 0; batch = q.queued() {
 			_ = q.log.StoreLogs(batch) // does not return if it fails

@@ -316,7 +316,8 @@ func (d *crashingDisk) SetUint64(key []byte, val uint64) error {
 }
 
 // A member leads and follows alternately, and crashes at each of its writes. Afterwards the disk must contain a prefix
-// of what was stored: everything that a call has reported as durable, and everything stored before the newest term.
+// of what was stored. The prefix must include everything that a call has reported as durable, and everything stored
+// before the newest term.
 func TestAppendQueue_CrashAtEveryWrite_LosesOnlyWhatNothingReliedOn(t *testing.T) {
 	for range 20 {
 		seed := rand.Uint64()

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// ErrConverted means that a data directory has no old format to convert.
+// ErrConverted means that a data directory is not in an old format, so there is nothing to convert.
 var ErrConverted = errors.New("it already has the format of this build")
 
 const (

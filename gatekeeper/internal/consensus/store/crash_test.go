@@ -112,7 +112,7 @@ func (m model) differs(dir string, old bool) (err error) {
 	return nil
 }
 
-// crash is one write to the file, given by the file's content before and after. bbolt extends the file, writes pages
+// crash describes one write to the file by the file's content before and after it. bbolt extends the file, writes pages
 // that no valid header refers to, in any order, syncs them, and then overwrites the older of the two headers.
 type crash struct {
 	before, after []byte

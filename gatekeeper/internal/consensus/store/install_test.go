@@ -124,11 +124,11 @@ func holds(t *testing.T, log raft.LogStore, first, last uint64) {
 // A leader's snapshot replaces a log that does not lead to it. Raft keeps the old entries, even though they may never
 // have been committed. As a leader, this member would send them to a follower that lacks them, and that follower would
 // apply them.
-func TestSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
-	eachKind(t, testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt)
+func TestSnapshot_FromALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T) {
+	eachKind(t, testSnapshot_FromALeader_ReplacesALogThatDoesNotLeadToIt)
 }
 
-func testSnapshot_OfALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind Kind) {
+func testSnapshot_FromALeader_ReplacesALogThatDoesNotLeadToIt(t *testing.T, kind Kind) {
 	for _, tc := range []struct {
 		name               string
 		entries, snapTerm  uint64 // entries of term 3
@@ -197,11 +197,11 @@ func testSnapshot_FromALeader_LogForked_StopsTheMember(t *testing.T, kind Kind) 
 }
 
 // The crash occurs after the snapshot is written and before the log is deleted.
-func TestOpen_SnapshotThatReplacedTheLog_IsFinished(t *testing.T) {
-	eachKind(t, testOpen_SnapshotThatReplacedTheLog_IsFinished)
+func TestOpen_CrashBeforeASnapshotReplacesTheLog_DeletesTheLog(t *testing.T) {
+	eachKind(t, testOpen_CrashBeforeASnapshotReplacesTheLog_DeletesTheLog)
 }
 
-func testOpen_SnapshotThatReplacedTheLog_IsFinished(t *testing.T, kind Kind) {
+func testOpen_CrashBeforeASnapshotReplacesTheLog_DeletesTheLog(t *testing.T, kind Kind) {
 	dir := t.TempDir()
 	f := openFiles(t, kind, dir)
 	appendEntries(t, f.Log, 1, 9, 3)

@@ -90,8 +90,8 @@ func walk(file io.ReaderAt, found func(bucket, key, value []byte) error) error {
 	return p.tree(nil, a.root, nil, nil, 0)
 }
 
-// tree walks the page id of a bucket and everything below it. All keys must be at least low and less than high. A nil
-// bound does not apply.
+// tree walks a bucket's pages, starting at page id. All keys must be at least low and less than high. A nil bound does
+// not apply.
 func (p *pages) tree(bucket []byte, id uint64, low, high []byte, depth int) error {
 	page, err := p.read(id)
 	if err == nil {

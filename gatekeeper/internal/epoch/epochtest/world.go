@@ -136,8 +136,8 @@ func (w *World) Grant(name, acquirer string) uint64 {
 	return r.Permit.Token
 }
 
-// Create returns a change that creates a semaphore that admits all callers, with one permit for a minute. set may
-// modify the definition.
+// Create returns a change that creates a semaphore that admits all callers, with one permit that lasts a minute. set
+// may modify the definition.
 func Create(name string, set func(*semaphore.Definition)) fsm.Change {
 	d := &semaphore.Definition{
 		Name: name, GroupPattern: ".*", AcquirerPattern: ".*", Permits: 1, Duration: time.Minute,

@@ -64,7 +64,7 @@ func (a *Acknowledged) DeleteRange(min, max uint64) error {
 	case first == 0 || max < first || min > last:
 		return nil
 	case first < min && max < last:
-		return fmt.Errorf("deleting %d to %d leaves a hole in the log of %d to %d", min, max, first, last)
+		return fmt.Errorf("deleting entries %d to %d would leave a hole in the log, which has entries %d to %d", min, max, first, last)
 	case min < first:
 		min = first
 	}

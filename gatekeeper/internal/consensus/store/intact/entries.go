@@ -84,7 +84,7 @@ func fits(index uint64, log *raft.Log) error {
 	return nil
 }
 
-// appendSum appends the checksum of an entry. The data that it covers is frozen, because it is on disk.
+// appendSum appends the checksum of an entry. The fields that it covers are frozen, because checksums are on disk.
 func appendSum(b []byte, log *raft.Log) []byte {
 	var head [25]byte
 	binary.BigEndian.PutUint64(head[:], log.Index)

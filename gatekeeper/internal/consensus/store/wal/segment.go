@@ -68,7 +68,7 @@ type frame struct {
 }
 
 // walkSegment reads a segment and calls found with each entry in a complete batch. It stops at the first incomplete
-// batch. It returns an error for anything that a crash cannot leave.
+// batch. It returns an error for anything that a crash cannot leave behind.
 func walkSegment(
 	file io.ReaderAt, size int64, info types.SegmentInfo, verify func(index uint64, log *raft.Log) error, found func(index, term uint64) error,
 ) (walked, error) {

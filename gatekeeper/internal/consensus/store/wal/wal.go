@@ -178,7 +178,7 @@ func (l *log) LastIndex() (uint64, error) {
 }
 
 // GetLog reads an entry. It checks the bounds first, because raft-wal can still read the deleted entries in a segment.
-// Its decoder may panic on data that it did not write.
+// raft-wal's decoder may panic on data that raft-wal did not write.
 func (l *log) GetLog(index uint64, entry *raft.Log) (err error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -37,7 +37,7 @@ export function search(query = {}) {
 let revision = 0n; // the highest revision in any response
 let offset = 0; // server's clock minus this clock, in ms
 
-// now returns the time of the server's clock, as estimated from its responses.
+// now returns the time on the server's clock, as estimated from its responses.
 export const now = () => Date.now() + offset;
 
 // drawn returns a new request id and the newest known revision, so that a repeated change has no further effect,
@@ -97,8 +97,8 @@ export function settle(response, answer) {
   throw error;
 }
 
-// pace returns the interval (ms) at which to repeat a read that took so long (ms), so that one page does not keep a
-// server busy.
+// pace returns the interval (ms) at which to repeat a read that took the given time (ms), so that one page does not
+// keep a server busy.
 export const pace = (took) => (took < 40 ? 10_000 : took < 300 ? 30_000 : 60_000);
 
 export const get = (url, query, signal) => call('GET', url, { query, signal });
@@ -114,8 +114,7 @@ export function login() {
   dispatchEvent(new PopStateEvent('popstate'));
 }
 
-// all reads every page of a list with read(page_token). It stops after a maximum number of entries, and reports whether
-// there are more.
+// all reads the pages of a list until it has at least most entries. more reports whether the list has others.
 export async function all(url, query, field, signal, most = 5000) {
   const out = [];
   let token = '';

@@ -75,8 +75,8 @@ function parse(f, text) {
   return text;
 }
 
-// merge combines two edits of the same draft. Fields that both changed to different values are in conflicts, and the
-// result has theirs until one is chosen.
+// merge combines two edits of the same draft. Fields that both edits changed to different values are listed in
+// conflicts. In merged, they have their value from theirs until the user chooses one.
 export function merge(base, mine, theirs) {
   const merged = {};
   const conflicts = [];

@@ -14,7 +14,8 @@ const pagesOf = (from, to) => {
   return out;
 };
 
-// arrived adds the deadline of the holder's permit (ms by this clock) to a record. It is 0 if only the leader knows it.
+// arrived adds the deadline of the holder's permit (ms on this machine's clock) to a record. It is 0 if only the leader
+// knows it.
 const arrived = (record) =>
   ({ ...record, deadline: record.holder?.expires_in ? Date.now() + ms(record.holder.expires_in) : 0 });
 
@@ -22,7 +23,7 @@ const changedAt = (record) => Math.max(Number(record.version), Number(record.per
 
 // usePages reads /v1/definitions with query. It returns {at(i), total, error, want(from, to), since(from, to),
 // update(records), alter(f), refresh()}. at(i) is a record, or undefined if it has not been read yet. since is the
-// revision after which events may concern these records. alter replaces each record r with f(r).
+// revision after which events can change these records. alter replaces each record r with f(r).
 export function usePages(query) {
   const key = JSON.stringify(query);
   const recovered = useStore(recoveries);

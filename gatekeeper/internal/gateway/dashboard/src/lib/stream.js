@@ -77,7 +77,7 @@ export function stream(url, query, on) {
       await read(response.body, (event) => !closed && dispatch(event), alive);
     } catch (error) {
       if (!(error instanceof APIError)) {
-        if (!mine.signal.aborted) failed('The connection to the server broke.');
+        if (!mine.signal.aborted) failed('The connection to the server was lost.');
       } else if (!error.offline && !retryable(error.code) && error.status !== 401) {
         close();
         on.error?.(error);

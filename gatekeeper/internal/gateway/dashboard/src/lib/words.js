@@ -16,7 +16,7 @@ export const states = [
   { value: 'DEFINITION_STATE_HELD', word: 'held for an operator', tone: 'stop',
     help: 'A slot is held until an operator clears it.' },
   { value: 'DEFINITION_STATE_STOPPING', word: 'stopping', tone: 'stop', help: 'A holder must stop.' },
-  { value: 'DEFINITION_STATE_CORDONED', word: 'cordoned', tone: 'deny', help: 'A cordon is why nobody gets a permit.' },
+  { value: 'DEFINITION_STATE_CORDONED', word: 'cordoned', tone: 'deny', help: 'Nobody gets a permit because of a cordon.' },
   { value: 'DEFINITION_STATE_DENIED', word: 'denied', tone: 'deny',
     help: 'Callers are denied, and nobody gets a permit, until somebody acts.' },
   { value: 'DEFINITION_STATE_UNMATCHED', word: 'unmatched', tone: 'stop',
@@ -64,7 +64,7 @@ export function rowNote(record) {
   return notesOf(record)[0];
 }
 
-// deniedWhen returns how long denials have lasted, or when the only one was.
+// deniedWhen says since when a caller has been denied, or when its only denial was.
 export const deniedWhen = (d) =>
   (d.count > 1 ? `since ${soon(d.first)}` : `once at ${soon(d.last)}`);
 
@@ -114,7 +114,7 @@ export const fields = [
     help: 'The same for the acquirer, normally a host.' },
   { name: 'permits', kind: 'number', label: 'Permits', help: 'How many slots there are. A holder takes as many as its weight. 0 lets nobody in.' },
   { name: 'duration', kind: 'duration', label: 'Duration',
-    help: 'How long a permit lives without a refresh. It bounds how long a dead holder keeps its slot.' },
+    help: 'How long a permit lasts without a refresh. It limits how long a dead holder keeps its slot.' },
   { name: 'max_hold', kind: 'duration', label: 'Max hold',
     help: 'A job that holds longer must stop. Empty: no limit.' },
   { name: 'min_hold', kind: 'duration', label: 'Min hold',
@@ -218,7 +218,7 @@ export function historyText(e) {
   }
   if (e.pause_before) parts.push(`instead of the pause of change ${e.pause_before.change}`);
   if (e.cordon) parts.push(`“${e.cordon.id}”, ${cordonText(e.cordon)}`);
-  if (e.cordon_before) parts.push(`instead of that of change ${e.cordon_before.change}`);
+  if (e.cordon_before) parts.push(`instead of the cordon of change ${e.cordon_before.change}`);
   if (e.firings?.firings?.length) {
     const names = e.firings.firings.map((f) => firing(f.firing));
     const verb = kind === 'firings remembered' ? 'remembered again' : 'forgotten';

@@ -95,7 +95,8 @@ export function Check({ label, help, checked, onChange }) {
   </div>`;
 }
 
-// Tabs are links to the parts of a view, so that each part can be shared. key is its name in the query string.
+// Tabs are links to the parts of a view, so that each part can be shared. query is the key of the part in the query
+// string.
 export function Tabs({ of, query = 'tab', label }) {
   const [params] = useQuery();
   const current = params.get(query) ?? of[0][0];

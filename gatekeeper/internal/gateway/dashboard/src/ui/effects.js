@@ -40,7 +40,7 @@ export function Stopped({ effects }) {
         ['Slot free within', (s) => brief(ms(s.free_within)) + (s.drain_left ? ` (its drain had ${brief(ms(s.drain_left))} left)` : ''), 'num'],
       ]}
       note=${`${rows.length > most ? `And ${count(rows.length - most)} more. ` : ''}A slot is free when its holder
-        releases it, and at the latest when its drain and then its permit run out.`}
+        releases it, and at the latest when the holder's drain and then its permit have run out.`}
     />
   </section>`;
 }

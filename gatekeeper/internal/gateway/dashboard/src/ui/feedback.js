@@ -23,7 +23,7 @@ export function Failure({ error, retry }) {
     ${error.code === 'UNAUTHENTICATED' && html`<p>Log in again.</p>`}
     ${fields.length > 0 && html`<ul>${fields.map((f) => html`<li><code>${f.field}</code>: ${f.rule}</li>`)}</ul>`}
     ${error.offline && html`<p>The outcome of a change is unknown; Activity shows it. Pressing the same button again is
-      safe: it does nothing twice.</p>`}
+      safe: the change is made only once.</p>`}
     <p class="row">
       ${retry && html`<button type="button" onClick=${retry}>Try again</button>`}
       ${(error.reason || error.code) && html`<span class="faint">${error.reason || error.code}</span>`}
@@ -49,7 +49,7 @@ export function Offline() {
   if (c.online) return html`<div role="status" class="sr-only"></div>`;
   return html`<div class="offline" role="status">
     <strong>${sentence(c.message)}</strong>
-    <span> What is shown is as of ${clock(new Date(c.since))}. This page retries every second and
+    <span> This page shows the state at ${clock(new Date(c.since))}. It retries every second and
     recovers automatically.</span>
   </div>`;
 }

@@ -7,8 +7,8 @@ import { useSecond, useStream } from '../lib/use.js';
 import { who, word } from '../lib/words.js';
 import { Bar, Table } from './table.js';
 
-// Follow shows how holders stop after a change made at begun (ms by this clock). If later is set, it was opened after
-// the change. It then does not know how long it took the holders that had already stopped.
+// Follow shows how holders stop after a change made at begun (ms on this machine's clock). If later is set, Follow was
+// opened after the change, and does not know how long the holders that had already stopped took to do so.
 export function Follow({ change, stopped, begun, later }) {
   const [gone, setGone] = useState({}); // by token: {how, after}
   const caughtUp = useRef(!later);

@@ -103,8 +103,8 @@ export function openUndo(change, { what = '', where, onDone } = {}) {
   undoing.set({ change: String(change), what, where, onDone });
 }
 
-// The last change made here, {text, change, where, at, stopped}. Its holders are followed until it is closed, even
-// after visiting another view.
+// The last change made here, {text, change, where, at, stopped}. Its holders are followed until the user closes it,
+// even after a visit to another view.
 export const ran = kept('ran');
 
 // made stores a change in ran.
@@ -138,7 +138,7 @@ function Undo({ u }) {
     run=${(common, p) => post('/v1/undo', { ...request(), plan: p.plan, ...common })}
     done=${() => `Change ${u.change} undone.`}
     onDone=${(answer, p) => {
-      // Otherwise the undo of a small edit would end the view of a move whose holders are still stopping.
+      // Otherwise, undoing a small edit would replace the display of a move whose holders are still stopping.
       const stops = (p.effects ?? []).some((e) => e.stopped?.length);
       if (u.where || stops) made(`Undid change ${u.change}${u.what && `: ${u.what}`}`, answer, p, u.where);
       if (stops && location.pathname !== '/move')

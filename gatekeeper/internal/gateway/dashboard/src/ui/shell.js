@@ -114,7 +114,7 @@ export function Shell({ children, bare }) {
   const first = useRef(true);
   const jump = useRef(0);
 
-  // After the view changes, reading starts at its heading.
+  // After the view changes, a screen reader starts at its heading.
   useEffect(() => {
     if (first.current) {
       first.current = false;

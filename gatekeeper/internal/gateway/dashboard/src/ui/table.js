@@ -44,7 +44,7 @@ export function Bar({ share, tone = 'accent', label }) {
   </span>`;
 }
 
-// Deadline counts down to a time (ms by this clock). Its bar shows how much of the duration (ms) remains.
+// Deadline counts down to a time (ms on this machine's clock). Its bar shows how much of the duration (ms) remains.
 export function Deadline({ at, of, what = 'expires unless it is refreshed' }) {
   useSecond();
   if (!at) return html`<span class="faint">–</span>`;
@@ -56,7 +56,7 @@ export function Deadline({ at, of, what = 'expires unless it is refreshed' }) {
   </span>`;
 }
 
-// Since counts up from a time by the server's clock.
+// Since counts up from a time on the server's clock.
 export function Since({ at }) {
   useSecond();
   if (!at) return '–';

@@ -61,7 +61,7 @@ function Bindings({ session: s }) {
           words.toLowerCase().split(/\s+/).every((w) => JSON.stringify(b).toLowerCase().includes(w)));
         return html`${(all.length > 10 || words) &&
           html`<${Text} label="Find" value=${words} onInput=${setWords}
-            help="Words of names, subjects, grants and tokens." />`}
+            help="Words in names, subjects, grants or tokens." />`}
         <${Table}
           caption="Bindings"
           rows=${found.slice(0, most)}

@@ -54,7 +54,7 @@ function Actions({ job, onChange }) {
     ${button('retry', 'Retry failed …', job.failed ? '' : 'No task has failed.')}
     ${button('drop', 'Drop failed …', job.failed ? '' : 'No task has failed.')}
     ${button('cancel', 'Cancel …',
-      job.over ? 'The job is over.' : state === 'cancelled' ? 'It is cancelled already.' : '')}
+      job.over ? 'The job is over.' : state === 'cancelled' ? 'It is already cancelled.' : '')}
     ${button('delete', 'Delete …', job.over ? '' : 'The job is not over. Cancel it first.')}
     ${dialog === 'retry' && html`<${Confirm} ...${common} title="Retry failed tasks" verb="Retry"
       text=${`${plural(job.failed, 'failed task is', 'failed tasks are')} handed out again.`}
@@ -173,9 +173,9 @@ export function Job({ name: id }) {
           ['Submitted', `${when(j.submitted_at)}${j.spec.author ? ` by ${j.spec.author}` : ''}`],
           ['Ended', j.ended_at && `${when(j.ended_at)}, after ${brief(Date.parse(j.ended_at) - Date.parse(j.submitted_at))}`],
           ['Priority', j.spec.priority],
-          ['Attempts of a task', j.spec.max_attempts],
+          ['Attempts per task', j.spec.max_attempts],
           ['Timeout', typed(j.spec.timeout)],
-          ['Kept after its end', typed(j.spec.retention)],
+          ['Kept after it ends', typed(j.spec.retention)],
           ['Stored', bytes(j.bytes)],
           ['Labels', Object.entries(j.spec.labels ?? {}).map(([k, v]) => `${k}=${v}`).join(', ')],
         ]} />

@@ -19,7 +19,7 @@ export const jobState = (job) => {
   return state === 'cancelled' && !job.over ? 'cancelled, some tasks still running' : state;
 };
 
-// counts formats the number of tasks of a job in each state.
+// taskCounts formats the number of tasks of a job in each state.
 export const taskCounts = (job) =>
   ['waiting', 'held', 'done', 'failed', 'dropped', 'cancelled']
     .filter((s) => job[s])

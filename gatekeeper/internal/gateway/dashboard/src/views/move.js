@@ -65,7 +65,7 @@ function Chosen({ of, optional }) {
       <${Text} label="Names" area=${4} value=${of.names} onInput=${of.setNames} disabled=${of.everything}
         placeholder="nightly-*" help="One name or glob per line." class="full" data-search />
       <${Text} label="Labels" value=${of.labels} onInput=${of.setLabels} disabled=${of.everything}
-        placeholder="team=data,tier!=test" help="With names too: both must match." />
+        placeholder="team=data,tier!=test" help="If you also enter names, both must match." />
       ${!optional && html`<${Check} label="All semaphores" checked=${of.everything} onChange=${of.setEverything}
         help="Whatever names and labels they have." />`}
     </div>

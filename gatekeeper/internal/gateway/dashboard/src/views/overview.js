@@ -99,7 +99,7 @@ function Filters({ summary, shown }) {
   return html`<form class="filters" role="search" onSubmit=${(e) => e.preventDefault()}>
     <div class="field grow">
       <label for="search">Search <kbd class="hover-only" aria-hidden="true">/</kbd></label>
-      <input id="search" type="search" data-search value=${q} placeholder="Words of name, description or label"
+      <input id="search" type="search" data-search value=${q} placeholder="Words in the name, description or labels"
         onInput=${(e) => setQ(e.target.value)} onKeyDown=${down} autocomplete="off" spellcheck=${false} />
     </div>
     <details class="more-filters" open=${wide || active.some((k) => k === 'group' || k === 'labels')}>

@@ -181,11 +181,11 @@ export function RemoveBindingDialog({ binding: b, onClose, onDone }) {
       html`<p>These subjects lose all access:</p>
         <ul>${subjects.map((s) => html`<li><code>${s}</code></li>`)}</ul>`}
       ${tokens.length > 0 &&
-      html`<p>These tokens end:</p>
+      html`<p>These tokens stop working:</p>
         <ul>
           ${tokens.map((t) => html`<li><code>${t.id}</code>${t.created_by && `, created by ${t.created_by}`}</li>`)}
         </ul>`}
-      <p>Streams of ${b.name} end within a second. Its permits live until they expire.</p>`}
+      <p>Streams of ${b.name} end within a second. Its permits last until they expire.</p>`}
     run=${({ reason }) => del(path`/v1/bindings/${b.name}`, { expected_revision: b.revision, reason })}
     done=${() => `Binding ${b.name} is removed.`}
     onError=${(error) => void (error.reason === 'STALE_VERSION' && onDone())}

@@ -33,7 +33,7 @@ function Secret({ of, binding, onClose }) {
   };
   const ends = of.token.expires_at ? `until ${when(of.token.expires_at)}` : 'until it is revoked';
   return html`<div class="stack" ref=${field}>
-    <p class="note" role="alert">Copy the token now. It is shown only this once: the servers keep a hash of it.</p>
+    <p class="note" role="alert">Copy the token now. It is shown only this once: the servers keep only a hash of it.</p>
     <${Text} label="Token" value=${of.secret} onInput=${() => {}} readonly />
     <p>A caller that presents it acts as ${binding}, ${ends}. Its id is <code>${of.token.id}</code>.</p>
     <p class="row end">
@@ -96,7 +96,7 @@ export function RevokeTokenDialog({ binding, token, onClose, onDone }) {
     undoable=${false}
     preview=${async () => ({})}
     show=${() => html`<p>Callers with this token of ${binding} are refused immediately, and its streams end within
-      a second. Permits live
+      a second. Permits last
       until they expire.</p>`}
     run=${({ reason }) => post(path`/v1/tokens/${token.id}:revoke`, { reason })}
     done=${() => `Token ${token.id} is revoked.`}

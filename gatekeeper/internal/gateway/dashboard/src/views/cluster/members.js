@@ -49,7 +49,7 @@ function troubles(m, clock) {
 const shapes = { run: 'running', wait: 'waiting', stop: 'missed', deny: 'denied' };
 
 function Health({ of }) {
-  return (of.length ? of : [['run', 'well']]).map(
+  return (of.length ? of : [['run', 'healthy']]).map(
     ([tone, text]) => html`<div class="state tone-${tone}"><${Glyph} word=${shapes[tone]} /><span>${text}</span></div>`,
   );
 }

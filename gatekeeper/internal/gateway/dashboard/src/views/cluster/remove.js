@@ -39,7 +39,7 @@ export function RemoveDialog() {
     show=${(p) => html`<p>${id} leaves permanently: it stops, and its id can never be used again. A new server
       needs a new id and an empty
       data directory.${r.member.leader && ' It leads now, so another server takes over.'}</p><${Left} of=${p} />`}
-    nothing=${(p) => (p.already_removed ? `${id} was removed before.` : p.refusal ?? '')}
+    nothing=${(p) => (p.already_removed ? `${id} has already been removed.` : p.refusal ?? '')}
     run=${() => post('/v1/members:remove', { id })}
     done=${(a) => `${id} is removed. ${plural(a.members?.length ?? 0, 'member is', 'members are')} left.`}
     onDone=${r.onDone}

@@ -17,9 +17,9 @@ const help = {
   journal_per_semaphore: 'The number of edits that the journal keeps for each semaphore. It keeps the same number of permit ends.',
   journal_total: 'The same for all semaphores together.',
   journal_lifetime: 'How long the journal keeps an entry.',
-  remembered_deletions: 'Deleted definitions whose version is remembered.',
+  remembered_deletions: 'How many deleted definitions have their version remembered.',
   request_lifetime: 'The minimum time for which a request is remembered, while there is room.',
-  requests_kept: 'Requests for each semaphore that are remembered for longer.',
+  requests_kept: 'How many requests for each semaphore are remembered beyond request_lifetime.',
   request_bytes: 'The maximum number of bytes for requests.',
   edit_bytes: 'The maximum number of bytes for requests that edit.',
   max_task_bytes: 'The maximum number of bytes of the payload of a task, and of its result.',
@@ -107,7 +107,7 @@ function Edit({ settings, onClose, onDone }) {
         />
         <${Cautions} of=${p} />
         <p class="faint">Undo does not restore settings: set the earlier values again.</p>`}
-      nothing=${(p) => (differences(p).length ? '' : 'The settings have these values already.')}
+      nothing=${(p) => (differences(p).length ? '' : 'The settings already have these values.')}
       run=${({ reason, author }, p) => put('/v1/settings', { settings: changed, expected: p.before, reason, author })}
       done=${(a) => `${plural(differences(a).length, 'setting is', 'settings are')} changed, as change ${a.revision}.`}
       onError=${failed}

@@ -11,7 +11,7 @@ import { Check, Text } from '../../ui/controls.js';
 import { Failure, Loading } from '../../ui/feedback.js';
 import { Since } from '../../ui/table.js';
 
-// Without a caller in the address, it starts with a denied one.
+// If the address names no caller, the form starts with a denied one.
 export function Explain({ name, record }) {
   const [params, change] = useQuery();
   const denied = record?.denied?.[0];

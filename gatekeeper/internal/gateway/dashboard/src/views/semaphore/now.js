@@ -42,7 +42,7 @@ function RevokeDialog({ permit, onClose, onDone }) {
       <${Text} label="Drain" placeholder="2m" value=${o.drain} onInput=${(drain) => set({ ...o, drain })}
         error=${problem(() => seconds(o.drain))} help="How long it may continue. Empty: it must stop now." />
       <${Check} label="Free the slot immediately" checked=${o.unsafe} onChange=${(unsafe) => set({ ...o, unsafe })}
-        help="Unsafe: the holder may still run, and then two run at the same time. Only a fencing token protects what they write." />
+        help="Unsafe: the holder may still be running, and then two run at the same time. Only a fencing token protects what they write." />
       <${Failure} error=${error} />
       <p class="row end">
         <button type="button" onClick=${onClose}>Cancel</button>

@@ -1,5 +1,5 @@
-// Which of the known callers two patterns admit. The servers are asked to preview a new semaphore with these patterns,
-// which is never created.
+// Shows which of the known callers two patterns admit. The servers are asked to preview a new semaphore with these
+// patterns, which is never created.
 import { useEffect, useState } from 'preact/hooks';
 import { post } from '../../lib/api.js';
 import { count, plural } from '../../lib/format.js';

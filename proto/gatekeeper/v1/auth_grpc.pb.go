@@ -45,7 +45,7 @@ type AuthServiceClient interface {
 	// is not at the expected revision, with ALREADY_EXISTS (SUBJECT_TAKEN) if another binding has one of its subjects,
 	// and with FAILED_PRECONDITION (LAST_ADMIN) if the cluster would be left without an administrator.
 	SetBinding(ctx context.Context, in *SetBindingRequest, opts ...grpc.CallOption) (*SetBindingResponse, error)
-	// RemoveBinding removes a binding with its tokens. Permits of its principal live until they expire.
+	// RemoveBinding removes a binding with its tokens. Permits of its principal stay live until they expire.
 	RemoveBinding(ctx context.Context, in *RemoveBindingRequest, opts ...grpc.CallOption) (*RemoveBindingResponse, error)
 	// CreateToken creates a bearer token for a binding. The secret is only in this response; it is not stored.
 	CreateToken(ctx context.Context, in *CreateTokenRequest, opts ...grpc.CallOption) (*CreateTokenResponse, error)
@@ -160,7 +160,7 @@ type AuthServiceServer interface {
 	// is not at the expected revision, with ALREADY_EXISTS (SUBJECT_TAKEN) if another binding has one of its subjects,
 	// and with FAILED_PRECONDITION (LAST_ADMIN) if the cluster would be left without an administrator.
 	SetBinding(context.Context, *SetBindingRequest) (*SetBindingResponse, error)
-	// RemoveBinding removes a binding with its tokens. Permits of its principal live until they expire.
+	// RemoveBinding removes a binding with its tokens. Permits of its principal stay live until they expire.
 	RemoveBinding(context.Context, *RemoveBindingRequest) (*RemoveBindingResponse, error)
 	// CreateToken creates a bearer token for a binding. The secret is only in this response; it is not stored.
 	CreateToken(context.Context, *CreateTokenRequest) (*CreateTokenResponse, error)

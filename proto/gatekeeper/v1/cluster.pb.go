@@ -134,7 +134,7 @@ type Settings struct {
 	// nothing.
 	MaxDuration *durationpb.Duration `protobuf:"bytes,1,opt,name=max_duration,json=maxDuration,proto3" json:"max_duration,omitempty"`
 	// How many edits the journal keeps for each semaphore (initially 100) and in total (initially 100 000). The same
-	// limits apply to ends of permits.
+	// limits apply to entries about permits that ended.
 	JournalPerSemaphore *uint32 `protobuf:"varint,2,opt,name=journal_per_semaphore,json=journalPerSemaphore,proto3,oneof" json:"journal_per_semaphore,omitempty"`
 	JournalTotal        *uint32 `protobuf:"varint,3,opt,name=journal_total,json=journalTotal,proto3,oneof" json:"journal_total,omitempty"`
 	// How long the journal keeps an entry; initially 366 days.

@@ -279,7 +279,7 @@ type MissedKind int32
 
 const (
 	MissedKind_MISSED_KIND_UNSPECIFIED MissedKind = 0
-	// No caller has asked for longer than expect_every.
+	// For longer than expect_every, no caller has asked.
 	MissedKind_MISSED_KIND_NOBODY_ASKED MissedKind = 1
 	// Callers asked and were denied each time.
 	MissedKind_MISSED_KIND_DENIED MissedKind = 2

@@ -2012,7 +2012,7 @@ type ListHistoryResponse struct {
 	Entries       []*HistoryEntry        `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// With change: what the journal has forgotten of it; absent if the change is complete.
+	// With change: its entries that the journal has forgotten; absent if the change is complete.
 	Missing       *MissingEntries `protobuf:"bytes,4,opt,name=missing,proto3" json:"missing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1035,14 +1035,14 @@ type TryAcquireRequest struct {
 	//
 	// A request ID of an identity and a semaphore never gets a second permit while the cluster remembers that it had
 	// one:
-	//   - The cluster always remembers this while the permit lives.
+	//   - The cluster always remembers this while the permit is live.
 	//   - After the permit has ended or the request was cancelled, the cluster remembers it for 10 minutes, and the
 	//     newest 1 000 requests of each existing semaphore for longer. Both limits are settings.
 	//   - Beyond a total size (64 MiB, a setting) the semaphore with the most remembered requests forgets its oldest one.
 	//
 	// A repeat of a remembered request fails with FAILED_PRECONDITION and reason REQUEST_ENDED, which says how the
 	// request ended. A repeat with another weight or firing fails with INVALID_ARGUMENT and reason REQUEST_REUSED, or is
-	// denied as ALREADY_HELD while the permit lives. A caller that also sends request_revision never gets a second
+	// denied as ALREADY_HELD while the permit is live. A caller that also sends request_revision never gets a second
 	// permit, however late its repeat arrives.
 	RequestId string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// If set, the call fails with ABORTED unless this is the semaphore's permit revision (optimistic replace).

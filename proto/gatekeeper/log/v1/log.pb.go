@@ -2597,7 +2597,7 @@ type Forget struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Term      uint64                 `protobuf:"varint,2,opt,name=term,proto3" json:"term,omitempty"`
-	// Firings due at or before this time are dropped, in Unix nanoseconds; 0: none is dropped by its due time.
+	// Firings due at or before this time are dropped, in Unix nanoseconds; 0: none is dropped because of its due time.
 	UpTo int64 `protobuf:"fixed64,3,opt,name=up_to,json=upTo,proto3" json:"up_to,omitempty"`
 	// The names of firings without a due time to drop.
 	Names []string `protobuf:"bytes,4,rep,name=names,proto3" json:"names,omitempty"`

@@ -138,7 +138,7 @@ func WithLeaveOnPause() AcquireOption {
 	return acquireOption(func(a *acquisition) { a.leaveOnPause = true })
 }
 
-// WithStallLimit ends the permit's context with ErrStalled, and logs this, if Permit.Progress is not called for d. The
+// WithStallLimit ends the permit's context with ErrStalled, and logs that, if Permit.Progress is not called for d. The
 // permit is kept alive until it is released, because the job may still be running. The default, 0, means no limit.
 func WithStallLimit(d time.Duration) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.stallLimit = d })

@@ -105,7 +105,7 @@ func (b *bench) startIn(ctx context.Context, dir string, count int) (*servers.Cl
 }
 
 // define creates the semaphores that the workloads do not create: one per caller, one that is held, and one with enough
-// permits for all callers in the part keep.
+// permits for all callers in the keep part.
 func define(ctx context.Context, conn *grpc.ClientConn, callers int) error {
 	wide := uint32(1_000_000)
 	edits := []*gatekeeperv1.Edit{

@@ -50,7 +50,7 @@ type bench struct {
 	windows windows
 	permits int           // number of permits to keep
 	keepFor time.Duration // length of the window
-	runs    int           // for the part failover
+	runs    int           // for the failover part
 }
 
 // report holds the results of a run.
@@ -90,10 +90,10 @@ func main() {
 	callers := flag.String("callers", "1,16,64,256", "numbers of concurrent callers")
 	flag.DurationVar(&b.windows.warmUp, "warm-up", 500*time.Millisecond, "warm-up time before each measurement")
 	flag.DurationVar(&b.windows.window, "window", time.Second, "length of a window")
-	flag.StringVar(&b.store, "log-store", "", "log store of the servers in the part core: bolt or wal; empty for their default")
-	flag.IntVar(&b.permits, "permits", 10_000, "number of permits in the part keep")
-	flag.DurationVar(&b.keepFor, "keep-for", 24*time.Second, "length of the window in the part keep, which begins when every permit has been refreshed once")
-	flag.IntVar(&b.runs, "runs", 20, "how many times the part failover kills the leader of each cluster")
+	flag.StringVar(&b.store, "log-store", "", "log store of the servers in the core part: bolt or wal; empty for their default")
+	flag.IntVar(&b.permits, "permits", 10_000, "number of permits in the keep part")
+	flag.DurationVar(&b.keepFor, "keep-for", 24*time.Second, "length of the window in the keep part, which begins when every permit has been refreshed once")
+	flag.IntVar(&b.runs, "runs", 20, "how many times to kill each cluster's leader in the failover part")
 	flag.IntVar(&b.windows.count, "windows", 3, "number of windows; the result is their median")
 	file := flag.String("json", "bin/bench.json", "file for the results as JSON; empty for none")
 	flag.Parse()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// stalls records for how long this process got no CPU time. The servers run on the same machine. If the machine stalls
+// stalls records how long this process went without CPU time. The servers run on the same machine. If the machine stalls
 // for as long as a leader's lease, the leader steps down, as it must. The judgement must distinguish that from the
 // servers' errors.
 type stalls struct {

@@ -54,7 +54,7 @@ func (b *builder) cordons() {
 }
 
 // works records that permits of the semaphore carry tasks. A permit whose task never reached its worker does not appear
-// in the history, so such a permit can always explain that no permit was free.
+// in the history, so such a permit can always account for there being no free permit.
 func (b *builder) works(semaphore string) {
 	if p := b.part(semaphore); !p.works {
 		p.works = true

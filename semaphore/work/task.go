@@ -19,7 +19,7 @@ const (
 	Done TaskState = 3
 	// Failed means that a worker reported an error, or that every worker that held the task was lost.
 	Failed TaskState = 4
-	// Dropped means that the task failed and an operator gave it up.
+	// Dropped means that the task failed and an operator gave up on it.
 	Dropped TaskState = 5
 	// TaskCancelled means that the job was cancelled before the task ended. It is never stored; see Job.StateOf.
 	TaskCancelled TaskState = 6

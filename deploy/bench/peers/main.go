@@ -49,7 +49,7 @@ type bench struct {
 	sizes   []int
 	tls     bool
 	plan    plan
-	runs    int // for the part failover
+	runs    int // for the failover part
 }
 
 // Parts and systems of a run.
@@ -73,15 +73,15 @@ func main() {
 	member := flag.String("etcd", "", "run an etcd server; for internal use")
 	flag.StringVar(&b.bin, "bin", "bin", "directory that contains gatekeeperd, and in which the data is stored")
 	parts := flag.String("parts", "work,tasks,failover", "what to measure")
-	systems := flag.String("systems", "etcd,redis,postgresql", "peers to measure in the part work")
-	stores := flag.String("log-stores", bolt, "Gatekeeper's log stores to measure in the part work")
-	sizes := flag.String("servers", "1,3", "cluster sizes in the part work")
+	systems := flag.String("systems", "etcd,redis,postgresql", "peers to measure in the work part")
+	stores := flag.String("log-stores", bolt, "Gatekeeper's log stores to measure in the work part")
+	sizes := flag.String("servers", "1,3", "cluster sizes in the work part")
 	callers := flag.String("callers", "1,16,64,256", "numbers of concurrent callers")
-	flag.BoolVar(&b.tls, "tls", false, "in the part work, also measure Gatekeeper with TLS, roles and an audit log")
+	flag.BoolVar(&b.tls, "tls", false, "in the work part, also measure Gatekeeper with TLS, roles and an audit log")
 	flag.IntVar(&b.plan.Rounds, "rounds", 5, "number of windows per measurement; the result is their median")
 	flag.DurationVar(&b.plan.Window, "window", 500*time.Millisecond, "length of a window")
 	flag.DurationVar(&b.plan.WarmUp, "warm-up", 300*time.Millisecond, "warm-up time before the first window")
-	flag.IntVar(&b.runs, "runs", 20, "how many times the part failover kills the leader of each cluster")
+	flag.IntVar(&b.runs, "runs", 20, "how many times to kill each cluster's leader in the failover part")
 	file := flag.String("json", "bin/peers.json", "file for the results as JSON; empty for none")
 	flag.Parse()
 	switch {

@@ -53,7 +53,7 @@ func (e *evidence) audit() (died int, broken []string) {
 				died++
 				continue
 			}
-			broken = append(broken, fmt.Sprintf("%s was claimed, according to the servers, by %s with token %d, which has no record of it", e.name(f), c.winner, c.token))
+			broken = append(broken, fmt.Sprintf("according to the servers, %s was claimed by %s with token %d, but %s has no record of that", e.name(f), c.winner, c.token, c.winner))
 		}
 	}
 	for f := range e.by {
@@ -97,11 +97,11 @@ func otherwise(r *run, state gatekeeperv1.FiringState) string {
 	case state == gatekeeperv1.FiringState_FIRING_STATE_CUT_SHORT && !erred:
 		return fmt.Sprintf("was not stopped by %s, but the servers recorded that it was cut short", r)
 	case state == gatekeeperv1.FiringState_FIRING_STATE_FAILED && !erred:
-		return fmt.Sprintf("did not fail with %s, but the servers recorded a failure", r)
+		return fmt.Sprintf("did not fail when run by %s, but the servers recorded a failure", r)
 	case state == gatekeeperv1.FiringState_FIRING_STATE_DONE && r.life.Killed > 0 && !r.Has(returned):
-		return fmt.Sprintf("died with %s, but the servers recorded that it is done", r)
+		return fmt.Sprintf("was cut off when %s was killed, but the servers recorded it as done", r)
 	case state == gatekeeperv1.FiringState_FIRING_STATE_DONE && erred:
-		return fmt.Sprintf("did not finish with %s, but the servers recorded that it is done", r)
+		return fmt.Sprintf("returned an error when run by %s, but the servers recorded it as done", r)
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ func (s *store) accept(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	http.Error(w, "the number of a step is required", http.StatusBadRequest)
+	http.Error(w, "a step number is required", http.StatusBadRequest)
 }
 
 // noting wraps the fence to also record the requests that it refuses.

@@ -67,7 +67,7 @@ func (a Account) Write(r Record) {
 	a.Writer.Write(r)
 }
 
-// Hold records the event e, with which the belief in p starts, and records Ended when the belief ends. what provides
+// Hold records e, the event that starts the belief in p, and records Ended when the belief ends. what provides
 // the other fields of the first record. Call Stop on the returned Watch before the release.
 func (a Account) Hold(p *client.Permit, e Event, what Record) *belief.Watch {
 	what.Event, what.Semaphore, what.Holder, what.Token = e, p.Semaphore(), p.Acquirer(), p.Token()

@@ -91,7 +91,7 @@ func (e *transferError) Unwrap() error { return e.err }
 type tooLargeError struct{ size int }
 
 func (e *tooLargeError) Error() string {
-	return fmt.Sprintf("a message of %d bytes is too large: send at most %d, in several messages", e.size, MaxMessage)
+	return fmt.Sprintf("a message of %d bytes is too large: split it into messages of at most %d bytes", e.size, MaxMessage)
 }
 
 // unreadableError refuses data that cannot be decoded as a message of the method.

@@ -63,7 +63,7 @@ func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 	}
 }
 
-// A task that has changed twice is sent once in its current state. The event of its second change brings nothing new.
+// A task that has changed twice is sent once in its current state. The event for the second change adds nothing.
 func TestFollowJob_TaskChangedTwice_IsSentOnce(t *testing.T) {
 	g := handing(t)
 	g.keeper.do(fsm.SubmitJob{Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 8}, Digest: strings.Repeat("x", sha256.Size), Tasks: [][]byte{[]byte("x"), []byte("y")}})

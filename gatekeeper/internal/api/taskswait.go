@@ -27,7 +27,7 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	if why := s.reader.Disabled(stored); why != "" {
 		return fmt.Sprintf("The definition of semaphore %q admits nobody: %s.", sem, why), nil
 	}
-	// The rule decides for a worker that all patterns admit.
+	// Evaluate the rule as if for a worker that all patterns admit.
 	request := semaphore.Request{Semaphore: sem, Weight: 1, Worker: true}
 	facts := state.Facts(&request, "")
 	facts.Admission = semaphore.Admitted()
@@ -139,7 +139,7 @@ func deniedText(offering int, denials []denial) string {
 	return all + ". " + strings.Join(texts, " ")
 }
 
-// plural words a count of n: it returns the text one if n is 1, and otherwise formats several with n.
+// plural returns one if n is 1, and otherwise several formatted with n.
 func plural(n int, one, several string) string {
 	if n == 1 {
 		return one

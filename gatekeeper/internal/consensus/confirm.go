@@ -64,7 +64,7 @@ type waiter struct {
 }
 
 var (
-	errTermOver = errors.New("the leadership has ended, or has not begun yet")
+	errTermOver = errors.New("this server's leadership has ended or has not begun")
 	errNoAnswer = errors.New("no majority of the voters answered in time")
 )
 

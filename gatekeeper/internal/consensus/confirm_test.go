@@ -108,7 +108,7 @@ func confirming(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *conf
 // pass advances the bubble's clock by d.
 func pass(d time.Duration) { <-time.After(d) }
 
-// asked starts a call of confirm and a concurrent call of later, which must have the same result.
+// asked calls confirm and later concurrently, and checks that they give the same result.
 func asked(c *confirmer, term uint64, at time.Time) <-chan error {
 	done := make(chan error, 1)
 	later := make(chan error, 1)
@@ -440,7 +440,7 @@ func TestTransport_Answers_OnlyMatchingOnesAreRecorded(t *testing.T) {
 	}
 }
 
-func TestTransport_RaftsBypassesOfItsMainLoop_AreDisabled(t *testing.T) {
+func TestTransport_PathsAroundRaftsMainLoop_AreDisabled(t *testing.T) {
 	inner := &handled{}
 	tr := &transport{inner: inner}
 	tr.SetHeartbeatHandler(func(raft.RPC) {})

@@ -275,9 +275,9 @@ func (w *world) operate(rng *rand.Rand) {
 	}
 }
 
-// client relies on a permit according to the rules in the package comment. The period begins when the answered attempt
-// was sent. It lasts for the waited time plus the duration, minus a margin of twice the allowed difference between
-// clock rates.
+// client relies on a permit according to the rules in the package comment. The period begins when
+// the attempt that got the response was sent. It lasts for the time spent waiting plus the duration, minus a margin of
+// twice the allowed difference between clock rates.
 type client struct {
 	w        *world
 	b        *beliefs

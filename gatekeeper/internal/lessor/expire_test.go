@@ -44,7 +44,7 @@ func TestSettle_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
 }
 
 // A permit is released before its lease is created, and the walk sees it cooling before the lessor gets the event.
-func TestAdopt_CoolsSinceThePromotion_CoolsForItsFullTime(t *testing.T) {
+func TestAdopt_CoolingBeganAfterPromotion_LastsItsFullTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)
 		b.fill(3 * epoch.Chunk)

@@ -113,7 +113,7 @@ func TestEffects_HolderAlreadyStopping_IsNamedOnlyIfItGetsLessTime(t *testing.T)
 					for _, e := range effects {
 						cut = append(cut, e.Stopped...)
 						if e.Unaffected != 0 {
-							t.Errorf("%+v: Unaffected = %d, want 0, because the holder must stop already", x, e.Unaffected)
+							t.Errorf("%+v: Unaffected = %d, want 0, because the holder already has to stop", x, e.Unaffected)
 						}
 					}
 					switch {
@@ -282,7 +282,7 @@ func TestEffects_Cordon_StopsItsHoldersInEverySemaphore(t *testing.T) {
 	}
 	_, warnings = newCluster(t).preview(Change{Cordon: &fsm.SetCordon{GroupPattern: "prod"}})
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "unknown whom this cordon catches") {
-		t.Errorf("warnings = %q, want that no caller has been seen", warnings)
+		t.Errorf("warnings = %q, want a warning that no caller has been seen", warnings)
 	}
 }
 

@@ -90,7 +90,7 @@ func autoStep(s, step string, started time.Time) (time.Duration, error) {
 	// Crontabs start over each hour or day. With a step that does not, two runs could fall into one step.
 	const day = 24 * time.Hour
 	if day%every != 0 && every%day != 0 {
-		return 0, ui.Usagef("firing %q: the step must divide a day, as 5m and 12h do, or be whole days: %s would start at a different time each day", s, step)
+		return 0, ui.Usagef("firing %q: the step must divide a day evenly, as 5m and 12h do, or be a whole number of days: %s would start at a different time each day", s, step)
 	}
 	// Steps are counted in UTC. In Berlin, 01:00 of two consecutive nights in spring falls into the same UTC day.
 	if _, change := started.ZoneBounds(); every >= day && !change.IsZero() {

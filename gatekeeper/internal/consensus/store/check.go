@@ -74,7 +74,7 @@ func (c *checker) found(bucket, key, value []byte) error {
 
 func (c *checker) entry(key, value []byte) error {
 	if len(key) != 8 {
-		return fmt.Errorf("an entry of the log has the key %q", key)
+		return fmt.Errorf("a log entry has the key %q, which is not 8 bytes long", key)
 	}
 	index := binary.BigEndian.Uint64(key)
 	var entry raft.Log

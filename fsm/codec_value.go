@@ -88,7 +88,8 @@ func timeFromProto(n int64) time.Time {
 
 func duration(n int64) time.Duration { return time.Duration(n) }
 
-// small reads an enum, whose numbers are frozen. It checks the range, so that a value is never truncated to the Go type.
+// small reads an enum, whose numbers are frozen. It checks the range, so that a value is never truncated to the Go
+// type.
 func (r *reader) small(n, low, high uint32, what string) uint8 {
 	if n < low || n > high {
 		r.fail("unknown %s %d", what, n)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// stalls records how long this process went without CPU time. The servers run on the same machine. If the machine stalls
-// for as long as a leader's lease, the leader steps down, as it must. The judgement must distinguish that from the
-// servers' errors.
+// stalls records how long this process went without CPU time. The servers run on the same machine. If the machine
+// stalls for as long as a leader's lease, the leader steps down, as it must. The judgement must distinguish that from
+// the servers' errors.
 type stalls struct {
 	mu      sync.Mutex // guards the fields below
 	last    time.Time

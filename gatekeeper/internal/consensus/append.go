@@ -24,19 +24,29 @@ func (n *Node) Append(entry []byte) *Pending {
 	}
 	f := n.raft.Apply(entry, n.enqueueTimeout())
 	if !n.futures.TryGo(func() {
-		err := f.Error()
+		a, err := n.outcome(f)
 		n.transfers.saw(err)
 		e.forget(p)
-		if err != nil {
-			end(n.failed(err))
-			return
-		}
-		results, _ := f.Response().([]fsm.Result)
-		end(Appended{Results: results, Index: f.Index()})
+		end(a)
 	}) {
 		end(unknown(ErrClosed))
 	}
 	return p
+}
+
+var errNotApplied = errors.New("consensus: this member stopped before it applied the entry")
+
+// outcome waits for the outcome of an entry, and also returns the error of the future. Raft responds with no error and
+// no result if the goroutine of the state machine exits while it waits for the disk or after the machine has failed.
+func (n *Node) outcome(f raft.ApplyFuture) (Appended, error) {
+	if err := f.Error(); err != nil {
+		return n.failed(err), err
+	}
+	results, ok := f.Response().([]fsm.Result)
+	if !ok {
+		return unknown(errNotApplied), nil
+	}
+	return Appended{Results: results, Index: f.Index()}, nil
 }
 
 // failed translates an error from Raft into the outcome of an entry. For three errors the outcome is certain, because

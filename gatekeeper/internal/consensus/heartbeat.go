@@ -31,8 +31,8 @@ func (i *incoming) heartbeat(rpc raft.RPC) {
 	}
 	req, ok := rpc.Command.(*raft.AppendEntriesRequest)
 	if !ok || !i.follows(req) {
-		if !i.pass(rpc) {
-			rpc.Respond(nil, raft.ErrTransportShutdown)
+		if err := i.pass(rpc); err != nil {
+			rpc.Respond(nil, err)
 		}
 		return
 	}
@@ -65,7 +65,7 @@ func (i *incoming) tell() {
 	for {
 		select {
 		case rpc := <-i.heard:
-			if !i.pass(rpc) {
+			if i.pass(rpc) != nil {
 				return
 			}
 		case <-i.done:

@@ -64,9 +64,10 @@ func (i *incoming) run() {
 			case i.late(rpc):
 				i.work.Go(func() { has(rpc) }) // reading the snapshot takes as long as sending it
 			case i.preVote(rpc), i.vote(&rpc):
-			case !i.pass(i.entries(rpc)):
-				rpc.Respond(nil, raft.ErrTransportShutdown)
-				return
+			default:
+				if err := i.pass(i.entries(rpc)); err != nil {
+					rpc.Respond(nil, err)
+				}
 			}
 		case <-i.done:
 			return
@@ -74,32 +75,43 @@ func (i *incoming) run() {
 	}
 }
 
-// pass forwards a request to Raft. It returns false after close, and after a fault, even though Raft may then still be
-// running until its next store call.
-func (i *incoming) pass(rpc raft.RPC) bool {
+// pass forwards a request to Raft. It returns an error after a fault, when Raft may still run until its next store call,
+// and after close.
+func (i *incoming) pass(rpc raft.RPC) error {
 	select {
 	case <-i.failed:
-		return false
+		return errFaulty
 	default:
 	}
 	select {
 	case i.to <- rpc:
-		return true
+		return nil
 	case <-i.done:
-		return false
+		return raft.ErrTransportShutdown
 	}
 }
 
 // late reports whether rpc is a snapshot that this member has already applied. Nothing is applied between this check
-// and the next request, because a follower applies only the entries that it receives.
+// and the next request, because a follower applies only what it is sent.
 func (i *incoming) late(rpc raft.RPC) bool {
 	snapshot, ok := rpc.Command.(*raft.InstallSnapshotRequest)
-	if !ok || !i.idle() {
+	// Raft must reject a snapshot of an earlier term.
+	if !ok || !i.idle() || snapshot.Term < i.raft.CurrentTerm() || snapshot.LastLogIndex > i.raft.AppliedIndex() {
 		return false
 	}
-	i.stored(snapshot.LastLogIndex) // this member may have been the leader, and may still be writing entries that Raft has handed to the machine
-	// Raft must reject a snapshot from an earlier term.
-	return snapshot.Term >= i.raft.CurrentTerm() && snapshot.LastLogIndex <= i.raft.AppliedIndex()
+	// If this member led, it may still be writing entries that Raft has handed to the state machine.
+	stored := make(chan struct{})
+	go func() {
+		i.stored(snapshot.LastLogIndex) // does not return after a fault
+		close(stored)
+	}()
+	select {
+	case <-stored:
+		return true
+	case <-i.failed:
+	case <-i.done:
+	}
+	return false
 }
 
 // runs waits until Raft is running. It returns false after close.
@@ -112,19 +124,21 @@ func (i *incoming) runs() bool {
 	}
 }
 
-// idle waits until Raft has processed everything that was forwarded before. It returns false after close. It sends a
+// idle waits until Raft has processed everything that was forwarded before. It returns false after a fault and after close. It sends a
 // request without a protocol version, which Raft's main loop rejects before it looks at anything else.
 func (i *incoming) idle() bool {
 	if !i.runs() {
 		return false
 	}
 	answer := make(chan raft.RPCResponse, 1)
-	if !i.pass(raft.RPC{Command: &raft.RequestPreVoteRequest{}, RespChan: answer}) {
+	if i.pass(raft.RPC{Command: &raft.RequestPreVoteRequest{}, RespChan: answer}) != nil {
 		return false
 	}
 	select {
 	case <-answer:
 		return true
+	case <-i.failed:
+		return false
 	case <-i.done:
 		return false
 	}

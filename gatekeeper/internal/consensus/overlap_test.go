@@ -3,6 +3,7 @@ package consensus
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -183,4 +184,53 @@ func TestOverlap_LeaderLosesItsQueue_FollowsTheOthers(t *testing.T) {
 			t.Error("the crashed leader has applied an entry that it had not stored")
 		}
 	})
+}
+
+// A leader whose disk is stalled is deposed, and the next leader sends a snapshot that Raft has already handed to the
+// machine here. The response says that this member has all entries of the snapshot, so it must wait for them.
+func TestOverlap_SnapshotFromTheNextLeader_WaitsForTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		release := leader.stall(t)
+		p := leader.Append(entry(t, "x"))
+		until(t, "Raft hands the entry to the machine", func() bool {
+			return leader.raft.AppliedIndex() == leader.raft.LastIndex() && leader.AppliedIndex() < leader.raft.LastIndex()
+		})
+		answered := make(chan raft.InstallSnapshotResponse, 1)
+		go func() {
+			from := others(members, leader)[0]
+			var resp raft.InstallSnapshotResponse
+			_ = from.wire.InmemTransport.InstallSnapshot(leader.id, leader.address, &raft.InstallSnapshotRequest{
+				RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(from.id), Addr: []byte(from.address)},
+				Term:      leader.Term() + 10, LastLogIndex: leader.raft.LastIndex(), LastLogTerm: leader.Term(), Size: 1,
+			}, &resp, strings.NewReader("x"))
+			answered <- resp
+		}()
+		pass(100 * time.Millisecond)
+		select {
+		case resp := <-answered:
+			t.Fatalf("the member answered %+v while an entry of the snapshot was not on its disk yet", resp)
+		default:
+		}
+		release()
+		if resp := <-answered; !resp.Success {
+			t.Errorf("the response to the snapshot is %+v, want success", resp)
+		}
+		if err := p.Wait().Err; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// noResponse is the future of an entry whose machine goroutine exited.
+type noResponse struct{ raft.ApplyFuture }
+
+func (noResponse) Error() error  { return nil }
+func (noResponse) Response() any { return nil }
+
+func TestAppend_MachineGoroutineExits_OutcomeIsUnknown(t *testing.T) {
+	if a, err := new(Node).outcome(noResponse{}); !errors.Is(a.Err, ErrUnknownOutcome) || err != nil {
+		t.Errorf("outcome() = %v, %v, want ErrUnknownOutcome and no error of Raft", a.Err, err)
+	}
 }

@@ -32,7 +32,7 @@ type truth struct {
 type ending struct {
 	kind fsm.EventKind
 	term uint64
-	at   time.Duration // when the entry was first written, on the leader's disk
+	at   time.Duration // when the entry was first written, on any disk
 	by   uint64        // the token that superseded it
 }
 
@@ -127,7 +127,7 @@ func (tr *truth) commonLog(upTo uint64) (entries []raft.Log) {
 	return entries
 }
 
-// writtenAt returns when an entry was first written. The leader that created it writes first.
+// writtenAt returns when an entry was first written. It can be on a follower's disk before it is on the leader's.
 func (w *world) writtenAt(l raft.Log) time.Duration {
 	first := time.Duration(1<<63 - 1)
 	for _, m := range w.members {

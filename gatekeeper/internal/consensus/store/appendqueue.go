@@ -64,7 +64,7 @@ func (q *AppendQueue) write() {
 		for batch := q.queued(); len(batch) > 0; batch = q.queued() {
 			_ = q.log.StoreLogs(batch) // does not return if it fails
 			q.mu.Lock()
-			q.entries = slices.Clone(q.entries[len(batch):])
+			q.entries = append([]*raft.Log(nil), q.entries[len(batch):]...) // releases the written ones
 			close(q.written)
 			q.written = make(chan struct{})
 			q.mu.Unlock()
@@ -170,10 +170,11 @@ func (q *AppendQueue) LastIndex() (uint64, error) {
 	return q.log.LastIndex()
 }
 
-// DeleteRange waits until everything up to max is on disk. It does not wait for later entries, because a leader may
-// keep adding some while it trims its log after a snapshot.
+// DeleteRange waits until the first entry after max is on disk too, if it was stored. Otherwise a log that a leader trims
+// after a snapshot could seem to end at max, and would be deleted from the back while the queue appends to it.
+// DeleteRange does not wait for later entries, which a leader may add continuously while it trims its log.
 func (q *AppendQueue) DeleteRange(min, max uint64) error {
-	q.Wait(max)
+	q.Wait(max + 1)
 	return q.log.DeleteRange(min, max)
 }
 

@@ -207,6 +207,34 @@ func TestAppendQueue_TrimmingTheFront_DoesNotWaitForLaterEntries(t *testing.T) {
 	})
 }
 
+// Raft trims a log up to the snapshot, which may be the last entry on disk while the next one is still in the queue. A
+// log that seemed to end there would be deleted from the back.
+func TestAppendQueue_TrimmingUpToTheLastEntryOnDisk_WaitsForTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := newGuard(t)
+		disk := newHeldDisk()
+		q := leading(t, disk, g)
+		t.Cleanup(func() { close(disk.token) })
+		if err := q.StoreLogs(commands(1, deleteChunk+2)); err != nil {
+			t.Fatal(err)
+		}
+		disk.token <- struct{}{}
+		synctest.Wait()
+		if err := q.StoreLogs(commands(deleteChunk+3, deleteChunk+3)); err != nil {
+			t.Fatal(err)
+		}
+		trimmed, _ := onARaftGoroutine(func() { _ = q.DeleteRange(1, deleteChunk+2) })
+		for range 3 { // the entry and two chunks
+			disk.token <- struct{}{}
+		}
+		<-trimmed
+		want := fmt.Sprintf("[store 1-%d store %d-%[2]d delete 1-%d delete %d-%d]", deleteChunk+2, deleteChunk+3, deleteChunk, deleteChunk+1, deleteChunk+2)
+		if got := fmt.Sprint(disk.writes); got != want {
+			t.Errorf("the disk wrote %s, want %s", got, want)
+		}
+	})
+}
+
 func TestAppendQueue_Full_StoreLogsWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)

@@ -11,7 +11,8 @@ import (
 // monotonic, even though it allows no gaps. Otherwise Raft would delete the log after every snapshot that a leader
 // sends, even one that arrives late and is older than entries that this member has acknowledged.
 //
-// Reads are safe for concurrent use. Raft calls StoreLogs and DeleteRange from one goroutine at a time.
+// Reads are safe for concurrent use. StoreLogs and DeleteRange must be called by one goroutine at a time, except that a
+// DeleteRange that keeps the last entry may run concurrently with StoreLogs.
 type Acknowledged struct {
 	Log
 	mark  *Mark

@@ -250,17 +250,17 @@ func TestAudit_ServersAndApplications_MustAgree(t *testing.T) {
 		{"Spent", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", spent) }, 0, ""},
 		{"DiedBeforeRecording", func(s *script) { s.a.Killed = at(6); s.servers(f, 1, "a", spent) }, 1, ""},
 		{"SuspendedBeforeRecording", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", spent) }, 1, ""},
-		{"SuspendedAndDone", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", done) }, 0, "no record of it"},
-		{"UnknownToApplications", func(s *script) { s.servers(f, 1, "a", done) }, 0, "no record of it"},
-		{"UnknownToServers", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "servers have no record of it"},
+		{"SuspendedAndDone", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", done) }, 0, "no record of that"},
+		{"UnknownToApplications", func(s *script) { s.servers(f, 1, "a", done) }, 0, "no record of that"},
+		{"UnknownToServers", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "servers have no record of that"},
 		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.servers(f, 1, "b", done) }, 0, "recorded token 1"},
 		{"DoneRecordedAsSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", spent) }, 0, "recorded a loss"},
 		{"Failed", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", failed) }, 0, ""},
-		{"FailedRecordedAsDone", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", done) }, 0, "recorded that it is done"},
+		{"FailedRecordedAsDone", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", done) }, 0, "recorded it as done"},
 		{"DoneRecordedAsFailed", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", failed) }, 0, "recorded a failure"},
 		{"CutShort", func(s *script) { s.a.fails(f, 1, 5, 6, true); s.servers(f, 1, "a", cutShort) }, 0, ""},
 		{"DoneRecordedAsCutShort", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", cutShort) }, 0, "cut short"},
-		{"DeadRecordedAsDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", done) }, 0, "recorded that it is done"},
+		{"DeadRecordedAsDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.servers(f, 1, "a", done) }, 0, "recorded it as done"},
 		{"StillClaimed", func(s *script) {
 			s.a.runs(f, 1, 5, 6)
 			s.servers(f, 1, "a", gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)

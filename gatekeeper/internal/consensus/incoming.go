@@ -75,8 +75,8 @@ func (i *incoming) run() {
 	}
 }
 
-// pass forwards a request to Raft. It returns an error after a fault, when Raft may still run until its next store call,
-// and after close.
+// pass forwards a request to Raft. It returns an error after close, and after a fault, even though Raft may then still
+// be running until its next store call.
 func (i *incoming) pass(rpc raft.RPC) error {
 	select {
 	case <-i.failed:
@@ -124,8 +124,8 @@ func (i *incoming) runs() bool {
 	}
 }
 
-// idle waits until Raft has processed everything that was forwarded before. It returns false after a fault and after close. It sends a
-// request without a protocol version, which Raft's main loop rejects before it looks at anything else.
+// idle waits until Raft has processed everything that was forwarded before. It returns false after a fault and after
+// close. It sends a request without a protocol version, which Raft's main loop rejects before it looks at anything else.
 func (i *incoming) idle() bool {
 	if !i.runs() {
 		return false

@@ -170,8 +170,8 @@ func (q *AppendQueue) LastIndex() (uint64, error) {
 	return q.log.LastIndex()
 }
 
-// DeleteRange waits until the first entry after max is on disk too, if it was stored. Otherwise a log that a leader trims
-// after a snapshot could seem to end at max, and would be deleted from the back while the queue appends to it.
+// DeleteRange waits until the first entry after max is on disk too, if it was stored. Otherwise a log that a leader
+// trims after a snapshot could seem to end at max, and would be deleted from the back while the queue appends to it.
 // DeleteRange does not wait for later entries, which a leader may add continuously while it trims its log.
 func (q *AppendQueue) DeleteRange(min, max uint64) error {
 	q.Wait(max + 1)

@@ -252,7 +252,7 @@ func TestAudit_ServersAndApplications_MustAgree(t *testing.T) {
 		{"SuspendedBeforeRecording", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", spent) }, 1, ""},
 		{"SuspendedAndDone", func(s *script) { s.a.suspended = stretch{at(4), at(8)}; s.servers(f, 1, "a", done) }, 0, "no record of that"},
 		{"UnknownToApplications", func(s *script) { s.servers(f, 1, "a", done) }, 0, "no record of that"},
-		{"UnknownToServers", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "servers have no record of that"},
+		{"UnknownToServers", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "servers have no record of it"},
 		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.servers(f, 1, "b", done) }, 0, "recorded token 1"},
 		{"DoneRecordedAsSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.servers(f, 1, "a", spent) }, 0, "recorded a loss"},
 		{"Failed", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.servers(f, 1, "a", failed) }, 0, ""},

@@ -125,7 +125,8 @@ func (i *incoming) runs() bool {
 }
 
 // idle waits until Raft has processed everything that was forwarded before. It returns false after a fault and after
-// close. It sends a request without a protocol version, which Raft's main loop rejects before it looks at anything else.
+// close. It sends a request without a protocol version, which Raft's main loop rejects before it looks at anything
+// else.
 func (i *incoming) idle() bool {
 	if !i.runs() {
 		return false

@@ -20,8 +20,8 @@ import (
 const (
 	// waitTimeout bounds one Acquire call. The server ends the call after 60 s.
 	waitTimeout = 75 * time.Second
-	// lastWord bounds a call that is made after the caller's context has ended.
-	lastWord = 2 * time.Second
+	// cleanupTimeout bounds a call that is made after the caller's context has ended.
+	cleanupTimeout = 2 * time.Second
 )
 
 // answer is the result of one attempt. Exactly one of grant, denial and repeat is set.
@@ -34,11 +34,11 @@ type answer struct {
 	belief belief
 }
 
-// asking makes one attempt. It must read the clock before it hands the call to the transport.
-type asking func(context.Context, *link, *acquisition) (answer, error)
+// attemptFunc makes one attempt. It must read the clock before it hands the call to the transport.
+type attemptFunc func(context.Context, *link, *acquisition) (answer, error)
 
 // acquire makes attempts until it gets an answer. timeout bounds each attempt.
-func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Duration, ask asking) (*Permit, error) {
+func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Duration, ask attemptFunc) (*Permit, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // not an outage: no server was called
 	}
@@ -104,7 +104,7 @@ func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Dura
 		d.Reason = ReasonPaused
 		d.Message = fmt.Sprintf("%s is %s; after %s the request was at place %d of %d in the queue.", a.semaphore, pausedText(d.Pause), brief(timeout), a.place.Place, a.place.QueueLength)
 	}
-	ctx, cancel := context.WithTimeout(ctx, lastWord)
+	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()
 	r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{Names: []string{a.semaphore}, PageSize: maxPage})
 	if err != nil {
@@ -156,10 +156,10 @@ func (c *Client) takeBack(a *acquisition) {
 	if a.named {
 		return
 	}
-	over := c.renewer.speak(a.claim)
+	over := c.renewer.beginCall(a.claim)
 	sent := c.inBackground(func() {
 		defer over()
-		ctx, cancel := context.WithTimeout(c.ctx, lastWord)
+		ctx, cancel := context.WithTimeout(c.ctx, cleanupTimeout)
 		defer cancel()
 		_, _ = c.Permits().Cancel(ctx, &gatekeeperv1.CancelRequest{Semaphore: a.semaphore, Identity: a.identity(), RequestId: a.requestID})
 	})
@@ -248,7 +248,7 @@ func (c *Client) answer(g *gatekeeperv1.Grant, d *gatekeeperv1.Denial, sent time
 		return answer{}, errNonsense
 	}
 	now := c.settings.clock.Now()
-	b := believe(sent, waited, duration, now)
+	b := newBelief(sent, waited, duration, now)
 	if now >= b.deadline-stopTime(a.stopTime, duration) && a.stopTime <= duration/2 {
 		return answer{}, errTooLate
 	}

@@ -21,7 +21,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	}
 	if d, ok := errors.AsType[*DeniedError](err); ok {
 		r.log().Debug("gatekeeper: the job was denied a permit", "due", due, "reason", d.Reason, "message", d.Message)
-		r.tell(func(h *Hooks) { hook(ctx, h.Denied, d) })
+		r.callHooks(func(h *Hooks) { hook(ctx, h.Denied, d) })
 		return nil, err
 	}
 	if !errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
@@ -33,7 +33,7 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	} else {
 		r.log().Warn("gatekeeper: no server answers: the job does not run", "error", err)
 	}
-	r.tell(func(h *Hooks) { hook(ctx, h.Unavailable, Outage{Err: err, Unguarded: unguarded}) })
+	r.callHooks(func(h *Hooks) { hook(ctx, h.Unavailable, Outage{Err: err, Unguarded: unguarded}) })
 	if !unguarded {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 		d, denied := errors.AsType[*DeniedError](err)
 		if denied && d.canQueue() && policy != DenialSkip {
 			r.report(opts, err) // reported before queueing, because the wait for an operator may never end
-			r.tell(func(h *Hooks) { hook(ctx, h.Waiting, d) })
+			r.callHooks(func(h *Hooks) { hook(ctx, h.Waiting, d) })
 			p, err = r.queue(ctx, limited, opts)
 			d, denied = errors.AsType[*DeniedError](err)
 		}
@@ -72,7 +72,7 @@ func (r *Runner) ask(ctx context.Context, opts []AcquireOption) (*Permit, error)
 		if !denied || policy != DenialRunLate || d.firingIsOver() || limited.Err() != nil {
 			return p, err
 		}
-		r.tell(func(h *Hooks) { hook(ctx, h.Waiting, d) })
+		r.callHooks(func(h *Hooks) { hook(ctx, h.Waiting, d) })
 		wait := retryWait(err, n)
 		if d.Reason == ReasonFiringClaimed && !r.awaitClaim(limited, d, maxRetry, wait) || d.Reason != ReasonFiringClaimed && !sleep(limited, wait) {
 			if ctx.Err() != nil {

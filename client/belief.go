@@ -28,8 +28,8 @@ func refreshEvery(stop, duration time.Duration) time.Duration {
 	return max(min(duration/3, (duration-margin(duration)-stop)/2), minBackoff)
 }
 
-// tooBrief reports whether a permit's duration is too short for the requested stop time.
-func tooBrief(asked, duration time.Duration) bool { return asked > duration/2 }
+// tooShort reports whether a permit's duration is too short for the requested stop time.
+func tooShort(asked, duration time.Duration) bool { return asked > duration/2 }
 
 // drainEnd returns a lower bound for the planned end of a drain. left is the rest of the drain according to an answer.
 // The answer was given at base or later, and left counts from that time. It returns 0 if there is no drain. Belief does
@@ -63,9 +63,9 @@ type belief struct {
 	deadline time.Duration
 }
 
-// believe returns the belief that follows from an answer. sent is the reading before the attempt, and now the reading
+// newBelief returns the belief that follows from an answer. sent is the reading before the attempt, and now the reading
 // when the answer arrived.
-func believe(sent, waited, duration, now time.Duration) belief {
+func newBelief(sent, waited, duration, now time.Duration) belief {
 	base := sent + waited
 	deadline := base + duration - margin(waited+duration)
 	// However fast the leader's clock runs, it started counting no later than now.

@@ -54,7 +54,7 @@ func (e *CertificateError) plain() string {
 		}
 		return plainUntrusted + ": " + strings.TrimPrefix(text, "x509: ")
 	}
-	if said, ok := alert(e.Err); ok && said == alertCertificateRequired {
+	if tlsAlert, ok := alert(e.Err); ok && tlsAlert == alertCertificateRequired {
 		return plainNoCertificate
 	}
 	return plainBadCertificate + ": " + strings.TrimPrefix(text, "remote error: ")
@@ -158,8 +158,8 @@ func (h *handshakes) explain(err error) error {
 	return err
 }
 
-// lastWords bounds how long a failed connection is read to find the server's last message.
-const lastWords = time.Second
+// alertTimeout bounds how long a failed connection is read to find the server's last message.
+const alertTimeout = time.Second
 
 // firstRead is a connection on which nothing has been read yet.
 type firstRead struct {
@@ -189,7 +189,7 @@ func (c *firstRead) Write(b []byte) (int, error) {
 	if err == nil || c.heard.Load() {
 		return n, err
 	}
-	_ = c.SetReadDeadline(time.Now().Add(lastWords)) // if this fails, so does the read
+	_ = c.SetReadDeadline(time.Now().Add(alertTimeout)) // if this fails, so does the read
 	_, said := c.Conn.Read(make([]byte, 1))
 	if _, refused := alert(said); refused {
 		c.handshakes.note(said)

@@ -83,7 +83,7 @@ func (r *renewer) enter(ctx context.Context, a *acquisition) error {
 		return err
 	}
 	if settled != nil {
-		timer := time.NewTimer(lastWord)
+		timer := time.NewTimer(cleanupTimeout)
 		defer timer.Stop()
 		select {
 		case <-settled:
@@ -140,9 +140,9 @@ func (r *renewer) exit(a *acquisition) {
 	r.tidy(a.claim)
 }
 
-// speak records that a release or a cancellation of an identity is about to be sent. The caller must call over when
+// beginCall records that a release or a cancellation of an identity is about to be sent. The caller must call over when
 // that call has returned.
-func (r *renewer) speak(c *claim) (over func()) {
+func (r *renewer) beginCall(c *claim) (over func()) {
 	if c == nil {
 		return func() {}
 	}
@@ -162,9 +162,9 @@ func (r *renewer) speak(c *claim) (over func()) {
 	}
 }
 
-// letGo records that belief in a permit has ended. If the leader changes once more, a server may still hold the permit
-// for the time that afterDeadline returns. The caller holds mu.
-func (r *renewer) letGo(p *Permit) {
+// beliefEnded records that belief in a permit has ended. If the leader changes once more, a server may still hold the
+// permit for the time that afterDeadline returns. The caller holds mu.
+func (r *renewer) beliefEnded(p *Permit) {
 	c := p.claim
 	if c == nil || c.permit != p {
 		return
@@ -175,8 +175,8 @@ func (r *renewer) letGo(p *Permit) {
 	c.forget = max(c.forget, max(now, p.belief.deadline)+afterDeadline(p.belief.duration))
 }
 
-// gone records that the servers have reported a permit as ended. The caller holds mu.
-func (r *renewer) gone(p *Permit) {
+// endedOnServer records that the servers have reported a permit as ended. The caller holds mu.
+func (r *renewer) endedOnServer(p *Permit) {
 	c := p.claim
 	if c == nil {
 		return
@@ -199,7 +199,7 @@ func (r *renewer) lost(p *Permit, res *gatekeeperv1.TokenResult) {
 		}
 	}
 	r.end(p, cause)
-	r.gone(p)
+	r.endedOnServer(p)
 }
 
 // takenAway is a permit that another process took over, and the token of that process.

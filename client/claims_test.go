@@ -173,7 +173,7 @@ func TestTryAcquire_TakeBackInProgress_WaitsForIt(t *testing.T) {
 		if _, err := sem.TryAcquire(brief); !errors.Is(err, context.DeadlineExceeded) || time.Since(ended) != 100*time.Millisecond {
 			t.Errorf("TryAcquire with a context of 100ms took %s, error = %v", time.Since(ended), err)
 		}
-		if _, err := sem.TryAcquire(t.Context()); err != nil || asked.Sub(ended) != lastWord {
+		if _, err := sem.TryAcquire(t.Context()); err != nil || asked.Sub(ended) != cleanupTimeout {
 			t.Errorf("TryAcquire sent its request after %s, error = %v; want lastWord", asked.Sub(ended), err)
 		}
 	})
@@ -220,9 +220,9 @@ func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *t
 		if err := k.enter(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		p := must(k.take(t.Context(), a, answer{grant: grant("s", i+1, time.Minute, 0), belief: believe(clock.now, 0, time.Minute, clock.now)}))(t)
+		p := must(k.take(t.Context(), a, answer{grant: grant("s", i+1, time.Minute, 0), belief: newBelief(clock.now, 0, time.Minute, clock.now)}))(t)
 		k.exit(a)
-		over := k.speak(p.claim)
+		over := k.beginCall(p.claim)
 		k.drop(p)
 		over()
 		clock.now += time.Second

@@ -22,10 +22,10 @@ import (
 const clusterHeader = "gatekeeper-cluster"
 
 const (
-	// askEach bounds how long the first change waits for an endpoint to report its cluster.
-	askEach = time.Second
-	// askAgain is how often the endpoints are asked again in the background.
-	askAgain = time.Minute
+	// checkTimeout bounds how long the first change waits for an endpoint to report its cluster.
+	checkTimeout = time.Second
+	// recheckInterval is how often the endpoints are asked again in the background.
+	recheckInterval = time.Minute
 )
 
 // ErrWrongCluster matches every WrongClusterError.
@@ -107,8 +107,8 @@ func newBinding(id string) *binding {
 	return b
 }
 
-// meant adds the id of the expected cluster to the headers of a call.
-func (b *binding) meant(ctx context.Context) context.Context {
+// withExpectedCluster adds the id of the expected cluster to the headers of a call.
+func (b *binding) withExpectedCluster(ctx context.Context) context.Context {
 	if to := b.to.Load(); to != nil {
 		return metadata.AppendToOutgoingContext(ctx, clusterHeader, to.id)
 	}
@@ -164,11 +164,11 @@ func (b *binding) interceptors(address string) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 			var md metadata.MD
-			err := call(b.meant(ctx), method, req, reply, cc, append(slices.Clip(opts), grpc.Header(&md))...)
+			err := call(b.withExpectedCluster(ctx), method, req, reply, cc, append(slices.Clip(opts), grpc.Header(&md))...)
 			return b.header(address, md, err)
 		}),
 		grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-			s, err := open(b.meant(ctx), desc, cc, method, opts...)
+			s, err := open(b.withExpectedCluster(ctx), desc, cc, method, opts...)
 			if err != nil {
 				return nil, b.header(address, nil, err)
 			}
@@ -226,7 +226,7 @@ func (c *Client) firstCheck(ctx context.Context) {
 	}
 	b.checked.Store(true)
 	c.checks.Go(func() {
-		for sleep(c.ctx, askAgain) {
+		for sleep(c.ctx, recheckInterval) {
 			c.askClusters(c.ctx)
 		}
 	})
@@ -234,7 +234,7 @@ func (c *Client) firstCheck(ctx context.Context) {
 
 // askClusters asks every endpoint for its cluster, and records whether they differ.
 func (c *Client) askClusters(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, askEach)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	var wrong *WrongClusterError
 	for _, s := range c.askAll(ctx, new(gatekeeperv1.GetStatusRequest), c.router.addresses()) {

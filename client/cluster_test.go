@@ -76,7 +76,7 @@ func TestClient_EndpointOfAnotherClusterAppears_KeepsItsPermits(t *testing.T) {
 		client := c.dial([]string{"a", "b"})
 		held := acquire(t, client.Semaphore("job"))
 		c.servers["b"].up()
-		pass(2 * askAgain)
+		pass(2 * recheckInterval)
 		_, err := client.Semaphore("other").TryAcquire(t.Context())
 		wrong, ok := errors.AsType[*WrongClusterError](err)
 		if !ok || wrong.Endpoint != endpoint("b") || wrong.Cluster != "b.1" || wrong.Bound != "a.1" || wrong.BoundBy != endpoint("a") {
@@ -115,7 +115,7 @@ func TestClient_AnotherCallerChecksTheEndpoints_ReturnsWhenItsContextEnds(t *tes
 		client := c.dial([]string{"a", "b"})
 		c.servers["b"].set(func(s *server) {
 			s.status = func() *gatekeeperv1.GetStatusResponse {
-				<-time.After(askEach / 2)
+				<-time.After(checkTimeout / 2)
 				return new(gatekeeperv1.GetStatusResponse)
 			}
 		})
@@ -126,9 +126,9 @@ func TestClient_AnotherCallerChecksTheEndpoints_ReturnsWhenItsContextEnds(t *tes
 		}()
 		synctest.Wait()
 		started := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), askEach/4)
+		ctx, cancel := context.WithTimeout(t.Context(), checkTimeout/4)
 		defer cancel()
-		if _, err := client.Semaphore("job").TryAcquire(ctx); err == nil || time.Since(started) != askEach/4 {
+		if _, err := client.Semaphore("job").TryAcquire(ctx); err == nil || time.Since(started) != checkTimeout/4 {
 			t.Errorf("TryAcquire returned after %s, error = %v, want an error when its context ends", time.Since(started), err)
 		}
 		<-first

@@ -78,8 +78,8 @@ type Report struct {
 	Release error
 }
 
-// tell calls the same hook of each of the Hooks.
-func (r *Runner) tell(call func(*Hooks)) {
+// callHooks calls the same hook of each of the Hooks.
+func (r *Runner) callHooks(call func(*Hooks)) {
 	for i := range r.hooks {
 		call(&r.hooks[i])
 	}

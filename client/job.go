@@ -187,8 +187,8 @@ func (r *Runner) Loop(ctx context.Context) error {
 			wait = max(wait, retryWait(err, failures))
 			failures++
 		}
-		if needsAPerson(err) {
-			wait = max(wait, min(backoff(min(failures, 6))<<min(max(failures-6, 0), 6), maxHopeless))
+		if needsOperator(err) {
+			wait = max(wait, min(backoff(min(failures, 6))<<min(max(failures-6, 0), 6), maxOperatorRetry))
 		}
 		switch {
 		case err == nil:
@@ -202,11 +202,11 @@ func (r *Runner) Loop(ctx context.Context) error {
 	}
 }
 
-// maxHopeless bounds the wait before the retry of a run that will fail until somebody edits the definition.
-const maxHopeless = time.Minute
+// maxOperatorRetry bounds the wait before the retry of a run that will fail until somebody edits the definition.
+const maxOperatorRetry = time.Minute
 
-// needsAPerson reports whether a run failed for a reason that waiting does not fix.
-func needsAPerson(err error) bool {
+// needsOperator reports whether a run failed for a reason that waiting does not fix.
+func needsOperator(err error) bool {
 	_, brief := errors.AsType[*StopTimeError](err)
 	d, denied := errors.AsType[*DeniedError](err)
 	return brief || denied && d.Reason == ReasonNoSuchSemaphore

@@ -318,7 +318,7 @@ func (r *renewer) result(p *Permit, sent, now time.Duration, res *gatekeeperv1.T
 		if res.GetDrainLeft() != nil || res.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
 			r.drained(p, res) // unless the notice came first
 		}
-		if tooBrief(p.stopTime, duration) { // the definition was edited: there is time to stop while the old duration applies
+		if tooShort(p.stopTime, duration) { // the definition was edited: there is time to stop while the old duration applies
 			_ = r.stopFor(p, &StopError{brief: &StopTimeError{StopTime: p.stopTime, Duration: duration}, Until: r.wall(p.belief.deadline)}) // the context's cause is the same error
 		}
 		r.arrange(p)

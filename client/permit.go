@@ -254,7 +254,7 @@ func (p *Permit) ReleaseCutShort(ctx context.Context) error {
 }
 
 func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcome, failure string) error {
-	defer p.renewer.speak(p.claim)()
+	defer p.renewer.beginCall(p.claim)()
 	bound := p.renewer.drop(p) // before the lock: belief must end even while another release is in progress
 	p.releasing.Lock()
 	defer p.releasing.Unlock()
@@ -264,7 +264,7 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 	if ctx.Err() != nil {
 		ctx, bound = context.WithoutCancel(ctx), 0
 	}
-	r, err := p.renewer.client.sendRelease(ctx, max(bound, lastWord), &gatekeeperv1.ReleaseRequest{
+	r, err := p.renewer.client.sendRelease(ctx, max(bound, cleanupTimeout), &gatekeeperv1.ReleaseRequest{
 		Token: p.Token(), Outcome: outcome, Identity: p.identity, Failure: cutText(failure, maxFailure),
 	})
 	if err != nil {

@@ -81,7 +81,7 @@ func (r *renewer) take(ctx context.Context, a *acquisition, got answer) (*Permit
 	case held != nil:
 		return nil, errHeldTwice
 	}
-	if tooBrief(a.stopTime, got.belief.duration) {
+	if tooShort(a.stopTime, got.belief.duration) {
 		return nil, &StopTimeError{StopTime: a.stopTime, Duration: got.belief.duration}
 	}
 	p := &Permit{
@@ -169,7 +169,7 @@ func (r *renewer) watch() {
 
 // expire runs the events that are due, logs jobs that stall, and returns the time until the next event.
 func (r *renewer) expire() time.Duration {
-	wait, stalled := r.endWhatIsDue()
+	wait, stalled := r.expireDue()
 	for _, p := range stalled { // without the mutex, because the log handler belongs to the application
 		r.client.settings.logger.Warn("gatekeeper: the job is making no progress and must stop",
 			"semaphore", p.Semaphore(), "token", p.Token(), "stall_limit", p.stall)
@@ -177,7 +177,7 @@ func (r *renewer) expire() time.Duration {
 	return wait
 }
 
-func (r *renewer) endWhatIsDue() (wait time.Duration, stalled []*Permit) {
+func (r *renewer) expireDue() (wait time.Duration, stalled []*Permit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.clock.Now()
@@ -236,7 +236,7 @@ func (r *renewer) end(p *Permit, cause error) {
 	}
 	p.ended, p.stopping = true, true
 	delete(r.permits, p.Token())
-	r.letGo(p)
+	r.beliefEnded(p)
 	r.events.remove(p)
 	r.refresh.remove(p)
 	if p.named != 0 && p.named == r.streams {
@@ -260,7 +260,7 @@ func (r *renewer) drop(p *Permit) time.Duration {
 func (r *renewer) released(p *Permit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.gone(p)
+	r.endedOnServer(p)
 }
 
 // close ends belief in all permits, and returns when both goroutines have stopped.

@@ -30,7 +30,7 @@ func (r *renewer) granted(t testing.TB, token uint64, duration time.Duration) *P
 	t.Helper()
 	id, now := "h", r.clock.Now()
 	p := must(r.take(t.Context(), &acquisition{holderID: &id},
-		answer{grant: grant("s", token, duration, 0), belief: believe(now, 0, duration, now)}))(t)
+		answer{grant: grant("s", token, duration, 0), belief: newBelief(now, 0, duration, now)}))(t)
 	return p
 }
 

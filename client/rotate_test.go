@@ -157,13 +157,13 @@ func (c *cutOff) Read([]byte) (int, error)        { return 0, c.said }
 func (c *cutOff) SetReadDeadline(time.Time) error { return nil }
 
 func TestFirstRead_FailedWrite_ReturnsTheServersAlert(t *testing.T) {
-	for _, said := range []error{&net.OpError{Op: "remote error", Err: alertCertificateRequired}, net.ErrClosed} {
+	for _, readErr := range []error{&net.OpError{Op: "remote error", Err: alertCertificateRequired}, net.ErrClosed} {
 		h := &handshakes{endpoint: "gk1:7420", through: new(atomic.Bool), last: new(lastHandshake)}
-		c := &firstRead{Conn: &cutOff{said: said}, handshakes: h}
+		c := &firstRead{Conn: &cutOff{said: readErr}, handshakes: h}
 		_, err := c.Write([]byte("PRI"))
-		if _, want := alert(said); want {
-			if !errors.Is(err, said) || h.last.trouble == nil || !h.last.trouble.ByServer {
-				t.Errorf("Write() error = %v and recorded %v, want %v", err, h.last.trouble, said)
+		if _, want := alert(readErr); want {
+			if !errors.Is(err, readErr) || h.last.trouble == nil || !h.last.trouble.ByServer {
+				t.Errorf("Write() error = %v and recorded %v, want %v", err, h.last.trouble, readErr)
 			}
 		} else if !errors.Is(err, syscall.EPIPE) || h.last.trouble != nil {
 			t.Errorf("Write() error = %v and recorded %v, want EPIPE and nothing", err, h.last.trouble)

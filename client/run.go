@@ -78,7 +78,7 @@ func (r *Run) Do(job func(context.Context) error) error {
 // start.
 func (r *Run) Start() error {
 	if r.permit != nil {
-		r.runner.tell(func(h *Hooks) { hook(r.ctx, h.Granted, r.permit) })
+		r.runner.callHooks(func(h *Hooks) { hook(r.ctx, h.Granted, r.permit) })
 	}
 	if !r.alive() {
 		return context.Cause(r.ctx)
@@ -134,7 +134,7 @@ func (r *Run) end(jobErr error, panicked bool) error {
 		r.cancel(context.Canceled)
 		r.err = report.Err
 		r.runner.log().Debug("gatekeeper: the run has ended", "token", report.Token, "took", report.Took, "ran", report.Ran, "error", report.Err)
-		r.runner.tell(func(h *Hooks) { hook(r.ctx, h.Finished, report) })
+		r.runner.callHooks(func(h *Hooks) { hook(r.ctx, h.Finished, report) })
 	})
 	return r.err
 }
@@ -214,7 +214,7 @@ func (r *Run) watch() {
 		wait, gone = stopTime(p.stopTime, p.Duration()), p.Done()
 		if cause := context.Cause(p.Context()); cause != nil {
 			r.runner.log().Warn("gatekeeper: the job must stop", "token", p.Token(), "cause", cause)
-			r.runner.tell(func(h *Hooks) { hook(r.ctx, h.Lost, Loss{Permit: p, Cause: cause}) })
+			r.runner.callHooks(func(h *Hooks) { hook(r.ctx, h.Lost, Loss{Permit: p, Cause: cause}) })
 		}
 	}
 	timer := time.NewTimer(wait + wait/10) // longer than wait, so that the permit's end comes first if no refresh got through
@@ -230,7 +230,7 @@ func (r *Run) watch() {
 			}
 			late = nil // report it once
 		case <-gone:
-			if r.returnsSoon(over.Since.Add(min(wait/10, maxPromptness))) {
+			if r.returnsSoon(over.Since.Add(min(wait/10, overrunGrace))) {
 				return
 			}
 			over.Gone = true
@@ -242,8 +242,8 @@ func (r *Run) watch() {
 	}
 }
 
-// maxPromptness bounds the time that a job has to return, after the end of its context, before it is reported.
-const maxPromptness = time.Second
+// overrunGrace bounds the time that a job has to return, after the end of its context, before it is reported.
+const overrunGrace = time.Second
 
 // returnsSoon reports whether the job has returned, or returns before the given time. A job that checks its context and
 // its permit at the same time may see them end in either order.
@@ -282,5 +282,5 @@ func (r *Run) overrun(o Overrun) {
 		token = o.Permit.Token()
 	}
 	r.runner.log().Error(text, "token", token, "cause", o.Cause, "since", o.Since)
-	r.runner.tell(func(h *Hooks) { hook(r.ctx, h.Overrun, o) })
+	r.runner.callHooks(func(h *Hooks) { hook(r.ctx, h.Overrun, o) })
 }

@@ -74,8 +74,8 @@ type ownError struct{ error }
 func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.JobSpec, tasks iter.Seq2[[]byte, error]) (*gatekeeperv1.SubmitJobResponse, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	patience := 2 * c.settings.attemptTimeout
-	silence := time.AfterFunc(patience, cancel)
+	idleTimeout := 2 * c.settings.attemptTimeout
+	silence := time.AfterFunc(idleTimeout, cancel)
 	defer silence.Stop()
 	var p peer.Peer
 	stream, err := gatekeeperv1.NewWorkServiceClient(conn).SubmitJob(ctx, grpc.Peer(&p))
@@ -85,7 +85,7 @@ func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.J
 	m, size, count := &gatekeeperv1.SubmitJobRequest{Job: job}, 0, 0
 	send := func() error {
 		err := stream.Send(m)
-		silence.Reset(patience)
+		silence.Reset(idleTimeout)
 		m, size = new(gatekeeperv1.SubmitJobRequest), 0
 		return err
 	}

@@ -394,7 +394,7 @@ func (w *WorkStream) report(token uint64, p *gatekeeperv1.Progress) {
 
 // settle sends the end of a task, and waits for the answer, but no longer than patience. It returns nil if there is no
 // answer.
-func (w *WorkStream) settle(ctx context.Context, e *gatekeeperv1.TaskEnd, patience time.Duration) *gatekeeperv1.TaskEnded {
+func (w *WorkStream) settle(ctx context.Context, e *gatekeeperv1.TaskEnd, timeout time.Duration) *gatekeeperv1.TaskEnded {
 	waits := make(chan *gatekeeperv1.TaskEnded, 1)
 	w.mu.Lock()
 	if w.ended || w.closed {
@@ -406,7 +406,7 @@ func (w *WorkStream) settle(ctx context.Context, e *gatekeeperv1.TaskEnd, patien
 	w.queue = append(w.queue, endRequest(e))
 	w.mu.Unlock()
 	w.ring()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case ended := <-waits:

@@ -82,7 +82,7 @@ func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 		failure = "" // Release accepts a failure only for a failed job
 	}
 	// If the stream's answer was a refusal, send the end again, because the error of this call names the rule.
-	r, err := p.renewer.client.sendRelease(ctx, max(bound, lastWord), &gatekeeperv1.ReleaseRequest{
+	r, err := p.renewer.client.sendRelease(ctx, max(bound, cleanupTimeout), &gatekeeperv1.ReleaseRequest{
 		Token: p.Token(), Outcome: e.Outcome, Identity: p.identity, Failure: failure, Result: e.Result,
 	})
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// notRun maps each command that this test skips to the reason.
-var notRun = map[string]string{
+// skipReasons maps each command that this test skips to the reason.
+var skipReasons = map[string]string{
 	"git clone https://github.com/gatekeeperd/gatekeeper && cd gatekeeper": "the test runs in the repository",
 	"make build && go build -o bin/ ./examples/nightly":                    "TestMain does this",
 
@@ -189,7 +189,7 @@ func runPage(t *testing.T, p *page) {
 	}
 	sh, began := startShell(t, dir, env), time.Now()
 	for _, c := range p.commands {
-		if notRun[c.text] != "" {
+		if skipReasons[c.text] != "" {
 			continue
 		}
 		got, code, err := sh.run(substitute(withAddresses(c.text)), 30*time.Second)

@@ -28,7 +28,7 @@ func program(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range p.others {
+	for _, b := range p.otherBlocks {
 		if strings.HasPrefix(b.text, "package main\n") {
 			return b.text
 		}
@@ -54,14 +54,14 @@ func TestReadme_Program_IsShort(t *testing.T) {
 func buildProgram(t *testing.T) (binary string) {
 	t.Helper()
 	source := program(t)
-	for what, otherwise := range map[string]string{
+	for what, replacement := range map[string]string{
 		`"@every 2s"`:            `"@every 1s"`,
 		`log.Print("exporting")`: `log.Print("exporting ", client.TokenOf(ctx))`,
 	} {
 		if strings.Count(source, what) != 1 {
 			t.Fatalf("the program must contain %s exactly once", what)
 		}
-		source = strings.Replace(source, what, otherwise, 1)
+		source = strings.Replace(source, what, replacement, 1)
 	}
 	dir := t.TempDir()
 	file, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "nightly")

@@ -21,7 +21,7 @@ func TestPages_EveryGoBlock_IsInAnExample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, b := range p.others {
+		for _, b := range p.otherBlocks {
 			if b.kind != "go" {
 				continue
 			}

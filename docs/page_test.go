@@ -24,7 +24,7 @@ type page struct {
 	machines    string // the first three numbers of their addresses
 	varies      *regexp.Regexp
 	commands    []command
-	others      []block
+	otherBlocks []block
 }
 
 // command is one command of a page.
@@ -88,7 +88,7 @@ func (p *page) add(b block) error {
 	case "", "sh", "bash", "shell":
 		return fmt.Errorf("%s:%d: a block of kind %q would not be tested: put commands into a console block, and name the language of any other block", p.file, b.line, b.kind)
 	default:
-		p.others = append(p.others, b)
+		p.otherBlocks = append(p.otherBlocks, b)
 		return nil
 	}
 	open := false // the command continues on the next line

@@ -39,7 +39,7 @@ func TestParsePage_ReturnsCommandsWithTheirOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.servers != 3 || p.machines != "10.0.0" || len(p.commands) != 3 || len(p.others) != 1 {
+	if p.servers != 3 || p.machines != "10.0.0" || len(p.commands) != 3 || len(p.otherBlocks) != 1 {
 		t.Fatalf("parsePage() = %+v, want 3 servers, machines 10.0.0, 3 commands and 1 other block", p)
 	}
 	if c := p.commands[0]; c.text != "one" || c.line != 5 || len(c.output) != 1 || c.output[0] != "out" {

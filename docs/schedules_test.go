@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// scheduled matches the gkctl run of a crontab line or systemd unit, up to its command.
-var scheduled = regexp.MustCompile(`gkctl run (\S+).* -- `)
+// scheduledRun matches the gkctl run of a crontab line or systemd unit, up to its command.
+var scheduledRun = regexp.MustCompile(`gkctl run (\S+).* -- `)
 
 // Crontab lines and systemd units are not shell commands, so no other test runs them. This test runs each of them with
 // true in place of its command.
@@ -39,11 +39,11 @@ func TestPages_EveryScheduledRun_IsAccepted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, b := range p.others {
+		for _, b := range p.otherBlocks {
 			if b.kind != "crontab" && b.kind != "ini" {
 				continue
 			}
-			for _, m := range scheduled.FindAllStringSubmatch(b.text, -1) {
+			for _, m := range scheduledRun.FindAllStringSubmatch(b.text, -1) {
 				if !defined[m[1]] {
 					run("echo '{definitions: [{name: " + m[1] + "}]}' | gkctl apply -f -")
 					defined[m[1]] = true

@@ -46,10 +46,10 @@ func (l *log) fleetGrant(names []string, i int) fsm.Grant {
 // BenchmarkApply measures an entry of 256 grants and an entry of the 256 releases that undo them. It does so with no
 // other permits, as in a small cluster under load, and with 100 000 permits in 10 000 semaphores.
 func BenchmarkApply(b *testing.B) {
-	for _, standing := range []int{0, 100_000} {
-		l, names := newFleet(b, max(64, standing/10))
-		l.fill(names, standing)
-		next := standing
+	for _, existing := range []int{0, 100_000} {
+		l, names := newFleet(b, max(64, existing/10))
+		l.fill(names, existing)
+		next := existing
 		// The remembered requests and the journal are full, as they are after a few seconds of load.
 		for range 400 {
 			grants, releases := l.round(names, &next)
@@ -64,7 +64,7 @@ func BenchmarkApply(b *testing.B) {
 			}
 		}
 		for _, what := range []string{"grants", "releases"} {
-			b.Run(fmt.Sprintf("256 %s with %d permits", what, standing), func(b *testing.B) {
+			b.Run(fmt.Sprintf("256 %s with %d permits", what, existing), func(b *testing.B) {
 				b.ReportAllocs()
 				b.StopTimer()
 				for range b.N {

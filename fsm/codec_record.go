@@ -149,8 +149,8 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	}
 	order := semaphore.StopOrder{Reason: in.GetStopReason(), Revision: in.GetStopRevision(), Drain: r.drain(in.GetStopDrain())}
 	if order != (semaphore.StopOrder{}) {
-		said := order // only permits with a stop order take memory for it
-		out.Order = &said
+		stored := order // only permits with a stop order take memory for it
+		out.Order = &stored
 	}
 	if order.Drain > 0 && (out.Stop == semaphore.NotStopping || out.State != semaphore.Live) {
 		r.fail("permit %d has a drain but no holder that must stop", out.Token)

@@ -107,8 +107,8 @@ func (m *model) bind(before, after *access.Binding, author, reason string, at ti
 	administrators := 0
 	for _, b := range now {
 		all := slices.ContainsFunc(b.Grants, func(g access.Grant) bool { return g.Role == access.Admin })
-		stays := len(b.Subjects) > 0 || slices.ContainsFunc(b.Tokens, func(t access.Token) bool { return t.Expires.IsZero() })
-		if all && stays {
+		lasting := len(b.Subjects) > 0 || slices.ContainsFunc(b.Tokens, func(t access.Token) bool { return t.Expires.IsZero() })
+		if all && lasting {
 			administrators++
 		}
 	}

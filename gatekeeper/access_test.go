@@ -69,7 +69,7 @@ func (s *secured) named(server int, name string) caller {
 // bind binds cert:NAME.
 func (s *secured) bind(name string, grants ...*gatekeeperv1.AccessGrant) *gatekeeperv1.Binding {
 	s.t.Helper()
-	r, err := patiently(s.t, s.admin.SetBinding, &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{
+	r, err := withRetry(s.t, s.admin.SetBinding, &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{
 		Name: name, Subjects: []string{"cert:" + name}, Grants: grants,
 	}})
 	if err != nil {
@@ -492,14 +492,14 @@ func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
 	s.bind("ops", grantOf(gatekeeperv1.Role_ROLE_OPERATOR, "report*"))
 	for i := range s.servers {
 		ops := s.named(i, "ops")
-		var said []string
+		var messages []string
 		for _, name := range []string{"orders", "order"} {
 			_, get := ops.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: name})
 			_, pause := ops.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{Names: []string{name}}})
-			said = append(said, strings.ReplaceAll(status.Convert(get).Message()+status.Convert(pause).Message(), name, "NAME"))
+			messages = append(messages, strings.ReplaceAll(status.Convert(get).Message()+status.Convert(pause).Message(), name, "NAME"))
 		}
-		if said[0] != said[1] || strings.Contains(said[1], "orders") {
-			t.Errorf("server %d: errors for a hidden and an unknown name = %q, want the same without a suggestion", i, said)
+		if messages[0] != messages[1] || strings.Contains(messages[1], "orders") {
+			t.Errorf("server %d: errors for a hidden and an unknown name = %q, want the same without a suggestion", i, messages)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func TestBindAdmin_DirectoryOfASingleServer_IsCarriedOut(t *testing.T) {
 	a.secure(&cfg)
 	s := &secured{t: t, a: a, servers: []*Server{open(t, cfg)}}
 	ready(t, s.servers[0])
-	file, err := patientlySave(t, s.named(0, "client"))
+	file, err := saveWithRetry(t, s.named(0, "client"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func (c Config) Check() error {
 			jwts.Close()
 		}
 	}
-	return c.refuseStrangers(c.resolve(), c.Logger)
+	return c.requireAuthentication(c.resolve(), c.Logger)
 }
 
 // openOIDC opens the verifier of JWTs. It returns nil if this server does not accept JWTs. The error is a *ConfigError.

@@ -131,7 +131,7 @@ func TestCluster_Joiner_BecomesAMemberAndServes(t *testing.T) {
 // memberOf returns a member as a server lists it, or nil if it is not listed.
 func memberOf(t *testing.T, c caller, id string) *gatekeeperv1.Member {
 	t.Helper()
-	a, err := patiently(t, c.GetStatus, &gatekeeperv1.GetStatusRequest{})
+	a, err := withRetry(t, c.GetStatus, &gatekeeperv1.GetStatusRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestHostile_Escalation_StaysWithinTheScope(t *testing.T) {
 	admin := s.named(0, "client")
 	version := map[string]uint64{}
 	create := func(d *gatekeeperv1.Definition) {
-		r, err := patiently(t, admin.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{Definition: d, RequestId: d.GetName()})
+		r, err := withRetry(t, admin.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{Definition: d, RequestId: d.GetName()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestHostile_TakeOver_UsesTheCallersNameAndScope(t *testing.T) {
 	s := newSecured(t, nil)
 	admin := s.named(0, "client")
 	for _, name := range []string{"report-x", "other"} {
-		if _, err := patiently(t, admin.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{RequestId: name, Definition: &gatekeeperv1.Definition{
+		if _, err := withRetry(t, admin.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{RequestId: name, Definition: &gatekeeperv1.Definition{
 			Name: name, Takeover: true, Duration: durationpb.New(60_000_000_000),
 		}}); err != nil {
 			t.Fatal(err)

@@ -60,7 +60,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	many := uint32(9)
 	var changes []uint64
 	for _, name := range []string{"report-x", "secret-sem"} {
-		r, err := patiently(t, admin.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{
+		r, err := withRetry(t, admin.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{
 			Definition: &gatekeeperv1.Definition{Name: name, Permits: &many}, RequestId: name,
 		})
 		if err != nil {
@@ -318,7 +318,7 @@ func TestHostile_SubmissionWithTheSameID_DoesNotAffectTheFirst(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t, nil)
 	many := uint32(9)
-	if _, err := patiently(t, s.named(0, "client").CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{
+	if _, err := withRetry(t, s.named(0, "client").CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{
 		Definition: &gatekeeperv1.Definition{Name: "import", Permits: &many}, RequestId: "1",
 	}); err != nil {
 		t.Fatal(err)

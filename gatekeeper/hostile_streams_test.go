@@ -33,16 +33,16 @@ func (s *secured) token(binding string) (secret, id string) {
 	return r.GetSecret(), r.GetToken().GetId()
 }
 
-// lasting is a long-running call.
-type lasting struct {
+// longCall is a long-running call.
+type longCall struct {
 	what string
 	// next reads the next response and describes what it gives the caller, or returns "" if it gives nothing usable.
 	next func() (gives string, err error)
 }
 
-// lastings opens one long-running call of each kind. Each of them waits for something that becomes available when the
+// longCalls opens one long-running call of each kind. Each of them waits for something that becomes available when the
 // permit of "job" is released and a job is submitted to "import".
-func (s *secured) lastings(t *testing.T, server int, c caller) []lasting {
+func (s *secured) longCalls(t *testing.T, server int, c caller) []longCall {
 	t.Helper()
 	jobs := gatekeeperv1.NewWorkServiceClient(c.conn)
 	host := fmt.Sprintf("host%d", server)
@@ -112,7 +112,7 @@ func (s *secured) lastings(t *testing.T, server int, c caller) []lasting {
 		return false
 	})
 
-	return []lasting{
+	return []longCall{
 		{"Acquire", func() (string, error) {
 			m, err := acquire.Recv()
 			return given(m.GetGrant()), err
@@ -180,9 +180,9 @@ func TestHostile_RevokedToken_EndsEveryStreamAndIsGrantedNothing(t *testing.T) {
 	s.bind("ci", grantOf(gatekeeperv1.Role_ROLE_ACQUIRER))
 	secret, id := s.token("ci")
 	held := admin.grant(t, "job", "admin")
-	var all []lasting
+	var all []longCall
 	for i := range s.servers {
-		for _, l := range s.lastings(t, i, s.showing(i, secret)) {
+		for _, l := range s.longCalls(t, i, s.showing(i, secret)) {
 			l.what = fmt.Sprintf("%s at server %d", l.what, i)
 			all = append(all, l)
 		}

@@ -72,7 +72,7 @@ func (c *clocks) compare(ctx context.Context, term uint64) {
 		return
 	}
 	tolerance := c.tolerance()
-	off := astray(all, members, tolerance)
+	off := outliers(all, members, tolerance)
 	c.note(term, off, tolerance)
 	if !holds(off, c.id) {
 		return
@@ -102,10 +102,10 @@ func (c *clocks) tolerance() time.Duration {
 	return max(bound/2, finestTolerance)
 }
 
-// astray returns the clocks that differ from the median by more than tolerance, and by how much. It returns none
+// outliers returns the clocks that differ from the median by more than tolerance, and by how much. It returns none
 // without a majority of readings. If there are two clocks and they differ, it returns both, since nothing shows which
 // is right.
-func astray(all []consensus.MemberClock, members int, tolerance time.Duration) (off []consensus.MemberClock) {
+func outliers(all []consensus.MemberClock, members int, tolerance time.Duration) (off []consensus.MemberClock) {
 	n := len(all)
 	if 2*n <= members {
 		return nil

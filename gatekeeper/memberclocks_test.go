@@ -41,7 +41,7 @@ func TestAstray(t *testing.T) {
 			all = append(all, consensus.MemberClock{ID: string(rune('a' + i)), Ahead: ahead})
 		}
 		got := []string{}
-		for _, m := range astray(all, tt.members, 5*time.Minute) {
+		for _, m := range outliers(all, tt.members, 5*time.Minute) {
 			got = append(got, m.ID, m.Ahead.String())
 		}
 		if fmt.Sprint(got) != tt.want {
@@ -131,7 +131,7 @@ func TestClocks_LeaderClockIsOff_AnotherMemberLeads(t *testing.T) {
 			})
 			// A firing that is due now is granted, and one that is due in an hour is refused.
 			for request, due := range map[string]time.Time{"r1": time.Now(), "r2": time.Now().Add(time.Hour)} {
-				answer, err := patiently(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
+				answer, err := withRetry(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
 					Semaphore: "job", Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: "a", HolderId: request}, RequestId: request,
 					Firing: &gatekeeperv1.Firing{Name: "job", Due: timestamppb.New(due)},
 				})
@@ -143,7 +143,7 @@ func TestClocks_LeaderClockIsOff_AnotherMemberLeads(t *testing.T) {
 					t.Errorf("acquire of a firing due at %v = %v", due, answer)
 				}
 				if answer.GetGrant() != nil {
-					if _, err := patiently(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: answer.GetGrant().GetPermit().GetToken()}); err != nil {
+					if _, err := withRetry(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: answer.GetGrant().GetPermit().GetToken()}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -165,7 +165,7 @@ func TestHostClocks_ShowInTheStatusOfTheLeader(t *testing.T) {
 	c := callerOf(t, others[0]) // the follower forwards the caller's time
 	callerOf(t, leader).create(t, "job")
 	for host, ahead := range map[string]time.Duration{"fast": time.Hour, "slow": -time.Hour, "right": 0} {
-		if _, err := patiently(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
+		if _, err := withRetry(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
 			Semaphore: "job", Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: host}, RequestId: host, SentAt: timestamppb.New(time.Now().Add(ahead)),
 		}); err != nil {
 			t.Fatal(err)

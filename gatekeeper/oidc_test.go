@@ -53,7 +53,7 @@ func (w *withOIDC) showing(server int, token string) caller {
 // bindTo binds subjects.
 func (w *withOIDC) bindTo(name string, subjects []string, grants ...*gatekeeperv1.AccessGrant) {
 	w.t.Helper()
-	if _, err := patiently(w.t, w.admin.SetBinding, &gatekeeperv1.SetBindingRequest{
+	if _, err := withRetry(w.t, w.admin.SetBinding, &gatekeeperv1.SetBindingRequest{
 		Binding: &gatekeeperv1.Binding{Name: name, Subjects: subjects, Grants: grants},
 	}); err != nil {
 		w.t.Fatal(err)
@@ -63,7 +63,7 @@ func (w *withOIDC) bindTo(name string, subjects []string, grants ...*gatekeeperv
 // whoAmI calls WhoAmI until the server has the binding, or refuses the caller.
 func whoAmI(t *testing.T, c caller) (*gatekeeperv1.WhoAmIResponse, error) {
 	t.Helper()
-	return patiently(t, gatekeeperv1.NewAuthServiceClient(c.conn).WhoAmI, &gatekeeperv1.WhoAmIRequest{})
+	return withRetry(t, gatekeeperv1.NewAuthServiceClient(c.conn).WhoAmI, &gatekeeperv1.WhoAmIRequest{})
 }
 
 // A pod presents the token of its service account to any server.
@@ -73,7 +73,7 @@ func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
 	w.named(0, "client").create(t, "report")
 	token := w.key.Sign(w.claims())
 	for i := range w.servers {
-		_, err := patiently(t, w.showing(i, token).TryAcquire, &gatekeeperv1.TryAcquireRequest{Semaphore: "report", Identity: &gatekeeperv1.Identity{Acquirer: "pod"}})
+		_, err := withRetry(t, w.showing(i, token).TryAcquire, &gatekeeperv1.TryAcquireRequest{Semaphore: "report", Identity: &gatekeeperv1.Identity{Acquirer: "pod"}})
 		if status.Code(err) != codes.Unauthenticated || !strings.Contains(err.Error(), reports+": no binding names it") || strings.Contains(err.Error(), "eyJ") {
 			t.Errorf("server %d: call before the subject is bound = %v, want Unauthenticated without the JWT", i, err)
 		}
@@ -85,10 +85,10 @@ func TestOIDC_ServiceAccount_HasWhatItsBindingGrants(t *testing.T) {
 		if got := held.GetIdentity().GetAcquirer(); got != "pod" {
 			t.Errorf("server %d: the permit belongs to acquirer %q, want pod", i, got)
 		}
-		if _, err := patiently(t, pod.Release, &gatekeeperv1.ReleaseRequest{Token: held.GetToken()}); err != nil {
+		if _, err := withRetry(t, pod.Release, &gatekeeperv1.ReleaseRequest{Token: held.GetToken()}); err != nil {
 			t.Errorf("server %d: Release() = %v", i, err)
 		}
-		if _, err := patiently(t, pod.Pause, &gatekeeperv1.PauseRequest{Selector: named("report")}); status.Code(err) != codes.PermissionDenied {
+		if _, err := withRetry(t, pod.Pause, &gatekeeperv1.PauseRequest{Selector: named("report")}); status.Code(err) != codes.PermissionDenied {
 			t.Errorf("server %d: Pause() by an acquirer = %v, want PermissionDenied", i, err)
 		}
 		var r *gatekeeperv1.WhoAmIResponse
@@ -134,11 +134,11 @@ func TestOIDC_HostileToken_IsRefusedByEveryServer(t *testing.T) {
 			t.Errorf("server %d: a call with 20 KiB of headers succeeded", i)
 		}
 		pod := w.showing(i, good)
-		if _, err := patiently(t, pod.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
+		if _, err := withRetry(t, pod.ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
 			t.Errorf("server %d: call with a valid JWT: %v", i, err)
 		}
 		long := w.key.Sign(w.claims().With("pad", strings.Repeat("x", 5000)))
-		if _, err := patiently(t, w.showing(i, long).ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{}); err != nil || len(long) < 7500 {
+		if _, err := withRetry(t, w.showing(i, long).ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{}); err != nil || len(long) < 7500 {
 			t.Errorf("server %d: call with a JWT of %d bytes: %v", i, len(long), err)
 		}
 		twice := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Bearer "+good)
@@ -273,7 +273,7 @@ func TestOIDC_KeysRotate_CallsContinue(t *testing.T) {
 	w := newWithOIDC(t)
 	w.bindTo("reports", []string{reports}, grantOf(gatekeeperv1.Role_ROLE_VIEWER))
 	list := func(server int, token string) error {
-		_, err := patiently(t, w.showing(server, token).ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{})
+		_, err := withRetry(t, w.showing(server, token).ListDefinitions, &gatekeeperv1.ListDefinitionsRequest{})
 		return err
 	}
 	for i := range w.servers {

@@ -71,7 +71,7 @@ func (s *Server) open(ctx context.Context, definitions []*semaphore.Definition) 
 		return err
 	}
 	s.opens(func(context.Context) error { s.listeners.close(); return nil })
-	if err := cfg.refuseStrangers(s.listeners.addresses(), s.log); err != nil {
+	if err := cfg.requireAuthentication(s.listeners.addresses(), s.log); err != nil {
 		return err
 	}
 	if s.jwts, err = cfg.openOIDC(s.log); err != nil {

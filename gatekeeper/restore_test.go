@@ -93,7 +93,7 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 	for i, s := range servers {
 		name := "before-" + s.cfg.ID
 		c.create(t, name)
-		file, err := patientlySave(t, callerOf(t, s))
+		file, err := saveWithRetry(t, callerOf(t, s))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,9 +153,9 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 	}
 }
 
-// patientlySave saves a backup, and retries while the server does not know its leader yet.
-func patientlySave(t *testing.T, c caller) (string, error) {
-	return patiently(t, func(context.Context, *gatekeeperv1.SaveSnapshotRequest, ...grpc.CallOption) (string, error) {
+// saveWithRetry saves a backup, and retries while the server does not know its leader yet.
+func saveWithRetry(t *testing.T, c caller) (string, error) {
+	return withRetry(t, func(context.Context, *gatekeeperv1.SaveSnapshotRequest, ...grpc.CallOption) (string, error) {
 		return save(t, c)
 	}, nil)
 }
@@ -165,7 +165,7 @@ func TestRestore_DamagedForeignOrLateBackup_IsRefused(t *testing.T) {
 	cfg, _ := configOf(t, "gk1")
 	_, c := serving(t, cfg)
 	c.create(t, "job")
-	file, err := patientlySave(t, c)
+	file, err := saveWithRetry(t, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestAccess_Backup_NeedsTheRoleAdmin(t *testing.T) {
 		}
 	}
 	for i := range s.servers {
-		file, err := patientlySave(t, s.named(i, "client"))
+		file, err := saveWithRetry(t, s.named(i, "client"))
 		if err != nil {
 			t.Fatal(err)
 		}

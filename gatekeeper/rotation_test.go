@@ -76,12 +76,12 @@ func (r *rotation) renew(api, members *authoritytest.Authority) {
 func (r *rotation) replaceToken() {
 	r.t.Helper()
 	ctx := bounded(r.t)
-	created, err := patiently(r.t, r.admin.CreateToken, &gatekeeperv1.CreateTokenRequest{Binding: "app", Reason: "rotation"})
+	created, err := withRetry(r.t, r.admin.CreateToken, &gatekeeperv1.CreateTokenRequest{Binding: "app", Reason: "rotation"})
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.write(r.token, []byte(created.GetSecret()+"\n"))
-	all, err := patiently(r.t, r.admin.ListBindings, &gatekeeperv1.ListBindingsRequest{})
+	all, err := withRetry(r.t, r.admin.ListBindings, &gatekeeperv1.ListBindingsRequest{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func (r *rotation) works(ctx context.Context, name string, short bool, opts ...c
 // settles waits until every client has worked for a while, with new connections between the servers.
 func (r *rotation) settles() {
 	r.t.Helper()
-	_, err := patiently(r.t, gatekeeperv1.NewClusterServiceClient(r.conn).TransferLeadership, &gatekeeperv1.TransferLeadershipRequest{})
+	_, err := withRetry(r.t, gatekeeperv1.NewClusterServiceClient(r.conn).TransferLeadership, &gatekeeperv1.TransferLeadershipRequest{})
 	if err != nil {
 		r.t.Fatal(err)
 	}

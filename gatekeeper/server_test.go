@@ -173,7 +173,7 @@ func openAll(t *testing.T, configs ...Config) []*Server {
 // leaderOf returns the leader and the other servers.
 func leaderOf(t *testing.T, servers []*Server) (leader *Server, others []*Server) {
 	t.Helper()
-	found, err := patiently(t, callerOf(t, servers[0]).GetStatus, &gatekeeperv1.GetStatusRequest{})
+	found, err := withRetry(t, callerOf(t, servers[0]).GetStatus, &gatekeeperv1.GetStatusRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,9 +216,9 @@ func callerOf(t *testing.T, s *Server, options ...grpc.DialOption) caller {
 	}
 }
 
-// patiently retries a call until a server answers it, as clients do, because the leadership may change at any time on a
+// withRetry retries a call until a server answers it, as clients do, because the leadership may change at any time on a
 // busy machine.
-func patiently[Q, A any](t *testing.T, call func(context.Context, Q, ...grpc.CallOption) (A, error), q Q) (a A, err error) {
+func withRetry[Q, A any](t *testing.T, call func(context.Context, Q, ...grpc.CallOption) (A, error), q Q) (a A, err error) {
 	t.Helper()
 	eventually(t, func() bool {
 		a, err = call(bounded(t), q)
@@ -230,7 +230,7 @@ func patiently[Q, A any](t *testing.T, call func(context.Context, Q, ...grpc.Cal
 // create creates a semaphore with one permit.
 func (c caller) create(t *testing.T, name string) {
 	t.Helper()
-	_, err := patiently(t, c.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{
+	_, err := withRetry(t, c.CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{
 		Definition: &gatekeeperv1.Definition{Name: name}, Author: "test", RequestId: "create " + name,
 	})
 	if err != nil {
@@ -241,7 +241,7 @@ func (c caller) create(t *testing.T, name string) {
 // try calls TryAcquire.
 func (c caller) try(t *testing.T, name, acquirer string) *gatekeeperv1.TryAcquireResponse {
 	t.Helper()
-	a, err := patiently(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
+	a, err := withRetry(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: name, Identity: &gatekeeperv1.Identity{Acquirer: acquirer}, RequestId: acquirer + strconv.FormatInt(time.Now().UnixNano(), 36),
 	})
 	if err != nil {
@@ -262,7 +262,7 @@ func (c caller) grant(t *testing.T, name, acquirer string) *gatekeeperv1.Permit 
 
 func (c caller) refresh(t *testing.T, p *gatekeeperv1.Permit) *gatekeeperv1.TokenResult {
 	t.Helper()
-	a, err := patiently(t, c.Refresh, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: p.GetToken(), Duration: p.GetDuration()}}})
+	a, err := withRetry(t, c.Refresh, &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: p.GetToken(), Duration: p.GetDuration()}}})
 	if err != nil || len(a.GetResults()) != 1 {
 		t.Fatalf("Refresh() = %v, %v, want one result", a, err)
 	}
@@ -271,7 +271,7 @@ func (c caller) refresh(t *testing.T, p *gatekeeperv1.Permit) *gatekeeperv1.Toke
 
 func (c caller) release(t *testing.T, p *gatekeeperv1.Permit) {
 	t.Helper()
-	a, err := patiently(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: p.GetToken()})
+	a, err := withRetry(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: p.GetToken()})
 	if err != nil || !a.GetReleased() {
 		t.Fatalf("Release() = %v, %v, want it released", a, err)
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// refuseStrangers returns a *ConfigError if other machines can reach a port that does not authenticate. With Insecure,
-// it logs a warning instead.
-func (c *Config) refuseStrangers(at addresses, log *slog.Logger) error {
+// requireAuthentication returns a *ConfigError if other machines can reach a port that does not authenticate. With
+// Insecure, it logs a warning instead.
+func (c *Config) requireAuthentication(at addresses, log *slog.Logger) error {
 	if c.Insecure {
 		log.Warn("INSECURE: started with --insecure, so ports that other machines can reach may accept every caller")
 	}

@@ -105,7 +105,7 @@ func (s *player) play(w []string) error {
 	case "drained":
 		before, _ := s.stopped()
 		s.world.drained()
-		s.sayStopped(before)
+		s.reportStopped(before)
 		return nil
 	case "define", "edit", "delete", "pause", "resume", "forget":
 		return s.change(command, object, args)
@@ -130,7 +130,7 @@ func (s *player) tick(step time.Duration) {
 	before, _ := s.stopped()
 	s.now += step
 	s.say("it is %s", s.now)
-	s.sayStopped(before)
+	s.reportStopped(before)
 	for _, late := range s.overdue() {
 		s.say("%s is past its deadline", late.name())
 	}
@@ -152,7 +152,7 @@ func (s *player) change(command, glob string, args []string) error {
 			s.say("refused: %v", bad)
 		}
 	}
-	s.sayStopped(before)
+	s.reportStopped(before)
 	return nil
 }
 
@@ -203,7 +203,7 @@ func (s *player) cordon(on bool, id string, args []string) {
 		}
 		s.cordons = append(s.cordons, c)
 	}
-	s.sayStopped(before)
+	s.reportStopped(before)
 }
 
 func (s *player) ask(command, name string, args []string) {
@@ -274,13 +274,13 @@ func (s *player) handle(command string, token uint64, args []string) error {
 		stopped.Stop, stopped.Order = StopRevoked, &order
 		before, _ := s.stopped()
 		held.Permit = &stopped
-		s.sayStopped(before)
+		s.reportStopped(before)
 	case "take-over":
 		stopped := *held.Permit
 		stopped.Stop, stopped.Order = StopTakenOver, nil
 		before, _ := s.stopped()
 		held.Permit = &stopped
-		s.sayStopped(before)
+		s.reportStopped(before)
 	case "clear":
 		if held.State != Held {
 			s.say("permit %d is not held for an operator", token)
@@ -323,8 +323,8 @@ func (s *player) sayEnded(was *slot, how string, now *slot) {
 	}
 }
 
-// sayStopped reports the holders that must stop now but did not have to stop before.
-func (s *player) sayStopped(before []*slot) {
+// reportStopped reports the holders that must stop now but did not have to stop before.
+func (s *player) reportStopped(before []*slot) {
 	stopped, why := s.stopped()
 	for i, h := range stopped {
 		if !slices.Contains(before, h) {

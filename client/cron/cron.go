@@ -102,8 +102,8 @@ func Last(s cron.Schedule, in *time.Location) func() time.Time {
 	return func() time.Time { return Latest(s, time.Now().In(in)) }
 }
 
-// longest limits how far back Latest searches. robfig/cron searches equally far ahead.
-const longest = 5 * 366 * 24 * time.Hour
+// maxLookback limits how far back Latest searches. robfig/cron searches equally far ahead.
+const maxLookback = 5 * 366 * 24 * time.Hour
 
 // Latest returns the due time, in UTC, of the latest activation that is not after now, or the zero time if there was
 // none in the last five years. A schedule without a time zone uses the location of now.
@@ -113,7 +113,7 @@ func Latest(s cron.Schedule, now time.Time) time.Time {
 	if _, ok := s.(cron.ConstantDelaySchedule); ok {
 		return due(s, now)
 	}
-	for back := time.Minute; back <= longest; back *= 2 {
+	for back := time.Minute; back <= maxLookback; back *= 2 {
 		at := s.Next(now.Add(-back))
 		if at.IsZero() || at.After(now) {
 			continue // no activation in this interval

@@ -90,16 +90,16 @@ func (w *Weighted) take(n int64, acquire func(client.AcquireOption) (*client.Per
 // weight of 3 was acquired together and is released in parts, nothing becomes available until the last part is
 // released. Release tries for a few seconds to reach the servers.
 func (w *Weighted) Release(n int64) {
-	for _, p := range w.giveUp(n) {
+	for _, p := range w.takeReleased(n) {
 		ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
 		_ = p.Release(ctx) // on an error the permit expires
 		cancel()
 	}
 }
 
-// giveUp removes and returns the permits that are covered by the released weight. It repeatedly takes the permit with
-// the largest weight that fits, or the oldest of several with that weight.
-func (w *Weighted) giveUp(n int64) (permits []*client.Permit) {
+// takeReleased removes and returns the permits that are covered by the released weight. It repeatedly takes the permit
+// with the largest weight that fits, or the oldest of several with that weight.
+func (w *Weighted) takeReleased(n int64) (permits []*client.Permit) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if n > w.weight {

@@ -76,7 +76,7 @@ func (o *ownSemaphore) releaseAtEnd() {
 	held := o.permit.Context()
 	context.AfterFunc(held, func() {
 		if errors.Is(context.Cause(held), client.ErrStopped) {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(held), lastWord)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(held), cleanupTimeout)
 			defer cancel()
 			_ = o.permit.Release(ctx) // if this fails, the permit expires
 		}
@@ -95,7 +95,7 @@ func ownName(job string) string {
 // remove releases the permit, and removes the semaphore if it was created here. If a call fails, the permit expires and
 // the servers clean up.
 func (o *ownSemaphore) remove(ctx context.Context, c *client.Client) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 	if o.permit != nil {
 		_ = o.permit.Release(ctx)

@@ -128,12 +128,12 @@ func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byt
 		}
 	}
 	if drawn && ctx.Err() != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 		defer cancel()
 		_, _ = Cancel(ctx, c, job.ID, "its submitter has given up") // on an error, either the job was not stored, or nobody will read its result
 	}
 	return nil, err
 }
 
-// lastWord bounds calls to the servers after the caller's context has ended.
-const lastWord = 2 * time.Second
+// cleanupTimeout bounds calls to the servers after the caller's context has ended.
+const cleanupTimeout = 2 * time.Second

@@ -282,15 +282,16 @@ func (r *run) outcome(ctx context.Context, t *Task, result []byte, err error) (c
 	case err == nil:
 		return client.WorkEnd{Outcome: done, Result: result}, nil
 	case errors.Is(err, client.ErrCutShort), stopped != nil && !own && !panicked:
-		return client.WorkEnd{Outcome: cutShort, Failure: whyBack(stopped, err)}, err
+		return client.WorkEnd{Outcome: cutShort, Failure: returnReason(stopped, err)}, err
 	case own:
 		err = fmt.Errorf("%w: %w", stopped, err)
 	}
 	return client.WorkEnd{Outcome: failed, Result: result, Failure: err.Error()}, err
 }
 
-// whyBack returns the reason why a task is returned. The cause of its context is more specific than context.Canceled.
-func whyBack(stopped, err error) string {
+// returnReason returns the reason why a task is returned. The cause of its context is more specific than
+// context.Canceled.
+func returnReason(stopped, err error) string {
 	switch {
 	case stopped == nil:
 		return err.Error()

@@ -261,11 +261,11 @@ func TestRun_WrapperIsKilled_NoProcessSurvives(t *testing.T) {
 	r := newRunTest(t, "{name: job}")
 	r.write("stubborn", stubborn)
 	cmd := r.start("--", "./stubborn")
-	r.wantNobodyLeft(cmd)
+	r.wantNoProcessLeft(cmd)
 }
 
-// wantNobodyLeft kills a gkctl that runs the stubborn script, and waits until no process of the script is left.
-func (r *runTest) wantNobodyLeft(cmd *exec.Cmd) {
+// wantNoProcessLeft kills a gkctl that runs the stubborn script, and waits until no process of the script is left.
+func (r *runTest) wantNoProcessLeft(cmd *exec.Cmd) {
 	r.Helper()
 	r.untilFile("permit")
 	r.untilFile("alive")

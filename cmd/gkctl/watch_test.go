@@ -29,10 +29,10 @@ func TestWatch_FromAFutureRevision_PrintsANote(t *testing.T) {
 	w := newMoveWorld(t, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), awaitFor)
 	defer cancel()
-	var said string
+	var stderr string
 	var out bytes.Buffer
 	a := &conn.Factory{
-		IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: writes(func(s string) { said += s; cancel() })},
+		IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: writes(func(s string) { stderr += s; cancel() })},
 		Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 			return client.Dial(ctx, w.endpoints, opts...)
 		},
@@ -40,8 +40,8 @@ func TestWatch_FromAFutureRevision_PrintsANote(t *testing.T) {
 	if code := root.Execute(ctx, a, []string{"watch", "--from", "1000000"}); code != ui.ExitOK && code != ui.ExitInterrupted {
 		t.Errorf("gkctl watch: exit code %d, want 0 or 130", code)
 	}
-	if !strings.Contains(said, "revision 1000000 is in the future; the cluster is at ") || out.Len() > 0 {
-		t.Errorf("gkctl watch: standard error %q, want a note about the future; standard output %q, want none", said, &out)
+	if !strings.Contains(stderr, "revision 1000000 is in the future; the cluster is at ") || out.Len() > 0 {
+		t.Errorf("gkctl watch: standard error %q, want a note about the future; standard output %q, want none", stderr, &out)
 	}
 }
 
@@ -81,13 +81,13 @@ func TestWatch_MissedEvents_PrintsANote(t *testing.T) {
 		}
 	})
 	for _, format := range []string{"table", "json"} {
-		var out, said bytes.Buffer
-		a := &conn.Factory{IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &said}, Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
+		var out, stderr bytes.Buffer
+		a := &conn.Factory{IO: &ui.IO{In: &bytes.Buffer{}, Out: &out, Err: &stderr}, Dial: func(ctx context.Context, _ []string, opts ...client.Option) (*client.Client, error) {
 			return client.Dial(ctx, []string{listener.Addr().String()}, opts...)
 		}}
 		code := root.Execute(t.Context(), a, []string{"watch", "-n", "1", "-o", format})
-		if code != ui.ExitOK || !strings.Contains(said.String(), "events up to revision 41 ") || !strings.Contains(out.String(), "42") {
-			t.Errorf("gkctl watch -o %s: exit code %d, want 0; standard error:\n%s\nstandard output:\n%s", format, code, &said, &out)
+		if code != ui.ExitOK || !strings.Contains(stderr.String(), "events up to revision 41 ") || !strings.Contains(out.String(), "42") {
+			t.Errorf("gkctl watch -o %s: exit code %d, want 0; standard error:\n%s\nstandard output:\n%s", format, code, &stderr, &out)
 		}
 	}
 }

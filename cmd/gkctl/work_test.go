@@ -57,7 +57,7 @@ func TestWork_IsKilled_NoProcessSurvives(t *testing.T) {
 	r.write("stubborn", stubborn)
 	r.submit("j")
 	cmd := r.startCommand("work", "--", "./stubborn")
-	r.wantNobodyLeft(cmd)
+	r.wantNoProcessLeft(cmd)
 }
 
 // A daemon that a command leaves behind becomes a child of gkctl, which must reap it.

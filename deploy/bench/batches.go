@@ -61,7 +61,7 @@ func (b *bench) measureBatched(ctx context.Context, leader *servers.Server, conn
 	var all []batched
 	err = unwritten(ctx, leader, func() error {
 		for _, callers := range b.callers {
-			s, err := b.windows.byTurns(ctx, callers, unary, batches)
+			s, err := b.windows.alternate(ctx, callers, unary, batches)
 			if err != nil {
 				return err
 			}
@@ -72,8 +72,8 @@ func (b *bench) measureBatched(ctx context.Context, leader *servers.Server, conn
 	return all, err
 }
 
-// byTurns measures the same work with unary calls and with batches, in alternating windows.
-func (w windows) byTurns(ctx context.Context, callers int, unary, batches load.Call) (batched, error) {
+// alternate measures the same work with unary calls and with batches, in alternating windows.
+func (w windows) alternate(ctx context.Context, callers int, unary, batches load.Call) (batched, error) {
 	s := batched{Callers: callers}
 	var figures [2][]load.Figure
 	for n := range w.count + 1 {

@@ -97,15 +97,15 @@ func (b *bench) measureControl(ctx context.Context) (*control, error) {
 	return c, nil
 }
 
-// heard is a revision and the time at which a watcher received it.
-type heard struct {
+// received is a revision and the time at which a watcher received it.
+type received struct {
 	revision uint64
 	at       time.Time
 }
 
 // listen watches definitions on a server and sends the events to a channel. It returns after the first message, when
 // the watch is established.
-func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- heard) error {
+func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- received) error {
 	stream, err := gatekeeperv1.NewWatchServiceClient(conn).Watch(ctx, &gatekeeperv1.WatchRequest{})
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- heard) error {
 			}
 			for _, e := range r.GetEvents() {
 				select {
-				case to <- heard{e.GetRevision(), time.Now()}:
+				case to <- received{e.GetRevision(), time.Now()}:
 				case <-ctx.Done():
 					return
 				}
@@ -135,13 +135,13 @@ func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- heard) error {
 func (c *control) measureHeard(ctx context.Context, cluster *servers.Cluster, _ *servers.Server, conn *grpc.ClientConn) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("a watcher did not receive an edit"))
 	defer cancel()
-	news := make([]chan heard, len(cluster.Servers))
+	news := make([]chan received, len(cluster.Servers))
 	for i, s := range cluster.Servers {
 		own, err := s.Conn()
 		if err != nil {
 			return err
 		}
-		news[i] = make(chan heard, edits)
+		news[i] = make(chan received, edits)
 		if err := listen(ctx, own, news[i]); err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (c *control) measureHeard(ctx context.Context, cluster *servers.Cluster, _ 
 		}
 		answered, last := time.Now(), time.Time{}
 		for _, ch := range news {
-			for got := (heard{}); got.revision < revision; {
+			for got := (received{}); got.revision < revision; {
 				select {
 				case got = <-ch:
 				case <-ctx.Done():
@@ -278,7 +278,7 @@ func (c *control) measureWatchers(ctx context.Context, _ *servers.Cluster, leade
 		return err
 	}
 	defer conns.Close()
-	told := make(chan heard, 1024)
+	told := make(chan received, 1024)
 	for i := range manyWatchers {
 		if err := listen(ctx, conns.Of(i), told); err != nil {
 			return err

@@ -127,30 +127,30 @@ func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	token(t, auth, "shop")
 	p := loggedIn(t, c, auth, "admin", "/access")
 	p.until("the bindings", inRow("shop", "Edit …"))
-	p.sound(axe)
+	p.checkAccessibility(axe)
 	for text, shown := range map[string]string{
 		"Edit …": "Add a grant", "Remove …": "These tokens stop working:", "Create a token …": "Create it", "Revoke …": "refused immediately",
 	} {
 		p.clickInRow("shop", text)
 		p.shows(shown)
-		p.sound(axe)
+		p.checkAccessibility(axe)
 		p.keys(kb.Escape)
 		p.until("the dialog to close", `!document.querySelector("dialog[open]")`)
 	}
 	p.clickInRow("shop", "Create a token …")
 	p.click("Create it")
 	p.shows("shown only this once")
-	p.sound(axe)
+	p.checkAccessibility(axe)
 	p.click("Done")
 	p.visit("/cluster")
 	p.clickInMember(c.Servers[0].ID, "Remove …")
 	p.shows("last voter cannot be removed")
-	p.sound(axe)
+	p.checkAccessibility(axe)
 	p.visit("/cluster?edit=settings")
 	p.fill("max_duration", "2h")
 	p.click("Review and save …")
 	p.shows("Settings that change")
-	p.sound(axe)
+	p.checkAccessibility(axe)
 	for _, text := range p.console() {
 		if !strings.Contains(text, "members:remove") { // the browser logs every error response
 			t.Error(text)

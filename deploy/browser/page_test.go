@@ -17,8 +17,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is the timeout of the method until. Only failing tests reach it.
-const patience = 30 * time.Second
+// untilTimeout is the timeout of the method until. Only failing tests reach it.
+const untilTimeout = 30 * time.Second
 
 // page is a tab in a separate browser context that shares nothing with other pages, like the browser of another user.
 type page struct {
@@ -98,7 +98,7 @@ func (p *page) forget() {
 
 func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, untilTimeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		p.t.Fatal(err)
@@ -108,7 +108,7 @@ func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
 // eval evaluates an expression in the page.
 func eval[T any](p *page, expression string) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	ctx, cancel := context.WithTimeout(p.ctx, untilTimeout)
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -142,9 +142,9 @@ func (p *page) visit(path string) {
 // until waits until an expression is true.
 func (p *page) until(what, expression string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience+time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, untilTimeout+time.Second)
 	defer cancel()
-	poll := chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience))
+	poll := chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(untilTimeout))
 	if err := chromedp.Do(ctx, poll); err != nil {
 		p.t.Fatalf("waiting for %s: %v", what, err)
 	}

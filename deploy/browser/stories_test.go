@@ -160,7 +160,7 @@ func TestLeaderKilled_PageRecoversWithoutHelp(t *testing.T) {
 		}
 	}
 	holder := dial(t, left, "zone-a", "host-1")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), untilTimeout)
 	defer cancel()
 	if _, err := holder.Semaphore("nightly-export").Acquire(ctx); err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func TestViews_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	for name, path := range views {
 		t.Run(name, func(t *testing.T) {
 			p := open(t, c.Servers[0].HTTP, path)
-			p.sound(axe)
+			p.checkAccessibility(axe)
 			for _, text := range p.console() {
 				if strings.Contains(text, "404") && strings.Contains(name, "no such") {
 					continue // the browser logs every such response
@@ -83,8 +83,8 @@ func TestViews_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	}
 }
 
-// sound checks the page in both themes and at each size.
-func (p *page) sound(axe string) {
+// checkAccessibility checks the page in both themes and at each size.
+func (p *page) checkAccessibility(axe string) {
 	p.t.Helper()
 	for _, theme := range []string{"light", "dark"} {
 		for _, size := range [][2]int64{{360, 740}, {1280, 900}, {2560, 1440}} {

@@ -32,13 +32,13 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	cluster.Servers[2].Kill()
 
 	const wait = 3 * time.Second
-	next, said, err := servers.Recover("gk4", cluster.Servers[2:], "--unsafe-grant-after", wait.String(), "--yes", "--reason", "the site is gone")
+	next, output, err := servers.Recover("gk4", cluster.Servers[2:], "--unsafe-grant-after", wait.String(), "--yes", "--reason", "the site is gone")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, words := range []string{"Read: 1 of 3 voters", "No majority", "UNSAFE", "(gk1, gk2, gk3)"} {
-		if !strings.Contains(said, words) {
-			t.Errorf("the output of recover lacks %q:\n%s", words, said)
+		if !strings.Contains(output, words) {
+			t.Errorf("the output of recover lacks %q:\n%s", words, output)
 		}
 	}
 	started := time.Now()

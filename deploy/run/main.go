@@ -78,7 +78,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		"--api-address", o.api, "--peer-address", o.peer, "--http-address", o.http, "--admin-address", o.admin,
 		"--definitions", o.definitions)
 	// Errors at startup are shown to the user. Later output goes to the log.
-	first := &firstWords{limit: 64 << 10}
+	first := &outputHead{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = w, io.MultiWriter(w, first)
 	// The server is in a separate process group, so that Ctrl-C reaches only this program, which then stops the server
 	// once.
@@ -175,18 +175,18 @@ func stop(cmd *exec.Cmd, done <-chan error) error {
 	}
 }
 
-// firstWords keeps the beginning of the output.
-type firstWords struct {
+// outputHead keeps the beginning of the output.
+type outputHead struct {
 	limit int
 	text  []byte
 }
 
-func (f *firstWords) Write(p []byte) (int, error) {
+func (f *outputHead) Write(p []byte) (int, error) {
 	f.text = append(f.text, p[:min(len(p), f.limit-len(f.text))]...)
 	return len(p), nil
 }
 
-func (f *firstWords) String() string { return string(f.text) }
+func (f *outputHead) String() string { return string(f.text) }
 
 const next = `Gatekeeper serves at %[1]s, with %[5]d definitions: the periodic jobs of the Kubernetes project, and a pool for
 each of the build clusters that they run in. Data is in %[2]s, the log in %[3]s. Ctrl-C stops the server.

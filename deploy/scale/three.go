@@ -105,16 +105,16 @@ func (s *scale) join(ctx context.Context, cluster *servers.Cluster) (seconds flo
 		if err := server.Ready(ctx); err != nil {
 			return 0, fmt.Errorf("%w\n%s", err, server.LogTail())
 		}
-		if err := s.abreast(ctx, cluster, voters); err != nil {
+		if err := s.awaitCaughtUp(ctx, cluster, voters); err != nil {
 			return 0, err
 		}
 	}
 	return time.Since(begin).Seconds(), nil
 }
 
-// abreast waits until the given number of voters exists and every server has applied the entries that the leader had at
-// the start.
-func (s *scale) abreast(ctx context.Context, cluster *servers.Cluster, voters int) error {
+// awaitCaughtUp waits until the given number of voters exists and every server has applied the entries that the leader
+// had at the start.
+func (s *scale) awaitCaughtUp(ctx context.Context, cluster *servers.Cluster, voters int) error {
 	const most = 3 * time.Minute
 	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("not all of %d servers have caught up after %v", voters, most))
 	defer cancel()
@@ -181,7 +181,7 @@ func (s *scale) measureGaps(ctx context.Context, cluster *servers.Cluster) (g ga
 			}
 		}
 		if err == nil {
-			err = s.abreast(ctx, cluster, len(cluster.Servers))
+			err = s.awaitCaughtUp(ctx, cluster, len(cluster.Servers))
 		}
 		if err != nil {
 			return g, fmt.Errorf("kill: %w", err)

@@ -45,8 +45,8 @@ const (
 	// fullLog is the maximum number of entries that a server keeps: those since a snapshot, and those added until the
 	// next check. Before its first truncation, a log grows as expected.
 	fullLog = 100_000 + 2*20_000
-	// worthTelling is the shortest stall to report. A quiet machine has no such stalls.
-	worthTelling = 100 * time.Millisecond
+	// minReportedStall is the shortest stall to report. A quiet machine has no such stalls.
+	minReportedStall = 100 * time.Millisecond
 	// judgedFrom is the minimum length of a run whose growth is judged.
 	judgedFrom = 10 * time.Minute
 )
@@ -154,9 +154,9 @@ func (r *report) print(out io.Writer) {
 	if !r.Judged {
 		fmt.Fprintf(out, "not judged for growth: that requires a run of %v\n", judgedFrom)
 	}
-	if times, longest := r.stalled(worthTelling); times > 0 {
+	if times, longest := r.stalled(minReportedStall); times > 0 {
 		fmt.Fprintf(out, "the machine stalled for over %v before %d of %d samples, for at most %v\n",
-			worthTelling, times, len(r.Samples), longest.Round(time.Millisecond))
+			minReportedStall, times, len(r.Samples), longest.Round(time.Millisecond))
 	}
 	for _, text := range r.Machine {
 		fmt.Fprintf(out, "not caused by the servers: %s\n", text)

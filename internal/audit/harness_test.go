@@ -29,11 +29,11 @@ func writeUntilKilled(path string) {
 		fmt.Fprintln(os.Stdout, err)
 		os.Exit(1)
 	}
-	for said := false; ; {
+	for reported := false; ; {
 		l.Write(refusal())
-		if names, _ := rotatedFiles(path); len(names) > 0 && !said {
+		if names, _ := rotatedFiles(path); len(names) > 0 && !reported {
 			fmt.Fprintln(os.Stdout, "rotated")
-			said = true
+			reported = true
 		}
 	}
 }

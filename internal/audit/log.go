@@ -35,7 +35,7 @@ const (
 	batchLen        = 256
 
 	syncAfter     = time.Second
-	patience      = time.Second // how long a caller waits for a hanging disk
+	writeTimeout  = time.Second // how long a caller waits for a hanging disk
 	complainEvery = time.Minute
 	anchorEvery   = time.Hour
 )
@@ -120,7 +120,7 @@ func (l *Log) enqueue(e entry) bool {
 	if l.stalled.Load() {
 		return false
 	}
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(writeTimeout)
 	defer timeout.Stop()
 	select {
 	case l.queue <- e:

@@ -463,8 +463,8 @@ func TestWrite_DiskHangs_WaitsOnceAndThenCounts(t *testing.T) {
 		for range calls {
 			l.Write(refusal())
 		}
-		if waited := time.Since(start); waited != patience {
-			t.Errorf("callers waited for %v in total, want %v", waited, patience)
+		if waited := time.Since(start); waited != writeTimeout {
+			t.Errorf("callers waited for %v in total, want %v", waited, writeTimeout)
 		}
 		close(hangs)
 		synctest.Wait()

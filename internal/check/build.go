@@ -16,20 +16,20 @@ const clockRates = 0.01
 
 // builder builds the steps of a history.
 type builder struct {
-	parts  map[string]*partition
-	all    map[uint64]*grant
-	index  map[uint64]int // position of each token among the tokens of its semaphore
-	cools  map[string]cooling
-	asked  map[attempt]*grant // granted acquisitions
-	whose  map[history.Identity]holder
-	lost   map[owner]*untold
-	before map[uint64]*grant // the owner's previous grant, by token
-	rules  map[history.Definition]*rule
-	shut   []history.Operation // cordons, and the calls that end them
-	edited []*tried
-	gaveUp []*tried
-	byID   map[string]*tried // edits, by semaphore and request id
-	byTok  map[uint64]*tried // releases, by token
+	parts     map[string]*partition
+	all       map[uint64]*grant
+	index     map[uint64]int // position of each token among the tokens of its semaphore
+	cools     map[string]cooling
+	asked     map[attempt]*grant // granted acquisitions
+	whose     map[history.Identity]holder
+	lost      map[owner]*unanswered
+	before    map[uint64]*grant // the owner's previous grant, by token
+	rules     map[history.Definition]*rule
+	cordonOps []history.Operation // cordons, and the calls that end them
+	edited    []*tried
+	gaveUp    []*tried
+	byID      map[string]*tried // edits, by semaphore and request id
+	byTok     map[uint64]*tried // releases, by token
 }
 
 // holder is a short name for an identity.
@@ -41,9 +41,9 @@ type owner struct {
 	holder    holder
 }
 
-// untold is the possible effect of an owner's acquires that have no response: they may have superseded any permit that
-// the owner holds later.
-type untold struct {
+// unanswered is the possible effect of an owner's acquires that have no response: they may have superseded any permit
+// that the owner holds later.
+type unanswered struct {
 	from time.Duration
 	// replaced maps each token that these acquires replace to the earliest time of its replacement.
 	replaced map[uint64]time.Duration
@@ -66,7 +66,7 @@ type cooling struct {
 func newBuilder(h *history.History) *builder {
 	b := &builder{
 		parts: map[string]*partition{}, all: grants(h), index: map[uint64]int{}, cools: map[string]cooling{}, asked: map[attempt]*grant{},
-		whose: map[history.Identity]holder{}, lost: map[owner]*untold{}, before: map[uint64]*grant{},
+		whose: map[history.Identity]holder{}, lost: map[owner]*unanswered{}, before: map[uint64]*grant{},
 		rules: map[history.Definition]*rule{}, byID: map[string]*tried{}, byTok: map[uint64]*tried{},
 	}
 	counts := map[string]int{}
@@ -165,7 +165,7 @@ func (b *builder) operation(op history.Operation) {
 		b.pause(op)
 		return
 	case history.Cordon, history.Uncordon:
-		b.shut = append(b.shut, op)
+		b.cordonOps = append(b.cordonOps, op)
 		return
 	case history.Submit:
 		b.works(r.Semaphore)
@@ -221,8 +221,8 @@ func (b *builder) acquire(op history.Operation) {
 	}
 }
 
-// untold records an acquire without a response. Operations are sorted by the time of their calls, so the first of each
-// kind is the earliest.
+// unanswered records an acquire without a response. Operations are sorted by the time of their calls, so the first of
+// each kind is the earliest.
 func (b *builder) untold(op history.Operation) {
 	r := op.Request
 	if r.Firing != "" {
@@ -231,7 +231,7 @@ func (b *builder) untold(op history.Operation) {
 	key := owner{r.Semaphore, b.holder(r.Identity)}
 	u := b.lost[key]
 	if u == nil {
-		u = &untold{from: op.At, replaced: map[uint64]time.Duration{}}
+		u = &unanswered{from: op.At, replaced: map[uint64]time.Duration{}}
 		b.lost[key] = u
 	}
 	if _, ok := u.replaced[r.Replaces]; !ok && r.Replaces != 0 {

@@ -11,8 +11,8 @@ import (
 // firing names a firing of a semaphore.
 type firing struct{ semaphore, name string }
 
-// said records what callers did with the firing that was claimed with a token.
-type said struct {
+// reported records what callers did with the firing that was claimed with a token.
+type reported struct {
 	// notRun, cutShort, done and failed report whether a release stated that outcome. The release may not have been
 	// carried out.
 	notRun, cutShort, done, failed bool
@@ -27,21 +27,21 @@ type said struct {
 
 // final reports whether the firing had ended by the given time: a release was confirmed, and every report said that the
 // job was done or had failed.
-func (s *said) final(at time.Duration) bool {
+func (s *reported) final(at time.Duration) bool {
 	return s.released <= at && !s.notRun && !s.cutShort
 }
 
 // firings holds what a history says about its firings.
 type firings struct {
-	free map[string]bool   // semaphores that had FreeOnLoss at any time
-	most map[string]uint32 // the largest max_attempts of each semaphore; absent if it has ever been unbounded
-	of   map[uint64]*said  // by token
+	free map[string]bool      // semaphores that had FreeOnLoss at any time
+	most map[string]uint32    // the largest max_attempts of each semaphore; absent if it has ever been unbounded
+	of   map[uint64]*reported // by token
 	// cancelled holds the requests that may have been cancelled.
 	cancelled map[attempt]bool
 }
 
 func firingsOf(h *history.History) *firings {
-	f := &firings{free: map[string]bool{}, most: map[string]uint32{}, of: map[uint64]*said{}, cancelled: map[attempt]bool{}}
+	f := &firings{free: map[string]bool{}, most: map[string]uint32{}, of: map[uint64]*reported{}, cancelled: map[attempt]bool{}}
 	unbounded := map[string]bool{}
 	for _, op := range h.Operations {
 		r := op.Request
@@ -72,10 +72,10 @@ func firingsOf(h *history.History) *firings {
 	return f
 }
 
-func (f *firings) token(token uint64) *said {
+func (f *firings) token(token uint64) *reported {
 	s := f.of[token]
 	if s == nil {
-		s = &said{released: never, freed: never, failures: map[string]bool{}}
+		s = &reported{released: never, freed: never, failures: map[string]bool{}}
 		f.of[token] = s
 	}
 	return s

@@ -71,7 +71,7 @@ func (s *shared) results(h *history.History) {
 	s.twice(ends)
 	for f := range finals {
 		for _, again := range s.all[f.task] {
-			retried := f.failed && s.retried(f.task, s.said(f.token), again.At) > 0
+			retried := f.failed && s.retried(f.task, s.reportedAt(f.token), again.At) > 0
 			if again.Token > f.token && !retried && !s.reborn(f.task, again.At) {
 				s.breaks(OneResult, "%v was handed to %s with token %d, although it ended with token %d", f.task, again.Client, again.Token, f.token)
 			}
@@ -79,8 +79,8 @@ func (s *shared) results(h *history.History) {
 	}
 }
 
-// said returns when a worker began to report the end of its task, or 0 if it never did.
-func (s *shared) said(token uint64) time.Duration {
+// reportedAt returns when a worker began to report the end of its task, or 0 if it never did.
+func (s *shared) reportedAt(token uint64) time.Duration {
 	if all := s.ends[token]; len(all) > 0 {
 		return all[0].At // sorted by the time of the call
 	}

@@ -32,7 +32,7 @@ func carrying(h *history.History) map[uint64]*grant {
 
 // cordons adds each cordon to the semaphores from which it excludes a holder.
 func (b *builder) cordons() {
-	for _, op := range b.shut {
+	for _, op := range b.cordonOps {
 		st := step{kind: stepCordoned, request: op.Request}
 		if op.Request.Kind == history.Uncordon {
 			st.kind = stepUncordoned

@@ -125,7 +125,7 @@ func (s *streams) call(ctx context.Context, turn loop.Turn) (int, error) {
 		opened, err := s.field.permits(turn.Caller).KeepAlive(life)
 		if err != nil {
 			cancel()
-			return 0, said(err)
+			return 0, streamError(err)
 		}
 		s.open[turn.Caller] = &stream{opened, cancel, 0}
 	}
@@ -152,12 +152,12 @@ func (s *stream) exchange(group *gatekeeperv1.TokenGroup) (int, error) {
 	s.frame++
 	if err := s.Send(&gatekeeperv1.KeepAliveRequest{Frame: s.frame, Grouped: true, Groups: []*gatekeeperv1.TokenGroup{group}}); err != nil {
 		_, err = s.Recv() // Recv returns the reason
-		return 0, said(err)
+		return 0, streamError(err)
 	}
 	for {
 		r, err := s.Recv()
 		if err != nil {
-			return 0, said(err)
+			return 0, streamError(err)
 		}
 		if bad := slices.Concat(r.GetNotices(), r.GetResults()); len(bad) > 0 {
 			return 0, notRefreshed(bad[0])
@@ -176,8 +176,8 @@ func (s *stream) exchange(group *gatekeeperv1.TokenGroup) (int, error) {
 	}
 }
 
-// said returns the server's error for a stream, without the text that gRPC adds to it.
-func said(err error) error {
+// streamError returns the server's error for a stream, without the text that gRPC adds to it.
+func streamError(err error) error {
 	if s, ok := status.FromError(err); ok {
 		return fmt.Errorf("the stream ended: %s", s.Message())
 	}

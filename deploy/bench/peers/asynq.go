@@ -16,7 +16,7 @@ const asynqName = "asynq"
 
 // newAsynq starts asynq workers on a running server. They poll for tasks far more often than by default, and retain the
 // results.
-func (r *redisSystem) newAsynq(callers int) ([]way, error) {
+func (r *redisSystem) newAsynq(callers int) ([]variant, error) {
 	l := &ledger{}
 	opt := hooked{options: r.client.Options(), hook: completions{l}}
 	opt.options.PoolSize = max(callers, 2*workers)
@@ -33,7 +33,7 @@ func (r *redisSystem) newAsynq(callers int) ([]way, error) {
 		_, err := client.EnqueueContext(ctx, asynq.NewTask("task", nil, asynq.Retention(time.Hour), asynq.TaskID(id)))
 		return err
 	}
-	return taskWays(asynqName, 1, "Enqueue, Handler", l, func(ctx context.Context, id string, tasks int) error {
+	return taskVariants(asynqName, 1, "Enqueue, Handler", l, func(ctx context.Context, id string, tasks int) error {
 		if tasks == 1 {
 			return enqueue(ctx, id)
 		}

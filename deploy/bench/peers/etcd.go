@@ -55,7 +55,7 @@ func startEtcd(ctx context.Context, dir string, count int, t timing) (*etcd, err
 		e.direct = append(e.direct, c)
 	}
 	for i := range e.members {
-		if err := e.answers(ctx, i); err != nil {
+		if err := e.awaitReady(ctx, i); err != nil {
 			e.close()
 			return nil, err
 		}
@@ -75,8 +75,8 @@ func (e *etcd) start(i int) (*process, error) {
 	return run(e.members[i].Name, e.members[i].Dir, nil, self, "-etcd", string(text))
 }
 
-// answers waits until a server answers a linearizable read.
-func (e *etcd) answers(ctx context.Context, i int) error {
+// awaitReady waits until a server answers a linearizable read.
+func (e *etcd) awaitReady(ctx context.Context, i int) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {

@@ -41,15 +41,15 @@ func serveEtcd(text string) error {
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = client, client
 	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = peer, peer
 
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGTERM)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM)
 	e, err := embed.StartEtcd(cfg)
 	if err != nil {
 		return err
 	}
 	defer e.Close()
 	select {
-	case <-told:
+	case <-signals:
 		return nil
 	case err := <-e.Err():
 		return err

@@ -36,7 +36,7 @@ func newEtcdSystem(ctx context.Context, dir string, count, callers int) (*system
 		e.close()
 		return nil, err
 	}
-	all := []way{
+	all := []variant{
 		{Work: pairs, How: "Txn, Delete", open: ready(e.pair)},
 		{Work: pairs, How: "Mutex.TryLock, Unlock", open: e.mutexes},
 		{Work: denials, How: "Txn that fails", open: ready(e.denial)},

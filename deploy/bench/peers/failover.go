@@ -80,7 +80,7 @@ func (k *killable) Restart(ctx context.Context, server int) error {
 		return err
 	}
 	k.processes[server] = p
-	return k.answers(ctx, server)
+	return k.awaitReady(ctx, server)
 }
 
 // Ask implements failover.Cluster.

@@ -51,20 +51,20 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 		g.close()
 		return nil, err
 	}
-	all := append(g.taskWays(), way{Work: pairs, How: "TryAcquire, Release", open: ready(g.pair)})
+	all := append(g.taskWays(), variant{Work: pairs, How: "TryAcquire, Release", open: ready(g.pair)})
 	if first {
 		all = append(all,
-			way{Work: denials, How: "TryAcquire", open: ready(g.denial)},
-			way{Work: refreshes, How: "KeepAlive stream", open: g.keepAlive(1)},
-			way{Work: refreshes, How: "Refresh", open: ready(g.refresh)},
-			way{Work: tokens, How: "KeepAlive stream", open: g.keepAlive(tokensInFrame), most: frameStreams})
+			variant{Work: denials, How: "TryAcquire", open: ready(g.denial)},
+			variant{Work: refreshes, How: "KeepAlive stream", open: g.keepAlive(1)},
+			variant{Work: refreshes, How: "Refresh", open: ready(g.refresh)},
+			variant{Work: tokens, How: "KeepAlive stream", open: g.keepAlive(tokensInFrame), most: frameStreams})
 	}
 	for i := range all {
 		all[i].System, all[i].Servers, all[i].Store, all[i].TLS = gatekeeperName, opts.Count, store, opts.Secure != nil
 	}
 	// Pairs are the upper limit for tasks on the same servers, because every task takes at least an acquire and a
 	// release.
-	all = append(all, way{Work: tasks, System: ownPairs, Servers: opts.Count, Store: store, TLS: opts.Secure != nil, open: ready(g.pair)})
+	all = append(all, variant{Work: tasks, System: ownPairs, Servers: opts.Count, Store: store, TLS: opts.Secure != nil, open: ready(g.pair)})
 	s := &system{ways: all, stop: g.close}
 	for _, server := range cluster.Servers {
 		s.processes = append(s.processes, server.PID())

@@ -29,8 +29,8 @@ type taskWorkers struct {
 }
 
 // taskWays returns the variants of submitting tasks to workers of this cluster.
-func (g *gatekeeper) taskWays() []way {
-	var all []way
+func (g *gatekeeper) taskWays() []variant {
+	var all []variant
 	for _, c := range []struct {
 		how     string
 		streams int
@@ -41,7 +41,7 @@ func (g *gatekeeper) taskWays() []way {
 		{"SubmitJob, FollowJob, one Work stream", 1, func(w *taskWorkers) submission { return w.follow }},
 	} {
 		for _, work := range []work{tasks, jobs} {
-			of := way{Work: work, How: c.how, open: func(ctx context.Context, _ int) (load.Call, func(), error) {
+			of := variant{Work: work, How: c.how, open: func(ctx context.Context, _ int) (load.Call, func(), error) {
 				w, err := g.startWorkers(ctx, c.streams)
 				if err != nil {
 					return nil, nil, err

@@ -187,7 +187,7 @@ func numbers(flag, list string, allowed ...int) ([]int, error) {
 
 // measureWork starts every system and measures each kind of work on all of them.
 func (b *bench) measureWork(ctx context.Context, r *report) error {
-	var ways []way
+	var ways []variant
 	for _, start := range b.starts() {
 		s, err := start(ctx)
 		if absent, ok := errors.AsType[*errAbsent](err); ok {
@@ -213,7 +213,7 @@ func (b *bench) measureWork(ctx context.Context, r *report) error {
 		wanted = append(wanted, tasks, jobs)
 	}
 	for _, w := range wanted {
-		cells, err := b.plan.measure(ctx, slices.DeleteFunc(slices.Clone(ways), func(of way) bool { return of.Work != w }))
+		cells, err := b.plan.measure(ctx, slices.DeleteFunc(slices.Clone(ways), func(of variant) bool { return of.Work != w }))
 		if err != nil {
 			return err
 		}
@@ -276,7 +276,7 @@ func newEcho(ctx context.Context) (*system, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &system{processes: []int{e.PID()}, stop: e.Close, ways: []way{
+	return &system{processes: []int{e.PID()}, stop: e.Close, ways: []variant{
 		{Work: denials, System: echo, open: ready(e.Call)},
 		{Work: refreshes, System: echo, open: ready(e.Call)},
 	}}, nil

@@ -18,7 +18,7 @@ type plan struct {
 
 // cell holds the results of one variant of the work with one number of callers, with one figure per round.
 type cell struct {
-	way
+	variant
 	Callers int           `json:"callers"`
 	Figures []load.Figure `json:"rounds"`
 	// CPU is the CPU time per operation in each round. It is empty if that time is unknown.
@@ -36,7 +36,7 @@ func (e effort) sum() float64 { return e.Servers + e.Callers }
 
 // measure measures all variants of one kind of work alternately, with one window each in every round. It stops at the
 // first failed operation.
-func (p *plan) measure(ctx context.Context, ways []way) ([]*cell, error) {
+func (p *plan) measure(ctx context.Context, ways []variant) ([]*cell, error) {
 	var cells []*cell
 	for _, callers := range p.Callers {
 		at, err := p.at(ctx, ways, callers)
@@ -49,14 +49,14 @@ func (p *plan) measure(ctx context.Context, ways []way) ([]*cell, error) {
 }
 
 // at measures the variants with one number of callers.
-func (p *plan) at(ctx context.Context, ways []way, callers int) ([]*cell, error) {
+func (p *plan) at(ctx context.Context, ways []variant, callers int) ([]*cell, error) {
 	var cells []*cell
 	var calls []load.Call
 	for _, w := range ways {
 		if w.most > 0 && callers > w.most {
 			continue
 		}
-		c := &cell{way: w, Callers: callers}
+		c := &cell{variant: w, Callers: callers}
 		call, shut, err := w.open(ctx, callers)
 		if err != nil {
 			return nil, c.failed(err)

@@ -14,8 +14,8 @@ import (
 )
 
 // every returns a variant whose calls take the given time and append its name to story.
-func every(name string, took time.Duration, story *[]string) way {
-	return way{Work: pairs, System: name, Servers: 1, open: ready(func(context.Context, int) (int, error) {
+func every(name string, took time.Duration, story *[]string) variant {
+	return variant{Work: pairs, System: name, Servers: 1, open: ready(func(context.Context, int) (int, error) {
 		<-time.After(took)
 		*story = append(*story, name)
 		return 1, nil
@@ -28,7 +28,7 @@ func TestMeasure_EveryVariant_HasAWindowInEachRound(t *testing.T) {
 		few := every("few", time.Millisecond, &story)
 		few.most = 1
 		p := &plan{Callers: []int{1, 2}, Rounds: 3, Window: time.Second}
-		got, err := p.measure(t.Context(), []way{every("quick", 100*time.Millisecond, &story), every("slow", 500*time.Millisecond, &story), few})
+		got, err := p.measure(t.Context(), []variant{every("quick", 100*time.Millisecond, &story), every("slow", 500*time.Millisecond, &story), few})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestMeasure_FailedOperation_FailsTheRunAndNamesTheVariant(t *testing.T) {
 	refused := errors.New("refused")
 	var shut bool
 	p := &plan{Callers: []int{2}, Rounds: 1, Window: time.Hour}
-	_, err := p.measure(t.Context(), []way{{Work: denials, System: "peer", Servers: 3, How: "asking",
+	_, err := p.measure(t.Context(), []variant{{Work: denials, System: "peer", Servers: 3, How: "asking",
 		open: func(context.Context, int) (load.Call, func(), error) {
 			return func(context.Context, int) (int, error) { return 0, refused }, func() { shut = true }, nil
 		}}})
@@ -65,7 +65,7 @@ func TestMeasure_FailedOperation_FailsTheRunAndNamesTheVariant(t *testing.T) {
 
 func cells(t *testing.T, of work, callers int, perSecond map[string][]float64) []*cell {
 	t.Helper()
-	ways := map[string]way{
+	ways := map[string]variant{
 		"bolt 3":  {Work: of, System: "gatekeeper", Servers: 3, Store: bolt, How: "TryAcquire, Release"},
 		"tls 3":   {Work: of, System: "gatekeeper", Servers: 3, Store: bolt, How: "TryAcquire, Release", TLS: true},
 		"bolt 1":  {Work: of, System: "gatekeeper", Servers: 1, Store: bolt, How: "TryAcquire, Release"},
@@ -82,7 +82,7 @@ func cells(t *testing.T, of work, callers int, perSecond map[string][]float64) [
 			}
 		}
 	}) {
-		c := &cell{way: ways[name], Callers: callers}
+		c := &cell{variant: ways[name], Callers: callers}
 		if c.System == "" {
 			t.Fatalf("unknown variant %q", name)
 		}
@@ -120,7 +120,7 @@ func TestRatios_TasksAndPairs_AreComparedForTheSameLogStore(t *testing.T) {
 	for _, store := range []string{bolt, wal} {
 		for system, how := range map[string]string{gatekeeperName: "SubmitJob", ownPairs: ""} {
 			all = append(all, &cell{
-				way:     way{Work: tasks, System: system, How: how, Servers: 3, Store: store},
+				variant: variant{Work: tasks, System: system, How: how, Servers: 3, Store: store},
 				Callers: 16, Figures: []load.Figure{{Callers: 16, PerSecond: 1}},
 			})
 		}
@@ -195,8 +195,8 @@ func TestJudge_EachLogStore_HasASeparateTarget(t *testing.T) {
 
 func TestJudge_Tokens_HaveASeparateTarget(t *testing.T) {
 	at := func(callers int, perSecond float64) *cell {
-		w := way{Work: tokens, System: "gatekeeper", Servers: 3, Store: bolt, How: "KeepAlive stream"}
-		return &cell{way: w, Callers: callers, Figures: []load.Figure{{PerSecond: perSecond}}}
+		w := variant{Work: tokens, System: "gatekeeper", Servers: 3, Store: bolt, How: "KeepAlive stream"}
+		return &cell{variant: w, Callers: callers, Figures: []load.Figure{{PerSecond: perSecond}}}
 	}
 	got := judge([]*cell{at(16, 3e6), at(64, 1.5e6)}, nil)
 	if len(got) != 1 || got[0].Met || got[0].Reached != 1.5e6 {

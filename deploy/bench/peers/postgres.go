@@ -80,7 +80,7 @@ func newPostgres(ctx context.Context, dir string, callers int, tasks bool) (*sys
 		p.close()
 		return nil, err
 	}
-	all := []way{
+	all := []variant{
 		{Work: pairs, How: "UPDATE of a row, twice", open: ready(p.pair)},
 		{Work: denials, How: "UPDATE of no row", open: ready(p.denial)},
 		{Work: refreshes, How: "UPDATE of a row", open: ready(p.refresh)},

@@ -31,7 +31,7 @@ type ratio struct {
 	// CPU time is unknown.
 	CPU *spread `json:"cpu,omitempty"`
 
-	of, to *way
+	of, to *variant
 }
 
 // compared reports whether two cells are compared. A variant on Gatekeeper is compared with every variant on a peer
@@ -62,7 +62,7 @@ func ratios(cells []*cell) []ratio {
 			for round := range of.Figures {
 				each = append(each, of.Figures[round].PerSecond/to.Figures[round].PerSecond)
 			}
-			r := ratio{Work: of.Work, Callers: of.Callers, Of: of.name(), To: to.name(), spread: spreadOf(each), of: &of.way, to: &to.way}
+			r := ratio{Work: of.Work, Callers: of.Callers, Of: of.name(), To: to.name(), spread: spreadOf(each), of: &of.variant, to: &to.variant}
 			if cpu := lighter(of.CPU, to.CPU); len(cpu) > 0 {
 				s := spreadOf(cpu)
 				r.CPU = &s

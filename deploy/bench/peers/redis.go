@@ -67,7 +67,7 @@ func newRedis(ctx context.Context, dir string, callers int, tasks bool) (*system
 		r.close()
 		return nil, err
 	}
-	all := []way{
+	all := []variant{
 		{Work: pairs, How: "SET NX PX, script", open: ready(r.pair)},
 		{Work: denials, How: "SET NX PX", open: ready(r.denial)},
 		{Work: refreshes, How: "script", open: ready(r.refresh)},

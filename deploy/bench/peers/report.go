@@ -94,11 +94,11 @@ func (r *report) printTargets(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\ntargets\treached\tat least\t")
 	for _, v := range r.Targets {
-		said := "met"
+		outcome := "met"
 		if !v.Met {
-			said = fmt.Sprintf("MISSED by %.3g", v.AtLeast-v.Reached)
+			outcome = fmt.Sprintf("MISSED by %.3g", v.AtLeast-v.Reached)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.What, brief(v.Reached), brief(v.AtLeast), said)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.What, brief(v.Reached), brief(v.AtLeast), outcome)
 	}
 	_ = w.Flush()
 	met := len(slices.DeleteFunc(slices.Clone(r.Targets), func(v verdict) bool { return !v.Met }))

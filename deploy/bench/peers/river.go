@@ -24,7 +24,7 @@ func (riverTask) Kind() string { return "task" }
 
 // newRiver starts River on a running server, in the database that contains the locks. River fetches tasks as soon as
 // possible, which is far sooner than by default.
-func (p *postgres) newRiver(ctx context.Context) ([]way, error) {
+func (p *postgres) newRiver(ctx context.Context) ([]variant, error) {
 	driver := riverpgxv5.New(p.pool)
 	migrator, err := rivermigrate.New(driver, nil)
 	if err != nil {
@@ -60,7 +60,7 @@ func (p *postgres) newRiver(ctx context.Context) ([]way, error) {
 			l.recorded(id)
 		}
 	}()
-	return taskWays(riverName, 1, "InsertManyFast, Work", l, func(ctx context.Context, id string, tasks int) error {
+	return taskVariants(riverName, 1, "InsertManyFast, Work", l, func(ctx context.Context, id string, tasks int) error {
 		if tasks == 1 {
 			_, err := client.Insert(ctx, riverTask{id}, nil)
 			return err

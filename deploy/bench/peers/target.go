@@ -50,7 +50,7 @@ type verdict struct {
 	Met     bool    `json:"met"`
 }
 
-func (t *target) covers(w *way) bool {
+func (t *target) covers(w *variant) bool {
 	return w.Servers == 3 && w.TLS == t.tls && w.Work == t.work && w.How == t.how && (t.stores == nil || slices.Contains(t.stores, w.Store))
 }
 
@@ -67,7 +67,7 @@ func judge(cells []*cell, ratios []ratio) []verdict {
 			}
 		}
 		for _, c := range cells {
-			if atLeast, ok := t.at[c.Callers]; ok && t.peer == "" && c.Store != "" && t.covers(&c.way) {
+			if atLeast, ok := t.at[c.Callers]; ok && t.peer == "" && c.Store != "" && t.covers(&c.variant) {
 				judged(fmt.Sprintf("%s at %d: %s", c.Work, c.Callers, c.name()), c.middle().PerSecond, atLeast)
 			}
 		}

@@ -18,10 +18,10 @@ const (
 	jobSubmitters = 1
 )
 
-// taskWays returns the two kinds of work for a system that runs tasks. submit submits a number of empty tasks. The
+// taskVariants returns the two kinds of work for a system that runs tasks. submit submits a number of empty tasks. The
 // workers must report each recorded result to the ledger, with the id of its submission.
-func taskWays(system string, servers int, how string, l *ledger, submit submission) []way {
-	return []way{
+func taskVariants(system string, servers int, how string, l *ledger, submit submission) []variant {
+	return []variant{
 		{Work: tasks, System: system, Servers: servers, How: how, open: ready(l.call(1, submit))},
 		{Work: jobs, System: system, Servers: servers, How: how, open: ready(l.call(inJob, submit)), most: jobSubmitters},
 	}

@@ -25,8 +25,8 @@ const (
 	jobs work = "tasks in jobs of 1000"
 )
 
-// way is one variant of a kind of work on one system.
-type way struct {
+// variant is one variant of a kind of work on one system.
+type variant struct {
 	Work work `json:"work"`
 	// System and Servers identify the measured system, and How the calls. If Servers is 0, the figure is a limit of the
 	// machine, which is compared with clusters of any size.
@@ -43,11 +43,11 @@ type way struct {
 	// processes are the servers that do the work
 	processes []int
 	// open prepares for the given number of callers. shut may be nil
-	open func(ctx context.Context, callers int) (call load.Call, shut func(), err error)
+	open func(ctx context.Context, callers int) (call load.Call, closeFunc func(), err error)
 }
 
 // name returns a name that is unique among the variants of the same kind of work.
-func (w *way) name() string {
+func (w *variant) name() string {
 	name := w.System
 	switch {
 	case w.Servers == 1:
@@ -70,7 +70,7 @@ func (w *way) name() string {
 // system is a set of running servers and the variants to measure on them.
 type system struct {
 	version   string
-	ways      []way
+	ways      []variant
 	processes []int
 	stop      func()
 }

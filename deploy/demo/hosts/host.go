@@ -66,13 +66,13 @@ func Host(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// patience is how long a host waits for a response. It allows for a failover.
-const patience = 10 * time.Second
+// responseTimeout is how long a host waits for a response. It allows for a failover.
+const responseTimeout = 10 * time.Second
 
 // fire runs one due job. It first acquires the job's semaphore with the firing, so that the firing runs once, and then
 // waits for a share of the pool.
 func (h *host) fire(ctx context.Context, f firing) {
-	asking, cancel := context.WithTimeout(ctx, patience)
+	asking, cancel := context.WithTimeout(ctx, responseTimeout)
 	defer cancel()
 	job := h.ask(stage.Record{Semaphore: f.job.Name, Weight: 1, Due: f.due}, func(s *client.Semaphore) (*client.Permit, error) {
 		return s.TryAcquire(asking, client.WithFiring(f.job.Name, f.due))
@@ -80,7 +80,7 @@ func (h *host) fire(ctx context.Context, f firing) {
 	if job == nil {
 		return
 	}
-	waiting, cancel := context.WithTimeout(job.permit.Context(), patience)
+	waiting, cancel := context.WithTimeout(job.permit.Context(), responseTimeout)
 	defer cancel()
 	pool := h.ask(stage.Record{Semaphore: samples.Pool(f.job.Cluster), Weight: f.weight}, func(s *client.Semaphore) (*client.Permit, error) {
 		return s.Acquire(waiting, client.WithWeight(f.weight))

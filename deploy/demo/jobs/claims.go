@@ -68,7 +68,7 @@ func (e *evidence) audit() (died int, broken []string) {
 		case c.token != 0 && c.token < last.Token:
 			broken = append(broken, fmt.Sprintf("%s was run by %s, but the servers recorded token %d", e.name(f), last, c.token))
 		case c.token == last.Token:
-			if wrong := otherwise(last, c.state); wrong != "" {
+			if wrong := mismatch(last, c.state); wrong != "" {
 				broken = append(broken, fmt.Sprintf("%s %s", e.name(f), wrong))
 			}
 		}
@@ -87,9 +87,9 @@ func (c claim) ended() bool {
 	}
 }
 
-// otherwise describes how the servers' record of the end of a run differs from the application's. It returns "" if they
+// mismatch describes how the servers' record of the end of a run differs from the application's. It returns "" if they
 // agree.
-func otherwise(r *run, state gatekeeperv1.FiringState) string {
+func mismatch(r *run, state gatekeeperv1.FiringState) string {
 	erred := r.Said(returned).Text != ""
 	switch {
 	case state == gatekeeperv1.FiringState_FIRING_STATE_SPENT && !r.cut():

@@ -37,8 +37,8 @@ type Story struct {
 	legs  []*leg
 }
 
-// patience bounds each step. A step that takes longer is a broken promise.
-const patience = 45 * time.Second
+// stepTimeout bounds each step. A step that takes longer is a broken promise.
+const stepTimeout = 45 * time.Second
 
 // Flags defines the scenario's flags.
 func (s *Story) Flags(f *flag.FlagSet) {
@@ -91,12 +91,12 @@ func (s *Story) play(ctx context.Context) error {
 	s.Row("tasks", "%d, from %s to %s and back, with a drain of %v and permits of %v", len(s.names), s.from, s.to, s.drain, s.Duration)
 	moved := s.leg(ctx, "move", old, next, s.kill, "move", "--from", s.from, "--to", s.to, "-l", samples.LabelKind+"=job",
 		"--drain", s.drain.String(), "--yes", "--reason", "the storage of "+s.from+" is failing", "-o", "json")
-	var said moveOutput
-	if err := json.Unmarshal(moved, &said); err != nil {
+	var output moveOutput
+	if err := json.Unmarshal(moved, &output); err != nil {
 		return fmt.Errorf("the output of gkctl move is not JSON: %w\n%s", err, moved)
 	}
-	s.Break(said.judge(deaf)...)
-	s.leg(ctx, "undo", next, old, false, "undo", said.Revision, "--drain", s.drain.String(), "--yes")
+	s.Break(output.judge(deaf)...)
+	s.leg(ctx, "undo", next, old, false, "undo", output.Revision, "--drain", s.drain.String(), "--yes")
 	after, err := s.patterns(ctx)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (s *Story) play(ctx context.Context) error {
 			s.Breakf("%s admits %q after the undo, but admitted %q before the move", name, after[name], pattern)
 		}
 	}
-	if err := s.End(ctx, syscall.SIGTERM, patience); err != nil {
+	if err := s.End(ctx, syscall.SIGTERM, stepTimeout); err != nil {
 		return err
 	}
 	s.judge(s.Lives(), deaf)
@@ -159,7 +159,7 @@ func (s *Story) leg(ctx context.Context, name string, from, to *stage.Process, k
 		if err != nil {
 			s.Breakf("gkctl %s: %v\n%s", name, err, said.String())
 		}
-	case <-time.After(patience):
+	case <-time.After(stepTimeout):
 		s.Breakf("gkctl %s did not exit", name)
 	}
 	l := newLeg(began, from.Life(), to.Life())
@@ -189,7 +189,7 @@ func (s *Story) patterns(ctx context.Context) (map[string]string, error) {
 
 // await waits for cond, and reports whether it became true in time.
 func await(ctx context.Context, cond func() bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	return stage.Await(ctx, "", func() (bool, error) { return cond(), nil }) == nil
 }

@@ -35,8 +35,8 @@ func (l *Life) End() time.Duration {
 // Grant is a grant and its holder's later records about it.
 type Grant struct {
 	Record
-	Life *Life
-	said map[Event]Record
+	Life    *Life
+	records map[Event]Record
 }
 
 // Grants returns the grants of a process in the order in which it recorded them.
@@ -50,17 +50,17 @@ func (l *Life) Grants() []*Grant {
 			all = append(all, g)
 		}
 		if g := byToken[r.Token]; g != nil {
-			g.said[r.Event] = r
+			g.records[r.Event] = r
 		}
 	}
 	return all
 }
 
 // Said returns the last record of the given kind about the grant, or the zero Record.
-func (g *Grant) Said(e Event) Record { return g.said[e] }
+func (g *Grant) Said(e Event) Record { return g.records[e] }
 
 // Has reports whether there is a record of the given kind about the grant.
-func (g *Grant) Has(e Event) bool { return g.said[e].Event == e }
+func (g *Grant) Has(e Event) bool { return g.records[e].Event == e }
 
 // Until returns the end of the belief. If the process did not record the end, the belief lasted until its death. If it
 // is still alive, the belief has no end.

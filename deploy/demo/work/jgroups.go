@@ -68,7 +68,7 @@ func (s *JGroups) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(sub.Wait(patience), s.End(ctx, syscall.SIGTERM, patience)); err != nil {
+	if err := errors.Join(sub.Wait(stepTimeout), s.End(ctx, syscall.SIGTERM, stepTimeout)); err != nil {
 		return err
 	}
 	e.add(s.Lives())

@@ -38,7 +38,7 @@ type evidence struct {
 
 // evidence asks the servers about jobs with the given number of tasks each.
 func (s *shop) evidence(ctx context.Context, jobs []string, tasks int) (*evidence, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	e := &evidence{semaphore: s.semaphore, permits: uint32(s.permits), stored: map[task]*gatekeeperv1.Task{}}
 	for _, job := range jobs {

@@ -84,7 +84,7 @@ func (s *Oddjob) play(ctx context.Context) error {
 	if err := s.killTheLast(ctx); err != nil {
 		return err
 	}
-	if err := s.End(ctx, syscall.SIGTERM, patience); err != nil {
+	if err := s.End(ctx, syscall.SIGTERM, stepTimeout); err != nil {
 		return err
 	}
 	if err := s.ask(ctx); err != nil {
@@ -96,7 +96,7 @@ func (s *Oddjob) play(ctx context.Context) error {
 
 // round waits until one worker has claimed the firing and another worker has lost it.
 func (s *Oddjob) round(ctx context.Context, i int, due time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	var by, idle []string
 	err := stage.Await(ctx, fmt.Sprintf("a worker that runs round %d, and an idle one", i+1), func() (bool, error) {
@@ -142,7 +142,7 @@ func (s *Oddjob) killTheLast(ctx context.Context) error {
 		}
 	}
 	s.Say("kill -9 of %s in the middle of round %d; the others' timers stop", s.killed, s.rounds)
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	return stage.Await(ctx, "another worker of the last round", func() (bool, error) {
 		for _, name := range with(s.Lives(), stage.Granted, due) {
@@ -157,7 +157,7 @@ func (s *Oddjob) killTheLast(ctx context.Context) error {
 
 // ask reads the servers' record of each round.
 func (s *Oddjob) ask(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	s.claims = map[time.Time]*gatekeeperv1.FiringClaim{}
 	for _, due := range s.dues {

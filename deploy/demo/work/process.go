@@ -47,8 +47,8 @@ func Process(ctx context.Context, args []string) error {
 	return errors.New("the process has no role")
 }
 
-// patience bounds each step of a scenario.
-const patience = time.Minute
+// stepTimeout bounds each step of a scenario.
+const stepTimeout = time.Minute
 
 // shop is a stage on which workers share the tasks of one semaphore.
 type shop struct {
@@ -79,7 +79,7 @@ func (s *shop) hire(ctx context.Context, number int) (*stage.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	return p, stage.Await(ctx, name+" to join", func() (bool, error) {
 		workers, err := work.Workers(ctx, s.Client, s.semaphore)
@@ -119,14 +119,14 @@ func (s *shop) submit(ctx context.Context, sub *submitter) (*stage.Process, erro
 
 // await waits for a record of the process for which like returns true, and returns the record.
 func await(ctx context.Context, p *stage.Process, what string, like func(stage.Record) bool) (stage.Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	return p.Await(ctx, what, like)
 }
 
 // granted waits until a worker holds a task with a token above the given one, and returns the worker.
 func (s *shop) granted(ctx context.Context, job string, above uint64) (by *stage.Process, grant stage.Record, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	err = stage.Await(ctx, "a worker of job "+job, func() (bool, error) {
 		for _, p := range s.Processes {

@@ -73,7 +73,7 @@ func (s *Words) play(ctx context.Context) error {
 	if err := s.faults(ctx, len(files)); err != nil {
 		return err
 	}
-	if err := s.submitter.Wait(patience); err != nil {
+	if err := s.submitter.Wait(stepTimeout); err != nil {
 		return err
 	}
 	took := boottime.Now() - began
@@ -87,7 +87,7 @@ func (s *Words) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.End(ctx, syscall.SIGTERM, patience); err != nil {
+	if err := s.End(ctx, syscall.SIGTERM, stepTimeout); err != nil {
 		return err
 	}
 	e.add(s.Lives())

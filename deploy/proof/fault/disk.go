@@ -80,9 +80,9 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 // refused checks that a server that was started on a damaged file exited with the code for a damaged directory. Damage
 // to files other than the log may also be reported as another server's directory. byItself is false if a signal killed
 // the process.
-func refused(file string, code int, byItself bool, log string) error {
+func refused(file string, code int, exited bool, log string) error {
 	switch {
-	case !byItself:
+	case !exited:
 		return fmt.Errorf("the server with a damaged file was killed by a signal:\n%s", log)
 	case code == refusedDataDir:
 	case code == foreignDataDir && !ofTheLog(file):

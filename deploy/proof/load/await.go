@@ -102,13 +102,13 @@ func ending(claim *gatekeeperv1.FiringClaim) history.Response {
 	}
 }
 
-// patience is how long a caller waits for the end of a firing after the faults. The firing may already have ended.
-const patience = 5 * time.Second
+// endTimeout is how long a caller waits for the end of a firing after the faults. The firing may already have ended.
+const endTimeout = 5 * time.Second
 
 // AwaitAll is called after the faults. It awaits the end of every firing whose end no caller has received yet. The
 // servers must report the end of every firing that has ended.
 func (c *Clients) AwaitAll(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
 	record := c.recorder("awaiting")
 	var all sync.WaitGroup

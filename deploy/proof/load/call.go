@@ -132,11 +132,11 @@ func (c caller) acquire(ctx context.Context, on stubs, r history.Request, wait b
 }
 
 // acquireLate is an acquire whose request takes some time to reach the server.
-func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wait bool, way time.Duration) (history.Response, history.Outcome) {
+func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wait bool, delay time.Duration) (history.Response, history.Outcome) {
 	r.Kind, r.Wait = history.Acquire, wait
 	sent := c.Now()
 	done := c.Call(r)
-	pause(ctx, way)
+	pause(ctx, delay)
 	f, _ := firing(r.Firing)
 	var grant *gatekeeperv1.Grant
 	var denial *gatekeeperv1.Denial

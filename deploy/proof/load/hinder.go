@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hinders returns the operator's actions that temporarily exclude workers from a semaphore.
-func (o *operator) hinders(s Semaphore) []func(context.Context) {
+// exclusions returns the operator's actions that temporarily exclude workers from a semaphore.
+func (o *operator) exclusions(s Semaphore) []func(context.Context) {
 	return []func(context.Context){
 		func(ctx context.Context) { o.pause(ctx, s) },
 		func(ctx context.Context) {

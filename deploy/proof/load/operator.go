@@ -44,7 +44,7 @@ func (o *operator) acts(s Semaphore) []func(context.Context) {
 	}
 	switch {
 	case s.Worked:
-		return append(o.hinders(s), revoke)
+		return append(o.exclusions(s), revoke)
 	case s.Edited:
 		return []func(context.Context){func(ctx context.Context) { version = o.edit(ctx, s, version) }}
 	case s.Paused:

@@ -93,7 +93,7 @@ type API struct {
 	// directory resolves principals, and peers recognizes members' certificates; see caller.go.
 	directory auth.Directory
 	peers     *memberCerts
-	standing  standing
+	longCalls longCalls
 	complete  atomic.Bool // see caughtUp
 	repeats   repeats
 	summaries summaries
@@ -154,7 +154,7 @@ func New(cfg Config) (*API, error) {
 	}
 	a.keeper = guard{cfg.Keeper, a}
 	a.forward.entitled, a.forward.audited = a.entitled, a.audited
-	a.forward.standing = func(ctx context.Context, fullMethod string) (context.Context, func()) {
+	a.forward.whileEntitled = func(ctx context.Context, fullMethod string) (context.Context, func()) {
 		if entitlements[fullMethod].open {
 			return ctx, func() {}
 		}
@@ -207,7 +207,7 @@ func (a *API) Close() {
 		a.Drain()
 		close(a.closed)
 		a.polls.Wait()
-		a.tellRepeats(time.Now().Add(repeatsFor))
+		a.writeRepeats(time.Now().Add(repeatsFor))
 		a.forward.close()
 	})
 }
@@ -221,8 +221,8 @@ func (a *API) poll() {
 			a.setServing(a.cfg.Consensus.Ready() == nil)
 		}
 		a.forward.follow(a.cfg.Consensus.Leader())
-		a.standing.recheck(a.cfg.Machine.State().AccessRevision(), time.Now())
-		a.tellRepeats(time.Now())
+		a.longCalls.recheck(a.cfg.Machine.State().AccessRevision(), time.Now())
+		a.writeRepeats(time.Now())
 		select {
 		case <-a.closed:
 			return

@@ -268,8 +268,8 @@ func (s *repeats) due(now time.Time) (all []*audit.Record) {
 	return all
 }
 
-// tellRepeats writes the repeated refusals that are due. Close calls it one last time.
-func (a *API) tellRepeats(now time.Time) {
+// writeRepeats writes the repeated refusals that are due. Close calls it one last time.
+func (a *API) writeRepeats(now time.Time) {
 	for _, r := range a.repeats.due(now) {
 		a.cfg.Audit.Write(*r)
 	}

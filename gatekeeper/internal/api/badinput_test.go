@@ -415,7 +415,7 @@ func TestBadInput_GarbageOnThePort_ClosesThatConnectionOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			conn := must(net.Dial("tcp", g.address))(t)
 			defer conn.Close()
-			if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+			if err := conn.SetDeadline(time.Now().Add(testTimeout)); err != nil {
 				t.Fatal(err)
 			}
 			must(io.WriteString(conn, bytes))(t)

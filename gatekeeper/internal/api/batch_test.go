@@ -86,7 +86,7 @@ func TestBatch_EachRequest_IsAnsweredLikeASingleCall_OrLeftOpen(t *testing.T) {
 		}
 		for i, q := range requests {
 			reply, err := g.permits.TryAcquire(ctx(t), q)
-			if diff := cmp.Diff(said(err), said(errorOf(results[i])), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(statusContents(err), statusContents(errorOf(results[i])), protocmp.Transform()); diff != "" {
 				t.Errorf("%s, request %d: error from a single call (-) and from a batch (+):\n%s", where, i, diff)
 			}
 			if diff := cmp.Diff(reply.GetDenial(), results[i].GetDenial(), protocmp.Transform()); diff != "" {

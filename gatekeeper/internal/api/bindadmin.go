@@ -38,12 +38,12 @@ func CheckAdministrator(m *gatekeeperv1.BindAdministratorRequest) error {
 	if err := (&access.Binding{Name: cmp.Or(m.GetBinding(), DefaultAdminBinding)}).Validate(); err != nil {
 		return err
 	}
-	_, _, err := wordsOfOwner(strings.Repeat("m", maxMemberID), m)
+	_, _, err := authorAndReason(strings.Repeat("m", maxMemberID), m)
 	return err
 }
 
-// wordsOfOwner returns the author and the reason of a change that the owner of a member's data directory requests.
-func wordsOfOwner(member string, m *gatekeeperv1.BindAdministratorRequest) (author, reason string, err error) {
+// authorAndReason returns the author and the reason of a change that the owner of a member's data directory requests.
+func authorAndReason(member string, m *gatekeeperv1.BindAdministratorRequest) (author, reason string, err error) {
 	if author, err = authorFrom(m.GetAuthor()); err != nil {
 		return "", "", err
 	}
@@ -93,7 +93,7 @@ func (s *authService) BindAdministrator(ctx context.Context, m *gatekeeperv1.Bin
 
 // bindAdministrator proposes the change on behalf of the owner of a member's data directory.
 func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeeperv1.BindAdministratorRequest) (*access.Binding, error) {
-	author, reason, err := wordsOfOwner(member, m)
+	author, reason, err := authorAndReason(member, m)
 	if err != nil {
 		return nil, err
 	}

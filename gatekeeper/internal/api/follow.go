@@ -26,7 +26,7 @@ func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.Se
 	defer subscription.Close()
 	f := &following{service: s, id: j.ID, number: j.Number, results: m.GetResults(), after: m.GetAfterRevision(), ahead: make(map[uint32]uint64), send: stream.Send}
 	for upTo := state.Revision(); ; {
-		over, err := f.tell(state, upTo)
+		over, err := f.sendChanges(state, upTo)
 		if err != nil || over {
 			return err
 		}
@@ -77,10 +77,10 @@ func (f *following) concerns(missed bool, events []fsm.Event) (news bool) {
 	return news
 }
 
-// tell sends the changes, and reports whether the job is over. upTo is the revision up to which events have been
+// sendChanges sends the changes, and reports whether the job is over. upTo is the revision up to which events have been
 // processed, and the state may be newer. In that case changed lacks the tasks that changed after upTo, so the client
 // still knows everything only up to upTo.
-func (f *following) tell(state *fsm.State, upTo uint64) (over bool, err error) {
+func (f *following) sendChanges(state *fsm.State, upTo uint64) (over bool, err error) {
 	j := state.JobOf(f.number)
 	if j == nil {
 		return true, &keeper.NoSuchJobError{ID: f.id}

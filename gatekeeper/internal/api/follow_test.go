@@ -47,7 +47,7 @@ func TestFollowJob_StateIsAheadOfTheEvents_NoChangeIsMissed(t *testing.T) {
 				batch := must(subscription.Next(t.Context()))(t)
 				f.concerns(batch.Missed, batch.Events)
 				var err error
-				if over, err = f.tell(g.keeper.machine.State(), batch.Revision); err != nil {
+				if over, err = f.sendChanges(g.keeper.machine.State(), batch.Revision); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -79,7 +79,7 @@ func TestFollowJob_TaskChangedTwice_IsSentOnce(t *testing.T) {
 		batch := must(subscription.Next(t.Context()))(t)
 		f.concerns(batch.Missed, batch.Events)
 		upTo = batch.Revision
-		if _, err := f.tell(g.keeper.machine.State(), upTo); err != nil {
+		if _, err := f.sendChanges(g.keeper.machine.State(), upTo); err != nil {
 			t.Fatal(err)
 		}
 	}

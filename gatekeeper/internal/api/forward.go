@@ -61,9 +61,9 @@ type forwarder struct {
 	entitled func(ctx context.Context, fullMethod string) error
 	// audited writes the outcome of a call that was executed here to the audit log.
 	audited func(ctx context.Context, fullMethod string, req, reply any, err error)
-	// standing returns a context that is cancelled when the caller loses its role for the method. A forwarded stream is
-	// checked by the leader only, because this server's bindings may be older.
-	standing func(ctx context.Context, fullMethod string) (context.Context, func())
+	// whileEntitled returns a context that is cancelled when the caller loses its role for the method. A forwarded
+	// stream is checked by the leader only, because this server's bindings may be older.
+	whileEntitled func(ctx context.Context, fullMethod string) (context.Context, func())
 
 	mu      sync.Mutex // guards hop, members and closed
 	hop     *hop
@@ -114,7 +114,7 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 
 // pass forwards a unary call to the leader.
 func (f *forwarder) pass(ctx context.Context, fullMethod string, req any) (proto.Message, error) {
-	h, err := f.way(ctx)
+	h, err := f.hopToLeader(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -148,14 +148,14 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 		if err = f.entitled(ctx, info.FullMethod); err != nil {
 			return err
 		}
-		ctx, over := f.standing(ctx, info.FullMethod)
+		ctx, over := f.whileEntitled(ctx, info.FullMethod)
 		defer over()
 		return refusedSince(ctx, handler(srv, &bounded{ss, ctx}))
 	}
 	if m == nil || m.here(nil) || f.leading() {
 		return here()
 	}
-	h, err := f.way(ctx)
+	h, err := f.hopToLeader(ctx)
 	if err != nil && m.leaderFirst {
 		return here()
 	}
@@ -256,9 +256,9 @@ func (f *forwarder) answersFor(cluster string) bool {
 // leading reports whether this server is the leader, as far as it knows.
 func (f *forwarder) leading() bool { return f.consensus.Leader().ID == f.id }
 
-// way returns the connection to the leader. It fails if this call has already been forwarded once or the leader is
-// unknown.
-func (f *forwarder) way(ctx context.Context) (*hop, error) {
+// hopToLeader returns the connection to the leader. It fails if this call has already been forwarded once or the leader
+// is unknown.
+func (f *forwarder) hopToLeader(ctx context.Context) (*hop, error) {
 	leader := f.consensus.Leader()
 	if from := metadata.ValueFromIncomingContext(ctx, HopHeader); len(from) > 0 {
 		if from[0] == f.id {

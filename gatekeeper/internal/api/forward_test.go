@@ -67,7 +67,7 @@ func TestForward_Unary_IsAnsweredByTheLeader(t *testing.T) {
 	if h := header.Get("x-blob-bin"); len(h) != 1 || h[0] != "\x00\xff" {
 		t.Errorf("the leader got the caller's binary header as %q", h)
 	}
-	if deadline.Before(before) || deadline.After(before.Add(patience+time.Second)) {
+	if deadline.Before(before) || deadline.After(before.Add(testTimeout+time.Second)) {
 		t.Errorf("the deadline is %v, want the caller's", deadline)
 	}
 }
@@ -106,13 +106,13 @@ func TestForward_LeadersStatus_ComesBackUnchanged(t *testing.T) {
 	direct := batchEditCall(creation(&gatekeeperv1.Definition{Name: "a"}))(ctx(t), leader)
 	hopped := batchEditCall(creation(&gatekeeperv1.Definition{Name: "a"}))(ctx(t), follower)
 	want(t, hopped, codes.AlreadyExists, "ALREADY_EXISTS")
-	if diff := cmp.Diff(said(direct), said(hopped), protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(statusContents(direct), statusContents(hopped), protocmp.Transform()); diff != "" {
 		t.Errorf("direct error (-), forwarded error (+):\n%s", diff)
 	}
 }
 
-// said returns the contents of a status.
-func said(err error) []any {
+// statusContents returns the contents of a status.
+func statusContents(err error) []any {
 	s := status.Convert(err)
 	return append([]any{s.Code(), s.Message()}, s.Details()...)
 }

@@ -33,8 +33,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is the time limit for operations that should complete.
-const patience = 10 * time.Second
+// testTimeout is the time limit for operations that should complete.
+const testTimeout = 10 * time.Second
 
 // fakeConsensus leads, or follows the configured leader.
 type fakeConsensus struct {
@@ -631,7 +631,7 @@ func dial(t *testing.T, address string, options ...grpc.DialOption) *grpc.Client
 
 func ctx(t *testing.T) context.Context {
 	t.Helper()
-	c, cancel := context.WithTimeout(t.Context(), patience)
+	c, cancel := context.WithTimeout(t.Context(), testTimeout)
 	t.Cleanup(cancel)
 	return c
 }
@@ -722,7 +722,7 @@ func receiveFrom[T any](t *testing.T, ch <-chan T) T {
 	select {
 	case v := <-ch:
 		return v
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatal("timed out waiting for the channel")
 		panic("unreachable")
 	}
@@ -731,7 +731,7 @@ func receiveFrom[T any](t *testing.T, ch <-chan T) T {
 // eventually polls until a condition holds. Use it for conditions that no channel announces.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(testTimeout)
 	defer deadline.Stop()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

@@ -134,9 +134,9 @@ func TestReleaseRevokeClearCancel_PassTheRequestOn(t *testing.T) {
 		t.Errorf("job ends = %v, want %v", jobs, want)
 	}
 
-	var said []string
+	var received []string
 	g.keeper.operator = func(verb string, token uint64, author, reason string) (fsm.PermitResult, error) {
-		said = append(said, verb, author, reason)
+		received = append(received, verb, author, reason)
 		if token == 9 {
 			return fsm.PermitResult{}, &keeper.NoSuchPermitError{Token: 9, Why: "it is not there"}
 		}
@@ -154,8 +154,8 @@ func TestReleaseRevokeClearCancel_PassTheRequestOn(t *testing.T) {
 	if info := want(t, err, codes.NotFound, "NO_SUCH_PERMIT"); info["token"] != "9" {
 		t.Errorf("Clear() has metadata %v, want token 9", info)
 	}
-	if len(said) != 9 || said[1] != "unknown" || said[2] != "stuck\nfor hours" || said[4] != "ann@host" {
-		t.Errorf("the keeper got %q", said)
+	if len(received) != 9 || received[1] != "unknown" || received[2] != "stuck\nfor hours" || received[4] != "ann@host" {
+		t.Errorf("the keeper got %q", received)
 	}
 
 	g.keeper.cancel = func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {

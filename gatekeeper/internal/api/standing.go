@@ -13,9 +13,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// standing holds the long-lived calls, which are streams and waiting callers. Their permissions are checked again when
+// longCalls holds the long-lived calls, which are streams and waiting callers. Their permissions are checked again when
 // bindings change, and periodically, because tokens expire. The zero value is ready to use.
-type standing struct {
+type longCalls struct {
 	mu      sync.Mutex // guards the fields below
 	last    int
 	all     map[int]allowance
@@ -33,7 +33,7 @@ type allowance struct {
 const recheckEvery = 500 * time.Millisecond
 
 // note adds a long-lived call, and returns a function that removes it.
-func (s *standing) note(allowed func() error, cancel context.CancelCauseFunc) (over func()) {
+func (s *longCalls) note(allowed func() error, cancel context.CancelCauseFunc) (over func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
@@ -50,7 +50,7 @@ func (s *standing) note(allowed func() error, cancel context.CancelCauseFunc) (o
 }
 
 // recheck cancels the calls that are no longer allowed.
-func (s *standing) recheck(revision uint64, now time.Time) {
+func (s *longCalls) recheck(revision uint64, now time.Time) {
 	s.mu.Lock()
 	if s.of == revision && now.Sub(s.checked) < recheckEvery {
 		s.mu.Unlock()
@@ -74,7 +74,7 @@ func (a *API) while(ctx context.Context, allowed permission) (context.Context, f
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	over := a.standing.note(still, cancel)
+	over := a.longCalls.note(still, cancel)
 	return ctx, func() { over(); cancel(nil) }
 }
 

@@ -114,12 +114,12 @@ func (w *watcher) run(ctx context.Context, subscription *watch.Subscription) err
 		case err == nil && w.changed != nil:
 			w.note(&batch)
 		case err == nil:
-			err = w.tell(&batch)
+			err = w.sendBatch(&batch)
 		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
 			err = nil
 		}
 		if now := time.Now(); err == nil && w.changed != nil && !w.changed.due.IsZero() && !now.Before(w.changed.due) {
-			err = w.tellChanges()
+			err = w.sendChanges()
 		}
 		if now := time.Now(); err == nil && w.every > 0 && !now.Before(live) {
 			live = now.Add(w.every)
@@ -197,9 +197,9 @@ func (c *changes) schedule(now time.Time) {
 	}
 }
 
-// tellChanges sends the collected records. If it needs several messages, only the last one has the new revision, as in
+// sendChanges sends the collected records. If it needs several messages, only the last one has the new revision, as in
 // tell.
-func (w *watcher) tellChanges() error {
+func (w *watcher) sendChanges() error {
 	c := w.changed
 	state := w.api.cfg.Machine.State()
 	out := &gatekeeperv1.WatchResponse{Missed: c.missed}
@@ -258,9 +258,9 @@ func (w *watcher) live() *gatekeeperv1.Live {
 	return out
 }
 
-// tell sends the events of a batch that the watcher wants. If it needs several messages, only the last one has the
+// sendBatch sends the events of a batch that the watcher wants. If it needs several messages, only the last one has the
 // revision of the batch, so that a watcher that resumes earlier gets all events again.
-func (w *watcher) tell(batch *watch.Batch) error {
+func (w *watcher) sendBatch(batch *watch.Batch) error {
 	out := &gatekeeperv1.WatchResponse{Revision: batch.Revision, Missed: batch.Missed}
 	size := 0
 	for i := range batch.Events {

@@ -107,7 +107,7 @@ func TestWatcher_LargeBatch_OnlyLastMessageHasItsRevision(t *testing.T) {
 			Revision: 9, Kind: fsm.Deleted, Semaphore: fmt.Sprint(i), Reason: string(make([]byte, watchBytes/2)),
 		})
 	}
-	if err := w.tell(batch); err != nil {
+	if err := w.sendBatch(batch); err != nil {
 		t.Fatal(err)
 	}
 	events := 0
@@ -127,7 +127,7 @@ func TestWatcher_NoMatchingEvents_GetsTheRevisionPeriodically(t *testing.T) {
 	w := &watcher{api: &API{cfg: Config{Machine: fsm.New("test")}}, chosen: new(selector.Selector), sent: 1, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r.GetRevision()); return nil }}
 	for revision := uint64(2); revision < 2+2*watchQuiet; revision++ {
 		batch := &watch.Batch{Revision: revision, Events: []fsm.Event{{Revision: revision, Kind: fsm.Granted, Semaphore: "s"}}}
-		if err := w.tell(batch); err != nil {
+		if err := w.sendBatch(batch); err != nil {
 			t.Fatal(err)
 		}
 	}

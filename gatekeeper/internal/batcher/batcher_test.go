@@ -371,11 +371,11 @@ func TestGo_RefusedImmediately_CallsDoneOnAnotherGoroutine(t *testing.T) {
 	b := New(newFakeLog(), fixed, WithMaxWaiting(0))
 	defer b.Close()
 	var mu sync.Mutex
-	told := make(chan struct{})
+	called := make(chan struct{})
 	mu.Lock()
-	b.Go(extend(1), func(Outcome) { mu.Lock(); defer mu.Unlock(); close(told) })
+	b.Go(extend(1), func(Outcome) { mu.Lock(); defer mu.Unlock(); close(called) })
 	mu.Unlock()
-	<-told
+	<-called
 }
 
 func TestDo_ContextEnds_UnknownAndStillApplied(t *testing.T) {

@@ -49,7 +49,7 @@ func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster
 	if f.lock, err = lockDataDir(filepath.Join(dir, lockFileName)); err != nil {
 		return "", ClusterID{}, err
 	}
-	to, top, err := heir(dir)
+	to, top, err := targetOwner(dir)
 	if err == nil {
 		err = errors.Join(f.write(AdminFileName, request), handOver(top, to))
 	}

@@ -116,15 +116,15 @@ type agreement struct {
 	quiet     time.Time // when something last happened or was logged
 	warned    string
 
-	mu   sync.Mutex // guards own and said
-	own  standing
-	said map[string]peer.Note // the others' latest queries: a change prompts a new round, but proves nothing
+	mu            sync.Mutex // guards own and said
+	own           progress
+	latestQueries map[string]peer.Note // the others' latest queries: a change prompts a new round, but proves nothing
 }
 
 func newAgreement(f *DataDir, cfg Agreement) *agreement {
 	a := &agreement{
 		folder: f, log: cfg.Logger, self: f.MemberID(), set: digest(f.file.ClusterName, f.members),
-		news: make(chan struct{}, 1), own: standing{state: peer.Empty}, said: make(map[string]peer.Note),
+		news: make(chan struct{}, 1), own: progress{state: peer.Empty}, latestQueries: make(map[string]peer.Note),
 		warnEvery: cfg.warnEvery, quiet: time.Now(),
 	}
 	if a.warnEvery == 0 {
@@ -132,7 +132,7 @@ func newAgreement(f *DataDir, cfg Agreement) *agreement {
 	}
 	if f.seed.ClusterID != "" {
 		id, _ := ParseClusterID(f.seed.ClusterID) // readSeed has already parsed it
-		a.own = standing{peer.Holds, id}
+		a.own = progress{peer.Holds, id}
 	}
 	for _, m := range f.members {
 		if m.ID != a.self {
@@ -144,17 +144,17 @@ func newAgreement(f *DataDir, cfg Agreement) *agreement {
 	return a
 }
 
-func (a *agreement) stands() standing {
+func (a *agreement) current() progress {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.own
 }
 
 // held returns the id that this member has stored, for the peer layer.
-func (a *agreement) held() string { return a.stands().text() }
+func (a *agreement) held() string { return a.current().text() }
 
 // text returns the id, or "" if there is none.
-func (s standing) text() string {
+func (s progress) text() string {
 	if s.id.IsZero() {
 		return ""
 	}
@@ -166,7 +166,7 @@ func (a *agreement) run(ctx context.Context) error {
 	a.log.Info("this server is starting a new cluster, which needs all of its members", slog.Any("members", memberIDs(a.folder.members)))
 	for wait := askSoon; ; wait = min(2*wait, askLate) {
 		heard, problems := a.ask(ctx)
-		own := a.stands()
+		own := a.current()
 		next, waitsFor, err := decide(a.self, a.first, own, heard, memberIDs(a.others))
 		maps.Copy(problems, waitsFor)
 		switch {
@@ -200,15 +200,15 @@ func (a *agreement) run(ctx context.Context) error {
 }
 
 // ask queries all other members concurrently, and returns their states, or why they could not be read.
-func (a *agreement) ask(ctx context.Context) (heard map[string]standing, problems map[string]string) {
+func (a *agreement) ask(ctx context.Context) (heard map[string]progress, problems map[string]string) {
 	var mu sync.Mutex // guards the results
-	heard, problems = make(map[string]standing), make(map[string]string)
-	own := a.stands()
+	heard, problems = make(map[string]progress), make(map[string]string)
+	own := a.current()
 	var asking sync.WaitGroup
 	for _, m := range a.others {
 		asking.Go(func() {
 			answer, err := a.layer.Ask(ctx, m.PeerAddress, a.note(m.ID, own))
-			var other standing
+			var other progress
 			if err == nil {
 				other, err = standingOf(answer)
 			}
@@ -225,7 +225,7 @@ func (a *agreement) ask(ctx context.Context) (heard map[string]standing, problem
 	return heard, problems
 }
 
-func (a *agreement) note(to string, own standing) peer.Note {
+func (a *agreement) note(to string, own progress) peer.Note {
 	return peer.Note{Cluster: own.text(), From: a.self, To: to, Set: a.set, State: own.state}
 }
 
@@ -236,8 +236,8 @@ func (a *agreement) asked(q peer.Note) (peer.Note, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.said[q.From] != q {
-		a.said[q.From] = q
+	if a.latestQueries[q.From] != q {
+		a.latestQueries[q.From] = q
 		select {
 		case a.news <- struct{}{}:
 		default:
@@ -247,7 +247,7 @@ func (a *agreement) asked(q peer.Note) (peer.Note, error) {
 }
 
 // become stores this member's new state before other members can see it.
-func (a *agreement) become(next standing) (err error) {
+func (a *agreement) become(next progress) (err error) {
 	if next == drawn {
 		next.id = DrawClusterID()
 	}

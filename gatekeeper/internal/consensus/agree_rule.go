@@ -9,26 +9,26 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// standing is a member's progress in the start of a new set, as recorded in its data directory.
-type standing struct {
+// progress is a member's progress in the start of a new set, as recorded in its data directory.
+type progress struct {
 	state peer.State
 	id    ClusterID // the id that it holds or has founded; zero if none was stated
 }
 
 // drawn is the next state of a first member that must draw an id.
-var drawn = standing{state: peer.Holds} //nolint:gochecknoglobals // a constant
+var drawn = progress{state: peer.Holds} //nolint:gochecknoglobals // a constant
 
 // standingOf parses a member's answer.
-func standingOf(n peer.Note) (standing, error) {
-	s := standing{state: n.State}
+func standingOf(n peer.Note) (progress, error) {
+	s := progress{state: n.State}
 	if n.Cluster != "" {
 		var err error
 		if s.id, err = ParseClusterID(n.Cluster); err != nil {
-			return standing{}, err
+			return progress{}, err
 		}
 	}
 	if n.State == peer.Holds && s.id.IsZero() || n.State == peer.Empty && !s.id.IsZero() {
-		return standing{}, errors.New("its answer contradicts itself")
+		return progress{}, errors.New("its answer contradicts itself")
 	}
 	return s, nil
 }
@@ -38,16 +38,16 @@ func standingOf(n peer.Note) (standing, error) {
 // While the member must wait, next is own, and waitsFor says what it is waiting for, by member id.
 //
 // Only the first member draws an id, once all others are empty. The others adopt the id that it holds. The first member
-// founds the cluster when all others hold its id, and then the others found it too. A data directory never replaces the
-// id that it holds.
-func decide(self, first string, own standing, heard map[string]standing, others []string) (next standing, waitsFor map[string]string, err error) {
+// errMemberFounded the cluster when all others hold its id, and then the others found it too. A data directory never
+// replaces the id that it holds.
+func decide(self, first string, own progress, heard map[string]progress, others []string) (next progress, waitsFor map[string]string, err error) {
 	founded, equal := false, 0
 	for _, id := range others {
 		other, answered := heard[id]
 		switch {
 		case !answered:
 		case other.state == peer.Founded && (own.state != peer.Holds || own.id != other.id || self == first): // no member founds the cluster before the first one
-			return own, nil, founds(self, id, own, other, others)
+			return own, nil, errMemberFounded(self, id, own, other, others)
 		case other.state == peer.Founded:
 			founded = true
 		case other == own:
@@ -56,25 +56,25 @@ func decide(self, first string, own standing, heard map[string]standing, others 
 	}
 	switch all := equal == len(others); {
 	case founded:
-		return standing{peer.Founded, own.id}, nil, nil
+		return progress{peer.Founded, own.id}, nil, nil
 	case own.state == peer.Empty && self != first && heard[first].state == peer.Holds:
 		return heard[first], nil, nil
 	case own.state == peer.Empty && self == first && all:
 		return drawn, nil, nil
 	case own.state == peer.Holds && self == first && all:
-		return standing{peer.Founded, own.id}, nil, nil
+		return progress{peer.Founded, own.id}, nil, nil
 	}
 	waitsFor = make(map[string]string)
 	for _, id := range others {
 		if other, answered := heard[id]; answered && other != own {
-			waitsFor[id] = lacks(self, first, own, id, other, len(heard) == len(others))
+			waitsFor[id] = waitReason(self, first, own, id, other, len(heard) == len(others))
 		}
 	}
 	return own, waitsFor, nil
 }
 
-// lacks says why a member's answer keeps this member waiting. all reports whether every member has answered.
-func lacks(self, first string, own standing, id string, other standing, all bool) string {
+// waitReason says why a member's answer keeps this member waiting. all reports whether every member has answered.
+func waitReason(self, first string, own progress, id string, other progress, all bool) string {
 	stale := "" // the member whose data directory comes from another start
 	switch {
 	case own.state == peer.Holds && id == first:
@@ -94,8 +94,8 @@ func lacks(self, first string, own standing, id string, other standing, all bool
 	return text + fmt.Sprintf(", from a start that was not finished: nothing was granted under it; stop %s, empty its data directory, and start it again", stale)
 }
 
-// founds returns the error for a member that must not start because member id already has data.
-func founds(self, id string, own, other standing, others []string) error {
+// errMemberFounded returns the error for a member that must not start because member id already has data.
+func errMemberFounded(self, id string, own, other progress, others []string) error {
 	what := "is empty"
 	switch {
 	case own.state == peer.Holds && own.id == other.id:

@@ -22,7 +22,7 @@ type folder uint8
 
 const (
 	unheard folder = iota
-	void
+	empty
 	holding      // plus 2 for each further seed
 	founding     // plus 2 for each further seed
 	seedBits = 1 // number of bits by which a seed is shifted
@@ -36,25 +36,25 @@ func (f folder) seed() uint64 {
 	return uint64(f-holding)/2 + 1
 }
 
-func folderOf(s standing) folder {
+func folderOf(s progress) folder {
 	switch n := folder(s.id.Seed-1) << seedBits; s.state {
 	case peer.Holds:
 		return holding + n
 	case peer.Founded:
 		return founding + n
 	default:
-		return void
+		return empty
 	}
 }
 
-func (f folder) standing() standing {
+func (f folder) standing() progress {
 	switch {
-	case f <= void:
-		return standing{state: peer.Empty}
+	case f <= empty:
+		return progress{state: peer.Empty}
 	case f.founded():
-		return standing{peer.Founded, ClusterID{f.seed(), 1}}
+		return progress{peer.Founded, ClusterID{f.seed(), 1}}
 	default:
-		return standing{peer.Holds, ClusterID{f.seed(), 1}}
+		return progress{peer.Holds, ClusterID{f.seed(), 1}}
 	}
 }
 
@@ -87,7 +87,7 @@ func (s members) next(wipes, draws uint8, each func(members)) error {
 			if own.founded() {
 				to.lost[i] |= 1 << own.seed()
 			}
-			to.own[i] = void
+			to.own[i] = empty
 			each(to) // loss of its directory
 		}
 		if own.founded() {
@@ -111,7 +111,7 @@ func (s members) next(wipes, draws uint8, each func(members)) error {
 
 // decides makes member i decide, based on the answers that it has received.
 func (s members) decides(i int, draws uint8) (members, error) {
-	heard := make(map[string]standing)
+	heard := make(map[string]progress)
 	var others []string
 	for j := range s.own {
 		if j == i {
@@ -157,7 +157,7 @@ func (s members) decides(i int, draws uint8) (members, error) {
 // explore visits all reachable states, and returns a predecessor of each.
 func explore(t *testing.T, wipes, draws uint8) map[members]members {
 	t.Helper()
-	start := members{own: [agreeing]folder{void, void, void}}
+	start := members{own: [agreeing]folder{empty, empty, empty}}
 	before := map[members]members{start: start}
 	for queue := []members{start}; len(queue) > 0; queue = queue[1:] {
 		err := queue[0].next(wipes, draws, func(to members) {
@@ -222,28 +222,28 @@ func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 }
 
 func TestDecide_Waiting_NamesTheMember(t *testing.T) {
-	empty := void.standing()
-	holds := func(seed uint64) standing { return standing{peer.Holds, ClusterID{seed, 1}} }
-	founded := func(seed uint64) standing { return standing{peer.Founded, ClusterID{seed, 1}} }
+	empty := empty.standing()
+	holds := func(seed uint64) progress { return progress{peer.Holds, ClusterID{seed, 1}} }
+	founded := func(seed uint64) progress { return progress{peer.Founded, ClusterID{seed, 1}} }
 	for name, test := range map[string]struct {
 		self   string
-		own    standing
-		heard  map[string]standing
+		own    progress
+		heard  map[string]progress
 		member string // the member that self waits for; empty if self refuses to start
 		want   []string
 	}{
-		"the first member, while another has not stored the id": {"gk1", holds(1), map[string]standing{"gk2": empty, "gk3": holds(1)}, "gk2", []string{"has not stored"}},
-		"a wiped first member": {"gk1", empty, map[string]standing{"gk2": holds(1), "gk3": empty}, "gk2",
+		"the first member, while another has not stored the id": {"gk1", holds(1), map[string]progress{"gk2": empty, "gk3": holds(1)}, "gk2", []string{"has not stored"}},
+		"a wiped first member": {"gk1", empty, map[string]progress{"gk2": holds(1), "gk3": empty}, "gk2",
 			[]string{"that gk1 does not know", "nothing was granted", "stop gk2, empty its data directory"}},
-		"a wiped first member, while another is down": {"gk1", empty, map[string]standing{"gk2": holds(1)}, "gk2", []string{"that gk1 does not know"}},
-		"another member, with the id of a start that the first member lost": {"gk2", holds(1), map[string]standing{"gk1": empty, "gk3": empty}, "gk1",
+		"a wiped first member, while another is down": {"gk1", empty, map[string]progress{"gk2": holds(1)}, "gk2", []string{"that gk1 does not know"}},
+		"another member, with the id of a start that the first member lost": {"gk2", holds(1), map[string]progress{"gk1": empty, "gk3": empty}, "gk1",
 			[]string{"does not know the cluster id that gk2 holds", "stop gk2, empty its data directory"}},
-		"another member, after the first one drew a second id": {"gk2", holds(1), map[string]standing{"gk1": holds(2), "gk3": empty}, "gk1", []string{"stop gk2, empty"}},
-		"a wiped first member of a cluster": {"gk1", empty, map[string]standing{"gk2": founded(0)}, "",
+		"another member, after the first one drew a second id": {"gk2", holds(1), map[string]progress{"gk1": holds(2), "gk3": empty}, "gk1", []string{"stop gk2, empty"}},
+		"a wiped first member of a cluster": {"gk1", empty, map[string]progress{"gk2": founded(0)}, "",
 			[]string{"gk2 has data", "directory of gk1 is empty", "gkctl cluster remove gk1", "--join", "stop all of gk1, gk2, gk3, empty their data directories"}},
-		"another wiped member of a cluster": {"gk3", empty, map[string]standing{"gk1": holds(1), "gk2": founded(0)}, "", []string{"gk2 has data"}},
-		"the start of another cluster":      {"gk3", holds(1), map[string]standing{"gk2": founded(2)}, "", []string{"holds the id of another cluster"}},
-		"an old copy of the first member":   {"gk1", holds(1), map[string]standing{"gk2": founded(1)}, "", []string{"is an old copy"}},
+		"another wiped member of a cluster": {"gk3", empty, map[string]progress{"gk1": holds(1), "gk2": founded(0)}, "", []string{"gk2 has data"}},
+		"the start of another cluster":      {"gk3", holds(1), map[string]progress{"gk2": founded(2)}, "", []string{"holds the id of another cluster"}},
+		"an old copy of the first member":   {"gk1", holds(1), map[string]progress{"gk2": founded(1)}, "", []string{"is an old copy"}},
 	} {
 		var others []string
 		for _, id := range []string{"gk1", "gk2", "gk3"} {

@@ -491,7 +491,7 @@ func TestAgree_StrangersConnect_NothingChanges(t *testing.T) {
 	}
 	right := digest("test", set[0].set)
 	long := strings.Repeat("x", 300)
-	for _, words := range [][]byte{
+	for _, message := range [][]byte{
 		nil, {}, []byte("GET / HTTP/1.1\r\n\r\n"), []byte("gkpeer\x00\x01\x04\xff\xff"), []byte("gkpeer\x00\x01\x05\x00\x00"), []byte("gkpeer\x00\x01\x04\x00\x03\x00\x09x"),
 		note("", "gk9", "gk1", right, "empty"), note("", "gk1", "gk1", right, "empty"), note("", "gk2", "gk3", right, "empty"),
 		note("", "gk2", "gk1", "other", "empty"), note(long, long, "gk1", right, "empty"),
@@ -503,10 +503,10 @@ func TestAgree_StrangersConnect_NothingChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() }) // it stays connected and silent
-		if _, err := c.Write(words); err != nil {
+		if _, err := c.Write(message); err != nil {
 			t.Fatal(err)
 		}
-		if len(words) > 60 { // a complete note
+		if len(message) > 60 { // a complete note
 			_ = c.SetReadDeadline(time.Now().Add(30 * time.Second))
 			_, _ = c.Read(make([]byte, 1)) // the note was answered or the connection closed, so it was read
 		}

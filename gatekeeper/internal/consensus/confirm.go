@@ -60,7 +60,7 @@ type waiter struct {
 	term uint64
 	t    time.Time
 	late time.Time   // when it fails with errNoAnswer; zero if confirm enforces the limit
-	tell func(error) // must not block
+	done func(error) // must not block
 }
 
 var (
@@ -81,7 +81,7 @@ func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error
 		return nil
 	}
 	done := make(chan error, 1)
-	w := &waiter{term: term, t: t, tell: func(err error) { done <- err }}
+	w := &waiter{term: term, t: t, done: func(err error) { done <- err }}
 	if !c.add(w) {
 		return ErrClosed
 	}
@@ -105,7 +105,7 @@ func (c *confirmer) later(term uint64, t time.Time, tell func(error)) {
 		tell(nil)
 		return
 	}
-	if !c.add(&waiter{term: term, t: t, late: time.Now().Add(c.bound), tell: tell}) {
+	if !c.add(&waiter{term: term, t: t, late: time.Now().Add(c.bound), done: tell}) {
 		tell(ErrClosed)
 	}
 }
@@ -166,18 +166,18 @@ func (c *confirmer) run(ctx context.Context) {
 	defer c.close()
 	timer := time.NewTimer(c.again)
 	defer timer.Stop()
-	var kicked time.Time // when the pending round was started; zero if none
+	var roundStarted time.Time // when the pending round was started; zero if none
 	for {
 		// A round sends every peer one more heartbeat. A caller whose t is later than the start of the round waits for
 		// the next one, or for answers to other requests that were sent late enough. An answer to a request sent before
 		// a caller's t does not satisfy that caller.
-		answered, next := c.settle(kicked)
+		answered, next := c.settle(roundStarted)
 		for _, of := range answered {
-			of.tell(of.err)
+			of.done(of.err)
 		}
 		if next {
 			runtime.Gosched() // lets callers that are about to arrive join this round
-			kicked = time.Now()
+			roundStarted = time.Now()
 			c.ask()
 			timer.Reset(c.again)
 		}
@@ -185,7 +185,7 @@ func (c *confirmer) run(ctx context.Context) {
 		case <-c.woken:
 		case <-c.answers.changed:
 		case <-timer.C:
-			kicked = time.Time{}
+			roundStarted = time.Time{}
 		case <-ctx.Done():
 			return
 		}
@@ -290,7 +290,7 @@ func (c *confirmer) close() {
 	c.waiters = nil
 	c.mu.Unlock()
 	for _, w := range left {
-		w.tell(ErrClosed)
+		w.done(ErrClosed)
 	}
 }
 

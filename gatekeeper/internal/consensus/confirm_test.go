@@ -16,13 +16,13 @@ import (
 
 // fakeRaft is a fake of the part of Raft that Confirm uses.
 type fakeRaft struct {
-	mu      sync.Mutex // guards the fields below
-	term    uint64
-	state   raft.RaftState
-	servers []raft.Server
-	kicks   int
-	answer  func(kick int) // if set, runs before a round completes
-	looks   int            // number of reads of the configuration
+	mu          sync.Mutex // guards the fields below
+	term        uint64
+	state       raft.RaftState
+	servers     []raft.Server
+	begun       int
+	answer      func(kick int) // if set, runs before a round completes
+	configReads int            // number of reads of the configuration
 }
 
 func (f *fakeRaft) CurrentTerm() uint64 {
@@ -40,15 +40,15 @@ func (f *fakeRaft) State() raft.RaftState {
 func (f *fakeRaft) GetConfiguration() raft.ConfigurationFuture {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.looks++
+	f.configReads++
 	return fakeConfiguration{servers: f.servers}
 }
 
 func (f *fakeRaft) VerifyLeader() raft.Future {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.kicks++
-	kick, answer := f.kicks, f.answer
+	f.begun++
+	kick, answer := f.begun, f.answer
 	return fakeRound(func() {
 		if answer != nil {
 			answer(kick)
@@ -68,7 +68,7 @@ func (r fakeRound) Error() error {
 func (f *fakeRaft) rounds() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.kicks
+	return f.begun
 }
 
 func (f *fakeRaft) set(change func(*fakeRaft)) {
@@ -337,13 +337,13 @@ func TestConfirm_CallersDuringARound_DoNotReadTheConfiguration(t *testing.T) {
 	confirming(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		calls := []<-chan error{asked(c, 5, time.Now())}
 		before := 0
-		r.set(func(r *fakeRaft) { before = r.looks })
+		r.set(func(r *fakeRaft) { before = r.configReads })
 		for range 100 {
 			calls = append(calls, asked(c, 5, time.Now()))
 		}
 		r.set(func(r *fakeRaft) {
-			if r.looks != before {
-				t.Errorf("the configuration was read %d times before any answer arrived", r.looks-before)
+			if r.configReads != before {
+				t.Errorf("the configuration was read %d times before any answer arrived", r.configReads-before)
 			}
 		})
 		c.answers.note("c", 5, time.Now(), 0)
@@ -406,22 +406,22 @@ func TestConfirm_NoMajority_EndsWithinTwiceTheLease(t *testing.T) {
 	})
 }
 
-// yes is a transport whose peer accepts all requests except entries from term 4.
-type yes struct{ innerTransport }
+// acceptingTransport is a transport whose peer accepts all requests except entries from term 4.
+type acceptingTransport struct{ innerTransport }
 
-func (yes) InstallSnapshot(_ raft.ServerID, _ raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, _ io.Reader) error {
+func (acceptingTransport) InstallSnapshot(_ raft.ServerID, _ raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, _ io.Reader) error {
 	*resp = raft.InstallSnapshotResponse{Term: req.Term, Success: true}
 	return nil
 }
 
-func (yes) AppendEntries(id raft.ServerID, _ raft.ServerAddress, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+func (acceptingTransport) AppendEntries(id raft.ServerID, _ raft.ServerAddress, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
 	*resp = raft.AppendEntriesResponse{RPCHeader: raft.RPCHeader{ID: []byte("b")}, Term: req.Term, Success: req.Term != 4}
 	return nil
 }
 
 func TestTransport_Answers_OnlyMatchingOnesAreRecorded(t *testing.T) {
 	tr := &transport{
-		inner:     yes{},
+		inner:     acceptingTransport{},
 		target:    func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a },
 		answers:   newAnswers(),
 		snapshots: &snapshotAlarm{sent: newMetrics().snapshotsSent, follows: make(map[raft.ServerID]*snapshotsTo)},

@@ -34,7 +34,7 @@ func ConvertDataDir(dir string, newMachine func(clusterID string) Machine) (kept
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	kept, err = store.Convert(dir)
-	if to, top, err := heir(dir); err != nil {
+	if to, top, err := targetOwner(dir); err != nil {
 		return nil, err
 	} else if err := handOver(top, to); err != nil {
 		return nil, err

@@ -60,8 +60,8 @@ func (i *incoming) follows(req *raft.AppendEntriesRequest) bool {
 		leader != "" && string(leader) == string(req.ID) && i.raft.CurrentTerm() == req.Term
 }
 
-// tell passes the queued heartbeats on to Raft's main loop when the loop is ready.
-func (i *incoming) tell() {
+// forwardHeartbeats passes the queued heartbeats on to Raft's main loop when the loop is ready.
+func (i *incoming) forwardHeartbeats() {
 	for {
 		select {
 		case rpc := <-i.heard:

@@ -40,7 +40,7 @@ func newIncoming(from <-chan raft.RPC, heartbeat time.Duration, header raft.RPCH
 		failed: failed, stored: stored, running: make(chan struct{}), done: make(chan struct{}),
 	}
 	i.work.Go(i.run)
-	i.work.Go(i.tell)
+	i.work.Go(i.forwardHeartbeats)
 	return i
 }
 
@@ -62,7 +62,7 @@ func (i *incoming) run() {
 		case rpc := <-i.from:
 			switch {
 			case i.late(rpc):
-				i.work.Go(func() { has(rpc) }) // reading the snapshot takes as long as sending it
+				i.work.Go(func() { respondInstalled(rpc) }) // reading the snapshot takes as long as sending it
 			case i.preVote(rpc), i.vote(&rpc):
 			default:
 				if err := i.pass(i.entries(rpc)); err != nil {
@@ -145,9 +145,9 @@ func (i *incoming) idle() bool {
 	}
 }
 
-// has answers that this member already has the contents of the snapshot. It first reads the whole snapshot, because the
-// sender sends all of it before it reads the response.
-func has(rpc raft.RPC) {
+// respondInstalled answers that this member already has the contents of the snapshot. It first reads the whole
+// snapshot, because the sender sends all of it before it reads the response.
+func respondInstalled(rpc raft.RPC) {
 	_, err := io.Copy(io.Discard, rpc.Reader)
 	snapshot := rpc.Command.(*raft.InstallSnapshotRequest) //nolint:forcetypeassert // late checked the type
 	rpc.Respond(&raft.InstallSnapshotResponse{Term: snapshot.Term, Success: err == nil}, err)

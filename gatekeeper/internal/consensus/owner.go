@@ -22,10 +22,10 @@ func (o owner) name() string {
 	return id
 }
 
-// heir returns the owner of the directory dir, who must also own the files that root writes there, and returns dir as
-// top. If dir does not exist yet, top is the outermost directory that must be created, and the owner is that of top's
-// parent.
-func heir(dir string) (o owner, top string, err error) {
+// targetOwner returns the owner of the directory dir, who must also own the files that root writes there, and returns
+// dir as top. If dir does not exist yet, top is the outermost directory that must be created, and the owner is that of
+// top's parent.
+func targetOwner(dir string) (o owner, top string, err error) {
 	top = filepath.Clean(dir)
 	for at := top; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)

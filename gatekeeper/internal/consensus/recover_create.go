@@ -61,7 +61,7 @@ func Found(cfg Founding) (err error) {
 	if err := CheckEmpty(cfg.Dir); err != nil {
 		return err
 	}
-	to, top, err := heir(cfg.Dir)
+	to, top, err := targetOwner(cfg.Dir)
 	if err != nil {
 		return fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, err)
 	}

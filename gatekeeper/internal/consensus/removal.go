@@ -106,15 +106,15 @@ func (n *Node) removal(ctx context.Context, e *epoch, servers []raft.Server, id 
 	r := Removal{Members: n.members(rest), voter: gone.Suffrage == raft.Voter}
 	again := time.NewTicker(n.cfg.Timeouts.Heartbeat / 20)
 	defer again.Stop()
-	patience := time.NewTimer(n.cfg.Timeouts.Heartbeat)
-	defer patience.Stop()
+	timeout := time.NewTimer(n.cfg.Timeouts.Heartbeat)
+	defer timeout.Stop()
 	for {
 		if r.Silent = n.silentSince(e, rest, now); len(r.Silent) == 0 {
 			return r, nil
 		}
 		select {
 		case <-again.C:
-		case <-patience.C:
+		case <-timeout.C:
 			return r, nil
 		case <-e.over:
 			return Removal{}, n.notLeader()

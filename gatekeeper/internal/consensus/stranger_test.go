@@ -14,7 +14,7 @@ import (
 // In these tests, a stranger may know the cluster's id, as every client does.
 
 // sayHello connects to a member's peer port, sends fields, and returns the status and the text of the answer.
-func sayHello(t *testing.T, to *server, fields ...string) (status byte, said string) {
+func sayHello(t *testing.T, to *server, fields ...string) (status byte, message string) {
 	t.Helper()
 	c, err := net.Dial("tcp", to.PeerAddress())
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// tellPlaces is how often waiting calls are sent their new place in the queue.
-const tellPlaces = time.Second
+// placeInterval is how often waiting calls are sent their new place in the queue.
+const placeInterval = time.Second
 
 // inbox holds the events that the dispatcher has not processed yet. Adding to it never blocks.
 type inbox struct {
@@ -60,7 +60,7 @@ func (in *inbox) take() ([]fsm.Event, map[string]struct{}) {
 // dispatch notifies waiters and streams of applied entries, on a separate goroutine, so that applying is not held up.
 func (k *Keeper) dispatch() {
 	defer k.runs.Done()
-	tick := time.NewTicker(tellPlaces)
+	tick := time.NewTicker(placeInterval)
 	defer tick.Stop()
 	gather := time.NewTimer(0)
 	defer gather.Stop()
@@ -76,7 +76,7 @@ func (k *Keeper) dispatch() {
 			for _, w := range k.queue.Expire(time.Now()) {
 				k.news.touch(w.Semaphore)
 			}
-			k.tell(moved)
+			k.notifyMoved(moved)
 		}
 		events, touched := k.news.take()
 		t := k.tenure.Load()
@@ -223,8 +223,8 @@ func (k *Keeper) overheld(p *semaphore.Permit) {
 	k.notices.stopping(p, semaphore.StopHeldTooLong, k.whyStop(k.cfg.Machine.State(), p, semaphore.StopHeldTooLong), 0)
 }
 
-// tell wakes the calls of queues that have moved, so that they report their place.
-func (k *Keeper) tell(moved map[string]struct{}) {
+// notifyMoved wakes the calls of queues that have moved, so that they report their place.
+func (k *Keeper) notifyMoved(moved map[string]struct{}) {
 	for sem := range moved {
 		for _, w := range k.queue.Waiting(sem) {
 			if call := k.queue.Call(w); call != nil {

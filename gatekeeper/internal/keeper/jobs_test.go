@@ -556,7 +556,7 @@ func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
 				}()
 			}
 			synctest.Wait()
-			w.tell(map[string]struct{}{"job": {}})
+			w.notifyMoved(map[string]struct{}{"job": {}})
 			w.demote()
 			synctest.Wait()
 			for range workers {

@@ -121,7 +121,7 @@ func (m *matcher) compileCordon(c *fsm.Cordon) (compiled compiledCordon) {
 
 // whyCordoned describes which cordons catch a caller, and until when. It returns the empty string if none does.
 func (m *matcher) whyCordoned(state *fsm.State, id semaphore.Identity) string {
-	var said []string
+	var sentences []string
 	for _, catching := range m.catching(state, id) {
 		c := state.Cordon(catching.ID)
 		s := fmt.Sprintf("Cordon %q catches it", c.ID)
@@ -134,9 +134,9 @@ func (m *matcher) whyCordoned(state *fsm.State, id semaphore.Identity) string {
 		if by := strings.Join(slices.DeleteFunc([]string{c.Reason, c.Author}, func(s string) bool { return s == "" }), ", by "); by != "" {
 			s += ": " + by
 		}
-		said = append(said, s+".")
+		sentences = append(sentences, s+".")
 	}
-	return strings.Join(said, " ")
+	return strings.Join(sentences, " ")
 }
 
 // Disabled returns why a stored definition admits nobody on this server: one of its patterns cannot be compiled here.

@@ -195,9 +195,9 @@ func (k *Keeper) shorten(t *tenure, verdicts []lessor.Verdict) {
 	}
 }
 
-// patience is the divisor that limits how long an answer waits for the log: 1/patience of the shortest duration in its
-// frame. A refresh must not come too late because of work that it does not need.
-const patience = 10
+// waitDivisor is the divisor that limits how long an answer waits for the log: 1/patience of the shortest duration in
+// its frame. A refresh must not come too late because of work that it does not need.
+const waitDivisor = 10
 
 // lengthen commits the longer durations of edited definitions, so that the answer may use them. If a duration cannot be
 // committed in time, the answer uses the one that was in force.
@@ -227,7 +227,7 @@ func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 			done <- committed{-1}
 		})
 	}
-	late := time.NewTimer(shortest / patience)
+	late := time.NewTimer(shortest / waitDivisor)
 	defer late.Stop()
 	for ; waiting > 0; waiting-- {
 		select {

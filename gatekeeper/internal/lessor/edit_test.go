@@ -34,21 +34,21 @@ func BenchmarkApplied_EditOfASemaphoreWithManyHolders(b *testing.B) {
 // has passed.
 func TestApplied_MaxHoldEdited_EveryHolderIsNotifiedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told atomic.Int64
+		var notified atomic.Int64
 		b := newBench(t)
-		b.cfg.Overheld = func(*semaphore.Permit) { told.Add(1) }
+		b.cfg.Overheld = func(*semaphore.Permit) { notified.Add(1) }
 		b.promote(1)
 		defer b.Close()
 		b.fill(2*epoch.Chunk + 7)
 		b.Do(b.edit(func(d *semaphore.Definition) { d.MaxHold = 10 * time.Second }))
 		time.Sleep(9 * time.Second)
 		synctest.Wait()
-		if n := told.Load(); n != 0 {
+		if n := notified.Load(); n != 0 {
 			t.Fatalf("%d holders were notified before max_hold had passed", n)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if n := told.Load(); n != 2*epoch.Chunk+7 {
+		if n := notified.Load(); n != 2*epoch.Chunk+7 {
 			t.Fatalf("%d holders were notified, want all", n)
 		}
 	})

@@ -138,8 +138,8 @@ func (j *judgement) tooLong(held time.Duration) bool {
 	return j.definition != nil && j.definition.MaxHold != 0 && held >= j.definition.MaxHold
 }
 
-// stands reports whether the judgement is still valid for a permit.
-func (j *judgement) stands(p *semaphore.Permit, rules uint64, held time.Duration) bool {
+// isValid reports whether the judgement is still valid for a permit.
+func (j *judgement) isValid(p *semaphore.Permit, rules uint64, held time.Duration) bool {
 	return j.permit == p && j.rules == rules && !j.tooLong(held)
 }
 
@@ -157,7 +157,7 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 	}
 	admitted := semaphore.Decision{Outcome: semaphore.Refreshed}
 	held := now.sub(le.since)
-	if le.plain.stands(p, state.Rules(), held) {
+	if le.plain.isValid(p, state.Rules(), held) {
 		return Verdict{Status: Renewed, Permit: p, Decision: admitted, duration: le.plain.duration()}, le
 	}
 	j := judgement{permit: p, rules: state.Rules()}

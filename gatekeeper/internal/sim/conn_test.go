@@ -119,7 +119,7 @@ func (c *conn) send(data []byte) {
 	if to.broken || to.closed {
 		return
 	}
-	due := time.Now().Add(c.net.takes(way{c.host.machine, to.host.machine}))
+	due := time.Now().Add(c.net.takes(link{c.host.machine, to.host.machine}))
 	if n := len(to.in); n > 0 && to.in[n-1].due.After(due) {
 		due = to.in[n-1].due
 	}

@@ -17,7 +17,7 @@ type disk struct {
 	mu        sync.Mutex    // guards the fields below
 	off       chan struct{} // closed when the machine loses power
 	stalled   int
-	goOn      chan struct{} // closed while the disk is not stalled
+	resumed   chan struct{} // closed while the disk is not stalled
 	written   map[entryID]time.Time
 	replaced  []raft.Log          // entries that were deleted from the end of the log
 	compacted map[uint64]raft.Log // by index, entries that the member has applied and then compacted into a snapshot
@@ -30,24 +30,24 @@ type entryID struct{ index, term uint64 }
 
 func newDisk(latency time.Duration) *disk {
 	d := &disk{
-		InmemStore: raft.NewInmemStore(), latency: latency, off: make(chan struct{}), goOn: make(chan struct{}), written: make(map[entryID]time.Time), compacted: make(map[uint64]raft.Log),
+		InmemStore: raft.NewInmemStore(), latency: latency, off: make(chan struct{}), resumed: make(chan struct{}), written: make(map[entryID]time.Time), compacted: make(map[uint64]raft.Log),
 	}
-	close(d.goOn)
+	close(d.resumed)
 	return d
 }
 
 // stall blocks every call until the returned function is called.
-func (d *disk) stall() (goOn func()) {
+func (d *disk) stall() (resume func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.stalled++; d.stalled == 1 {
-		d.goOn = make(chan struct{})
+		d.resumed = make(chan struct{})
 	}
 	return func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.stalled--; d.stalled == 0 {
-			close(d.goOn)
+			close(d.resumed)
 		}
 	}
 }
@@ -78,7 +78,7 @@ var errOff = errors.New("the machine has lost power")
 // wait waits until a write that begins now is complete. It returns errOff if the write is lost.
 func (d *disk) wait() error {
 	d.mu.Lock()
-	goOn, off := d.goOn, d.off
+	goOn, off := d.resumed, d.off
 	d.mu.Unlock()
 	select {
 	case <-goOn:

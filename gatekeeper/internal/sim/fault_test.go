@@ -66,11 +66,11 @@ func (w *world) strike(f fault, m, other *member) (heal func()) {
 	case oneWay:
 		return w.net.cut(w.ways(m, true, !f.sharp, f.sharp))
 	case bridge:
-		return w.net.cut([]way{{m.id, other.id}, {other.id, m.id}})
+		return w.net.cut([]link{{m.id, other.id}, {other.id, m.id}})
 	case slow:
 		return w.net.worsen(w.ways(m, true, false, true), f.lasts/8, 0)
 	case lossy:
-		var ways []way
+		var ways []link
 		for _, each := range w.members {
 			ways = append(ways, w.ways(each, true, true, true)...)
 		}
@@ -106,11 +106,11 @@ func (w *world) strike(f fault, m, other *member) (heal func()) {
 		}
 	case clientCut:
 		from := machine(f.second % machines)
-		var ways []way
+		var ways []link
 		for _, each := range w.members {
-			ways = append(ways, way{each.id, from})
+			ways = append(ways, link{each.id, from})
 			if !f.sharp {
-				ways = append(ways, way{from, each.id})
+				ways = append(ways, link{from, each.id})
 			}
 		}
 		return w.net.cut(ways)
@@ -137,13 +137,13 @@ func (w *world) hang(m *member) {
 
 // ways returns the directions between a member and the others, and optionally the clients, in which the member receives
 // or sends.
-func (w *world) ways(m *member, clients, hears, heard bool) (ways []way) {
+func (w *world) ways(m *member, clients, hears, heard bool) (ways []link) {
 	add := func(other string) {
 		if hears {
-			ways = append(ways, way{other, m.id})
+			ways = append(ways, link{other, m.id})
 		}
 		if heard {
-			ways = append(ways, way{m.id, other})
+			ways = append(ways, link{m.id, other})
 		}
 	}
 	for _, other := range w.members {

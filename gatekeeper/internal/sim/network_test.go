@@ -12,18 +12,18 @@ import (
 // network connects hosts in memory, on the bubble's time. As on a real network, nobody notices an interruption. Data
 // that is sent in the meantime arrives when the network works again, unless its sender has given up by then.
 type network struct {
-	mu      sync.Mutex // guards the fields below, and every host and conn
-	doors   map[string]*door
-	shut    map[way]int           // number of faults that keep a way closed
-	slow    map[way]time.Duration // delay that a fault adds to a way
-	loss    map[way]float64       // fraction of packets that must be sent again
-	conns   map[*conn]struct{}
-	luck    *rand.Rand
-	changed chan struct{} // closed and replaced whenever a way opens
+	mu          sync.Mutex // guards the fields below, and every host and conn
+	doors       map[string]*door
+	closedLinks map[link]int           // number of faults that keep a way closed
+	slow        map[link]time.Duration // delay that a fault adds to a way
+	loss        map[link]float64       // fraction of packets that must be sent again
+	conns       map[*conn]struct{}
+	luck        *rand.Rand
+	changed     chan struct{} // closed and replaced whenever a way opens
 }
 
-// way is one direction between two machines.
-type way struct{ from, to string }
+// link is one direction between two machines.
+type link struct{ from, to string }
 
 // host is one life of a machine. After a crash, the machine gets a new host.
 type host struct {
@@ -47,7 +47,7 @@ var (
 
 func newNetwork(luck *rand.Rand) *network {
 	return &network{
-		doors: make(map[string]*door), shut: make(map[way]int), slow: make(map[way]time.Duration), loss: make(map[way]float64),
+		doors: make(map[string]*door), closedLinks: make(map[link]int), slow: make(map[link]time.Duration), loss: make(map[link]float64),
 		conns: make(map[*conn]struct{}), luck: luck, changed: make(chan struct{}),
 	}
 }
@@ -60,11 +60,11 @@ func (n *network) stir() {
 
 // open reports whether a way currently carries data. The caller must hold mu.
 func (n *network) open(from, to *host) bool {
-	return from.paused == 0 && to.paused == 0 && n.shut[way{from.machine, to.machine}] == 0
+	return from.paused == 0 && to.paused == 0 && n.closedLinks[link{from.machine, to.machine}] == 0
 }
 
 // takes returns the time that the next packet takes on a way. The caller must hold mu.
-func (n *network) takes(w way) time.Duration {
+func (n *network) takes(w link) time.Duration {
 	d := latency + n.slow[w]
 	for p := n.loss[w]; p > 0 && n.luck.Float64() < p; {
 		d += again
@@ -73,24 +73,24 @@ func (n *network) takes(w way) time.Duration {
 }
 
 // cut closes ways until the returned function is called.
-func (n *network) cut(ways []way) (heal func()) {
+func (n *network) cut(ways []link) (heal func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, w := range ways {
-		n.shut[w]++
+		n.closedLinks[w]++
 	}
 	return func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		for _, w := range ways {
-			n.shut[w]--
+			n.closedLinks[w]--
 		}
 		n.stir()
 	}
 }
 
 // worsen makes ways slow or lossy until the returned function is called.
-func (n *network) worsen(ways []way, slow time.Duration, loss float64) (heal func()) {
+func (n *network) worsen(ways []link, slow time.Duration, loss float64) (heal func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, w := range ways {
@@ -121,7 +121,7 @@ func (n *network) pause(h *host) (resume func()) {
 
 // kill ends a host's life. If told is set, its peers are notified, as when a process dies. Otherwise its peers are not
 // notified, as when a machine loses power.
-func (n *network) kill(h *host, told bool) {
+func (n *network) kill(h *host, notifyPeers bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	h.dead = true
@@ -129,7 +129,7 @@ func (n *network) kill(h *host, told bool) {
 		switch {
 		case c.host == h:
 			c.break_()
-		case c.peer.host == h && told:
+		case c.peer.host == h && notifyPeers:
 			c.break_()
 		}
 	}

@@ -279,7 +279,7 @@ func (p *process) hold(permit *client.Permit, w wish) {
 	b := history.Belief{Semaphore: w.semaphore, Token: permit.Token(), Weight: w.weight, From: p.world.now()}
 	done := time.NewTimer(w.hold)
 	defer done.Stop()
-	told := permit.Context().Done()
+	stopped := permit.Context().Done()
 	var counted time.Duration // the time until which it relies on the permit if no response arrives
 	lapse := time.NewTimer(0)
 	defer lapse.Stop()
@@ -293,12 +293,12 @@ func (p *process) hold(permit *client.Permit, w wish) {
 				continue
 			}
 		case <-permit.Done():
-		case <-told:
+		case <-stopped:
 			if stop, ok := errors.AsType[*client.StopError](context.Cause(permit.Context())); ok && stop.Cause == gatekeeperv1.StopCause_STOP_CAUSE_HELD_TOO_LONG {
 				p.world.paths.met(overheld)
 			}
 			if w.deaf {
-				told = nil
+				stopped = nil
 				continue
 			}
 		case <-done.C:
@@ -319,7 +319,7 @@ func (p *process) hold(permit *client.Permit, w wish) {
 	cause := context.Cause(permit.Context())
 	passed := cause != nil && strings.Contains(cause.Error(), ownDeadline)
 	if errors.Is(cause, client.ErrLost) && p.world.now() < counted && !passed {
-		p.world.toldLost(b.Token)
+		p.world.notifiedLost(b.Token)
 	}
 	b.Until = max(b.From, min(b.Until, p.world.now()))
 	switch last := p.believes(permit); {

@@ -105,10 +105,10 @@ func (s *stage) lead() *member {
 
 // only cuts a machine off from all members except the given one, which may be nil.
 func (s *stage) only(machine string, m *member) (heal func()) {
-	var ways []way
+	var ways []link
 	for _, other := range s.members {
 		if other != m {
-			ways = append(ways, way{machine, other.id}, way{other.id, machine})
+			ways = append(ways, link{machine, other.id}, link{other.id, machine})
 		}
 	}
 	return s.net.cut(ways)
@@ -222,7 +222,7 @@ func losesItsWrite(s *stage, _ int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	s.replace(ctx, long)
-	without := s.net.cut([]way{{leader.id, rest[1].id}, {rest[1].id, leader.id}})
+	without := s.net.cut([]link{{leader.id, rest[1].id}, {rest[1].id, leader.id}})
 	goOn := leader.disk.stall()
 	s.together(
 		func() { s.hold(s.a, single, 8*time.Second) },
@@ -252,7 +252,7 @@ func lateExpiry(s *stage, phase int) {
 		func() {
 			pass(time.Second + time.Duration(phase)*40*time.Millisecond)
 			hear := s.net.cut(s.ways(leader, false, true, false))
-			away := s.net.cut([]way{{s.a.acquirer, leader.id}, {leader.id, s.a.acquirer}})
+			away := s.net.cut([]link{{s.a.acquirer, leader.id}, {leader.id, s.a.acquirer}})
 			s.transfer()
 			pass(2 * time.Second)
 			hear()
@@ -275,9 +275,9 @@ func lateExpiry(s *stage, phase int) {
 
 // lateAnswer: the response to an acquire takes nearly as long as the permit lasts, and then its holder is cut off.
 func lateAnswer(s *stage, _ int) {
-	var back []way
+	var back []link
 	for _, m := range s.members {
-		back = append(back, way{m.id, s.a.acquirer})
+		back = append(back, link{m.id, s.a.acquirer})
 	}
 	// The connections are made before the network becomes slow.
 	s.hold(s.a, lockstep, time.Millisecond)
@@ -306,9 +306,9 @@ func shortenedUnheard(s *stage, _ int) {
 	long := definition(single)
 	long.Duration = durationpb.New(6 * time.Second)
 	s.replace(ctx, long)
-	var back []way
+	var back []link
 	for _, m := range s.members {
-		back = append(back, way{m.id, s.a.acquirer})
+		back = append(back, link{m.id, s.a.acquirer})
 	}
 	s.together(
 		func() { s.hold(s.a, single, 20*time.Second) },

@@ -46,13 +46,13 @@ func newMember(w *world, i int) *member {
 		},
 	})
 	// The members have agreed on the cluster's id before the run begins, so that a world depends on its plan alone.
-	folder, err := consensus.PrepareDataDir(consensus.DataDirConfig{
+	dir, err := consensus.PrepareDataDir(consensus.DataDirConfig{
 		Memory: m.memory, MemberID: m.id, ClusterName: gatekeeper.DefaultClusterName, ClusterID: consensus.ClusterID{Seed: 1, Incarnation: 1},
 	})
 	if err != nil {
 		panic(err) // nothing in memory fails
 	}
-	_ = folder.Close()
+	_ = dir.Close()
 	return m
 }
 
@@ -117,7 +117,7 @@ func (m *member) set(h *host, server *gatekeeper.Server, gauges *prometheus.Regi
 
 // crash ends the server as a power loss does: its messages are dropped, and its disk loses the writes that are not
 // complete.
-func (m *member) crash(told bool) { m.cut(told, m.disk.powerOff) }
+func (m *member) crash(notifyPeers bool) { m.cut(notifyPeers, m.disk.powerOff) }
 
 // kill ends the server as a kill does: its messages are dropped. The disk finishes the writes that it was given.
 func (m *member) kill(told bool) { m.cut(told, func() {}) }

@@ -168,24 +168,24 @@ func (w *world) check() (broken []string, undecided int) {
 }
 
 // keep writes the history and the logs to a directory.
-func (w *world) keep(t *testing.T, folder string) string {
-	if folder == "" {
-		folder = filepath.Join(os.TempDir(), "gatekeeper-sim")
+func (w *world) keep(t *testing.T, dir string) string {
+	if dir == "" {
+		dir = filepath.Join(os.TempDir(), "gatekeeper-sim")
 	}
-	folder = filepath.Join(folder, fmt.Sprintf("seed-%d", w.plan.seed))
+	dir = filepath.Join(dir, fmt.Sprintf("seed-%d", w.plan.seed))
 	var lines bytes.Buffer
 	err := history.Encode(&lines, w.history.Entries())
 	for _, each := range []func() error{
 		func() error { return err },
-		func() error { return os.MkdirAll(folder, 0o755) },
-		func() error { return os.WriteFile(filepath.Join(folder, "history.jsonl"), lines.Bytes(), 0o644) },
-		func() error { return os.WriteFile(filepath.Join(folder, "log.txt"), w.serverLog.bytes(), 0o644) },
+		func() error { return os.MkdirAll(dir, 0o755) },
+		func() error { return os.WriteFile(filepath.Join(dir, "history.jsonl"), lines.Bytes(), 0o644) },
+		func() error { return os.WriteFile(filepath.Join(dir, "log.txt"), w.serverLog.bytes(), 0o644) },
 	} {
 		if err := each(); err != nil {
 			t.Errorf("keep the history: %v", err)
 		}
 	}
-	return folder
+	return dir
 }
 
 // report logs the results of the run, and fails it for paths that were not taken.

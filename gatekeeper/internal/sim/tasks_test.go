@@ -29,7 +29,7 @@ type shared struct {
 	deleted  map[uint64]bool       // by the revision of the submission
 	deletes  map[string][]uint64   // by job id, the submissions named by deletions
 	contents map[string][][]string // by job id, the task lists of complete submissions
-	said     map[taskEnd]bool      // the ends that workers reported
+	reported map[taskEnd]bool      // the ends that workers reported
 	stopped  map[uint64]bool       // tokens whose workers reported that they have stopped
 }
 
@@ -50,7 +50,7 @@ func newShared(tr *truth, h *history.History) *shared {
 	s := &shared{
 		truth: tr, holder: make(map[work.Ref]uint64), handed: make(map[uint64]work.Ref), recorded: make(map[work.Ref]taskEnd), all: make(map[uint64]taskEnd),
 		jobs: make(map[uint64]made), last: make(map[work.Ref]*work.Task), terms: make(map[work.Ref]uint64), attempts: make(map[uint64]string),
-		contents: make(map[string][][]string), said: make(map[taskEnd]bool), stopped: make(map[uint64]bool),
+		contents: make(map[string][][]string), reported: make(map[taskEnd]bool), stopped: make(map[uint64]bool),
 		deleted: make(map[uint64]bool), deletes: make(map[string][]uint64),
 	}
 	for i := range h.Operations {
@@ -65,7 +65,7 @@ func newShared(tr *truth, h *history.History) *shared {
 		case r.Kind == history.Submit && !r.Job.Cut:
 			s.contents[r.Job.ID] = append(s.contents[r.Job.ID], r.Job.Tasks)
 		case r.Kind == history.EndTask && !r.NotRun && !r.CutShort:
-			s.said[endIn(r)] = true
+			s.reported[endIn(r)] = true
 		}
 	}
 	return s
@@ -202,7 +202,7 @@ func (s *shared) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State
 			s.breaks("entry %d fails task %v in attempt %d of %d", l.Index, t.Ref, t.Attempts, j.MaxAttempts)
 		}
 		s.world.paths.met(taskLostForGood)
-	case !s.said[end]:
+	case !s.reported[end]:
 		s.breaks("entry %d records %+v of task %v, which its worker never reported", l.Index, end, t.Ref)
 	case end.failed:
 		s.world.paths.met(taskFailed)

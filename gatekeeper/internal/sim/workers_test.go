@@ -95,7 +95,7 @@ type working struct {
 	stream    grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]
 	mu        sync.Mutex // guards the fields below, and sending
 	frames    []time.Duration
-	said      map[uint64]func(*gatekeeperv1.TaskEnded) // by token, records the response to the end of a task
+	ended     map[uint64]func(*gatekeeperv1.TaskEnded) // by token, records the response to the end of a task
 	until     map[uint64]time.Duration                 // the time until which the worker relies on a token
 }
 
@@ -117,7 +117,7 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 	if err != nil {
 		return
 	}
-	k := &working{process: p, semaphore: workplaces()[luck.IntN(3)], stream: stream, said: make(map[uint64]func(*gatekeeperv1.TaskEnded)), until: make(map[uint64]time.Duration)}
+	k := &working{process: p, semaphore: workplaces()[luck.IntN(3)], stream: stream, ended: make(map[uint64]func(*gatekeeperv1.TaskEnded)), until: make(map[uint64]time.Duration)}
 	slots, weight := 1+luck.Uint32N(2), uint32(1)
 	if luck.IntN(3) == 0 {
 		weight += luck.Uint32N(3)
@@ -159,7 +159,7 @@ func (p *process) works(stop <-chan struct{}, luck *rand.Rand) {
 			tasks.Go(func() { k.does(got, stop, own) })
 		case m.GetEnded() != nil:
 			k.mu.Lock()
-			answered := k.said[m.GetEnded().GetToken()]
+			answered := k.ended[m.GetEnded().GetToken()]
 			k.mu.Unlock()
 			answered(m.GetEnded())
 		}
@@ -213,7 +213,7 @@ func (k *working) does(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, luck *ra
 	end.Result, end.Failure = []byte(result), asked.Failure
 	answered := k.record.Call(asked)
 	k.mu.Lock()
-	k.said[token] = func(e *gatekeeperv1.TaskEnded) {
+	k.ended[token] = func(e *gatekeeperv1.TaskEnded) {
 		if !e.GetRefused() {
 			answered(history.Known, endOf(asked, e.GetRecorded()), nil)
 		}

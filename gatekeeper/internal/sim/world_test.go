@@ -62,8 +62,8 @@ func newWorld(p *plan) *world {
 	return w
 }
 
-// toldLost records that a server has notified a holder of the loss of its permit before the permit's deadline.
-func (w *world) toldLost(token uint64) {
+// notifiedLost records that a server has notified a holder of the loss of its permit before the permit's deadline.
+func (w *world) notifiedLost(token uint64) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
 	w.lost[token] = w.now()

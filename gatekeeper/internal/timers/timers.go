@@ -21,8 +21,8 @@ const (
 	retryUnknown = time.Second
 	// chunk limits the names in one command.
 	chunk = 1000
-	// roomy is the minimum number of timers that triggers a sweep.
-	roomy = 1024
+	// minSweep is the minimum number of timers that triggers a sweep.
+	minSweep = 1024
 )
 
 // Config is the configuration of Timers.
@@ -63,7 +63,7 @@ func New(cfg Config) *Timers {
 func (t *Timers) Promote(term uint64, instant time.Time, state *fsm.State) {
 	t.Begin(term, func(e *epoch.Epoch) {
 		t.promoted, t.before = instant, state.Revision()
-		t.known, t.sweepAt = make(map[end]time.Time), roomy
+		t.known, t.sweepAt = make(map[end]time.Time), minSweep
 		t.Go(func() { t.adopt(e, state) })
 		e.Run(func() (func(), time.Duration) {
 			due, next := t.collect()
@@ -254,7 +254,7 @@ func (t *Timers) sweep() {
 		*ends = slices.DeleteFunc(*ends, func(p planned) bool { return over(p.end) })
 		heap.Init(ends)
 	}
-	t.sweepAt = max(roomy, 2*len(t.known))
+	t.sweepAt = max(minSweep, 2*len(t.known))
 }
 
 // propose proposes the commands of the timers that are due. It drops the timers whose commands were applied, and

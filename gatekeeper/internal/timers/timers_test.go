@@ -212,14 +212,14 @@ func TestTimers_ReplacedRepeatedly_DropsStaleEnds(t *testing.T) {
 		if b.byHand == nil {
 			return // at most 16 of them can exist at the same time
 		}
-		for range 3 * roomy {
+		for range 3 * minSweep {
 			b.begin(w, 1000*time.Hour)
 		}
 		w.timers.Lock()
 		known := len(w.timers.known)
 		w.timers.Unlock()
-		if known > 2*roomy {
-			t.Fatalf("got %d timers for one change that was replaced repeatedly, want at most %d", known, 2*roomy)
+		if known > 2*minSweep {
+			t.Fatalf("got %d timers for one change that was replaced repeatedly, want at most %d", known, 2*minSweep)
 		}
 		w.Sleep(1001 * time.Hour)
 		w.WantProposed(1)

@@ -108,8 +108,8 @@ func appendPause(list []fsm.UndoPause, at map[semaphore.Pause]int, name string, 
 	return list
 }
 
-// tellPauses adds a note for each change of pauses.
-func (p *planner) tellPauses() {
+// addPauseNotes adds a note for each change of pauses.
+func (p *planner) addPauseNotes() {
 	if p.out.Command == nil {
 		return
 	}

@@ -110,8 +110,8 @@ func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 	} else if by != nil && len(p.taken) == 0 && len(p.out.Conflicts)+len(p.out.Missing) == 0 {
 		p.out.UndoneBy = by.entry.Revision
 	}
-	p.tellNames()
-	p.tellPauses()
+	p.addNameNotes()
+	p.addPauseNotes()
 	return &p.out, nil
 }
 
@@ -143,7 +143,7 @@ type planner struct {
 	order, cordonOrder []string
 	firings            map[string]*undoFirings // by semaphore
 	firingOrder        []string
-	said               []string            // texts about single names, in order
+	texts              []string            // texts about single names, in order
 	about              map[string][]string // the names to which each text applies
 	out                Plan
 }
@@ -338,13 +338,13 @@ func (p *planner) noteOf(name, format string, args ...any) {
 		p.about = make(map[string][]string)
 	}
 	if p.about[text] == nil {
-		p.said = append(p.said, text)
+		p.texts = append(p.texts, text)
 	}
 	p.about[text] = append(p.about[text], name)
 }
 
-func (p *planner) tellNames() {
-	for _, text := range p.said {
+func (p *planner) addNameNotes() {
+	for _, text := range p.texts {
 		p.note("%s: %s", phrase.Names(p.about[text]), text)
 	}
 }

@@ -177,12 +177,12 @@ func EffectNames(effects []*gatekeeperv1.Effect) []string {
 }
 
 // StopCount counts the holders that would have to stop or would get less time, and the holders that may continue.
-func StopCount(effects []*gatekeeperv1.Effect) (stopped, goOn int) {
+func StopCount(effects []*gatekeeperv1.Effect) (stopped, continuing int) {
 	for _, e := range effects {
 		stopped += len(e.GetStopped())
-		goOn += int(e.GetUnaffected())
+		continuing += int(e.GetUnaffected())
 	}
-	return stopped, goOn
+	return stopped, continuing
 }
 
 // StopText says how many holders a change stops, how many drains it shortens, and when the last of their slots becomes

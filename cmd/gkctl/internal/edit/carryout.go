@@ -275,7 +275,7 @@ func (o *editing) print(plan []step, out *applied) error {
 		out.Items = append(out.Items, item)
 	}
 	if !o.output.Is(ui.Table) {
-		out.foresee()
+		out.addPreview()
 		return f.PrintAs(o.output, out, words.Mapped(out.Items, func(i appliedItem) string { return i.Name }))
 	}
 	dry := ""
@@ -312,8 +312,8 @@ func (o *editing) print(plan []step, out *applied) error {
 	return nil
 }
 
-// foresee fills in the fields that come from the preview.
-func (out *applied) foresee() {
+// addPreview fills in the fields that come from the preview.
+func (out *applied) addPreview() {
 	if !out.DryRun {
 		out.Warnings = change.EffectWarnings(out.preview.GetEffects(), nil, change.EveryLine)
 		return

@@ -141,7 +141,7 @@ func (o *setOptions) run(ctx context.Context) error {
 	return o.withChosen(ctx, func(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) error {
 		plan, err := assigned(records, o.fields)
 		if err == nil {
-			err = ofAShortTime(plan, o.fields)
+			err = alreadyTemporary(plan, o.fields)
 		}
 		if err != nil {
 			return err
@@ -150,9 +150,9 @@ func (o *setOptions) run(ctx context.Context) error {
 	})
 }
 
-// ofAShortTime returns an error if a field would be set to a value that it has only until a temporary edit ends.
+// alreadyTemporary returns an error if a field would be set to a value that it has only until a temporary edit ends.
 // Setting it would change nothing, and the old value would still be restored.
-func ofAShortTime(plan []step, fields []assignment) error {
+func alreadyTemporary(plan []step, fields []assignment) error {
 	for _, c := range plan {
 		if c.action() != actionUnchanged {
 			continue

@@ -159,9 +159,9 @@ func (p *Process) enforce(stop <-chan struct{}) {
 		return
 	}
 	since := time.Now()
-	if wait := p.patience(since); wait > 0 {
+	if wait := p.killDelay(since); wait > 0 {
 		_ = p.Signal(syscall.SIGTERM) // an error does not matter, because SIGKILL follows
-		for ; wait > 0; wait = p.patience(since) {
+		for ; wait > 0; wait = p.killDelay(since) {
 			timer := time.NewTimer(min(wait, 100*time.Millisecond)) // short, because refreshes move the deadline
 			select {
 			case <-timer.C:
@@ -177,9 +177,9 @@ func (p *Process) enforce(stop <-chan struct{}) {
 	_ = p.Kill() // fails if the group has exited, which Wait notices
 }
 
-// patience returns how long a command may continue after SIGTERM: KillAfter, or longer during a drain, but never longer
-// than the permit is safe.
-func (p *Process) patience(since time.Time) time.Duration {
+// killDelay returns how long a command may continue after SIGTERM: KillAfter, or longer during a drain, but never
+// longer than the permit is safe.
+func (p *Process) killDelay(since time.Time) time.Duration {
 	if !p.Permit.Held() {
 		return 0
 	}
@@ -212,10 +212,10 @@ func (p *Process) guardUntil() (time.Duration, error) {
 
 // keepFile keeps the permit file up to date.
 func (p *Process) keepFile(stop <-chan struct{}) {
-	said := false
+	reported := false
 	p.often(stop, func() {
-		if err := p.File.update(p.Permit, p.Weight, p.Firing); err != nil && !said {
-			said = true
+		if err := p.File.update(p.Permit, p.Weight, p.Firing); err != nil && !reported {
+			reported = true
 			p.Say("%s", err)
 		}
 	})

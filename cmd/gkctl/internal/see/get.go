@@ -33,8 +33,8 @@ func Commands(f *conn.Factory) []*cobra.Command {
 // maxDeniedLines is the maximum number of denied callers that get and history list.
 const maxDeniedLines = 10
 
-// sayDenied prints, below a listing, the callers that remain denied until somebody intervenes.
-func sayDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []string, labels string) {
+// printDenied prints, below a listing, the callers that remain denied until somebody intervenes.
+func printDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []string, labels string) {
 	if len(names) == 0 && labels == "" || len(names) > lookup.Max {
 		return // a listing of all semaphores could have many, because standbys are denied by design
 	}
@@ -119,7 +119,7 @@ func (o *getOptions) run(ctx context.Context) error {
 			Empty:  "No definition matches.",
 		})
 		if err == nil && (o.output.Is(ui.Table) || o.output.Is(ui.Wide)) {
-			sayDenied(ctx, o.f, c, o.globs, o.labels)
+			printDenied(ctx, o.f, c, o.globs, o.labels)
 		}
 		return err
 	})

@@ -117,7 +117,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 			Empty:   "The journal has no matching entry.",
 		})
 		if err == nil && o.change == 0 && (o.output.Is(ui.Table) || o.output.Is(ui.Wide)) {
-			sayDenied(ctx, o.f, c, o.globs, o.labels)
+			printDenied(ctx, o.f, c, o.globs, o.labels)
 		}
 		return err
 	})
@@ -174,16 +174,16 @@ func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []ui.Row {
 	at := make(map[string]int)         // index of that row
 	for _, e := range entries {
 		r := historyRow(e)
-		said := strings.Join(slices.Concat(r.Cells[:historyName], r.Cells[historyName+1:]), "\x00")
-		i, there := at[said]
+		key := strings.Join(slices.Concat(r.Cells[:historyName], r.Cells[historyName+1:]), "\x00")
+		i, there := at[key]
 		if !byChange || !there {
-			at[said] = len(rows)
-			names[said] = []string{e.GetSemaphore()}
+			at[key] = len(rows)
+			names[key] = []string{e.GetSemaphore()}
 			rows = append(rows, r)
 			continue
 		}
-		names[said] = append(names[said], e.GetSemaphore())
-		rows[i].Cells[historyName] = words.SomeNames(slices.Sorted(slices.Values(names[said])))
+		names[key] = append(names[key], e.GetSemaphore())
+		rows[i].Cells[historyName] = words.SomeNames(slices.Sorted(slices.Values(names[key])))
 	}
 	return rows
 }

@@ -54,8 +54,8 @@ func (o *watchOptions) run(ctx context.Context) error {
 		return ui.Usagef("-n %d must not be negative: without -n, the watch runs until it is interrupted", o.count)
 	}
 	return o.f.Connected(ctx, func(ctx context.Context, c *client.Client) error {
-		pointOut(ctx, o.f, c, o.globs)
-		o.sayAhead(ctx, c)
+		noteUnknownNames(ctx, o.f, c, o.globs)
+		o.noteFutureRevision(ctx, c)
 		printed := 0
 		for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: o.from, Names: o.globs, Permits: o.permits}) {
 			if err != nil {
@@ -77,8 +77,9 @@ func (o *watchOptions) run(ctx context.Context) error {
 	})
 }
 
-// sayAhead prints a note if the first revision lies in the future, because the watch prints nothing until then.
-func (o *watchOptions) sayAhead(ctx context.Context, c *client.Client) {
+// noteFutureRevision prints a note if the first revision lies in the future, because the watch prints nothing until
+// then.
+func (o *watchOptions) noteFutureRevision(ctx context.Context, c *client.Client) {
 	if o.from == 0 {
 		return
 	}
@@ -158,9 +159,9 @@ func eventDetail(e *gatekeeperv1.Event) string {
 	return ""
 }
 
-// pointOut prints a note for each name without a definition, and suggests the most similar name. This is not an error,
-// because a watch may be started before the definition is created. It ignores errors from the servers.
-func pointOut(ctx context.Context, f *conn.Factory, c *client.Client, names []string) {
+// noteUnknownNames prints a note for each name without a definition, and suggests the most similar name. This is not an
+// error, because a watch may be started before the definition is created. It ignores errors from the servers.
+func noteUnknownNames(ctx context.Context, f *conn.Factory, c *client.Client, names []string) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()
 	unknown, err := lookup.Unknown(ctx, c, names, nil)

@@ -88,7 +88,7 @@ func (l *Layer) accept() {
 		case <-l.open.Done():
 			return
 		case <-time.After(pause): // out of file descriptors, for example
-			l.tell("", "cannot accept peers", "error", err)
+			l.warnRateLimited("", "cannot accept peers", "error", err)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (l *Layer) answer(c *conn) error {
 	if !l.cfg.TLS.IsZero() {
 		cfg, err := l.tls.Read()
 		if err != nil {
-			l.tell("tls", "cannot welcome peers", "error", err)
+			l.warnRateLimited("tls", "cannot welcome peers", "error", err)
 			return err
 		}
 		cfg = cfg.Clone()
@@ -155,7 +155,7 @@ func (l *Layer) answer(c *conn) error {
 	proved := false
 	if secured, ok := c.Conn.(*tls.Conn); ok {
 		if err := certs.ForServers(secured.ConnectionState().PeerCertificates[0]); err != nil {
-			l.tell(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
+			l.warnRateLimited(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
 			return errors.Join(err, writeRefusal(c, err))
 		}
 		proved = true
@@ -170,9 +170,9 @@ func (l *Layer) answer(c *conn) error {
 func (l *Layer) greet(c *conn, h hello, proved bool) error {
 	if err := l.objection(h, proved, nil); err != nil {
 		if l.cfg.Held == nil { // otherwise the peer is merely too early
-			l.tell(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
+			l.warnRateLimited(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
 		}
-		if !proved && !l.kin(h.Cluster) {
+		if !proved && !l.sharesSeed(h.Cluster) {
 			return errors.Join(err, writeNothing(c))
 		}
 		if l.cfg.Succeeds(h.Cluster, l.cfg.Cluster) {
@@ -195,8 +195,8 @@ func hostOf(c net.Conn) string {
 	return h
 }
 
-// kin reports whether a cluster id has this cluster's seed. Only members and clients know the seed.
-func (l *Layer) kin(cluster string) bool {
+// sharesSeed reports whether a cluster id has this cluster's seed. Only members and clients know the seed.
+func (l *Layer) sharesSeed(cluster string) bool {
 	if l.cfg.Held != nil {
 		held := l.cfg.Held()
 		return held != "" && held == cluster

@@ -164,7 +164,7 @@ func (l *Layer) Dial(target raft.ServerAddress, timeout time.Duration) (net.Conn
 	deadline, _ := ctx.Deadline()
 	if err := l.introduce(c, id, address, deadline); err != nil {
 		c.Close()
-		l.tell(id, "cannot talk to a peer", "peer", id, "address", address, "error", err)
+		l.warnRateLimited(id, "cannot talk to a peer", "peer", id, "address", address, "error", err)
 		return nil, fmt.Errorf("peer: dial %s at %s: %w", id, address, err)
 	}
 	return c, nil
@@ -230,12 +230,12 @@ func (l *Layer) track(raw net.Conn) (*conn, error) {
 	return c, nil
 }
 
-// maxTold limits the number of peers, and hosts of strangers, about which a warning is logged within a minute.
-const maxTold = 128
+// maxWarned limits the number of peers, and hosts of strangers, about which a warning is logged within a minute.
+const maxWarned = 128
 
-// tell logs a warning about a peer, or the host of a stranger, at most once a minute, because Raft retries many times
-// per second.
-func (l *Layer) tell(about, msg string, args ...any) {
+// warnRateLimited logs a warning about a peer, or the host of a stranger, at most once a minute, because Raft retries
+// many times per second.
+func (l *Layer) warnRateLimited(about, msg string, args ...any) {
 	now := time.Now()
 	l.mu.Lock()
 	last, seen := l.lastLogged[about]
@@ -246,7 +246,7 @@ func (l *Layer) tell(about, msg string, args ...any) {
 				delete(l.lastLogged, who)
 			}
 		}
-		if silent = len(l.lastLogged) >= maxTold; !silent {
+		if silent = len(l.lastLogged) >= maxWarned; !silent {
 			l.lastLogged[about] = now
 		}
 	}

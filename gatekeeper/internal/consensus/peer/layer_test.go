@@ -100,12 +100,12 @@ func talk(t *testing.T, from, to *host, toID string) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
+	for _, pair := range [][2]net.Conn{{client, server}, {server, client}} {
 		word := make([]byte, 5)
-		if _, err := way[0].Write([]byte("hello")); err != nil {
+		if _, err := pair[0].Write([]byte("hello")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.ReadFull(way[1], word); err != nil || string(word) != "hello" {
+		if _, err := io.ReadFull(pair[1], word); err != nil || string(word) != "hello" {
 			t.Fatalf("read %q, %v", word, err)
 		}
 	}
@@ -145,15 +145,15 @@ func TestDial_OtherCluster_RefusalHidesTheReasonAndPointsToTheLog(t *testing.T) 
 	}
 }
 
-// laterLives makes c1, c2 and c3 consecutive incarnations of a cluster.
-func laterLives(c *Config) {
+// laterIncarnations makes c1, c2 and c3 consecutive incarnations of a cluster.
+func laterIncarnations(c *Config) {
 	c.Succeeds = func(later, earlier string) bool { return later > earlier && later[0] == 'c' && earlier[0] == 'c' }
 }
 
 func TestAccept_ClaimOfALaterLife_OnlyDials(t *testing.T) {
 	claimed := make(chan struct{}, 1)
 	b := open(t, "b", func(c *Config) {
-		laterLives(c)
+		laterIncarnations(c)
 		c.Claimed = func() { claimed <- struct{}{} }
 		c.Succeeded = func(said string) { t.Errorf("Succeeded was called with %q", said) }
 	})
@@ -175,11 +175,11 @@ func TestAccept_ClaimOfALaterLife_OnlyDials(t *testing.T) {
 func TestDial_MemberOfALaterIncarnation_IsBelieved(t *testing.T) {
 	said := make(chan string, 1)
 	a := open(t, "a", func(c *Config) {
-		laterLives(c)
+		laterIncarnations(c)
 		c.Succeeded = func(reason string) { said <- reason }
 	})
 	b := open(t, "b", func(c *Config) {
-		laterLives(c)
+		laterIncarnations(c)
 		c.Cluster = "c2"
 	})
 	if _, err := dial(a, "b", b); err == nil {
@@ -193,12 +193,12 @@ func TestDial_MemberOfALaterIncarnation_IsBelieved(t *testing.T) {
 
 func TestTell_ManyStrangers_MemoryIsBounded(t *testing.T) {
 	b := open(t, "b", nil)
-	for i := range 3 * maxTold {
-		b.tell(fmt.Sprint(i), "refused a peer")
+	for i := range 3 * maxWarned {
+		b.warnRateLimited(fmt.Sprint(i), "refused a peer")
 	}
 	b.Layer.mu.Lock()
 	defer b.Layer.mu.Unlock()
-	if n := len(b.lastLogged); n > maxTold {
+	if n := len(b.lastLogged); n > maxWarned {
 		t.Errorf("%d strangers are remembered, want at most maxTold", n)
 	}
 }

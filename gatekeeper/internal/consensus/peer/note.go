@@ -68,7 +68,7 @@ func (l *Layer) reply(c *conn, n Note, proved bool) error {
 		answer, err = l.cfg.Asked(n)
 	}
 	if err != nil {
-		if l.cfg.Held == nil && !proved && !l.kin(n.Cluster) {
+		if l.cfg.Held == nil && !proved && !l.sharesSeed(n.Cluster) {
 			return errors.Join(err, writeNothing(c))
 		}
 		return errors.Join(err, writeRefusal(c, err))
@@ -82,7 +82,7 @@ func (l *Layer) reply(c *conn, n Note, proved bool) error {
 // founded returns the answer of a member that has a cluster. It hides the cluster from a stranger.
 func (l *Layer) founded(n Note, proved bool) Note {
 	answer := Note{From: l.cfg.ID, To: n.From, State: Founded}
-	if proved || l.kin(n.Cluster) {
+	if proved || l.sharesSeed(n.Cluster) {
 		answer.Cluster = l.cfg.Cluster
 	}
 	return answer

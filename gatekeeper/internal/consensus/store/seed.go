@@ -36,8 +36,8 @@ func Plant(dir string, seed Seed) (err error) {
 		return fmt.Errorf("store: open snapshots in %s: %w", dir, err)
 	}
 	// The transport is needed only to encode addresses, which it returns unchanged.
-	_, words := raft.NewInmemTransport("seed")
-	sink, err := snapshots.Create(raft.SnapshotVersionMax, seed.LastIndex, seed.LastTerm, seed.Configuration, seed.LastIndex, words)
+	_, transport := raft.NewInmemTransport("seed")
+	sink, err := snapshots.Create(raft.SnapshotVersionMax, seed.LastIndex, seed.LastTerm, seed.Configuration, seed.LastIndex, transport)
 	if err != nil {
 		return fmt.Errorf("store: create a snapshot in %s: %w", dir, err)
 	}

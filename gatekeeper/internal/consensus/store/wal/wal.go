@@ -53,7 +53,7 @@ func Create(dir string) error {
 
 // Begin records in the stable store that the log is in segments. There are none yet.
 func Begin(values intact.Store) error {
-	return (&state{values: values, beside: &beside{}}).CommitState(types.PersistentState{})
+	return (&state{values: values, beside: &backgroundErrors{}}).CommitState(types.PersistentState{})
 }
 
 // Kept reports whether the stable store records that the log is in segments.
@@ -88,7 +88,7 @@ func Open(dir string, values intact.Store, cfg Config) (_ *intact.Acknowledged, 
 	if err := found.durable(cfg.Files); err != nil {
 		return nil, err
 	}
-	others := &beside{}
+	others := &backgroundErrors{}
 	state := &state{values: values, beside: others}
 	changed, err := found.settle()
 	if err == nil && changed {
@@ -153,7 +153,7 @@ func isSystem(err error) bool {
 // from one goroutine.
 type log struct {
 	inner  *wal.WAL
-	beside *beside
+	beside *backgroundErrors
 	// mu is write-locked while segments are deleted, because raft-wal may close a segment that a reader is about to
 	// use.
 	mu sync.RWMutex
@@ -229,18 +229,18 @@ func (l *log) DeleteRange(min, max uint64) error {
 	return l.beside.err()
 }
 
-// beside records failures that occur outside the calls, because raft-wal creates the next segment on another goroutine
-// and only logs errors.
-type beside struct{ failed atomic.Pointer[error] }
+// backgroundErrors records failures that occur outside the calls, because raft-wal creates the next segment on another
+// goroutine and only logs errors.
+type backgroundErrors struct{ failed atomic.Pointer[error] }
 
-func (b *beside) note(err error) error {
+func (b *backgroundErrors) note(err error) error {
 	if err != nil {
 		b.failed.Store(&err)
 	}
 	return err
 }
 
-func (b *beside) err() error {
+func (b *backgroundErrors) err() error {
 	if err := b.failed.Load(); err != nil {
 		return *err
 	}
@@ -249,7 +249,7 @@ func (b *beside) err() error {
 
 type filer struct {
 	*segment.Filer
-	beside *beside
+	beside *backgroundErrors
 }
 
 func (f *filer) Create(info types.SegmentInfo) (types.SegmentWriter, error) {
@@ -260,7 +260,7 @@ func (f *filer) Create(info types.SegmentInfo) (types.SegmentWriter, error) {
 // state stores raft-wal's list of segments in the stable store, whose values have checksums.
 type state struct {
 	values intact.Store
-	beside *beside
+	beside *backgroundErrors
 }
 
 var _ types.MetaStore = (*state)(nil)

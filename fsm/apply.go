@@ -36,3 +36,31 @@ func validDrain(command string, drain time.Duration) error {
 	}
 	return nil
 }
+
+func (c Grant) apply(d *draft) Result             { return d.grant(c) }
+func (c Extend) apply(d *draft) Result            { return d.extend(c) }
+func (c Release) apply(d *draft) Result           { return d.release(c) }
+func (c Expire) apply(d *draft) Result            { return d.expire(c) }
+func (c Abandon) apply(d *draft) Result           { return d.abandon(c) }
+func (c EndCooling) apply(d *draft) Result        { return d.endCooling(c) }
+func (c Clear) apply(d *draft) Result             { return d.clear(c) }
+func (c Revoke) apply(d *draft) Result            { return d.revoke(c) }
+func (c Cancel) apply(d *draft) Result            { return d.cancel(c) }
+func (c EditBatch) apply(d *draft) Result         { return d.editBatch(c) }
+func (c SetCordon) apply(d *draft) Result         { return d.setCordon(c) }
+func (c Uncordon) apply(d *draft) Result          { return d.uncordon(c) }
+func (c Pause) apply(d *draft) Result             { return d.pause(c) }
+func (c Resume) apply(d *draft) Result            { return d.resume(c) }
+func (c Forget) apply(d *draft) Result            { return d.forget(c) }
+func (c Configure) apply(d *draft) Result         { return d.configure(c) }
+func (c RetireMember) apply(d *draft) Result      { return d.retireMember(c) }
+func (c RaiseFeatureLevel) apply(d *draft) Result { return d.raiseFeatureLevel(c) }
+func (c EndDrain) apply(d *draft) Result          { return d.endDrain(c) }
+func (c Revert) apply(d *draft) Result            { return d.revert(c) }
+func (c Sight) apply(d *draft) Result             { return d.sight(c) }
+func (c NoteMissed) apply(d *draft) Result        { return d.noteMissed(c) }
+func (c EndQuarantine) apply(d *draft) Result     { return d.endQuarantine(c) }
+func (c Undo) apply(d *draft) Result              { return d.undo(c) }
+func (c Trim) apply(d *draft) Result              { return d.trimRequests(c) }
+func (c ForgetFirings) apply(d *draft) Result     { return d.forgetFirings(c) }
+func (c TakeOver) apply(d *draft) Result          { return d.takeOver(c) }

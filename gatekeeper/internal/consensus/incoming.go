@@ -3,6 +3,7 @@ package consensus
 import (
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -10,7 +11,7 @@ import (
 
 // incoming filters the requests from peers before they reach Raft's main loop. It answers late snapshots, handles votes
 // when the leader is silent (vote.go), corrects how Raft handles entries (entries.go), and answers heartbeats without
-// the main loop (heartbeat.go).
+// the main loop (heartbeat.go). It also notices when the leader falls silent (silence.go).
 //
 // A leader that receives no response in time sends a snapshot again, even though the first one may have arrived. Raft
 // (v1.8.0) installs every snapshot, even over entries that it has applied since. It reverts to the older state and the
@@ -18,7 +19,8 @@ import (
 // snapshot already has what the leader wants it to have, so it answers with success, as in the Raft paper, figure 13,
 // InstallSnapshot, step 6.
 type incoming struct {
-	silence time.Duration  // how long the leader must be silent to count as gone
+	timeout time.Duration  // the heartbeat timeout
+	silence time.Duration  // how long the leader must be silent to count as gone when a vote is requested
 	recent  time.Duration  // how long after a contact Raft need not hear from the leader again
 	header  raft.RPCHeader // sent with this member's responses
 	from    <-chan raft.RPC
@@ -26,27 +28,30 @@ type incoming struct {
 	to      chan raft.RPC
 	failed  <-chan struct{}    // closed at this member's first fault
 	stored  func(index uint64) // waits until the log is on disk up to an index
-	running chan struct{}      // closed once raft is set
+	running chan struct{}      // closed once raft and check are set
 	raft    *raft.Raft
-	done    chan struct{} // closed by close
+	check   func()                    // makes Raft check for its leader
+	granted atomic.Pointer[time.Time] // when this member last granted a pre-vote; nil for never
+	done    chan struct{}             // closed by close
 	once    sync.Once
 	work    sync.WaitGroup
 }
 
 func newIncoming(from <-chan raft.RPC, heartbeat time.Duration, header raft.RPCHeader, failed <-chan struct{}, stored func(uint64)) *incoming {
 	i := &incoming{
-		silence: silence(heartbeat), recent: recent(heartbeat), header: header,
+		timeout: heartbeat, silence: silence(heartbeat), recent: recent(heartbeat), header: header,
 		from: from, heard: make(chan raft.RPC, 1), to: make(chan raft.RPC),
 		failed: failed, stored: stored, running: make(chan struct{}), done: make(chan struct{}),
 	}
 	i.work.Go(i.run)
 	i.work.Go(i.forwardHeartbeats)
+	i.work.Go(i.watchSilence)
 	return i
 }
 
-// serves sets the Raft instance that serves the requests.
-func (i *incoming) serves(r *raft.Raft) {
-	i.raft = r
+// serves sets the Raft instance that serves the requests, and the function that makes it check for its leader.
+func (i *incoming) serves(r *raft.Raft, check func()) {
+	i.raft, i.check = r, check
 	close(i.running)
 }
 

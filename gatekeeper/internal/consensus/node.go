@@ -206,7 +206,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 	}
 	if err == nil {
 		s.queue.Enable(func() bool { return n.raft.State() == raft.Leader })
-		n.transport.incoming.serves(n.raft)
+		n.transport.incoming.serves(n.raft, n.checkLeader)
 		n.confirmer = newConfirmer(n.raft, n.id, n.answers, n.cfg.Timeouts.Heartbeat, n.metrics.confirmRounds.Inc, n.futures.TryGo)
 		if n.cfg.Registerer != nil {
 			n.unregister, err = n.metrics.register(n.cfg.Registerer, n)

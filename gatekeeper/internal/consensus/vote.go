@@ -8,9 +8,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// In Raft (v1.8.0), a follower refuses to vote while it considers its leader alive, and rechecks that only once every
-// one to two heartbeat timeouts. The slowest member of a majority therefore determines when a dead leader is replaced.
-// Here a follower checks as soon as its vote is requested, so the first member that notices determines the time.
+// In Raft (v1.8.0), a follower refuses to vote while it considers its leader alive, and rechecks that only when its own
+// timer fires. The slowest member of a majority therefore determines when a dead leader is replaced. Here a follower
+// checks as soon as its vote is requested, so the first member that notices determines the time.
 //
 // A pre-vote commits a follower to nothing. Raft still grants the votes, based on term, log and previous votes. Only
 // Raft's check for a live leader is bypassed, and no guarantee of Raft or of Gatekeeper depends on it: no response
@@ -30,6 +30,8 @@ func (i *incoming) preVote(rpc raft.RPC) bool {
 	if !ok || !i.leaderless() || req.Term <= i.raft.CurrentTerm() || !i.votes(raft.ServerID(req.ID)) || !i.upToDate(req.LastLogTerm, req.LastLogIndex) {
 		return false
 	}
+	now := time.Now()
+	i.granted.Store(&now)
 	rpc.Respond(&raft.RequestPreVoteResponse{RPCHeader: i.header, Term: req.Term, Granted: true}, nil)
 	return true
 }

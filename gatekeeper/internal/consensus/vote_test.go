@@ -9,11 +9,12 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// The first follower to notice that the leader is gone is elected immediately, even if the other has not noticed yet.
+// A follower asks for votes as soon as the leader has been silent for the heartbeat timeout and a short random delay,
+// and is elected immediately, even if the other has not noticed yet.
 func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
-		for round := range 8 { // the time at which a follower checks is random
+		for round := range 24 { // the times of Raft's own checks are random
 			old := leaderOf(t, members...)
 			rest := others(members, old)
 			mustAppend(t, old.Node, "before")
@@ -24,6 +25,7 @@ func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 			var mu sync.Mutex // guards asked
 			var asked time.Time
 			cutOff(old, rest, nil)
+			cut := time.Now()
 			for _, r := range rest {
 				r.wire.set(func(to raft.ServerID, question any) error {
 					if to == old.id {
@@ -41,8 +43,12 @@ func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 			}
 			next := leaderOf(t, rest...)
 			mu.Lock()
-			took := time.Since(asked)
+			silent, took := asked.Sub(cut), time.Since(asked)
 			mu.Unlock()
+			timeout := old.cfg.Timeouts.Heartbeat
+			if most := timeout + staggered(timeout); silent > most {
+				t.Errorf("round %d: votes were first requested %v after the last contact, want at most %v", round, silent, most)
+			}
 			if took >= 100*time.Millisecond { // in the bubble, only waiting takes time
 				t.Errorf("round %d: elected %v after the first vote request", round, took)
 			}
@@ -54,27 +60,33 @@ func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 	})
 }
 
-// askVotes sends a pre-vote and a vote request to voter, from a candidate with the given name and log, for the next
-// term.
+// askPreVote sends a pre-vote request to voter, from a candidate with the given name and log, for the next term.
+func askPreVote(t *testing.T, candidate, voter *member, name raft.ServerID, lastTerm, lastIndex uint64) (granted bool) {
+	t.Helper()
+	var r raft.RequestPreVoteResponse
+	err := candidate.transport.RequestPreVote(voter.id, voter.address, &raft.RequestPreVoteRequest{
+		RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(name), Addr: []byte(candidate.address)},
+		Term:      voter.raft.CurrentTerm() + 1, LastLogTerm: lastTerm, LastLogIndex: lastIndex,
+	}, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Granted
+}
+
+// askVotes sends a pre-vote and then a vote request like askPreVote.
 func askVotes(t *testing.T, candidate, voter *member, name raft.ServerID, lastTerm, lastIndex uint64) (preVote, vote bool) {
 	t.Helper()
-	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(name), Addr: []byte(candidate.address)}
-	term := voter.raft.CurrentTerm() + 1
-	var pre raft.RequestPreVoteResponse
-	err := candidate.transport.RequestPreVote(voter.id, voter.address, &raft.RequestPreVoteRequest{
-		RPCHeader: header, Term: term, LastLogTerm: lastTerm, LastLogIndex: lastIndex,
-	}, &pre)
+	preVote = askPreVote(t, candidate, voter, name, lastTerm, lastIndex)
+	var r raft.RequestVoteResponse
+	err := candidate.transport.RequestVote(voter.id, voter.address, &raft.RequestVoteRequest{
+		RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(name), Addr: []byte(candidate.address)},
+		Term:      voter.raft.CurrentTerm() + 1, LastLogTerm: lastTerm, LastLogIndex: lastIndex,
+	}, &r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var real raft.RequestVoteResponse
-	err = candidate.transport.RequestVote(voter.id, voter.address, &raft.RequestVoteRequest{
-		RPCHeader: header, Term: term, LastLogTerm: lastTerm, LastLogIndex: lastIndex,
-	}, &real)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pre.Granted, real.Granted
+	return preVote, r.Granted
 }
 
 func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {

@@ -1,0 +1,77 @@
+package consensus
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// In Raft (v1.8.0), a follower checks once every one to two heartbeat timeouts, at random, whether it has heard from its
+// leader. Contact does not restart that timer, so a dead leader is noticed up to two timeouts later. Here a follower
+// checks as soon as the leader has been silent for one timeout and a random delay.
+//
+// The check is Raft's own: this file only makes Raft's timer fire earlier. A check too many therefore has no effect,
+// and without this file only time would be lost.
+
+// staggered returns the range of the random delay. Two followers that check at almost the same time both become
+// candidates and split the votes, which costs an election timeout. To avoid that, the second one must check after it
+// has received the pre-vote of the first, which takes one network latency.
+func staggered(heartbeat time.Duration) time.Duration { return heartbeat / 8 }
+
+// watchSilence makes Raft check for its leader whenever this member, as a follower, has heard from no leader for the
+// heartbeat timeout and a random delay. A granted pre-vote counts as contact, because the candidate is about to ask for
+// the vote. Raft itself counts a granted vote.
+func (i *incoming) watchSilence() {
+	if !i.runs() {
+		return
+	}
+	if i.onlyVoter() {
+		i.check() // nobody else could lead
+	}
+	since := time.Now()
+	for {
+		deadline := i.lastHeard(since).Add(i.timeout + rand.N(staggered(i.timeout)))
+		select {
+		case <-time.After(time.Until(deadline)):
+		case <-i.done:
+			return
+		}
+		if i.lastHeard(since).Add(i.timeout).After(time.Now()) {
+			continue
+		}
+		// After a store call that took long, Raft's main loop must first see the heartbeats that have arrived.
+		if i.raft.State() == raft.Follower && i.idle() && time.Since(i.lastHeard(since)) >= i.timeout {
+			i.check()
+		}
+		since = time.Now()
+	}
+}
+
+func (i *incoming) onlyVoter() bool {
+	return i.votes(raft.ServerID(i.header.ID)) && voters(i.raft.GetConfiguration().Configuration().Servers) == 1
+}
+
+// lastHeard returns the time of the last contact with a leader or with a candidate that was granted a pre-vote, or
+// since if that is later.
+func (i *incoming) lastHeard(since time.Time) time.Time {
+	if t := i.raft.LastContact(); t.After(since) {
+		since = t
+	}
+	if t := i.granted.Load(); t != nil && t.After(since) {
+		since = *t
+	}
+	return since
+}
+
+// checkLeader makes Raft's main loop check for its leader now. Raft offers no call for this, but a follower checks when
+// its heartbeat timeout is shortened.
+func (n *Node) checkLeader() {
+	cfg := n.raft.ReloadableConfig()
+	for _, timeout := range []time.Duration{n.cfg.Timeouts.Heartbeat - time.Nanosecond, n.cfg.Timeouts.Heartbeat} {
+		cfg.HeartbeatTimeout = timeout
+		if err := n.raft.ReloadConfig(cfg); err != nil {
+			n.cfg.Logger.Error("Raft cannot be made to check for its leader", "error", err)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package consensus
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// countChecks counts how often the member, when it notices that its leader is silent, makes Raft check for it.
+func countChecks(m *member) (checks *int) {
+	checks = new(int)
+	synctest.Wait()
+	m.transport.incoming.check = func() { *checks++ }
+	return checks
+}
+
+// A follower that has just granted a pre-vote leaves the election to that candidate. If both became candidates, they
+// would split the votes.
+func TestSilence_PreVoteGranted_LeavesTheElectionToTheCandidate(t *testing.T) {
+	for range 4 { // Raft's own timer, which is random, may make the voter a candidate
+		synctest.Test(t, func(t *testing.T) {
+			members := memoryCluster(t, 3, nil)
+			leader := leaderOf(t, members...)
+			candidate, voter := others(members, leader)[0], others(members, leader)[1]
+			last, term := leader.raft.LastIndex(), leader.raft.CurrentTerm()
+			until(t, "the voter has all entries", func() bool { return voter.raft.LastIndex() == last })
+			checks := countChecks(voter)
+			for _, m := range []*member{leader, voter} {
+				m.wire.set(func(raft.ServerID, any) error { return errCut }, nil)
+			}
+			until(t, "the voter considers the leader gone", voter.transport.incoming.leaderless)
+			if !askPreVote(t, candidate, voter, candidate.id, term, last) {
+				t.Fatal("the voter did not grant its pre-vote")
+			}
+			candidate.wire.set(func(raft.ServerID, any) error { return errCut }, nil)
+			pass(voter.cfg.Timeouts.Heartbeat - time.Millisecond)
+			synctest.Wait()
+			if *checks != 0 {
+				t.Errorf("within a heartbeat timeout of granting a pre-vote, the voter made Raft check %d times", *checks)
+			}
+		})
+	}
+}
+
+// While a follower's disk is stalled, Raft's main loop does not see the heartbeats. The follower must not take that for
+// silence.
+func TestSilence_DiskStalls_NoElection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		follower := others(members, leader)[0]
+		mustAppend(t, leader.Node, "before")
+		until(t, "the follower has applied the entry", func() bool { return follower.raft.AppliedIndex() == leader.raft.AppliedIndex() })
+		checks := countChecks(follower)
+		for range 20 {
+			end := follower.stall(t)
+			mustAppend(t, leader.Node, "during the stall")
+			pass(3 * follower.cfg.Timeouts.Heartbeat)
+			end()
+			pass(time.Second)
+		}
+		synctest.Wait()
+		if *checks != 0 {
+			t.Errorf("the follower considered its leader silent %d times, although heartbeats arrived", *checks)
+		}
+	})
+}
+
+// A pause of the leader's process or network that is well below the heartbeat timeout must not cost it the leadership.
+func TestSilence_LeaderPausesForFiveEighthsOfTheTimeout_KeepsLeading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members := memoryCluster(t, 3, nil)
+		leader := leaderOf(t, members...)
+		term := leader.Term()
+		timeout := leader.cfg.Timeouts.Heartbeat
+		for i := range 200 {
+			resume := make(chan struct{})
+			leader.wire.set(func(raft.ServerID, any) error { <-resume; return nil }, nil)
+			pass(timeout * 5 / 8)
+			leader.wire.set(nil, nil)
+			close(resume)
+			pass(timeout * time.Duration(i*37%100) / 100) // so that the next pause begins at another time relative to the heartbeats and timers
+		}
+		pass(2 * timeout)
+		if now, leads := leads(leader.raft); !leads || now != term {
+			t.Errorf("the leader of term %d is in term %d, leads: %v", term, now, leads)
+		}
+	})
+}
+
+func TestSilence_OnlyVoter_LeadsImmediately(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		leaderOf(t, memoryCluster(t, 1, nil)...)
+		if took := time.Since(begun); took > 10*time.Millisecond { // in the bubble, only waiting takes time
+			t.Errorf("a single server led after %v", took)
+		}
+	})
+}

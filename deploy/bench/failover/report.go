@@ -23,7 +23,7 @@ const (
 
 // Targets returns Gatekeeper's targets.
 func Targets() []Target {
-	return []Target{{Name: Default, Limit: 2200}, {Name: Fast, Limit: 800}}
+	return []Target{{Name: Default, Limit: 1000}, {Name: Fast, Limit: 600}}
 }
 
 // Print writes a table of the results. For each target whose contestants were measured, it reports whether the target

@@ -14,14 +14,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/bench/failover"
 )
 
-// The etcd contestants: with default timing, and with timing for a fast network and fast disks.
+// The etcd contestants, by heartbeat interval and election timeout: with etcd's defaults, and with the timeouts of
+// Gatekeeper's two profiles.
 const (
-	etcdDefault = "etcd, 100/1000 ms"
-	etcdFast    = "etcd, 50/250 ms"
+	etcdDefaults    = "etcd, 100/1000 ms"
+	etcdLikeDefault = "etcd, 80/800 ms"
+	etcdLikeFast    = "etcd, 40/400 ms"
 )
 
 func failoverTargets() []failover.Target {
-	return append(failover.Targets(), failover.Target{Name: failover.Default, Other: etcdDefault})
+	return append(failover.Targets(),
+		failover.Target{Name: failover.Default, Other: etcdLikeDefault}, failover.Target{Name: failover.Fast, Other: etcdLikeFast})
 }
 
 // measureFailover kills leaders of Gatekeeper and of etcd alternately.
@@ -38,7 +41,11 @@ func (b *bench) measureFailover(ctx context.Context) ([]failover.Result, error) 
 	for _, c := range []struct {
 		name, dir string
 		timing    timing
-	}{{etcdDefault, "etcd", timing{}}, {etcdFast, "etcd-fast", timing{HeartbeatMs: 50, ElectionMs: 250}}} {
+	}{
+		{etcdDefaults, "etcd", timing{}},
+		{etcdLikeDefault, "etcd-default", timing{HeartbeatMs: 80, ElectionMs: 800}},
+		{etcdLikeFast, "etcd-fast", timing{HeartbeatMs: 40, ElectionMs: 400}},
+	} {
 		e, err := startEtcd(ctx, filepath.Join(b.dir, "failover", c.dir), 3, c.timing)
 		if err != nil {
 			return nil, err

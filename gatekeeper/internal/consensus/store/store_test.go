@@ -145,7 +145,9 @@ func TestLog_DeleteRange_LeavesNoHole(t *testing.T) {
 	} {
 		g, _ := newGuard(t)
 		inner := &ranges{first: tc.first, last: tc.last}
-		if err := NewLog(inner, g).DeleteRange(tc.min, tc.max); err != nil || fmt.Sprint(inner.deleted) != tc.want {
+		l := NewLog(inner, g)
+		l.chunk = 1024
+		if err := l.DeleteRange(tc.min, tc.max); err != nil || fmt.Sprint(inner.deleted) != tc.want {
 			t.Errorf("DeleteRange(%d, %d): error %v, deleted %v, want %s", tc.min, tc.max, err, inner.deleted, tc.want)
 		}
 	}
